@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+
+/** What a caller must have been granted. `read` < `write` < `approve`; `node` and `service` stand beside the ladder. */
+export type Scope = 'public' | 'read' | 'write' | 'approve' | 'service' | 'node';
+
+/** One row of the protocol: what a method is called with, what it answers, who may call it. */
+export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
+  summary: string;
+  scope: Scope;
+  params: P;
+  result: R;
+  /** The first of two answers on one request id (only `agent` has one). */
+  interim?: z.ZodType;
+  /** The method takes `idempotencyKey`: a repeat with the same key and params gets the first answer, for 24 h. */
+  idempotency?: 'required' | 'optional';
+  /** Calls that share this key never overlap. */
+  serial?(params: z.output<P>): string;
+}
+
+export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => row;

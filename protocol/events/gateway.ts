@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { Scope } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+import { AgentEvent } from '../methods/agent.ts';
+import { Approval } from '../methods/approval.ts';
+import { ChatEvent } from '../methods/chat.ts';
+import { PresenceEntry } from '../methods/connect.ts';
+import { HealthSummary } from '../methods/health.ts';
+import { StreamEvent } from '../stream-events.ts';
+
+/** One row of the events that the gateway sends over a WebSocket. */
+export interface GatewayEventRow<P extends z.ZodType = z.ZodType> {
+  summary: string;
+  /** Who receives it. */
+  scope: Scope;
+  payload: P;
+  /** Skipped for a client whose outbound buffer is over its budget; others close such a client with 1008. */
+  dropIfSlow: boolean;
+  /** Carries `seq`, numbered without gaps for clients with the same rights. Stream events have their own cursor instead. */
+  sequenced: boolean;
+  /** Carries `stateVersion`. */
+  versioned: boolean;
+}
+
+const row = <P extends z.ZodType>(event: GatewayEventRow<P>) => event;
+const broadcast = { scope: 'read', dropIfSlow: true, sequenced: true, versioned: false } as const;
+const projection = { scope: 'read', dropIfSlow: false, sequenced: false, versioned: false } as const;
+
+export const GATEWAY_EVENTS = {
+  agent: row({ ...projection, summary: 'One step of a run’s output (protocol 2).', payload: AgentEvent }),
+  chat: row({ ...projection, summary: 'A run as chat: deltas, then one final, aborted or error.', payload: ChatEvent }),
+  workstream: row({
+    ...projection,
+    summary: 'One event of a subscribed workstream’s log.',
+    payload: z.strictObject({ wsId: NonEmpty, cursor: NonEmpty, event: StreamEvent }).meta({ id: 'WorkstreamEvent' }),
+  }),
+  'approval.requested': row({
+    ...broadcast,
+    scope: 'approve',
+    dropIfSlow: false,
+    summary: 'Something waits for a person.',
+    payload: Approval,
+  }),
+  'approval.resolved': row({
+    ...broadcast,
+    scope: 'approve',
+    dropIfSlow: false,
+    summary: 'An approval was decided, timed out or cancelled.',
+    payload: z
+      .strictObject({ approvalId: NonEmpty, wsId: NonEmpty, sessionKey: NonEmpty, approved: z.boolean() })
+      .meta({ id: 'ApprovalResolved' }),
+  }),
+  presence: row({
+    ...broadcast,
+    versioned: true,
+    summary: 'Who is connected: always the full list.',
+    payload: z.strictObject({ presence: z.array(PresenceEntry) }).meta({ id: 'PresenceEvent' }),
+  }),
+  tick: row({
+    ...broadcast,
+    summary: 'A sign of life every tickIntervalMs.',
+    payload: z.strictObject({ ts: z.int().min(0) }).meta({ id: 'TickEvent' }),
+  }),
+  health: row({
+    ...broadcast,
+    versioned: true,
+    dropIfSlow: true,
+    summary: 'The health summary was refreshed.',
+    payload: HealthSummary,
+  }),
+  shutdown: row({
+    ...broadcast,
+    dropIfSlow: false,
+    summary: 'The daemon stops; sockets close with 1012.',
+    payload: z
+      .strictObject({ reason: NonEmpty, restartExpectedMs: z.int().min(0).optional() })
+      .meta({ id: 'ShutdownEvent' }),
+  }),
+} as const;
+
+export type GatewayEventName = keyof typeof GATEWAY_EVENTS;
+export type GatewayEventPayload<E extends GatewayEventName> = z.infer<(typeof GATEWAY_EVENTS)[E]['payload']>;

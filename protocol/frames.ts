@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from './errors.ts';
+
+/** A string that must not be empty: the specification's "minLength 1". */
+export const NonEmpty = z.string().min(1);
+const codes = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
+
+export const ErrorShape = z
+  .strictObject({
+    code: z.enum(codes),
+    message: NonEmpty,
+    details: z.unknown().optional(),
+    retryable: z.boolean().optional(),
+    retryAfterMs: z.int().min(0).optional(),
+  })
+  .meta({ id: 'ErrorShape' });
+
+export const StateVersion = z
+  .strictObject({ presence: z.int().min(0), health: z.int().min(0) })
+  .meta({ id: 'StateVersion' });
+
+export const RequestFrame = z
+  .strictObject({ type: z.literal('req'), id: NonEmpty, method: NonEmpty, params: z.unknown().optional() })
+  .meta({ id: 'RequestFrame' });
+
+export const ResponseFrame = z
+  .strictObject({
+    type: z.literal('res'),
+    id: NonEmpty,
+    ok: z.boolean(),
+    payload: z.unknown().optional(),
+    error: ErrorShape.optional(),
+  })
+  .meta({ id: 'ResponseFrame' });
+
+export const EventFrame = z
+  .strictObject({
+    type: z.literal('event'),
+    event: NonEmpty,
+    payload: z.unknown().optional(),
+    seq: z.int().min(0).optional(),
+    stateVersion: StateVersion.optional(),
+  })
+  .meta({ id: 'EventFrame' });
+
+/** Any frame of the gateway protocol. Unknown properties are refused. */
+export const Frame = z.discriminatedUnion('type', [RequestFrame, ResponseFrame, EventFrame]).meta({ id: 'Frame' });
+
+export type ErrorShape = z.infer<typeof ErrorShape>;
+export type StateVersion = z.infer<typeof StateVersion>;
+export type RequestFrame = z.infer<typeof RequestFrame>;
+export type ResponseFrame = z.infer<typeof ResponseFrame>;
+export type EventFrame = z.infer<typeof EventFrame>;
+export type Frame = z.infer<typeof Frame>;

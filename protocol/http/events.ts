@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { STREAM_EVENTS, TRANSIENT_EVENTS } from '../stream-events.ts';
+import { endpoint } from './endpoint.ts';
+
+const flag = z
+  .enum(['1', 'true'])
+  .transform(() => true)
+  .optional()
+  .catch(undefined);
+
+const { history: _logged, ...logged } = STREAM_EVENTS;
+
+export const eventsEndpoints = {
+  events: endpoint({
+    verb: 'get',
+    path: '/v1/api/events',
+    summary: 'One workstream as an event stream: connected, history, catch-up, live.',
+    scope: 'read',
+    request: z.object({
+      ws_id: z.string().default(''),
+      /** With a Last-Event-ID: continue exactly after it. */
+      resume: flag,
+      /** Catch up with one in_progress_snapshot instead of replaying the turn. */
+      snapshot: flag,
+    }),
+    reply: z.union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged)]),
+    answers: 'event-stream',
+    errors: { 404: 'Unknown workstream' },
+  }),
+  global: endpoint({
+    verb: 'get',
+    path: '/v1/api/events/global',
+    summary: 'The state of every workstream, now and whenever it changes.',
+    scope: 'read',
+    request: z.object({}),
+    reply: STREAM_EVENTS.ws_state,
+    answers: 'event-stream',
+  }),
+};

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+
+export const healthEndpoints = {
+  health: endpoint({
+    verb: 'get',
+    path: '/health',
+    summary: '200 while the process runs.',
+    scope: 'public',
+    request: z.object({}),
+    reply: z.object({
+      status: z.enum(['ok', 'degraded']),
+      version: z.string(),
+      node_id: z.string(),
+      uptime_seconds: z.number(),
+      model: z.string(),
+      workstreams: z.object({
+        total: z.int(),
+        idle: z.int(),
+        thinking: z.int(),
+        running: z.int(),
+        attention: z.int(),
+        error: z.int(),
+      }),
+      max_ws: z.int(),
+      backend: z.object({ status: z.enum(['up', 'down']), circuit_state: z.enum(['closed', 'open', 'half_open']) }),
+      store: z.object({ status: z.enum(['ok', 'degraded']), reason: z.string().optional() }),
+      sandbox: z.object({ active: z.boolean(), reason: z.string().optional() }),
+    }),
+  }),
+};

@@ -1,0 +1,13 @@
+import { authEndpoints } from './auth.ts';
+import type { Endpoint } from './endpoint.ts';
+import { eventsEndpoints } from './events.ts';
+import { healthEndpoints } from './health.ts';
+import { workstreamEndpoints } from './workstream.ts';
+
+/** Every JSON and event-stream endpoint, by group. */
+export const ENDPOINTS = {
+  workstream: workstreamEndpoints,
+  events: eventsEndpoints,
+  auth: authEndpoints,
+  health: healthEndpoints,
+} as const satisfies Record<string, Record<string, Endpoint>>;

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { WorkstreamState } from '../stream-events.ts';
+import { endpoint } from './endpoint.ts';
+
+const UNKNOWN = { 404: 'Unknown workstream' } as const;
+const WsId = z.string().default('');
+const Ok = z.object({ status: z.literal('ok') });
+const text = z.string().nullish();
+
+export const workstreamEndpoints = {
+  list: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams',
+    summary: 'Loaded workstreams.',
+    scope: 'read',
+    request: z.object({}),
+    reply: z.object({
+      workstreams: z.array(z.object({ id: z.string(), ws_id: z.string(), name: z.string(), state: WorkstreamState })),
+    }),
+  }),
+  saved: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams/saved',
+    summary: 'Stored workstreams, most recently updated first.',
+    scope: 'read',
+    request: z.object({ limit: z.coerce.number().int().min(1).max(500).optional().catch(undefined) }),
+    reply: z.object({
+      workstreams: z.array(
+        z.object({
+          ws_id: z.string(),
+          alias: z.string().nullable(),
+          title: z.string().nullable(),
+          created: z.string(),
+          updated: z.string(),
+          message_count: z.int(),
+        }),
+      ),
+    }),
+  }),
+  create: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/new',
+    summary: 'Make a workstream, or reopen a stored one.',
+    scope: 'write',
+    request: z.object({
+      name: text,
+      model: text,
+      auto_approve: z.boolean().default(false),
+      resume_ws: text,
+      workdir: text,
+    }),
+    reply: z.object({ ws_id: z.string(), name: z.string(), resumed: z.boolean(), message_count: z.int() }),
+    errors: { 400: 'Maximum of N workstreams reached' },
+    idempotencyKey: true,
+  }),
+  close: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/close',
+    summary: 'Unload a workstream; its conversation stays saved.',
+    scope: 'write',
+    request: z.object({ ws_id: WsId }),
+    reply: Ok,
+    errors: { 400: 'Cannot close last workstream', ...UNKNOWN },
+  }),
+  send: endpoint({
+    verb: 'post',
+    path: '/v1/api/send',
+    summary: 'Give a workstream one user message; its reply arrives as events.',
+    scope: 'write',
+    request: z.object({ message: z.string().default(''), ws_id: WsId }),
+    reply: z.object({ status: z.enum(['ok', 'busy']), run_id: z.string().optional() }),
+    errors: { 400: 'Empty message', ...UNKNOWN },
+    idempotencyKey: true,
+  }),
+  approve: endpoint({
+    verb: 'post',
+    path: '/v1/api/approve',
+    summary: 'Decide what waits for approval. Without `approved` it is a 400 and decides nothing.',
+    scope: 'approve',
+    request: z.object({
+      approved: z.boolean(),
+      feedback: text,
+      always: z.boolean().default(false),
+      ws_id: WsId,
+      approval_id: text,
+    }),
+    reply: Ok,
+    errors: { 400: 'approved: must be true or false', 409: 'That approval was decided already', ...UNKNOWN },
+    idempotencyKey: true,
+  }),
+  cancel: endpoint({
+    verb: 'post',
+    path: '/v1/api/cancel',
+    summary: 'Stop what runs; the answer says what was stopped.',
+    scope: 'write',
+    request: z.object({ ws_id: WsId, force: z.unknown().optional() }),
+    reply: z.object({
+      status: z.literal('ok'),
+      dropped: z.object({
+        was_running: z.boolean(),
+        pending_approval: z.object({ approval_id: z.string(), tool_names: z.array(z.string()) }).nullable(),
+        stopped_tools: z.array(z.string()),
+        queued_messages: z.object({ count: z.int(), first_preview: z.string().nullable() }),
+      }),
+    }),
+    errors: { 400: 'No session', ...UNKNOWN },
+  }),
+  command: endpoint({
+    verb: 'post',
+    path: '/v1/api/command',
+    summary: 'A slash command; its output arrives as events.',
+    scope: 'write',
+    request: z.object({ command: z.string().default(''), ws_id: WsId }),
+    reply: z.object({ status: z.literal('ok'), ws_id: z.string() }),
+    errors: { 400: 'Empty command', ...UNKNOWN },
+  }),
+};

@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import { agentContracts } from './methods/agent.ts';
+import { approvalContracts } from './methods/approval.ts';
+import { authContracts } from './methods/auth.ts';
+import { chatContracts } from './methods/chat.ts';
+import { connectContracts } from './methods/connect.ts';
+import { eventsContracts } from './methods/events.ts';
+import { healthContracts } from './methods/health.ts';
+import { sessionsContracts } from './methods/sessions.ts';
+import { statusContracts } from './methods/status.ts';
+import { systemContracts } from './methods/system.ts';
+import { workstreamContracts } from './methods/workstream.ts';
+
+/** The protocol, whole: every method the gateway answers. Docs, clients and validation derive from it. */
+export const CONTRACTS = {
+  ...connectContracts,
+  ...healthContracts,
+  ...statusContracts,
+  ...systemContracts,
+  ...agentContracts,
+  ...chatContracts,
+  ...sessionsContracts,
+  ...eventsContracts,
+  ...workstreamContracts,
+  ...approvalContracts,
+  ...authContracts,
+};
+
+export type MethodName = keyof typeof CONTRACTS;
+/** Params as a handler gets them, defaults filled in. */
+export type Params<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['params']>;
+/** Params as a caller writes them. */
+export type ParamsInput<M extends MethodName> = z.input<(typeof CONTRACTS)[M]['params']>;
+export type Result<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['result']>;
+
+export const isMethodName = (name: string): name is MethodName => Object.hasOwn(CONTRACTS, name);

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+
+const Count = z.int().min(0);
+
+export const AgentParams = z
+  .strictObject({
+    message: NonEmpty,
+    idempotencyKey: NonEmpty.max(256),
+    to: z.string().optional(),
+    sessionId: z.string().optional(),
+    sessionKey: z.string().optional(),
+    thinking: z.string().optional(),
+    deliver: z.boolean().optional(),
+    channel: z.string().optional(),
+    /** Seconds; 0 or absent: no limit. Time a person takes to decide does not count. */
+    timeout: Count.optional(),
+  })
+  .meta({ id: 'AgentParams' });
+
+/** One event of a run's output for protocol-2 clients: `data` depends on `stream`. */
+export const AgentEvent = z
+  .strictObject({
+    runId: NonEmpty,
+    seq: Count,
+    stream: NonEmpty,
+    ts: Count,
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'AgentEvent' });
+export type AgentEvent = z.infer<typeof AgentEvent>;
+
+export const agentContracts = {
+  agent: contract({
+    summary: 'Run an agent turn. Two answers on one id: accepted, then the final one.',
+    scope: 'write',
+    params: AgentParams,
+    interim: z.strictObject({ runId: NonEmpty, status: z.literal('accepted') }).meta({ id: 'AgentAccepted' }),
+    result: z
+      .strictObject({ runId: NonEmpty, status: z.enum(['ok', 'error']), summary: z.string() })
+      .meta({ id: 'AgentResult' }),
+    idempotency: 'required',
+  }),
+  'agent.wait': contract({
+    summary: 'Wait for a run to end; a timeout is a successful answer, 0 only looks.',
+    scope: 'write',
+    params: z
+      .strictObject({
+        runId: NonEmpty,
+        sessionKey: z.string().optional(),
+        timeoutMs: Count.max(3_600_000).optional(),
+      })
+      .meta({ id: 'AgentWaitParams' }),
+    result: z
+      .strictObject({
+        runId: NonEmpty,
+        status: z.enum(['ok', 'error', 'timeout']),
+        startedAt: Count.optional(),
+        endedAt: Count.optional(),
+        error: z.string().optional(),
+      })
+      .meta({ id: 'AgentWaitResult' }),
+  }),
+};

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+import { ApprovalItem } from '../stream-events.ts';
+
+/** A question that waits for a person; also the payload of `approval.requested`. */
+export const Approval = z
+  .strictObject({
+    approvalId: NonEmpty,
+    wsId: NonEmpty,
+    sessionKey: NonEmpty,
+    kind: z.enum(['tools', 'outcome']),
+    items: z.array(ApprovalItem),
+    expiresAtMs: z.int().min(0),
+  })
+  .meta({ id: 'Approval' });
+export type Approval = z.infer<typeof Approval>;
+
+export const approvalContracts = {
+  'approval.list': contract({
+    summary: 'What waits for a decision, oldest first.',
+    scope: 'approve',
+    params: z.strictObject({ wsId: NonEmpty.optional() }).meta({ id: 'ApprovalListParams' }),
+    result: z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
+  }),
+  'approval.resolve': contract({
+    summary: 'Decide one approval. One that is unknown is NOT_FOUND, one already decided CONFLICT.',
+    scope: 'approve',
+    params: z
+      .strictObject({
+        approvalId: NonEmpty,
+        approved: z.boolean(),
+        feedback: z.string().max(16_384).optional(),
+        /** With approved: later calls in this workstream skip approval. */
+        always: z.boolean().optional(),
+      })
+      .meta({ id: 'ApprovalResolveParams' }),
+    result: z
+      .strictObject({ ok: z.literal(true), approvalId: NonEmpty, approved: z.boolean() })
+      .meta({ id: 'ApprovalResolveResult' }),
+  }),
+};

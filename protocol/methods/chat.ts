@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+
+const Count = z.int().min(0);
+
+const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
+
+export const ChatMessage = z
+  .strictObject({
+    role: z.enum(['user', 'assistant', 'toolResult']),
+    content: z.array(
+      z.discriminatedUnion('type', [
+        TextPart,
+        z.strictObject({ type: z.literal('thinking'), thinking: z.string() }),
+        z.strictObject({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.string() }),
+      ]),
+    ),
+    timestamp: Count,
+    toolCallId: z.string().optional(),
+    toolName: z.string().optional(),
+    isError: z.boolean().optional(),
+  })
+  .meta({ id: 'ChatMessage' });
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/** The `chat` event: cumulative deltas (at most every 150 ms), then exactly one final, aborted or error. */
+export const ChatEvent = z
+  .strictObject({
+    runId: NonEmpty,
+    sessionKey: NonEmpty,
+    seq: Count,
+    state: z.enum(['delta', 'final', 'aborted', 'error']),
+    message: z
+      .strictObject({ role: z.literal('assistant'), content: z.array(TextPart), timestamp: Count })
+      .optional(),
+    errorMessage: z.string().optional(),
+    stopReason: z.string().optional(),
+  })
+  .meta({ id: 'ChatEvent' });
+export type ChatEvent = z.infer<typeof ChatEvent>;
+
+export const chatContracts = {
+  'chat.history': contract({
+    summary: 'The last messages of a session, oldest first; unknown sessions are empty.',
+    scope: 'read',
+    params: z
+      .strictObject({ sessionKey: NonEmpty, limit: z.int().min(1).max(1000).optional() })
+      .meta({ id: 'ChatHistoryParams' }),
+    result: z
+      .strictObject({
+        sessionKey: NonEmpty,
+        sessionId: z.string().optional(),
+        messages: z.array(ChatMessage),
+        thinkingLevel: z.string(),
+      })
+      .meta({ id: 'ChatHistoryResult' }),
+  }),
+  'chat.send': contract({
+    summary: 'Send a message; the answer arrives as chat events.',
+    scope: 'write',
+    params: z
+      .strictObject({
+        sessionKey: NonEmpty,
+        message: z.string(),
+        thinking: z.string().optional(),
+        deliver: z.boolean().optional(),
+        timeoutMs: Count.optional(),
+        idempotencyKey: NonEmpty.max(256),
+      })
+      .meta({ id: 'ChatSendParams' }),
+    result: z
+      .strictObject({ runId: NonEmpty, status: z.enum(['started', 'in_flight', 'ok', 'error']) })
+      .meta({ id: 'ChatSendResult' }),
+    idempotency: 'required',
+  }),
+  'chat.abort': contract({
+    summary: 'Cancel a run of a session, or all of them when runId is absent.',
+    scope: 'write',
+    params: z.strictObject({ sessionKey: NonEmpty, runId: NonEmpty.optional() }).meta({ id: 'ChatAbortParams' }),
+    result: z.strictObject({ ok: z.literal(true), aborted: z.boolean() }).meta({ id: 'ChatAbortResult' }),
+  }),
+};

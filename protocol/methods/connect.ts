@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty, StateVersion } from '../frames.ts';
+
+const Count = z.int().min(0);
+
+export const PresenceEntry = z
+  .strictObject({
+    ts: Count,
+    host: NonEmpty.optional(),
+    ip: NonEmpty.optional(),
+    version: NonEmpty.optional(),
+    platform: NonEmpty.optional(),
+    deviceFamily: NonEmpty.optional(),
+    modelIdentifier: NonEmpty.optional(),
+    mode: NonEmpty.optional(),
+    reason: NonEmpty.optional(),
+    instanceId: NonEmpty.optional(),
+    lastInputSeconds: Count.optional(),
+    tags: z.array(NonEmpty).optional(),
+    text: z.string().optional(),
+  })
+  .meta({ id: 'PresenceEntry' });
+
+export const ConnectParams = z
+  .strictObject({
+    minProtocol: z.int().min(1),
+    maxProtocol: z.int().min(1),
+    client: z.strictObject({
+      name: NonEmpty,
+      version: NonEmpty,
+      platform: NonEmpty,
+      mode: NonEmpty,
+      deviceFamily: NonEmpty.optional(),
+      modelIdentifier: NonEmpty.optional(),
+      instanceId: NonEmpty.optional(),
+    }),
+    caps: z.array(NonEmpty).default([]),
+    auth: z.strictObject({ token: z.string().optional() }).optional(),
+    locale: z.string().optional(),
+    userAgent: z.string().optional(),
+  })
+  .meta({ id: 'ConnectParams' });
+
+/** The state a client starts from: who is here, how the daemon is. */
+export const Snapshot = z
+  .strictObject({
+    presence: z.array(PresenceEntry),
+    health: z.unknown(),
+    stateVersion: StateVersion,
+    uptimeMs: Count,
+  })
+  .meta({ id: 'Snapshot' });
+
+export const HelloOk = z
+  .strictObject({
+    type: z.literal('hello-ok'),
+    protocol: z.int().min(1),
+    server: z.strictObject({
+      version: NonEmpty,
+      connId: NonEmpty,
+      commit: NonEmpty.optional(),
+      host: NonEmpty.optional(),
+    }),
+    features: z.strictObject({ methods: z.array(NonEmpty), events: z.array(NonEmpty) }),
+    snapshot: Snapshot,
+    policy: z.strictObject({
+      maxPayload: z.int().min(1),
+      maxBufferedBytes: z.int().min(1),
+      tickIntervalMs: z.int().min(1),
+    }),
+  })
+  .meta({ id: 'HelloOk' });
+
+export type PresenceEntry = z.infer<typeof PresenceEntry>;
+export type ConnectParams = z.infer<typeof ConnectParams>;
+export type Snapshot = z.infer<typeof Snapshot>;
+export type HelloOk = z.infer<typeof HelloOk>;
+
+/** Not in `features.methods`: valid only as the first request, which the handshake answers itself. */
+export const connectContracts = {
+  connect: contract({
+    summary: 'Open the session: protocol range, who the client is, its token.',
+    scope: 'public',
+    params: ConnectParams,
+    result: HelloOk,
+  }),
+};

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { WorkstreamSnapshot } from './workstream.ts';
+
+export const eventsContracts = {
+  'events.subscribe': contract({
+    summary: 'Follow one workstream: answered before its first event, which arrives as `workstream`.',
+    scope: 'read',
+    params: z
+      .strictObject({ wsId: z.string(), after: z.string().optional() })
+      .meta({ id: 'EventsSubscribeParams' }),
+    result: z
+      .strictObject({
+        /** Events come after this one. */
+        cursor: z.string(),
+        recovered: z.boolean(),
+        /** Why `after` could not be continued from. */
+        reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
+        /** State at `cursor`, when nothing was resumed. */
+        snapshot: WorkstreamSnapshot.optional(),
+      })
+      .meta({ id: 'EventsSubscribeResult' }),
+  }),
+  'events.unsubscribe': contract({
+    summary: 'Stop following a workstream.',
+    scope: 'read',
+    params: z.strictObject({ wsId: z.string() }).meta({ id: 'EventsUnsubscribeParams' }),
+    result: z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'EventsUnsubscribeResult' }),
+  }),
+};

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+
+const Count = z.int().min(0);
+
+/** How the daemon is; also the payload of the `health` event and the source of GET /health. */
+export const HealthSummary = z
+  .strictObject({
+    ok: z.literal(true),
+    ts: Count,
+    durationMs: Count,
+    status: z.enum(['ok', 'degraded']),
+    version: z.string(),
+    nodeId: z.string(),
+    uptimeSeconds: z.number().min(0),
+    model: z.string(),
+    modelAlias: z.string(),
+    workstreams: z.strictObject({
+      total: Count,
+      idle: Count,
+      thinking: Count,
+      running: Count,
+      attention: Count,
+      error: Count,
+    }),
+    maxWorkstreams: Count,
+    backend: z.strictObject({ status: z.enum(['up', 'down']), circuitState: z.enum(['closed', 'open', 'half_open']) }),
+    /** Whether the store takes writes; `degraded` while it refuses them (disk full). */
+    store: z.strictObject({ status: z.enum(['ok', 'degraded']), reason: z.string().optional() }),
+    /** Whether shell commands run in a sandbox, and if not, why. */
+    sandbox: z.strictObject({ active: z.boolean(), reason: z.string().optional() }),
+    /** Things a person should know (demo model in use, a refused key …), one sentence each. */
+    notices: z.array(z.string()),
+  })
+  .meta({ id: 'HealthSummary' });
+export type HealthSummary = z.infer<typeof HealthSummary>;
+
+export const healthContracts = {
+  health: contract({
+    summary: 'How the daemon, its store and its model backend are.',
+    scope: 'read',
+    params: z.unknown(),
+    result: HealthSummary,
+  }),
+};

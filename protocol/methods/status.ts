@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { SessionRow } from './sessions.ts';
+
+const Count = z.int().min(0);
+
+export const statusContracts = {
+  status: contract({
+    summary: 'A short overview of sessions, defaults and what is queued.',
+    scope: 'read',
+    params: z.unknown(),
+    result: z
+      .strictObject({
+        heartbeatSeconds: Count,
+        providerSummary: z.array(z.string()),
+        queuedSystemEvents: z.array(z.string()),
+        sessions: z.strictObject({
+          path: z.string(),
+          count: Count,
+          defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
+          recent: z.array(SessionRow),
+        }),
+      })
+      .meta({ id: 'StatusSummary' }),
+  }),
+};

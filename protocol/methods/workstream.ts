@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+import { HistoryMessage, StatusRecord, WorkstreamState } from '../stream-events.ts';
+import { Approval } from './approval.ts';
+
+const Count = z.int().min(0);
+const WsId = z.string();
+const Key = NonEmpty.max(256).optional();
+
+export const WorkstreamRow = z
+  .strictObject({
+    wsId: NonEmpty,
+    /** The alias if set, otherwise the generated `ws-xxxx`. */
+    name: NonEmpty,
+    sessionKey: NonEmpty,
+    state: WorkstreamState,
+    title: z.string().nullable(),
+    modelAlias: z.string(),
+    skipPermissions: z.boolean(),
+    messageCount: Count,
+    createdMs: Count,
+    updatedMs: Count,
+  })
+  .meta({ id: 'WorkstreamRow' });
+export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
+
+export const SavedWorkstream = z
+  .strictObject({
+    wsId: NonEmpty,
+    alias: z.string().nullable(),
+    name: NonEmpty,
+    title: z.string().nullable(),
+    createdMs: Count,
+    updatedMs: Count,
+    messageCount: Count,
+    loaded: z.boolean(),
+  })
+  .meta({ id: 'SavedWorkstream' });
+
+/** One workstream at a cursor of its log. */
+export const WorkstreamSnapshot = z
+  .strictObject({
+    workstream: WorkstreamRow,
+    model: z.string(),
+    workdir: z.string(),
+    messages: z.array(HistoryMessage),
+    /** Older messages exist: `workstream.history` with `before` = the first `seq`. */
+    truncated: z.boolean(),
+    pendingApprovals: z.array(Approval),
+    status: StatusRecord.optional(),
+  })
+  .meta({ id: 'WorkstreamSnapshot' });
+export type WorkstreamSnapshot = z.infer<typeof WorkstreamSnapshot>;
+
+/** What a cancel stopped. */
+export const CancelReceipt = z
+  .strictObject({
+    wasRunning: z.boolean(),
+    /** The tool calls that waited for approval and are now denied. */
+    pendingApproval: z.strictObject({ approvalId: z.string(), toolNames: z.array(z.string()) }).nullable(),
+    /** Tool calls that were running and were stopped. */
+    stoppedTools: z.array(z.string()),
+    /** Runs that waited behind the cancelled one and were dropped with it. */
+    queuedMessages: z.strictObject({ count: Count, firstPreview: z.string().nullable() }),
+  })
+  .meta({ id: 'CancelReceipt' });
+export type CancelReceipt = z.infer<typeof CancelReceipt>;
+
+const Ok = z.strictObject({ status: z.literal('ok') });
+
+export const workstreamContracts = {
+  'workstream.list': contract({
+    summary: 'Loaded workstreams, in the order they were made.',
+    scope: 'read',
+    params: z.strictObject({}),
+    result: z.strictObject({ workstreams: z.array(WorkstreamRow) }),
+  }),
+  'workstream.saved': contract({
+    summary: 'Stored workstreams, most recently updated first.',
+    scope: 'read',
+    params: z.strictObject({ limit: z.int().min(1).max(500).optional(), before: Count.optional() }),
+    result: z.strictObject({ workstreams: z.array(SavedWorkstream) }),
+  }),
+  'workstream.create': contract({
+    summary: 'Make a workstream, or reopen a stored one with resumeWs.',
+    scope: 'write',
+    params: z.strictObject({
+      name: z.string().max(128).optional(),
+      model: z.string().max(256).optional(),
+      autoApprove: z.boolean().optional(),
+      resumeWs: z.string().max(128).optional(),
+      workdir: z.string().max(4096).optional(),
+      idempotencyKey: Key,
+    }),
+    result: z.strictObject({ wsId: NonEmpty, name: NonEmpty, resumed: z.boolean(), messageCount: Count }),
+    idempotency: 'optional',
+  }),
+  'workstream.get': contract({
+    summary: 'One workstream with the last page of its messages.',
+    scope: 'read',
+    params: z.strictObject({ wsId: WsId }),
+    result: z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }),
+  }),
+  'workstream.history': contract({
+    summary: 'A page of stored messages, oldest first, ending before `before`.',
+    scope: 'read',
+    params: z.strictObject({ wsId: WsId, before: Count.optional(), limit: z.int().min(1).max(500).optional() }),
+    result: z.strictObject({ messages: z.array(HistoryMessage), truncated: z.boolean() }),
+  }),
+  'workstream.update': contract({
+    summary: 'Rename, choose another model, or set auto-approve (which needs the approve scope).',
+    scope: 'write',
+    params: z.strictObject({
+      wsId: WsId,
+      name: z.string().max(128).optional(),
+      model: z.string().max(256).optional(),
+      autoApprove: z.boolean().optional(),
+    }),
+    result: WorkstreamRow,
+  }),
+  'workstream.send': contract({
+    summary: 'Give a workstream one user message; its reply arrives as events.',
+    scope: 'write',
+    params: z.strictObject({ wsId: WsId, message: z.string(), idempotencyKey: Key }),
+    result: z.strictObject({ status: z.enum(['ok', 'busy']), runId: z.string().optional() }),
+    idempotency: 'optional',
+  }),
+  'workstream.approve': contract({
+    summary: 'Decide whatever waits in a workstream; with approvalId only that one (a stale one is CONFLICT).',
+    scope: 'approve',
+    params: z.strictObject({
+      wsId: WsId,
+      approved: z.boolean(),
+      feedback: z.string().max(16_384).nullable().optional(),
+      always: z.boolean().optional(),
+      approvalId: z.string().optional(),
+      idempotencyKey: Key,
+    }),
+    result: Ok,
+    idempotency: 'optional',
+  }),
+  'workstream.cancel': contract({
+    summary: 'Stop what runs; `force` abandons the worker at once.',
+    scope: 'write',
+    params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }),
+    result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }),
+  }),
+  'workstream.command': contract({
+    summary: 'A slash command; its output arrives as events.',
+    scope: 'write',
+    params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }),
+    result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }),
+    serial: ({ wsId }: { wsId: string }) => wsId,
+  }),
+  'workstream.close': contract({
+    summary: 'Unload a workstream; its conversation stays saved.',
+    scope: 'write',
+    params: z.strictObject({ wsId: WsId }),
+    result: Ok,
+  }),
+};

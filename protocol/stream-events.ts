@@ -1,0 +1,168 @@
+import { z } from 'zod';
+
+/** The states of a workstream (spec http-and-sse, "States and transitions"). */
+export const WorkstreamState = z.enum(['idle', 'thinking', 'running', 'attention', 'error']);
+export type WorkstreamState = z.infer<typeof WorkstreamState>;
+
+/** Who started a run: a person through a client, a program through the gateway, or a schedule. */
+export const RunSource = z.enum(['person', 'agent', 'cron']);
+export type RunSource = z.infer<typeof RunSource>;
+
+/** One tool call of a batch, as a person sees it before it runs. */
+export const ApprovalItem = z
+  .object({
+    call_id: z.string(),
+    header: z.string(),
+    preview: z.string(),
+    func_name: z.string(),
+    approval_label: z.string(),
+    needs_approval: z.boolean(),
+    error: z.string().nullable(),
+    /** Set when the call will run, or ran, without the sandbox: why. */
+    not_sandboxed: z.string().optional(),
+  })
+  .meta({ id: 'ApprovalItem' });
+export type ApprovalItem = z.infer<typeof ApprovalItem>;
+
+/** Token use of the last model turn against the model's context window. */
+export const StatusRecord = z
+  .object({
+    prompt_tokens: z.int().min(0),
+    completion_tokens: z.int().min(0),
+    total_tokens: z.int().min(0),
+    context_window: z.int().min(0),
+    pct: z.number().min(0),
+    effort: z.enum(['low', 'medium', 'high']),
+    cache_creation_tokens: z.int().min(0),
+    cache_read_tokens: z.int().min(0),
+  })
+  .meta({ id: 'StatusRecord' });
+export type StatusRecord = z.infer<typeof StatusRecord>;
+
+/** One message of a stored conversation, as `history` and snapshots show it. */
+export const HistoryMessage = z
+  .object({
+    /** Position in the workstream, from 1; dense but for messages that a later page holds. */
+    seq: z.int().min(1),
+    role: z.enum(['user', 'assistant', 'tool']),
+    content: z.string().nullable(),
+    tool_calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).nullable(),
+    reasoning: z.string().optional(),
+    /** On tool messages. */
+    call_id: z.string().optional(),
+    name: z.string().optional(),
+    is_error: z.boolean().optional(),
+    /** A denied or blocked call: on the tool message and on the assistant message that asked for it. */
+    denied: z.boolean().optional(),
+    /** The answer was cut off by a cancel. */
+    partial: z.boolean().optional(),
+    created_ms: z.int().min(0).optional(),
+  })
+  .meta({ id: 'HistoryMessage' });
+export type HistoryMessage = z.infer<typeof HistoryMessage>;
+
+/** How a run ended; on the `ws_state` that ends it. */
+export const RunOutcome = z
+  .object({
+    run_id: z.string(),
+    status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'RunOutcome' });
+export type RunOutcome = z.infer<typeof RunOutcome>;
+
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.object({ type: z.literal(type), ...shape });
+
+/**
+ * The vocabulary of a workstream's event log, row by row. What clients read over SSE is these objects as they are;
+ * over the WebSocket they are the `event` of a `workstream` event.
+ */
+export const STREAM_EVENTS = {
+  /** A message was accepted and its run begins. */
+  user_turn: event('user_turn', { message: z.string(), run_id: z.string(), source: RunSource }),
+  thinking_start: event('thinking_start', {}),
+  thinking_stop: event('thinking_stop', {}),
+  reasoning: event('reasoning', { text: z.string() }),
+  content: event('content', { text: z.string() }),
+  /** `interrupted`: the daemon died in mid-answer; the partial text is void and the turn is asked again. */
+  stream_end: event('stream_end', { interrupted: z.literal(true).optional() }),
+  status: event('status', StatusRecord.shape),
+  tool_info: event('tool_info', { items: z.array(ApprovalItem) }),
+  approve_request: event('approve_request', {
+    items: z.array(ApprovalItem),
+    approval_id: z.string(),
+    /** `tools`: may these run? `outcome`: these ran when the daemon died; approved = run again, denied = skip. */
+    kind: z.enum(['tools', 'outcome']),
+    expires_at_ms: z.int().min(0),
+  }),
+  approval_resolved: event('approval_resolved', {
+    approval_id: z.string(),
+    approved: z.boolean(),
+    feedback: z.string(),
+    always: z.boolean(),
+    call_ids: z.array(z.string()),
+  }),
+  tool_output_chunk: event('tool_output_chunk', { call_id: z.string(), chunk: z.string() }),
+  tool_result: event('tool_result', {
+    call_id: z.string(),
+    name: z.string(),
+    output: z.string(),
+    is_error: z.boolean(),
+  }),
+  info: event('info', { message: z.string() }),
+  error: event('error', { message: z.string() }),
+  /** The display starts anew: histories begin after message `after_seq`. */
+  clear_ui: event('clear_ui', { after_seq: z.int().min(0) }),
+  /** Messages of a resumed conversation, after `clear_ui`. */
+  history: event('history', { messages: z.array(HistoryMessage) }),
+  cancelled: event('cancelled', {}),
+  ws_state: event('ws_state', { ws_id: z.string(), state: WorkstreamState, run: RunOutcome.optional() }),
+  settings_changed: event('settings_changed', {
+    name: z.string(),
+    model: z.string(),
+    model_alias: z.string(),
+    skip_permissions: z.boolean(),
+  }),
+} as const;
+
+type EventRows = typeof STREAM_EVENTS;
+export type StreamEventType = keyof EventRows;
+export type StreamEventOf<T extends StreamEventType> = z.infer<EventRows[T]>;
+export type StreamEvent = { [T in StreamEventType]: StreamEventOf<T> }[StreamEventType];
+
+const rows = Object.values(STREAM_EVENTS) as unknown as [z.ZodObject<{ type: z.ZodLiteral<StreamEventType> }>];
+/** Any event of the log. */
+export const StreamEvent = z.discriminatedUnion('type', rows).meta({ id: 'StreamEvent' });
+
+/** Frames that only live streams carry: no id, not in the log. */
+export const TRANSIENT_EVENTS = {
+  connected: event('connected', {
+    ws_id: z.string(),
+    name: z.string(),
+    model: z.string(),
+    model_alias: z.string(),
+    skip_permissions: z.boolean(),
+    recovered: z.boolean().optional(),
+    reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
+  }),
+  /** The conversation so far; its SSE id is the cursor the snapshot was taken at. */
+  history: event('history', {
+    messages: z.array(HistoryMessage),
+    /** After an exact resume: the cursor the stream continues from. */
+    from: z.string().optional(),
+    /** Older messages exist: read them with `before` = the first `seq`. */
+    truncated: z.boolean().optional(),
+  }),
+  busy_error: event('busy_error', { message: z.string() }),
+  in_progress_snapshot: event('in_progress_snapshot', {
+    content: z.string(),
+    reasoning: z.string(),
+    ws_id: z.string(),
+  }),
+  /** The name of `ws_state` in later releases of the HTTP interface; sent beside it. */
+  state_change: event('state_change', { ws_id: z.string(), state: WorkstreamState }),
+} as const;
+
+type TransientRows = typeof TRANSIENT_EVENTS;
+export type TransientEvent = { [T in keyof TransientRows]: z.infer<TransientRows[T]> }[keyof TransientRows];

@@ -1,0 +1,33 @@
+/** One call the model asks for, as the model wrote it. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** JSON text; may be malformed, which becomes an item error that the model sees. */
+  arguments: string;
+}
+
+/** The stored conversation, in the order the model reads it. Every tool call has exactly one later tool message. */
+export type Message =
+  | { role: 'user'; content: string }
+  | {
+      role: 'assistant';
+      content: string;
+      reasoning?: string;
+      toolCalls: ToolCall[];
+      /** The answer was cut off (cancelled, too long); what is here is what was shown. */
+      partial?: boolean;
+      /** What a provider wants back verbatim (signed reasoning …), by provider name. */
+      providerData?: Record<string, unknown>;
+    }
+  | {
+      role: 'tool';
+      callId: string;
+      name: string;
+      output: string;
+      isError: boolean;
+      /** What a later edit needs to know: absolute path → SHA-256 hex of the file as this call left or saw it. */
+      files?: Record<string, string>;
+    };
+
+export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
+export type ToolMessage = Extract<Message, { role: 'tool' }>;

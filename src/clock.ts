@@ -1,0 +1,25 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Time, as a dependency. Tests pass a clock they move by hand. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch; may jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary start; never goes back. For durations. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason if it aborts first. Does not keep the process alive. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  // biome-ignore lint/plugin: the one place that asks the system.
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  async sleep(ms, signal) {
+    try {
+      await wait(ms, undefined, { signal, ref: false });
+    } catch (error) {
+      signal.throwIfAborted(); // the timer's own AbortError hides the reason
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,9 @@
+import type { Principal } from '../call.ts';
+
+/** Turns what a request carries into who it is. */
+export interface Authenticator {
+  /** False with --no-auth: everyone is `local`. */
+  readonly enabled: boolean;
+  /** The principal of a bearer token or cookie value; undefined when it is missing, wrong, expired or revoked. */
+  authenticate(token: string | undefined): Promise<Principal | undefined>;
+}

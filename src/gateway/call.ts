@@ -1,0 +1,47 @@
+import type { Scope } from '../../protocol/contract.ts';
+import type { MethodName, Params, Result } from '../../protocol/index.ts';
+import type { Statement } from './store/store.ts';
+
+/** Who calls, with the scopes the server granted. Never what a client says of itself. */
+export interface Principal {
+  id: string;
+  scopes: ReadonlySet<Scope>;
+  /** How the caller proved it: the machine's operator token, a browser login (with its JWT id), or auth is off. */
+  source: { kind: 'operator' } | { kind: 'login'; jti: string } | { kind: 'local' };
+  /** Aborts when the credential is revoked: open sockets and streams end within a second. */
+  revoked: AbortSignal;
+}
+
+/** What a handler may know about who calls it and when to stop. Nothing of the transport. */
+export interface Call {
+  /** Absent on `public` methods called without a credential. */
+  principal: Principal | undefined;
+  /** Aborts when the caller is gone. Work that was accepted goes on regardless. */
+  signal: AbortSignal;
+  /** Where the call came from, for limits on failed logins. */
+  address: string;
+  /** Sends the first of two answers (methods whose row has `interim`). */
+  interim(payload: unknown): void;
+  /** Set on a repeat of an idempotent call that `keep`s its first answer: what it kept. */
+  kept: unknown;
+  /**
+   * Statements that store `value` as the answer to this call's idempotency key; the handler commits them with the
+   * effect. Empty when the call has no key.
+   */
+  keep(value: unknown): Statement[];
+  /** The connection's subscriptions, for the methods that change them; absent over HTTP. */
+  subscriptions: Subscriptions | undefined;
+}
+
+/** What `events.subscribe` may do to the connection it came by. */
+export interface Subscriptions {
+  /** Follows a workstream's log after `offset`; events flow once the answer has been sent. Replaces an earlier one. */
+  add(wsId: string, offset: number): void;
+  /** False when there was none. */
+  remove(wsId: string): boolean;
+}
+
+export type Handler<M extends MethodName> = (params: Params<M>, call: Call) => Result<M> | Promise<Result<M>>;
+/** `connect` is answered by the handshake, everything else by a handler. */
+export type ServedMethod = Exclude<MethodName, 'connect'>;
+export type Handlers<M extends ServedMethod = ServedMethod> = { readonly [K in M]: Handler<K> };

@@ -1,0 +1,24 @@
+import type { LogReader, Sink } from './log-reader.ts';
+
+/** What a stream begins with, and from where the log goes on. */
+export interface Opening {
+  /** In order; those with an id are (or replay) log events, the rest are transient. */
+  frames: { id?: string; json: string }[];
+  /** Follow the log after this offset. */
+  after: number;
+}
+
+/** Event streams as the HTTP interface offers them (spec http-and-sse, "Events"; decisions on catch-up and resume). */
+export interface EventStreams {
+  /** Throws NOT_FOUND `Unknown workstream`. */
+  open(
+    wsId: string,
+    request: { lastEventId?: string; resume: boolean; snapshot: boolean },
+  ): Promise<Opening>;
+  /** Continues a stream; the reader ends by itself when the workstream is closed (then `onEnd`). */
+  follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void }): LogReader;
+  /** The current `ws_state` of every loaded workstream, as [wsId, JSON text]. */
+  states(): [string, string][];
+  /** Every later change; latest wins per wsId. */
+  onState(listener: (wsId: string, json: string) => void): () => void;
+}

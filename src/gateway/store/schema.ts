@@ -1,0 +1,143 @@
+/** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
+export interface Database {
+  meta: MetaTable;
+  workstreams: WorkstreamTable;
+  messages: MessageTable;
+  events: EventTable;
+  runs: RunTable;
+  journal: JournalTable;
+  approvals: ApprovalTable;
+  idempotency: IdempotencyTable;
+  login_codes: LoginCodeTable;
+  login_sessions: LoginSessionTable;
+}
+
+/** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
+export interface MetaTable {
+  key: string;
+  value: string;
+}
+
+export interface WorkstreamTable {
+  ws_id: string;
+  /** `main`, `cron:<jobId>` or null (then the ws_id is the key). Unique. */
+  session_key: string | null;
+  /** The name a person gave, unique; null: the generated one counts. */
+  alias: string | null;
+  generated_name: string;
+  title: string | null;
+  /** null: the default model. */
+  model_alias: string | null;
+  auto_approve: 0 | 1;
+  thinking_level: string | null;
+  verbose_level: string | null;
+  workdir: string;
+  /** 1 while it is open; reopened at the next start. */
+  loaded: 0 | 1;
+  /** The context begins after this message (/clear). */
+  context_after_seq: number;
+  message_count: number;
+  /** Sums and last values of token use, as JSON. */
+  usage_json: string | null;
+  /** Every write of a run names the epoch it was started under; a force cancel raises it. */
+  run_epoch: number;
+  aborted_last_run: 0 | 1;
+  created_ms: number;
+  updated_ms: number;
+}
+
+/** Primary key (ws_id, seq); seq is dense from 1. */
+export interface MessageTable {
+  ws_id: string;
+  seq: number;
+  run_id: string | null;
+  /** A `Message` of the agent. */
+  body_json: string;
+  created_ms: number;
+}
+
+/** Primary key (ws_id, offset); offset is dense from 1. */
+export interface EventTable {
+  ws_id: string;
+  offset: number;
+  body_json: string;
+  created_ms: number;
+}
+
+export interface RunTable {
+  run_id: string;
+  ws_id: string;
+  /** Who asked: with ws_id and run_key it is unique, so a key names one run. */
+  principal: string;
+  run_key: string | null;
+  source: 'person' | 'agent' | 'cron';
+  /** `queued` and `running` are reconciled at boot; the rest is final. */
+  status: 'queued' | 'running' | 'ok' | 'error' | 'cancelled' | 'timeout';
+  /** The message and the options it was accepted with. */
+  request_json: string;
+  epoch: number;
+  error: string | null;
+  summary: string | null;
+  accepted_ms: number;
+  started_ms: number | null;
+  ended_ms: number | null;
+}
+
+/** What a run did, appended before it takes effect; folding it gives the phase to resume from. Primary key (run_id, seq). */
+export interface JournalTable {
+  run_id: string;
+  seq: number;
+  ws_id: string;
+  kind: string;
+  body_json: string;
+  at_ms: number;
+}
+
+export interface ApprovalTable {
+  approval_id: string;
+  ws_id: string;
+  run_id: string;
+  kind: 'tools' | 'outcome';
+  status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+  /** The items as shown. */
+  items_json: string;
+  /** call_id → digest of (tool, canonical arguments, working directory, bound state), as JSON. */
+  digests_json: string;
+  feedback: string | null;
+  always: 0 | 1;
+  decided_by: string | null;
+  asked_ms: number;
+  expires_ms: number;
+  decided_ms: number | null;
+}
+
+/** Primary key (principal, method, key). */
+export interface IdempotencyTable {
+  principal: string;
+  method: string;
+  key: string;
+  /** SHA-256 of the canonical params without the key: the same key with other params is a conflict. */
+  digest: string;
+  /** `kept` (handed to the handler of a repeat), `result` or `error` (answered as they are). */
+  kind: 'kept' | 'result' | 'error';
+  body_json: string;
+  created_ms: number;
+  expires_ms: number;
+}
+
+export interface LoginCodeTable {
+  /** SHA-256 hex of the code. */
+  code_hash: string;
+  principal: string;
+  expires_ms: number;
+  used_ms: number | null;
+}
+
+export interface LoginSessionTable {
+  jti: string;
+  principal: string;
+  scopes: string;
+  created_ms: number;
+  expires_ms: number;
+  revoked_ms: number | null;
+}

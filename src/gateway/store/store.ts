@@ -1,0 +1,55 @@
+import type { Kysely } from 'kysely';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Database } from './schema.ts';
+
+/** One SQL statement of a unit, as kysely compiles it. */
+export interface Statement {
+  sql: string;
+  parameters: readonly unknown[];
+  /** Rows it has to change; otherwise the whole unit is refused (a fence, a lost race) and leaves nothing behind. */
+  expect?: number;
+}
+
+/**
+ * Writes that take effect together or not at all. Units of one event-loop turn share a transaction; a refused or
+ * broken unit does not touch its neighbours.
+ */
+export interface Unit {
+  statements?: readonly Statement[];
+  /** Appended to the workstream's log in this order; offsets are given at commit, dense per workstream. */
+  events?: { wsId: string; events: readonly StreamEvent[] };
+  /** Must precede an effect outside (a decision, a started tool): the group is synced to disk before it resolves. */
+  durable?: boolean;
+}
+
+/** One event as it stands in a log. */
+export interface StoredEvent {
+  offset: number;
+  /** The event's JSON text, as it goes over every wire. */
+  json: string;
+}
+
+/** An expectation of a unit did not hold: someone else was there first. */
+export class UnitRefused extends Error {
+  override readonly name = 'UnitRefused';
+}
+
+/** What the gateway needs of a database. Asynchronous, so that a server can stand behind it. */
+export interface Store {
+  /** For reads; every write goes through `commit`. */
+  readonly db: Kysely<Database>;
+  /** Names the logs' identity: a cursor of another epoch cannot be continued. */
+  readonly epoch: string;
+  /**
+   * Adds a unit to this turn's group. Resolves, after the commit, with the offset of the unit's last event (0 without
+   * events). Rejects with UnitRefused, or GatewayError UNAVAILABLE while the disk takes no writes.
+   */
+  commit(unit: Unit): Promise<number>;
+  /** Called once per committed group, after the commit and before its units resolve, with what each log gained. */
+  onCommitted(listener: (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void): void;
+  /** The last offset of a log (0 when empty) and the first one still held (1 when nothing was pruned). */
+  bounds(wsId: string): { first: number; last: number };
+  /** Stored events after an offset, oldest first, at most `limit`. */
+  readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
+  health(): { status: 'ok' | 'degraded'; reason?: string };
+}
