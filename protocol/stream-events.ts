@@ -131,7 +131,8 @@ export type StreamEventType = keyof EventRows;
 export type StreamEventOf<T extends StreamEventType> = z.infer<EventRows[T]>;
 export type StreamEvent = { [T in StreamEventType]: StreamEventOf<T> }[StreamEventType];
 
-const rows = Object.values(STREAM_EVENTS) as unknown as [z.ZodObject<{ type: z.ZodLiteral<StreamEventType> }>];
+// `Object.values` forgets that there is at least one.
+const rows = Object.values(STREAM_EVENTS) as unknown as [EventRows[StreamEventType]];
 /** Any event of the log. */
 export const StreamEvent = z.discriminatedUnion('type', rows).meta({ id: 'StreamEvent' });
 

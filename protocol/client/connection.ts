@@ -1,0 +1,115 @@
+import type { ErrorShape, EventFrame, Frame, ResponseFrame } from '../frames.ts';
+import type { ParamsInput } from '../index.ts';
+import { LIMITS } from '../limits.ts';
+import type { HelloOk } from '../methods/connect.ts';
+import { ConnectionLostError, RequestError } from './request-error.ts';
+import type { SocketConstructor, SocketLike } from './socket.ts';
+import type { Timers } from './timers.ts';
+
+interface ConnectionOptions {
+  url: string;
+  params: ParamsInput<'connect'>;
+  WebSocket: SocketConstructor;
+  timers: Timers;
+  onHello(hello: HelloOk): void;
+  onResponse(frame: ResponseFrame): void;
+  onEvent(frame: EventFrame): void;
+  /** Exactly once, unless `close` came first. A RequestError: the daemon refused the handshake. */
+  onEnd(error: ConnectionLostError | RequestError): void;
+}
+
+const HANDSHAKE_ID = 'connect';
+
+/** One socket from its opening to its end: the handshake first, then frames, watched for silence. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #socket: SocketLike;
+  #hello: HelloOk | undefined;
+  #state: 'running' | 'ended' = 'running';
+  #lastFrameMs: number;
+  #cancelWatch: () => void;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#lastFrameMs = options.timers.now();
+    this.#socket = new options.WebSocket(options.url);
+    this.#cancelWatch = this.#watch();
+    this.#socket.addEventListener('open', () => {
+      if (this.#state === 'running')
+        this.send({ type: 'req', id: HANDSHAKE_ID, method: 'connect', params: options.params });
+    });
+    this.#socket.addEventListener('message', ({ data }) => this.#onMessage(data));
+    this.#socket.addEventListener('close', ({ code = 1006, reason = '' }) =>
+      this.#end(new ConnectionLostError(`the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`)),
+    );
+    // Without a listener `ws` would throw; a `close` follows every error.
+    this.#socket.addEventListener('error', () => undefined);
+  }
+
+  send(frame: Frame): void {
+    this.#socket.send(JSON.stringify(frame));
+  }
+
+  /** Idempotent; nothing is reported afterwards. */
+  close(): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#cancelWatch();
+    this.#socket.close(1000);
+  }
+
+  #end(error: ConnectionLostError | RequestError): void {
+    if (this.#state === 'ended') return;
+    this.close();
+    this.#options.onEnd(error);
+  }
+
+  #onMessage(data: unknown): void {
+    if (this.#state === 'ended' || typeof data !== 'string') return;
+    this.#lastFrameMs = this.#options.timers.now();
+    const frame = readFrame(data);
+    if (frame?.type === 'event') this.#options.onEvent(frame);
+    else if (frame?.type !== 'res') return;
+    else if (this.#hello === undefined && frame.id === HANDSHAKE_ID) this.#onHandshake(frame);
+    else this.#options.onResponse(frame);
+  }
+
+  #onHandshake(frame: ResponseFrame): void {
+    if (!frame.ok) {
+      this.#end(toRequestError(frame));
+      return;
+    }
+    const hello = frame.payload as HelloOk; // the answer to connect, by its contract
+    this.#hello = hello;
+    this.#cancelWatch();
+    this.#cancelWatch = this.#watch();
+    this.#options.onHello(hello);
+  }
+
+  /** Ends a connection that has been silent for two ticks; a half-open one reports no close for minutes. */
+  #watch(): () => void {
+    const { timers } = this.#options;
+    const limitMs = this.#hello === undefined ? LIMITS.handshakeMs : 2 * this.#hello.policy.tickIntervalMs;
+    const silentMs = timers.now() - this.#lastFrameMs;
+    return timers.after(limitMs - silentMs, () => {
+      if (timers.now() - this.#lastFrameMs < limitMs) this.#cancelWatch = this.#watch();
+      else this.#end(new ConnectionLostError(`no frame for ${limitMs} ms`));
+    });
+  }
+}
+
+/** The error of a refused call, for the caller. */
+export function toRequestError({ error, payload }: Pick<ResponseFrame, 'error' | 'payload'>): RequestError {
+  const { code, message, ...rest }: ErrorShape = error ?? { code: 'INTERNAL', message: 'the answer carries no error' };
+  return new RequestError(code, message, { ...rest, payload });
+}
+
+/** Only the outline is checked: the daemon validates what it sends, and schemas would triple the page's size. */
+function readFrame(text: string): Frame | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'type' in value ? (value as Frame) : undefined;
+  } catch {
+    return undefined; // not a frame: skipped, as the protocol asks of both sides
+  }
+}

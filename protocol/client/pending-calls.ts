@@ -1,0 +1,101 @@
+import type { ResponseFrame } from '../frames.ts';
+import type { MethodName } from '../index.ts';
+import { LIMITS } from '../limits.ts';
+import { toRequestError } from './connection.ts';
+import { INTERIM_METHODS } from './interim-methods.ts';
+import { RequestError } from './request-error.ts';
+import type { Timers } from './timers.ts';
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** From the call to its last answer. Default: 30 s to the first answer. */
+  timeoutMs?: number | undefined;
+  /** The first of two answers (`agent`: accepted). */
+  onInterim?: ((payload: unknown) => void) | undefined;
+}
+
+interface Pending {
+  method: MethodName;
+  params: unknown;
+  sent: boolean;
+  onInterim(payload: unknown): void;
+  settle(outcome: { payload: unknown } | { error: unknown }): void;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Calls without an answer yet: at most as many as the daemon takes per connection, more are refused as BUSY. */
+export class PendingCalls {
+  readonly #timers: Timers;
+  readonly #calls = new Map<string, Pending>();
+  #lastId = 0;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /** Registers a call; it goes out with the next `eachUnsent`. */
+  add(method: MethodName, params: unknown, options: CallOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const { signal, timeoutMs, onInterim } = options;
+      if (signal?.aborted) return reject(signal.reason);
+      if (this.#calls.size >= LIMITS.inFlightPerConnection)
+        return reject(new RequestError('BUSY', 'too many calls wait for an answer', { retryable: true }));
+      this.#lastId += 1;
+      const id = String(this.#lastId);
+      const ms = timeoutMs ?? DEFAULT_TIMEOUT_MS;
+      const cancelTimer = this.#timers.after(ms, () =>
+        settle({ error: new RequestError('TIMEOUT', `no answer to ${method} within ${ms} ms`, { retryable: true }) }),
+      );
+      const onAbort = () => settle({ error: signal?.reason });
+      const settle: Pending['settle'] = (outcome) => {
+        this.#calls.delete(id);
+        cancelTimer();
+        signal?.removeEventListener('abort', onAbort);
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.payload);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#calls.set(id, {
+        method,
+        params,
+        sent: false,
+        settle,
+        onInterim(payload) {
+          if (timeoutMs === undefined) cancelTimer();
+          onInterim?.(payload);
+        },
+      });
+    });
+  }
+
+  /** Hands over, in call order, what no connection has carried yet. `send` throws for a call it refuses. */
+  eachUnsent(send: (id: string, method: MethodName, params: unknown) => void): void {
+    for (const [id, call] of [...this.#calls]) {
+      if (call.sent) continue;
+      call.sent = true;
+      try {
+        send(id, call.method, call.params);
+      } catch (error) {
+        call.settle({ error });
+      }
+    }
+  }
+
+  onResponse(frame: ResponseFrame): void {
+    const call = this.#calls.get(frame.id);
+    if (call === undefined) return; // answered too late, or an interim of a call that was given up
+    if (!frame.ok) call.settle({ error: toRequestError(frame) });
+    else if (INTERIM_METHODS.has(call.method) && isAccepted(frame.payload)) call.onInterim(frame.payload);
+    else call.settle({ payload: frame.payload });
+  }
+
+  /** Fails the calls that a connection carried when it died; with `all` also those that still wait for one. */
+  fail(error: Error, { all }: { all: boolean }): void {
+    for (const call of [...this.#calls.values()]) if (all || call.sent) call.settle({ error });
+  }
+}
+
+function isAccepted(payload: unknown): boolean {
+  return typeof payload === 'object' && payload !== null && 'status' in payload && payload.status === 'accepted';
+}

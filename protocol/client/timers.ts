@@ -1,0 +1,19 @@
+/** Time for client code, which also runs in browsers. Tests pass one they move by hand. */
+export interface Timers {
+  /** Milliseconds from an arbitrary start; never goes back. */
+  now(): number;
+  /** Calls back once after `ms`; the answer cancels it. */
+  after(ms: number, callback: () => void): () => void;
+  /** 0 ≤ x < 1, for jitter. */
+  random(): number;
+}
+
+export const systemTimers: Timers = {
+  now: () => performance.now(),
+  after(ms, callback) {
+    // biome-ignore lint/style/noRestrictedGlobals: the one place of the clients that asks the system.
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};
