@@ -86,8 +86,14 @@ class Client implements GatewayClient {
     this.#first.promise.catch(() => undefined); // who never calls connect() learns it from onStatus
   }
 
-  async connect(): Promise<HelloOk> {
-    if (this.#connection === undefined && this.#cancelRetry === undefined && !this.#closed) this.#open();
+  connect(): Promise<HelloOk> {
+    if (this.#connection === undefined && this.#cancelRetry === undefined && !this.#closed) {
+      try {
+        this.#open();
+      } catch (error) {
+        this.#shut(error instanceof Error ? error : new Error(String(error))); // the URL is none
+      }
+    }
     return this.#first.promise;
   }
 

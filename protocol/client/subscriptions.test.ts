@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Result } from '../index.ts';
+import type { WorkstreamSnapshot } from '../methods/workstream.ts';
+import type { StreamEvent } from '../stream-events.ts';
+import { connectedClient } from './testing/connected-client.ts';
+
+async function setUp(after?: string) {
+  const { gateway, timers, client } = await connectedClient();
+  const told: unknown[] = [];
+  const subscribe = () =>
+    client.subscribe('w', {
+      after,
+      onSnapshot: ({ workdir }, cursor) => told.push(['snapshot', workdir, cursor]),
+      onEvent: (event, cursor) => told.push([event.type, cursor]),
+      onReset: (reason) => told.push(['reset', reason]),
+      onError: (error) => told.push(['error', error instanceof Error && error.message]),
+    });
+  return { gateway, timers, told, client, subscribe };
+}
+
+const snapshotOf = (workdir: string): WorkstreamSnapshot => ({
+  workstream: {
+    wsId: 'w',
+    name: 'ws-0001',
+    sessionKey: 'main',
+    state: 'idle',
+    title: null,
+    modelAlias: 'demo',
+    skipPermissions: false,
+    messageCount: 0,
+    createdMs: 0,
+    updatedMs: 0,
+  },
+  model: 'demo',
+  workdir,
+  messages: [],
+  truncated: false,
+  pendingApprovals: [],
+});
+
+const answer = (id: string, payload: Result<'events.subscribe'>) => ({ id, ok: true, payload });
+const fresh = (id: string, cursor: string) => answer(id, { cursor, recovered: false, snapshot: snapshotOf('/a') });
+const content: StreamEvent = { type: 'content', text: 'x' };
+const event = (cursor: string) => ({ event: 'workstream', payload: { wsId: 'w', cursor, event: content } });
+
+test('a subscription starts with a snapshot and then tells each event once', async () => {
+  const { gateway, told, subscribe } = await setUp();
+  const subscription = subscribe();
+  assert.deepEqual(gateway.socket.calls, [{ type: 'req', id: '1', method: 'events.subscribe', params: { wsId: 'w' } }]);
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  for (const cursor of ['e:5', 'e:5', 'e:3', 'e:8']) await gateway.socket.event(event(cursor));
+  assert.deepEqual(told, [
+    ['snapshot', '/a', 'e:4'],
+    ['content', 'e:5'],
+    ['content', 'e:8'],
+  ]);
+  assert.equal(subscription.cursor, 'e:8');
+});
+
+test('after a reconnect a subscription continues from the last event it told', async () => {
+  const { gateway, timers, told, subscribe } = await setUp();
+  subscribe();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  await gateway.socket.event(event('e:5'));
+  await gateway.socket.drop();
+  await timers.advance(1000);
+  await gateway.socket.accept();
+  assert.deepEqual(gateway.socket.calls, [
+    { type: 'req', id: '2', method: 'events.subscribe', params: { wsId: 'w', after: 'e:5' } },
+  ]);
+  await gateway.socket.answer(answer('2', { cursor: 'e:5', recovered: true }));
+  for (const cursor of ['e:5', 'e:6']) await gateway.socket.event(event(cursor));
+  assert.deepEqual(told, [
+    ['snapshot', '/a', 'e:4'],
+    ['content', 'e:5'],
+    ['content', 'e:6'],
+  ]);
+});
+
+test('where exact resumption is impossible the reason is told and a snapshot replaces what was shown', async () => {
+  const { gateway, told, subscribe } = await setUp('old:900');
+  const subscription = subscribe();
+  await gateway.socket.answer(
+    answer('1', { cursor: 'e:4', recovered: false, reason: 'epoch', snapshot: snapshotOf('/b') }),
+  );
+  await gateway.socket.event(event('e:5'));
+  assert.deepEqual(told, [
+    ['reset', 'epoch'],
+    ['snapshot', '/b', 'e:4'],
+    ['content', 'e:5'],
+  ]);
+  assert.equal(subscription.cursor, 'e:5');
+});
+
+test('an event of another epoch makes the subscription ask again instead of telling it', async () => {
+  const { gateway, told, subscribe } = await setUp();
+  subscribe();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  await gateway.socket.event(event('f:5'));
+  assert.deepEqual(gateway.socket.calls.at(-1)?.params, { wsId: 'w', after: 'e:4' });
+  assert.deepEqual(told, [['snapshot', '/a', 'e:4']]);
+});
+
+test('a closed subscription tells nothing more and is taken back at the daemon', async () => {
+  const { gateway, told, subscribe } = await setUp();
+  const subscription = subscribe();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  subscription.close();
+  subscription.close();
+  await gateway.socket.event(event('e:5'));
+  assert.deepEqual(gateway.socket.calls.at(-1), {
+    type: 'req',
+    id: '2',
+    method: 'events.unsubscribe',
+    params: { wsId: 'w' },
+  });
+  assert.equal(gateway.socket.calls.length, 2);
+  assert.deepEqual(told, [['snapshot', '/a', 'e:4']]);
+});
+
+test('a subscription closed before it was answered is taken back when the answer comes', async () => {
+  const { gateway, told, subscribe } = await setUp();
+  subscribe().close();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  assert.deepEqual(
+    gateway.socket.calls.map(({ method }) => method),
+    ['events.subscribe', 'events.unsubscribe'],
+  );
+  assert.deepEqual(told, []);
+});
+
+test('a second subscription to a workstream replaces the first, whose answer counts for nothing', async () => {
+  const { gateway, told, subscribe } = await setUp();
+  const first = subscribe();
+  subscribe();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  await gateway.socket.event(event('e:5'));
+  await gateway.socket.answer(fresh('2', 'e:5'));
+  await gateway.socket.event(event('e:6'));
+  first.close();
+  await gateway.socket.event(event('e:7'));
+  assert.deepEqual(told, [
+    ['snapshot', '/a', 'e:5'],
+    ['content', 'e:6'],
+    ['content', 'e:7'],
+  ]);
+});
+
+test('a refusal for good is told and ends the subscription, a passing one is tried again', async () => {
+  const { gateway, timers, told, subscribe } = await setUp();
+  subscribe();
+  await gateway.socket.answer({ id: '1', ok: false, error: { code: 'BUSY', message: 'later', retryable: true } });
+  await timers.advance(1000);
+  await gateway.socket.answer({ id: '2', ok: false, error: { code: 'NOT_FOUND', message: 'Unknown workstream' } });
+  await timers.advance(60_000);
+  assert.deepEqual(
+    gateway.socket.calls.map(({ id }) => id),
+    ['1', '2'],
+  );
+  assert.deepEqual(told, [['error', 'Unknown workstream']]);
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectedClient, newClient, refusal } from './testing/connected-client.ts';
+import { hello } from './testing/fake-gateway.ts';
+import { settled } from './testing/fake-timers.ts';
+
+test('connecting sends the protocol range, the client and its token, and resolves with hello-ok', async () => {
+  const { gateway, client, statuses } = newClient({ token: 'secret' });
+  const connected = client.connect();
+  await gateway.socket.accept();
+  assert.deepEqual(await connected, hello());
+  assert.deepEqual(gateway.socket.sent, [
+    {
+      type: 'req',
+      id: 'connect',
+      method: 'connect',
+      params: {
+        minProtocol: 2,
+        maxProtocol: 2,
+        client: { platform: 'node', name: 'test', version: '1', mode: 'test' },
+        auth: { token: 'secret' },
+      },
+    },
+  ]);
+  assert.deepEqual(statuses, ['connecting', 'open']);
+});
+
+test('a refused handshake rejects connect and every call, and is not tried again', async () => {
+  const { gateway, timers, client, statuses } = newClient();
+  const connected = refusal(client.connect());
+  const call = refusal(client.call('health', undefined));
+  await gateway.socket.refuse({ code: 'UNAUTHORIZED', message: 'unauthorized', retryable: false });
+  for (const error of [await connected, await call, await refusal(client.call('health'))])
+    assert.deepEqual(error, {
+      name: 'RequestError',
+      code: 'UNAUTHORIZED',
+      message: 'unauthorized',
+      retryable: false,
+    });
+  await timers.advance(60_000);
+  assert.equal(gateway.sockets.length, 1);
+  assert.deepEqual(statuses, ['connecting', 'closed']);
+});
+
+test('calls that a connection carried when it died are rejected as lost; later calls wait for the next one', async () => {
+  const { gateway, timers, client, statuses } = await connectedClient();
+  const carried = refusal(client.call('health'));
+  await gateway.socket.drop(1012, 'service restart');
+  assert.deepEqual(await carried, {
+    name: 'ConnectionLostError',
+    message: 'the connection was closed (1012 service restart)',
+  });
+
+  const waiting = client.call('status');
+  await timers.advance(1000);
+  await gateway.socket.accept();
+  assert.equal(gateway.sockets.length, 2);
+  assert.deepEqual(gateway.socket.calls, [{ type: 'req', id: '2', method: 'status' }]);
+  await gateway.socket.answer({ id: '2', ok: true, payload: { heartbeatSeconds: 0 } });
+  assert.deepEqual(await waiting, { heartbeatSeconds: 0 });
+  assert.deepEqual(statuses, ['connecting', 'open', 'waiting', 'connecting', 'open']);
+});
+
+test('the waits between attempts double from one second to thirty and start over after a success', async () => {
+  const waits: number[] = [];
+  const { gateway, timers, client } = newClient({
+    onStatus: (status) => status.kind === 'waiting' && waits.push(status.retryInMs),
+  });
+  client.connect();
+  for (let i = 0; i < 7; i++) {
+    await gateway.socket.drop();
+    await timers.advance(waits.at(-1) ?? 0);
+  }
+  await gateway.socket.accept();
+  await gateway.socket.drop();
+  assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 1000]);
+});
+
+test('a wait between attempts can be cut short', async () => {
+  const { gateway, timers, client } = newClient();
+  client.connect();
+  await gateway.socket.drop();
+  client.retryNow();
+  assert.equal(gateway.sockets.length, 2);
+  await timers.advance(5000);
+  assert.equal(gateway.sockets.length, 2, 'the timer of the wait is gone');
+});
+
+test('a connection that is silent for two ticks is given up, one with ticks is not', async () => {
+  const { gateway, timers, client, statuses } = newClient();
+  client.connect();
+  await gateway.socket.accept(hello({ tickIntervalMs: 100 }));
+  await timers.advance(150);
+  await gateway.socket.event({ event: 'tick', payload: { ts: 1 } });
+  await timers.advance(199);
+  assert.deepEqual(statuses, ['connecting', 'open']);
+  await timers.advance(1);
+  assert.deepEqual(statuses, ['connecting', 'open', 'waiting']);
+  assert.equal(gateway.socket.closedWith, 1000);
+});
+
+test('a handshake without an answer is given up after ten seconds', async () => {
+  const { timers, client, statuses } = newClient();
+  client.connect();
+  await timers.advance(9999);
+  assert.deepEqual(statuses, ['connecting']);
+  await timers.advance(1);
+  assert.deepEqual(statuses, ['connecting', 'waiting']);
+});
+
+test('a client that does not reconnect is closed by its first lost connection', async () => {
+  const { gateway, client, statuses } = newClient({ reconnect: false });
+  const connected = refusal(client.connect());
+  await gateway.socket.drop();
+  assert.equal((await connected).name, 'ConnectionLostError');
+  assert.deepEqual(statuses, ['connecting', 'closed']);
+});
+
+test('events reach their listeners until they are removed', async () => {
+  const { gateway, client } = await connectedClient();
+  const seen: unknown[] = [];
+  const remove = client.on('tick', (payload) => seen.push(payload));
+  await gateway.socket.event({ event: 'tick', payload: { ts: 1 }, seq: 1 });
+  remove();
+  await gateway.socket.event({ event: 'tick', payload: { ts: 2 }, seq: 2 });
+  assert.deepEqual(seen, [{ ts: 1 }]);
+});
+
+test('a gap in seq is told, a number that starts over on a new connection is not one', async () => {
+  const gaps: unknown[] = [];
+  const { gateway, timers } = await connectedClient({ onGap: (gap) => gaps.push(gap) });
+  await gateway.socket.event({ event: 'tick', seq: 7 });
+  await gateway.socket.event({ event: 'tick', seq: 8 });
+  await gateway.socket.event({ event: 'tick', seq: 11 });
+  await gateway.socket.drop();
+  await timers.advance(1000);
+  await gateway.socket.accept();
+  await gateway.socket.event({ event: 'tick', seq: 20 });
+  assert.deepEqual(gaps, [{ expected: 9, received: 11 }]);
+});
+
+test('what is not a frame is skipped', async () => {
+  const { gateway, client } = await connectedClient();
+  for (const data of ['{', '3', 'null', '{}', '{"type":"req"}', new ArrayBuffer(1)]) await gateway.socket.deliver(data);
+  const call = client.call('health');
+  await gateway.socket.answer({ id: '1', ok: true, payload: 1 });
+  assert.equal(await call, 1);
+});
+
+test('closing rejects what is pending, closes the socket and opens no other', async () => {
+  const { gateway, timers, client, statuses } = await connectedClient();
+  const call = refusal(client.call('health'));
+  client.close();
+  client.close();
+  assert.equal((await call).name, 'ConnectionLostError');
+  assert.equal(gateway.socket.closedWith, 1000);
+  await gateway.socket.drop();
+  await timers.advance(60_000);
+  assert.equal(gateway.sockets.length, 1);
+  assert.deepEqual(statuses, ['connecting', 'open', 'closed']);
+  assert.equal((await refusal(client.call('health'))).name, 'ConnectionLostError');
+});
+
+test('an address that cannot be one closes the client', async () => {
+  const { client, statuses } = newClient({ url: 'no address', WebSocket: globalThis.WebSocket });
+  assert.equal((await refusal(client.connect())).name, 'SyntaxError');
+  assert.deepEqual(statuses, ['connecting', 'closed']);
+});
+
+test('connect answers the same promise however often it is called', async () => {
+  const { gateway, client } = newClient();
+  const promises = [client.connect(), client.connect()];
+  await settled();
+  await gateway.socket.accept();
+  assert.deepEqual(await Promise.all(promises), [hello(), hello()]);
+  assert.equal(gateway.sockets.length, 1);
+});
