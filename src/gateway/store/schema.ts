@@ -32,8 +32,8 @@ export interface WorkstreamTable {
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;
-  /** 1 while it is open; reopened at the next start. */
-  loaded: 0 | 1;
+  /** 1: open, and reopened at the next start; 2: unloaded to make room, reopened when touched; 0: closed. */
+  loaded: 0 | 1 | 2;
   /** The context begins after this message (/clear). */
   context_after_seq: number;
   message_count: number;

@@ -32,6 +32,13 @@ export interface StoredEvent {
 /** An expectation of a unit did not hold: someone else was there first. */
 export class UnitRefused extends Error {
   override readonly name = 'UnitRefused';
+  /** The statement whose expectation failed, where it was one. */
+  readonly sql: string | undefined;
+
+  constructor(message: string, options: { sql?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.sql = options.sql;
+  }
 }
 
 /** What the gateway needs of a database. Asynchronous, so that a server can stand behind it. */

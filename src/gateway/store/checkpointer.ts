@@ -1,0 +1,101 @@
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+
+/** `restart` also waits until no reader needs the write-ahead log, so that it is used from its beginning again. */
+export type CheckpointMode = 'passive' | 'restart';
+
+/** Pages in the write-ahead log, and how many of them are in the database file now. */
+export interface CheckpointResult {
+  busy: boolean;
+  walPages: number;
+  movedPages: number;
+}
+
+/** Someone who moves the write-ahead log into the database file; one call at a time. */
+export interface CheckpointWorker {
+  checkpoint(mode: CheckpointMode): Promise<CheckpointResult>;
+  close(): Promise<void>;
+}
+
+export interface CheckpointLimits {
+  /** So long after the first write that is not moved yet. */
+  afterMs: number;
+  /** Or as soon as about this much was written. */
+  afterBytes: number;
+}
+
+/** Decides when the write-ahead log is moved. */
+export interface Checkpointer {
+  wrote(bytes: number): void;
+  close(): Promise<void>;
+}
+
+const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_576 };
+/** On the writing connection a checkpoint stalls the loop, so it is rare. */
+const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
+const PAGE_BYTES = 4_096;
+
+/** Uses `worker` until it fails, then `fallback`; a failure is logged and costs nothing but disk space. */
+export function createCheckpointer(deps: {
+  worker: CheckpointWorker | undefined;
+  fallback: CheckpointWorker;
+  clock: Clock;
+  log: Log;
+  /** Beyond this size a log that writers keep busy is made to start anew. */
+  maxWalBytes: number;
+}): Checkpointer {
+  const stop = new AbortController();
+  let { worker } = deps;
+  let pendingBytes = 0;
+  let wait: AbortController | undefined;
+  let running: Promise<void> | undefined;
+
+  const limits = (): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
+  const start = (): void => {
+    wait?.abort();
+    wait = undefined;
+    pendingBytes = 0;
+    running = checkpoint(worker ?? deps.fallback, deps.maxWalBytes)
+      .catch((err: unknown) => {
+        deps.log.warn({ err }, worker ? 'the checkpoint worker failed; going on without it' : 'a checkpoint failed');
+        worker = undefined;
+      })
+      .finally(() => {
+        running = undefined;
+        if (pendingBytes > 0) schedule();
+      });
+  };
+  const schedule = (): void => {
+    if (stop.signal.aborted) return;
+    if (pendingBytes >= limits().afterBytes) start();
+    else if (!wait) sleepThenStart();
+  };
+  const sleepThenStart = (): void => {
+    const own = new AbortController();
+    wait = own;
+    deps.clock.sleep(limits().afterMs, own.signal).then(
+      () => {
+        if (!own.signal.aborted) start();
+      },
+      () => undefined, // the size came first, or the store was closed
+    );
+  };
+  return {
+    wrote(bytes) {
+      pendingBytes += bytes;
+      if (!running) schedule();
+    },
+    async close() {
+      stop.abort();
+      wait?.abort();
+      await running;
+      await deps.worker?.close();
+    },
+  };
+}
+
+/** What is left after a passive pass is little, so the restart, which keeps writers waiting, is short. */
+async function checkpoint(worker: CheckpointWorker, maxWalBytes: number): Promise<void> {
+  const { walPages, movedPages } = await worker.checkpoint('passive');
+  if (walPages > movedPages && walPages * PAGE_BYTES > maxWalBytes) await worker.checkpoint('restart');
+}

@@ -1,0 +1,65 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+
+/** A prepared statement and whether it gives rows. */
+export interface Prepared {
+  statement: StatementSync;
+  reader: boolean;
+}
+
+/** One connection to a SQLite file, with its prepared statements. */
+export interface Connection {
+  readonly database: DatabaseSync;
+  /** The statement of this text, prepared once; the `maxStatements` used last are kept. */
+  prepare(sql: string): Prepared;
+  /** Runs a statement to its end and tells how many rows it changed. */
+  run(sql: string, parameters?: readonly unknown[]): number;
+  all(sql: string, parameters?: readonly unknown[]): Record<string, unknown>[];
+  close(): void;
+}
+
+/** Opens the daemon's writing connection; the file is made readable by its owner only. */
+export function openConnection(path: string, maxStatements = 256): Connection {
+  if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
+  const database = new DatabaseSync(path, { timeout: 5_000, enableForeignKeyConstraints: false });
+  return toConnection(database, maxStatements);
+}
+
+function toConnection(database: DatabaseSync, maxStatements: number): Connection {
+  const cache = new Map<string, Prepared>();
+  const prepare = (sql: string): Prepared => {
+    const found = cache.get(sql);
+    if (found) {
+      cache.delete(sql); // and back in as the youngest
+      cache.set(sql, found);
+      return found;
+    }
+    const statement = database.prepare(sql);
+    const prepared = { statement, reader: statement.columns().length > 0 };
+    cache.set(sql, prepared);
+    if (cache.size > maxStatements) cache.delete(cache.keys().next().value ?? '');
+    return prepared;
+  };
+  return {
+    database,
+    prepare,
+    run: (sql, parameters = []) => Number(prepare(sql).statement.run(...parameters.map(toBindable)).changes),
+    // Plain objects: the driver's own rows have no prototype.
+    all: (sql, parameters = []) =>
+      prepare(sql)
+        .statement.all(...parameters.map(toBindable))
+        .map((row) => ({ ...row })),
+    close() {
+      cache.clear();
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Says which value cannot be stored; the driver's own message does not. */
+export function toBindable(value: unknown): SQLInputValue {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
+    return value;
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`a parameter of type ${typeof value} cannot be stored`);
+}

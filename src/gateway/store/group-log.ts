@@ -1,0 +1,57 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { type Delta, isDelta, mergeDeltas } from './merge-deltas.ts';
+import type { StoredEvent, Unit } from './store.ts';
+
+/** The events of one group, per log, with their offsets. */
+export interface GroupLog {
+  /**
+   * Encodes a unit's events, which may throw, and gives back the step that appends them, which may not. The step
+   * answers the last event's offset, or 0 without events.
+   */
+  prepare(unit: Unit): () => number;
+  appended(): Map<string, StoredEvent[]>;
+}
+
+/** A delta of a unit without statements stays open for its successor; everything else is encoded at once. */
+type Entry = { json: string } | { delta: Delta };
+type PlacedEntry = Entry & { offset: number };
+
+/** Offsets go on from `lastOffset`, which answers the committed end of a log. */
+export function createGroupLog(lastOffset: (wsId: string) => number): GroupLog {
+  const logs = new Map<string, PlacedEntry[]>();
+  return {
+    prepare(unit) {
+      const { events } = unit;
+      if (!events || events.events.length === 0) return () => 0;
+      const alone = !unit.statements?.length;
+      const entries = events.events.map((event) => toEntry(event, alone));
+      const last = lastOffset(events.wsId);
+      return () => {
+        const log = logs.get(events.wsId) ?? [];
+        logs.set(events.wsId, log);
+        for (const entry of entries) append(log, entry, last);
+        return log.at(-1)?.offset ?? 0;
+      };
+    },
+    appended() {
+      const encoded = new Map<string, StoredEvent[]>();
+      for (const [wsId, log] of logs) encoded.set(wsId, log.map(toStored));
+      return encoded;
+    },
+  };
+}
+
+function toEntry(event: StreamEvent, alone: boolean): Entry {
+  return alone && isDelta(event) ? { delta: event } : { json: JSON.stringify(event) };
+}
+
+function append(log: PlacedEntry[], entry: Entry, last: number): void {
+  const newest = log.at(-1);
+  const merged = newest && 'delta' in newest && 'delta' in entry ? mergeDeltas(newest.delta, entry.delta) : undefined;
+  if (newest && 'delta' in newest && merged) newest.delta = merged;
+  else log.push({ ...entry, offset: last + log.length + 1 });
+}
+
+function toStored(entry: PlacedEntry): StoredEvent {
+  return { offset: entry.offset, json: 'json' in entry ? entry.json : JSON.stringify(entry.delta) };
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '../../clock.ts';
+import type { Connection } from './connection.ts';
+import { createGroupLog, type GroupLog } from './group-log.ts';
+import type { LogHeads } from './log-heads.ts';
+import { faultOf } from './sqlite-errors.ts';
+import { type Statement, type StoredEvent, type Unit, UnitRefused } from './store.ts';
+
+/** What became of one unit: the offset of its last event, or why it left nothing behind. */
+export type UnitOutcome = { kind: 'done'; offset: number } | { kind: 'refused'; error: Error };
+
+/** What a committed group did: an outcome per unit, in order, and what each log gained. */
+export interface GroupResult {
+  outcomes: UnitOutcome[];
+  appended: Map<string, StoredEvent[]>;
+  /** A rough count of what it cost the write-ahead log. */
+  walBytes: number;
+}
+
+/** Writes a group in one transaction; throws, with nothing written, when that could not be committed. */
+export type GroupWriter = (units: readonly Unit[]) => GroupResult;
+
+/** The only place that opens a transaction after the start; never leaves one open. */
+export function createGroupWriter(deps: {
+  connection: Connection;
+  heads: LogHeads;
+  clock: Clock;
+  durability: 'normal' | 'full';
+}): GroupWriter {
+  const { connection, heads } = deps;
+  const writeAll = (units: readonly Unit[]): GroupResult => {
+    try {
+      connection.run('begin immediate');
+      const result = writeUnits(connection, { units, heads, nowMs: deps.clock.now() });
+      connection.run('commit');
+      for (const [wsId, events] of result.appended) heads.advance(wsId, events.at(-1)?.offset ?? 0);
+      return result;
+    } catch (error) {
+      if (connection.database.isTransaction) connection.run('rollback');
+      heads.forget();
+      throw error;
+    }
+  };
+  return (units) => {
+    if (deps.durability === 'full' || !units.some((unit) => unit.durable)) return writeAll(units);
+    connection.run('pragma synchronous = full'); // not changeable inside a transaction
+    try {
+      return writeAll(units);
+    } finally {
+      connection.run('pragma synchronous = normal');
+    }
+  };
+}
+
+function writeUnits(
+  connection: Connection,
+  { units, heads, nowMs }: { units: readonly Unit[]; heads: LogHeads; nowMs: number },
+): GroupResult {
+  const log = createGroupLog((wsId) => heads.bounds(wsId).last);
+  const outcomes = units.map((unit) => writeUnit(connection, unit, log));
+  const appended = log.appended();
+  let walBytes = PAGE_BYTES * (2 + units.length);
+  for (const [wsId, events] of appended) {
+    for (const { offset, json } of events) {
+      connection.run(INSERT_EVENT, [wsId, offset, json, nowMs]);
+      walBytes += json.length + EVENT_OVERHEAD_BYTES;
+    }
+  }
+  return { outcomes, appended, walBytes };
+}
+
+/** A unit's own savepoint keeps its failure from its neighbours; a full disk concerns them all and is thrown. */
+function writeUnit(connection: Connection, unit: Unit, log: GroupLog): UnitOutcome {
+  const { statements = [] } = unit;
+  if (statements.length > 0) connection.run('savepoint unit');
+  try {
+    const append = log.prepare(unit);
+    for (const statement of statements) runStatement(connection, statement);
+    if (statements.length > 0) connection.run('release unit');
+    return { kind: 'done', offset: append() };
+  } catch (error) {
+    const fault = error instanceof UnitRefused ? 'taken' : faultOf(error);
+    if (fault !== 'taken' && fault !== 'other') throw error;
+    if (statements.length > 0) {
+      connection.run('rollback to unit');
+      connection.run('release unit');
+    }
+    return { kind: 'refused', error: toUnitError(error, fault) };
+  }
+}
+
+function runStatement(connection: Connection, { sql, parameters, expect }: Statement): void {
+  const changed = connection.run(sql, parameters);
+  if (expect !== undefined && changed !== expect) {
+    throw new UnitRefused(`changed ${changed} rows instead of ${expect}: ${sql}`, { sql });
+  }
+}
+
+/** A key that is in use is a lost race like a missed `expect`. */
+function toUnitError(error: unknown, fault: 'taken' | 'other'): Error {
+  if (error instanceof UnitRefused) return error;
+  if (fault === 'taken') return new UnitRefused('a key of the unit is in use', { cause: error });
+  return error instanceof Error ? error : new Error('a unit failed', { cause: error });
+}
+
+const PAGE_BYTES = 4096;
+const EVENT_OVERHEAD_BYTES = 64;
+const INSERT_EVENT = 'insert into events (ws_id, "offset", body_json, created_ms) values (?, ?, ?, ?)';

@@ -1,0 +1,36 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+/**
+ * The text of a file that only its owner may read; undefined when there is none. Anything else about it (readable by
+ * others, a link, a folder) is an error that says what to do.
+ */
+export async function readPrivateFile(path: string): Promise<string | undefined> {
+  const file = await openFile(path);
+  if (file === undefined) return undefined;
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error(`${path} is not a file; move it away and start again`);
+    if ((stat.mode & 0o077) !== 0) {
+      const mode = (stat.mode & 0o777).toString(8);
+      throw new Error(`${path} can be read by other users (mode ${mode}); run: chmod 600 '${path}'`);
+    }
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    const problem = hasCode(error, 'ELOOP') ? 'is a symbolic link' : 'cannot be read';
+    throw new Error(`${path} ${problem}`, { cause: error });
+  }
+}
+
+/** Whether a failed system call says this (`ENOENT`, `EEXIST`, …). */
+export const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

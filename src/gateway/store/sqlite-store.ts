@@ -1,0 +1,125 @@
+import { Kysely } from 'kysely';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { type CheckpointWorker, createCheckpointer } from './checkpointer.ts';
+import type { Connection } from './connection.ts';
+import { openUndamaged } from './damage.ts';
+import { createDiskHealth } from './disk-health.ts';
+import { createGroupWriter } from './group-writer.ts';
+import { createLogHeads, type LogHeads } from './log-heads.ts';
+import { migrate } from './migrations.ts';
+import type { Database } from './schema.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import { build, statementOf } from './statements.ts';
+import type { Store, StoredEvent } from './store.ts';
+import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
+import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
+import { localCheckpoint, probeDisk } from './writing-connection.ts';
+
+/** The store of one machine: a SQLite file that this process alone writes. */
+export interface SqliteStore extends Store, AsyncDisposable {
+  /** Writes what waits, marks the stop as clean and closes the file; later commits are refused. Idempotent. */
+  close(): Promise<void>;
+  /** Remembers that the daemon ran at this time. */
+  markAlive(nowMs: number): Promise<void>;
+  /** The time the daemon before was last known to run. */
+  readonly lastAliveMs: number | undefined;
+  /** The machine went down under the daemon before; its last commits may be lost unless they were durable. */
+  readonly openedAfterUncleanPowerLoss: boolean;
+  /** Where a damaged file was put at this start. */
+  readonly setAside: string | undefined;
+  /** Removes the events up to and including an offset. Never pass the last one: the log would forget where it was. */
+  dropPrefix(wsId: string, through: number): Promise<void>;
+}
+
+export interface SqliteStoreOptions {
+  path: string;
+  clock: Clock;
+  log: Log;
+  durability: 'normal' | 'full';
+  /** Names this run of the machine; on Linux /proc/sys/kernel/random/boot_id. */
+  bootId: string;
+  checkpoint?: CheckpointWorker;
+  maxWalBytes?: number;
+}
+
+/** Opens, checks, migrates and claims the file; see `openUndamaged` and `migrate` for what can go wrong. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const { path, clock, log, durability } = options;
+  const opened = openUndamaged(path, {
+    clock,
+    log,
+    prepare(connection) {
+      migrate(connection, { path, log });
+      connection.run(`pragma synchronous = ${durability}`);
+      connection.run('pragma wal_autocheckpoint = 0');
+      return claimIdentity(connection, options);
+    },
+  });
+  const { connection, prepared: identity } = opened;
+  const heads = createLogHeads(connection);
+  const health = createDiskHealth({ clock, log, probe: () => probeDisk(connection) });
+  const checkpointer = createCheckpointer({
+    worker: options.checkpoint,
+    fallback: localCheckpoint(connection),
+    clock,
+    log,
+    maxWalBytes: options.maxWalBytes ?? 64 * 1_048_576,
+  });
+  const queue = createUnitQueue({
+    write: createGroupWriter({ connection, heads, clock, durability }),
+    log,
+    onResult({ walBytes }) {
+      health.succeeded();
+      checkpointer.wrote(walBytes);
+    },
+    onFailure: (error) => health.failed(error),
+  });
+  const close = once(async () => {
+    queue.close();
+    health.close();
+    await checkpointer.close();
+    releaseIdentity(connection);
+    connection.close();
+  });
+  return {
+    ...storeOver({ connection, heads, queue }),
+    ...identity,
+    setAside: opened.setAside,
+    health: () => health.status(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function storeOver({ connection, heads, queue }: { connection: Connection; heads: LogHeads; queue: UnitQueue }) {
+  return {
+    db: new Kysely<Database>({ dialect: sqliteDialect(connection) }),
+    commit: queue.commit,
+    onCommitted: queue.onCommitted,
+    bounds: (wsId: string) => ({ ...heads.bounds(wsId) }),
+    async readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]> {
+      const rows = connection.all(READ_EVENTS, [wsId, after, limit]);
+      return rows.map((row) => ({ offset: Number(row.offset), json: String(row.json) }));
+    },
+    async markAlive(nowMs: number): Promise<void> {
+      await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
+    },
+    async dropPrefix(wsId: string, through: number): Promise<void> {
+      const events = build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '<=', through);
+      await queue.commit({ statements: [statementOf(events)] });
+      heads.forget(wsId);
+    },
+  };
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= action();
+    return running;
+  };
+}
+
+const READ_EVENTS =
+  'select "offset", body_json as json from events where ws_id = ? and "offset" > ? order by "offset" limit ?';

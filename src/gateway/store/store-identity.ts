@@ -1,0 +1,55 @@
+import { nanoid } from 'nanoid';
+import type { Connection } from './connection.ts';
+
+/** What a store knows of itself and of how it was left. */
+export interface StoreIdentity {
+  epoch: string;
+  lastAliveMs: number | undefined;
+  /** The machine lost power, or was reset, while a daemon was writing: the newest commits may be missing. */
+  openedAfterUncleanPowerLoss: boolean;
+}
+
+/** Reads the identity and marks the store as in use; renews the epoch when the logs may have lost their ends. */
+export function claimIdentity(
+  connection: Connection,
+  { bootId, durability }: { bootId: string; durability: 'normal' | 'full' },
+): StoreIdentity {
+  const meta = readMeta(connection);
+  const openedAfterUncleanPowerLoss =
+    meta.has('boot_id') && meta.get('boot_id') !== bootId && meta.get('clean_stop') !== '1';
+  // What counts is how the writes before the loss were made.
+  const lost = openedAfterUncleanPowerLoss && meta.get('durability') !== 'full';
+  const kept = lost ? undefined : meta.get('epoch');
+  const epoch = kept ?? nanoid(12);
+  writeMeta(connection, { epoch, boot_id: bootId, clean_stop: '0', durability });
+  const alive = meta.get('last_alive_ms');
+  return { epoch, lastAliveMs: alive === undefined ? undefined : Number(alive), openedAfterUncleanPowerLoss };
+}
+
+/** The last word of a daemon that stops in order. */
+export function releaseIdentity(connection: Connection): void {
+  writeMeta(connection, { clean_stop: '1' });
+}
+
+/** False when the daemon before did not stop in order; a new file counts as clean. */
+export function isCleanlyStopped(connection: Connection): boolean {
+  const hasMeta = connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length > 0;
+  return !hasMeta || readMeta(connection).get('clean_stop') !== '0';
+}
+
+function readMeta(connection: Connection): Map<string, string> {
+  return new Map(connection.all('select key, value from meta').map((row) => [String(row.key), String(row.value)]));
+}
+
+/** Synced at once: an "in use" mark that is lost with the power would hide that later commits were lost too. */
+function writeMeta(connection: Connection, values: Record<string, string>): void {
+  const [before] = connection.all('pragma synchronous');
+  connection.run('pragma synchronous = full');
+  connection.run('begin immediate');
+  for (const [key, value] of Object.entries(values)) connection.run(UPSERT_META, [key, value]);
+  connection.run('commit');
+  connection.run(`pragma synchronous = ${Number(before?.synchronous)}`);
+}
+
+export const UPSERT_META =
+  'insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value';

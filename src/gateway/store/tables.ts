@@ -1,0 +1,66 @@
+/**
+ * Schema version 1. What is read in key order and never by row id is stored by its key (`without rowid`); a PostgreSQL
+ * store leaves those two words out and runs the rest as it is.
+ */
+export const tables: readonly string[] = [
+  `create table meta (key text not null primary key, value text not null) without rowid`,
+
+  `create table workstreams (
+    ws_id text not null primary key, session_key text, alias text, generated_name text not null, title text,
+    model_alias text, auto_approve integer not null, thinking_level text, verbose_level text, workdir text not null,
+    loaded integer not null, context_after_seq bigint not null, message_count bigint not null, usage_json text,
+    run_epoch bigint not null, aborted_last_run integer not null, created_ms bigint not null, updated_ms bigint not null
+  )`,
+  `create index workstreams_by_update on workstreams (updated_ms)`,
+  `create unique index workstreams_by_session_key on workstreams (session_key) where session_key is not null`,
+  `create unique index workstreams_by_alias on workstreams (alias) where alias is not null`,
+  `create index workstreams_loaded on workstreams (ws_id) where loaded = 1`,
+
+  `create table messages (
+    ws_id text not null, seq bigint not null, run_id text, body_json text not null, created_ms bigint not null,
+    primary key (ws_id, seq)
+  ) without rowid`,
+
+  `create table events (
+    ws_id text not null, "offset" bigint not null, body_json text not null, created_ms bigint not null,
+    primary key (ws_id, "offset")
+  ) without rowid`,
+
+  `create table runs (
+    run_id text not null primary key, ws_id text not null, principal text not null, run_key text, source text not null,
+    status text not null, request_json text not null, epoch bigint not null, error text, summary text,
+    accepted_ms bigint not null, started_ms bigint, ended_ms bigint
+  )`,
+  `create unique index runs_by_key on runs (principal, ws_id, run_key) where run_key is not null`,
+  `create index runs_unfinished on runs (ws_id, accepted_ms) where status in ('queued', 'running')`,
+  `create index runs_by_workstream on runs (ws_id, accepted_ms)`,
+
+  `create table journal (
+    run_id text not null, seq bigint not null, ws_id text not null, kind text not null, body_json text not null,
+    at_ms bigint not null, primary key (run_id, seq)
+  ) without rowid`,
+
+  `create table approvals (
+    approval_id text not null primary key, ws_id text not null, run_id text not null, kind text not null,
+    status text not null, items_json text not null, digests_json text not null, feedback text, always integer not null,
+    decided_by text, asked_ms bigint not null, expires_ms bigint not null, decided_ms bigint
+  )`,
+  `create index approvals_pending on approvals (ws_id, asked_ms) where status = 'pending'`,
+  `create index approvals_by_run on approvals (run_id)`,
+
+  `create table idempotency (
+    principal text not null, method text not null, key text not null, digest text not null, kind text not null,
+    body_json text not null, created_ms bigint not null, expires_ms bigint not null, primary key (principal, method, key)
+  )`,
+  `create index idempotency_by_expiry on idempotency (expires_ms)`,
+
+  `create table login_codes (
+    code_hash text not null primary key, principal text not null, expires_ms bigint not null, used_ms bigint
+  )`,
+
+  `create table login_sessions (
+    jti text not null primary key, principal text not null, scopes text not null, created_ms bigint not null,
+    expires_ms bigint not null, revoked_ms bigint
+  )`,
+  `create index login_sessions_by_expiry on login_sessions (expires_ms)`,
+];

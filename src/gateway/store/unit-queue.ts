@@ -1,0 +1,85 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Log } from '../../log.ts';
+import type { GroupResult, GroupWriter } from './group-writer.ts';
+import type { StoredEvent, Unit } from './store.ts';
+
+type Listener = (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void;
+
+interface Waiting {
+  unit: Unit;
+  resolve(offset: number): void;
+  reject(error: Error): void;
+}
+
+/** Gathers the units of one event-loop turn and writes them as a group at its end. */
+export interface UnitQueue {
+  commit(unit: Unit): Promise<number>;
+  onCommitted(listener: Listener): void;
+  /** Writes what waits now, and refuses what comes later. */
+  close(): void;
+}
+
+/** Takes as many units as a turn brings; who commits faster than the disk writes must wait for the promise. */
+export function createUnitQueue(deps: {
+  write: GroupWriter;
+  log: Log;
+  onResult(result: GroupResult): void;
+  onFailure(error: unknown): void;
+}): UnitQueue {
+  const listeners: Listener[] = [];
+  let waiting: Waiting[] = [];
+  let closed = false;
+
+  const flush = (): void => {
+    const group = waiting;
+    waiting = [];
+    if (group.length === 0) return;
+    let result: GroupResult;
+    try {
+      result = deps.write(group.map(({ unit }) => unit));
+    } catch (error) {
+      deps.onFailure(error);
+      for (const { reject } of group) reject(unavailable('The disk takes no writes', error));
+      return;
+    }
+    deps.onResult(result);
+    for (const listener of listeners) notify(listener, result.appended, deps.log);
+    settle(group, result);
+  };
+
+  return {
+    commit(unit) {
+      if (closed) return Promise.reject(unavailable('The store is closed'));
+      return new Promise((resolve, reject) => {
+        if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(flush);
+      });
+    },
+    onCommitted(listener) {
+      listeners.push(listener);
+    },
+    close() {
+      closed = true;
+      flush();
+    },
+  };
+}
+
+function notify(listener: Listener, appended: GroupResult['appended'], log: Log): void {
+  try {
+    listener(appended);
+  } catch (err) {
+    log.error({ err }, 'a listener of committed groups failed');
+  }
+}
+
+function settle(group: readonly Waiting[], { outcomes }: GroupResult): void {
+  for (const [index, { resolve, reject }] of group.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.kind === 'done') resolve(outcome.offset);
+    else reject(outcome?.error ?? new Error('a unit has no outcome'));
+  }
+}
+
+function unavailable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('UNAVAILABLE', message, { retryAfterMs: 1_000, cause });
+}
