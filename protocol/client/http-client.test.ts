@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { workstreamEndpoints } from '../http/workstream.ts';
+import { createHttpClient } from './http-client.ts';
+import { refusal } from './testing/connected-client.ts';
+import { fakeTimers, settled } from './testing/fake-timers.ts';
+
+interface Seen {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A fetch that answers with the next response of a list and keeps what it was asked. */
+function scriptedFetch(...responses: Response[]) {
+  const seen: Seen[] = [];
+  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    const headers = Object.fromEntries(request.headers);
+    seen.push({ url: request.url, method: request.method, headers, body: await request.text() });
+    const response = responses.shift();
+    if (response === undefined) throw new TypeError('fetch failed');
+    return response;
+  };
+  return { fetch, seen };
+}
+
+const BASE = 'http://127.0.0.1:7717';
+
+test('a POST carries its fields as JSON, the token and the idempotency key', async () => {
+  const { fetch, seen } = scriptedFetch(Response.json({ status: 'ok', run_id: 'r' }));
+  const client = createHttpClient({ baseUrl: BASE, token: 'secret', fetch });
+  const reply = await client.call(workstreamEndpoints.send, { ws_id: 'w', message: 'hi' }, { idempotencyKey: 'k' });
+  assert.deepEqual(reply, { status: 'ok', run_id: 'r' });
+  assert.deepEqual(seen, [
+    {
+      url: `${BASE}/v1/api/send`,
+      method: 'POST',
+      headers: { authorization: 'Bearer secret', 'content-type': 'application/json', 'idempotency-key': 'k' },
+      body: '{"ws_id":"w","message":"hi"}',
+    },
+  ]);
+});
+
+test('a GET carries its fields as a query', async () => {
+  const { fetch, seen } = scriptedFetch(Response.json({ workstreams: [] }));
+  const client = createHttpClient({ baseUrl: BASE, fetch });
+  assert.deepEqual(await client.call(workstreamEndpoints.saved, { limit: 5 }), { workstreams: [] });
+  assert.deepEqual(seen, [{ url: `${BASE}/v1/api/workstreams/saved?limit=5`, method: 'GET', headers: {}, body: '' }]);
+});
+
+test('a status that is no success is thrown with the text and the wait that the daemon gave', async () => {
+  const { fetch } = scriptedFetch(
+    Response.json({ error: 'Unknown workstream' }, { status: 404 }),
+    Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '2' } }),
+    new Response('Not found', { status: 404 }),
+    new Response('', { status: 502 }),
+  );
+  const client = createHttpClient({ baseUrl: BASE, fetch });
+  const list = () => refusal(client.call(workstreamEndpoints.list, {}));
+  assert.deepEqual(
+    [await list(), await list(), await list(), await list()],
+    [
+      { name: 'HttpError', message: 'Unknown workstream', status: 404 },
+      { name: 'HttpError', message: 'Rate limit exceeded', status: 429, retryAfterMs: 2000 },
+      { name: 'HttpError', message: 'Not found', status: 404 },
+      { name: 'HttpError', message: 'status 502', status: 502 },
+    ],
+  );
+});
+
+/** An event stream that the test feeds; `text` is written at once. */
+function openStream(text = '') {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, {
+    highWaterMark: 100,
+  });
+  const writer = writable.getWriter();
+  const write = (more: string) => writer.write(new TextEncoder().encode(more));
+  if (text !== '') write(text);
+  const response = new Response(readable, { headers: { 'Content-Type': 'text/event-stream' } });
+  return { response, write, end: () => writer.close() };
+}
+
+const CONNECTED = 'data: {"type":"connected","recovered":true}\n\n';
+const frame = (id: string, text: string) => `id: ${id}\ndata: {"type":"content","text":"${text}"}\n\n`;
+const history = (id: string) => `id: ${id}\ndata: {"type":"history","messages":[]}\n\n`;
+
+/** Follows a stream until the scripted responses are used up and returns what it told, by type and id. */
+async function follow(responses: Response[], options: { after?: string; resume?: boolean } = {}) {
+  const { fetch, seen } = scriptedFetch(...responses);
+  const timers = fakeTimers();
+  const controller = new AbortController();
+  const told: string[] = [];
+  const events = createHttpClient({ baseUrl: BASE, fetch, timers }).events('w', {
+    ...options,
+    signal: controller.signal,
+  });
+  const reading = (async () => {
+    for await (const { id, event } of events) told.push(id === undefined ? event.type : `${event.type} ${id}`);
+  })();
+  const finished = refusal(reading);
+  await settled();
+  return { told, seen, timers, finished, stop: () => controller.abort(new Error('enough')) };
+}
+
+const resumptions = (seen: Seen[]) => seen.map(({ url, headers }) => [new URL(url).search, headers['last-event-id']]);
+
+test('a stream that breaks is continued after its last event, and no event is told twice', async () => {
+  const first = openStream(`data: {"type":"connected"}\n\n${history('e:1')}${frame('e:2', 'a')}`);
+  const second = openStream(`${CONNECTED}${history('e:2')}${frame('e:2', 'a')}${frame('e:3', 'b')}`);
+  const { told, seen, timers, finished, stop } = await follow([first.response, second.response]);
+  await first.end();
+  await settled();
+  await timers.advance(1000);
+  assert.deepEqual(told, ['connected', 'history e:1', 'content e:2', 'connected', 'content e:3']);
+  assert.deepEqual(resumptions(seen), [
+    ['?ws_id=w', undefined],
+    ['?ws_id=w&resume=1', 'e:2'],
+  ]);
+  stop();
+  assert.deepEqual(await finished, { name: 'Error', message: 'enough' });
+});
+
+test('a stream that could not be resumed is told from its new history on, whatever the numbers are', async () => {
+  const stream = openStream(
+    `data: {"type":"connected","recovered":false,"reason":"ahead"}\n\n${history('e:3')}${frame('e:4', 'a')}`,
+  );
+  const { told, seen, stop, finished } = await follow([stream.response], { after: 'e:900' });
+  assert.deepEqual(told, ['connected', 'history e:3', 'content e:4']);
+  assert.deepEqual(resumptions(seen), [['?ws_id=w&resume=1', 'e:900']]);
+  stop();
+  await finished;
+});
+
+test('without resume every connection replays the history', async () => {
+  const text = `data: {"type":"connected"}\n\n${history('e:1')}`;
+  const [first, second] = [openStream(text), openStream(text)];
+  const { told, seen, timers, stop, finished } = await follow([first.response, second.response], { resume: false });
+  await first.end();
+  await settled();
+  await timers.advance(1000);
+  assert.deepEqual(told, ['connected', 'history e:1', 'connected', 'history e:1']);
+  assert.deepEqual(resumptions(seen), [
+    ['?ws_id=w', undefined],
+    ['?ws_id=w', undefined],
+  ]);
+  stop();
+  await finished;
+});
+
+test('a stream without keepalives for fifteen seconds is opened anew, one with keepalives is not', async () => {
+  const first = openStream(`data: {"type":"connected"}\n\n${history('e:1')}`);
+  const second = openStream(CONNECTED);
+  const { told, timers, stop, finished } = await follow([first.response, second.response]);
+  await timers.advance(14_000);
+  await first.write(': keepalive\n\n');
+  await settled();
+  await timers.advance(14_999);
+  assert.deepEqual(told, ['connected', 'history e:1']);
+  await timers.advance(1001);
+  assert.deepEqual(told, ['connected', 'history e:1', 'connected']);
+  stop();
+  await finished;
+});
+
+test('a busy daemon is asked again when it says, an unknown workstream ends the stream', async () => {
+  const { seen, timers, finished } = await follow([
+    Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '7' } }),
+    Response.json({ error: 'Unknown workstream' }, { status: 404 }),
+  ]);
+  await timers.advance(6999);
+  assert.equal(seen.length, 1);
+  await timers.advance(1);
+  assert.deepEqual(await finished, { name: 'HttpError', message: 'Unknown workstream', status: 404 });
+});
+
+test('an abort during a wait between attempts ends the stream with the reason', async () => {
+  const { stop, finished } = await follow([]);
+  stop();
+  assert.deepEqual(await finished, { name: 'Error', message: 'enough' });
+});

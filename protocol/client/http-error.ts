@@ -1,0 +1,44 @@
+interface HttpErrorDetails {
+  status: number;
+  /** The `error` of the body, or what else there is to say. */
+  message: string;
+  retryAfterMs: number | undefined;
+}
+
+/** An answer of the HTTP interface with a status that is no success. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ status, message, retryAfterMs }: HttpErrorDetails) {
+    super(message);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** The same request can succeed later. */
+  get retryable(): boolean {
+    return this.status === 429 || this.status >= 500;
+  }
+}
+
+export async function toHttpError(response: Response): Promise<HttpError> {
+  const text = await response.text();
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new HttpError({
+    status: response.status,
+    message: errorOf(text) ?? `status ${response.status}`,
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  });
+}
+
+function errorOf(text: string): string | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+    return typeof error === 'string' ? error : undefined;
+  } catch {
+    return text === '' ? undefined : text.slice(0, 200); // plain text, as for an unknown path
+  }
+}
