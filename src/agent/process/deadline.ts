@@ -1,0 +1,30 @@
+import type { Clock } from '../../clock.ts';
+import { StopReason } from '../stop-reason.ts';
+
+/** The signal, joined with a time limit that aborts it with a `StopReason` of kind timeout. Dispose it to stop the timer. */
+export function withDeadline(signal: AbortSignal, { clock, ms }: { clock: Clock; ms: number }): Deadline {
+  const reached = new AbortController();
+  const disposed = new AbortController();
+  clock.sleep(ms, disposed.signal).then(
+    () => reached.abort(new StopReason('timeout', `No end within ${ms / 1000} s`)),
+    () => undefined, // disposed: what was timed has ended
+  );
+  return { signal: AbortSignal.any([signal, reached.signal]), [Symbol.dispose]: () => disposed.abort() };
+}
+
+export interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with the signal's reason when it aborts before the promise settles; leaves no listener behind. */
+export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const give = () => aborted.reject(signal.reason);
+  if (signal.aborted) give();
+  signal.addEventListener('abort', give, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', give);
+  }
+}

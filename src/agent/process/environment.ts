@@ -1,0 +1,21 @@
+/** What a child process may know of the daemon's environment: names from an allow-list, so a new secret is never passed on. */
+export function toChildEnvironment(environment: Environment): Record<string, string> {
+  const passed = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0], entry[1]),
+  );
+  return { ...Object.fromEntries(passed), TERM: 'dumb' };
+}
+
+/** Shaped like `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const NAMES = new Set(
+  'PATH HOME LANG LANGUAGE TZ USER LOGNAME SHELL TMPDIR SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS'.split(' '),
+);
+const PROXIES = /^(https?_proxy|all_proxy|no_proxy)$/i;
+
+function isPassedOn(name: string, value: string): boolean {
+  // A proxy's address may carry a user and a password.
+  if (PROXIES.test(name)) return !value.includes('@');
+  return NAMES.has(name) || name.startsWith('LC_');
+}

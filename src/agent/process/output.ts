@@ -1,0 +1,166 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { createLineSplitter } from './line-splitter.ts';
+import { countNewlines, takeHead, takeTail } from './text-ends.ts';
+
+/** What a command printed, in bounded memory: whole in a file, head and tail for the model, the first part live. */
+export interface OutputCollector extends AsyncDisposable {
+  /** Pending while the file is written, so that a fast child waits for a slow disk. */
+  write(bytes: Buffer): Promise<void>;
+  /** What the model reads. Call once, after the last write. */
+  finish(): Promise<string>;
+}
+
+export interface OutputOptions {
+  /** Where the whole output goes once it is too long to be shown whole. */
+  folder: string;
+  /** The file's name without `.log`. */
+  name: string;
+  /** Gets whole lines until `maxBytes` have been given, then one notice, then nothing. */
+  onChunk(text: string): void;
+  limits?: Partial<OutputLimits>;
+}
+
+export interface OutputLimits {
+  /** For the model, and for live chunks. */
+  maxBytes: number;
+  maxLines: number;
+  maxFileBytes: number;
+}
+
+/** Keeps one command's output. */
+export function createOutputCollector({ folder, name, onChunk, limits }: OutputOptions): OutputCollector {
+  const max = { maxBytes: 64 * 1024, maxLines: 2_000, maxFileBytes: 64 * 1024 * 1024, ...limits };
+  const ends = createEnds(max.maxBytes);
+  const file = createOverflowFile({ folder, name, maxBytes: max.maxFileBytes });
+  const live = createLiveChunks({ maxBytes: max.maxBytes, onChunk });
+  const isTooLong = () => ends.bytes > max.maxBytes || ends.lines > max.maxLines;
+  return {
+    async write(bytes) {
+      live.write(bytes);
+      const before = { bytes: ends.bytes, isTooLong: isTooLong() };
+      ends.write(bytes);
+      if (!isTooLong()) return;
+      // Until now nothing was left out, so the head begins with everything before.
+      if (!before.isTooLong) await file.write(ends.head().subarray(0, before.bytes));
+      await file.write(bytes);
+    },
+    async finish() {
+      live.end();
+      await file.close();
+      if (!isTooLong()) return ends.head().toString('utf8');
+      const half = { maxBytes: Math.floor(max.maxBytes / 2), maxLines: Math.floor(max.maxLines / 2) };
+      const head = takeHead(ends.head(), half);
+      const tail = takeTail(ends.tail(), half);
+      const leftOut = {
+        bytes: ends.bytes - head.length - tail.length,
+        lines: ends.lines - countNewlines(head) - countNewlines(tail),
+      };
+      return joinEnds({ head: head.toString('utf8'), tail: tail.toString('utf8'), notice: toNotice(leftOut, file) });
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+}
+
+/** The first and the last `maxBytes` of a stream of any length. */
+function createEnds(maxBytes: number) {
+  const first: Buffer[] = [];
+  let last: Buffer[] = [];
+  let firstBytes = 0;
+  let lastBytes = 0;
+  return {
+    bytes: 0,
+    lines: 0,
+    write(bytes: Buffer) {
+      this.bytes += bytes.length;
+      this.lines += countNewlines(bytes);
+      if (firstBytes < maxBytes) {
+        const part = bytes.subarray(0, maxBytes - firstBytes);
+        first.push(part);
+        firstBytes += part.length;
+      }
+      last.push(bytes);
+      lastBytes += bytes.length;
+      // Joined only now and then, so that a stream of tiny pieces costs no copy each.
+      if (last.length > 1 && lastBytes > 4 * maxBytes) {
+        last = [Buffer.concat(last).subarray(-maxBytes)];
+        lastBytes = maxBytes;
+      }
+    },
+    head: () => Buffer.concat(first),
+    tail: () => Buffer.concat(last).subarray(-maxBytes),
+  };
+}
+
+interface OverflowFile {
+  write(bytes: Buffer): Promise<void>;
+  close(): Promise<void>;
+  /** For people: where the whole output is, or why it is not. */
+  description(): string;
+}
+
+function createOverflowFile(options: { folder: string; name: string; maxBytes: number }): OverflowFile {
+  const fileName = `${options.name}.log`;
+  let handle: FileHandle | undefined;
+  let written = 0;
+  let isCut = false;
+  let problem: string | undefined;
+  const append = async (bytes: Buffer) => {
+    handle ??= await openPrivate(options.folder, fileName);
+    const part = bytes.subarray(0, options.maxBytes - written);
+    isCut ||= part.length < bytes.length;
+    if (part.length > 0) await handle.appendFile(part);
+    written += part.length;
+  };
+  return {
+    async write(bytes) {
+      if (problem !== undefined || isCut) return;
+      // A full disk must not fail the command: it has already run.
+      await append(bytes).catch((error: unknown) => {
+        problem = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+      });
+    },
+    async close() {
+      const open = handle;
+      handle = undefined;
+      await open?.close();
+    },
+    description() {
+      if (problem !== undefined) return `the whole output could not be kept (${problem})`;
+      return `${isCut ? `its first ${options.maxBytes} bytes are` : 'the whole output is'} kept for people as ${basename(options.folder)}/${fileName}`;
+    },
+  };
+}
+
+async function openPrivate(folder: string, fileName: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return open(join(folder, fileName), 'wx', 0o600);
+}
+
+function createLiveChunks({ maxBytes, onChunk }: { maxBytes: number; onChunk(text: string): void }) {
+  let givenBytes = 0;
+  let isOver = false;
+  const splitter = createLineSplitter((text) => {
+    if (isOver) return;
+    const bytes = Buffer.from(text);
+    const part = takeHead(bytes, { maxBytes: maxBytes - givenBytes, maxLines: Number.POSITIVE_INFINITY });
+    isOver = part.length < bytes.length;
+    givenBytes += part.length;
+    if (part.length > 0) onChunk(part.toString('utf8'));
+    if (isOver) onChunk('\n[The output goes on; the rest is not shown live.]\n');
+  });
+  return {
+    write(bytes: Buffer) {
+      if (!isOver) splitter.write(bytes);
+    },
+    end: () => splitter.end(),
+  };
+}
+
+function toNotice({ bytes, lines }: { bytes: number; lines: number }, file: OverflowFile): string {
+  return `[... ${lines} lines (${bytes} bytes) left out here; ${file.description()} ...]`;
+}
+
+function joinEnds({ head, tail, notice }: { head: string; tail: string; notice: string }): string {
+  return `${head}${head.endsWith('\n') ? '' : '\n'}${notice}\n${tail}`;
+}

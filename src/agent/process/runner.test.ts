@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../clock.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { StopReason } from '../stop-reason.ts';
+import type { ProcessIdentity } from '../tools/tool.ts';
+import { readProcessTable } from './process-table.ts';
+import { identifyProcess } from './process-tree.ts';
+import { createProcessRunner, type ProcessHooks, type RunnerOptions } from './runner.ts';
+
+const environment = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: '/nowhere',
+  OPENAI_API_KEY: 'canary',
+  HEADGATE_HOME: 'canary',
+};
+const noSandbox = { kind: 'none', reason: 'a test', required: false } as const;
+
+async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
+  const cwd = await mkdtemp(join(tmpdir(), 'headgate-runner-'));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const clock = options.clock ?? systemClock;
+  const runner = createProcessRunner({ clock, environment, sandbox: noSandbox, ...options });
+  const stop = new AbortController();
+  let printed = '';
+  const waiting = new Map<string, () => void>();
+  const hooks: ProcessHooks = {
+    signal: stop.signal,
+    onProcess: async () => undefined,
+    onOutput: async (bytes) => {
+      printed += bytes.toString('utf8');
+      for (const [text, resolve] of waiting) if (printed.includes(text)) resolve();
+    },
+  };
+  return {
+    cwd,
+    runner,
+    stop,
+    hooks,
+    printed: () => printed,
+    /** Resolves when the child has printed this. */
+    seen: (text: string) => new Promise<void>((resolve) => waiting.set(text, resolve)),
+    run: (command: string, timeoutMs = 60_000) => runner.run({ command, cwd, timeoutMs }, hooks),
+  };
+}
+
+/** Processes whose command line holds this word. */
+async function findByWord(word: string): Promise<number[]> {
+  const rows = await readProcessTable();
+  const lines = await Promise.all(rows.map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return rows.filter((row, i) => row.pid !== process.pid && lines[i]?.includes(word)).map((row) => row.pid);
+}
+
+test('both outputs arrive in the order in which they were written, and the exit code is told', async (t) => {
+  const it = await start(t);
+  const result = await it.run('echo one; echo two >&2; echo three; pwd; exit 3');
+  assert.deepEqual([result, it.printed()], [{ kind: 'exited', exitCode: 3 }, `one\ntwo\nthree\n${it.cwd}\n`]);
+});
+
+test('a command gets no input', async (t) => {
+  const it = await start(t);
+  assert.deepEqual([await it.run('cat; echo done'), it.printed()], [{ kind: 'exited', exitCode: 0 }, 'done\n']);
+});
+
+test('a command sees the allow-listed environment only, not even in its own environ file', async (t) => {
+  const it = await start(t);
+  await it.run('env; tr "\\0" "\\n" </proc/self/environ');
+  const names = new Set(it.printed().match(/^\w+(?==)/gm));
+  for (const own of ['PWD', 'SHLVL', '_', 'OLDPWD']) names.delete(own);
+  assert.deepEqual([...names].sort(), ['HOME', 'PATH', 'TERM']);
+  assert.doesNotMatch(it.printed(), /canary/);
+});
+
+test('the shell reads no start-up file', async (t) => {
+  const it = await start(t);
+  await writeFile(join(it.cwd, '.bashrc'), 'echo from bashrc');
+  await writeFile(join(it.cwd, '.bash_profile'), 'echo from profile');
+  const runner = createProcessRunner({
+    clock: systemClock,
+    environment: { ...environment, HOME: it.cwd, BASH_ENV: join(it.cwd, '.bashrc') },
+    sandbox: noSandbox,
+  });
+  await runner.run({ command: 'echo $-', cwd: it.cwd, timeoutMs: 10_000 }, it.hooks);
+  assert.equal(it.printed(), 'hBc\n');
+});
+
+test('nothing happens before the process is known to be recorded', async (t) => {
+  const it = await start(t);
+  const recorded = Promise.withResolvers<void>();
+  const told = Promise.withResolvers<ProcessIdentity>();
+  it.hooks.onProcess = (identity) => {
+    told.resolve(identity);
+    return recorded.promise;
+  };
+  const running = it.run('echo $$; touch here; ls');
+  const identity = await told.promise;
+  assert.deepEqual(identity, await identifyProcess(identity.pid));
+  assert.equal(it.printed(), '');
+  recorded.resolve();
+  await running;
+  assert.equal(it.printed(), `${identity.pid}\nhere\n`);
+});
+
+test('when the start cannot be recorded the command never runs', async (t) => {
+  const it = await start(t);
+  it.hooks.onProcess = async () => {
+    throw new Error('disk full');
+  };
+  await assert.rejects(it.run('echo ran; touch here'), /disk full/);
+  await assert.rejects(readFile(join(it.cwd, 'here')), { code: 'ENOENT' });
+  assert.equal(it.printed(), '');
+});
+
+test('a command that is cancelled before it starts never runs', async (t) => {
+  const it = await start(t);
+  const reason = new StopReason('cancel', 'early');
+  it.hooks.onProcess = async () => it.stop.abort(reason);
+  assert.deepEqual([await it.run('echo ran'), it.printed()], [{ kind: 'stopped', reason }, '']);
+  assert.deepEqual(await it.run('echo ran'), { kind: 'stopped', reason });
+});
+
+test('cancelling ends a tree that ignores SIGTERM', async (t) => {
+  const it = await start(t);
+  const reason = new StopReason('cancel', 'by a person');
+  const running = it.run(
+    `trap "" TERM; (trap "" TERM; exec sleep 987601) & (sleep 987601 & wait) & echo up; wait; wait`,
+  );
+  await it.seen('up\n');
+  it.stop.abort(reason);
+  assert.deepEqual(await running, { kind: 'stopped', reason });
+  assert.deepEqual(await findByWord('987601'), []);
+});
+
+test('cancelling gives a command time to clean up', async (t) => {
+  const it = await start(t);
+  const running = it.run('trap "echo cleaning; exit" TERM; echo up; while :; do sleep 0.01; done');
+  await it.seen('up\n');
+  it.stop.abort(new StopReason('shutdown', 'going down'));
+  await running;
+  assert.match(it.printed(), /cleaning\n$/);
+});
+
+test('cancelling reaches a child that made a session of its own', async (t) => {
+  const it = await start(t);
+  const running = it.run('setsid sleep 987602 & echo up; wait');
+  await it.seen('up\n');
+  it.stop.abort(new StopReason('cancel', 'by a person'));
+  await running;
+  assert.deepEqual(await findByWord('987602'), []);
+});
+
+test('a time limit ends the command', async (t) => {
+  const clock = fakeClock();
+  const it = await start(t, { clock });
+  const running = it.run('echo up; exec sleep 987603', 120_000);
+  await it.seen('up\n');
+  await clock.advance(119_999);
+  assert.equal((await findByWord('987603')).length, 1);
+  await clock.advance(1);
+  for (let isOver = false; !isOver; await clock.advance(20)) {
+    isOver = await Promise.race([
+      running.then(() => true),
+      new Promise<false>((resolve) => setImmediate(resolve, false)),
+    ]);
+  }
+  const result = await running;
+  assert.equal(result.kind === 'stopped' && result.reason.kind, 'timeout');
+  assert.deepEqual(await findByWord('987603'), []);
+});
+
+test('what a command leaves in the background ends with it, even when it holds the output open', async (t) => {
+  const it = await start(t);
+  const result = await it.run('sleep 987604 & set -m; sleep 987604 & echo done');
+  assert.deepEqual([result, it.printed()], [{ kind: 'exited', exitCode: 0 }, 'done\n']);
+  assert.deepEqual(await findByWord('987604'), []);
+});
+
+test('a process that escaped the group and holds the output open does not hold the answer', async (t) => {
+  const it = await start(t);
+  const result = await it.run('(setsid bash -c "echo \\$\\$; exec sleep 987605" &) ; sleep 0.1; echo done');
+  const escaped = await findByWord('987605');
+  t.after(() => escaped.forEach((pid) => process.kill(pid, 'SIGKILL')));
+  assert.deepEqual(result, { kind: 'exited', exitCode: 0 });
+  assert.match(it.printed(), /done\n$/);
+});
+
+test('a command killed by a signal says which', async (t) => {
+  const it = await start(t);
+  assert.deepEqual(await it.run('kill -9 $$'), { kind: 'killed', signal: 'SIGKILL' });
+});
+
+test('a slow reader slows the child down instead of filling memory', async (t) => {
+  const it = await start(t);
+  let bytes = 0;
+  let concurrent = 0;
+  it.hooks.onOutput = async (part) => {
+    concurrent += 1;
+    assert.equal(concurrent, 1);
+    await new Promise(setImmediate);
+    concurrent -= 1;
+    bytes += part.length;
+  };
+  await it.run('head -c 50000000 /dev/zero');
+  assert.equal(bytes, 50_000_000);
+});
+
+test('a reader that fails ends the command, and its error is told', async (t) => {
+  const it = await start(t);
+  it.hooks.onOutput = async () => {
+    throw new Error('reader failed');
+  };
+  await assert.rejects(it.run('echo up; exec sleep 987606'), /reader failed/);
+  assert.deepEqual(await findByWord('987606'), []);
+});
+
+test('a command that cannot be started is an answer', async (t) => {
+  const it = await start(t);
+  const result = await it.runner.run({ command: 'true', cwd: join(it.cwd, 'missing'), timeoutMs: 1_000 }, it.hooks);
+  assert.equal(result.kind, 'failed');
+});
+
+test('a leftover group is ended only if the pid is still the same process', async (t) => {
+  const it = await start(t);
+  const told = Promise.withResolvers<ProcessIdentity>();
+  it.hooks.onProcess = async (identity) => told.resolve(identity);
+  const running = it.run('echo up; sleep 987607 & wait');
+  await it.seen('up\n');
+  const identity = await told.promise;
+  const later = createProcessRunner({ clock: systemClock, environment, sandbox: noSandbox });
+  assert.equal(await later.killLeftover({ ...identity, startTicks: identity.startTicks + 1 }), false);
+  assert.equal(await later.killLeftover({ ...identity, startTicks: 0 }), false);
+  assert.equal((await findByWord('987607')).length > 0, true);
+  assert.equal(await later.killLeftover(identity), true);
+  assert.deepEqual([await running, await findByWord('987607')], [{ kind: 'killed', signal: 'SIGTERM' }, []]);
+  assert.equal(await later.killLeftover(identity), false);
+});

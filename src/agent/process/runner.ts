@@ -1,0 +1,197 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../../clock.ts';
+import { StopReason } from '../stop-reason.ts';
+import type { ProcessIdentity } from '../tools/tool.ts';
+import { orAbort, withDeadline } from './deadline.ts';
+import { type Environment, toChildEnvironment } from './environment.ts';
+import { endTree, identifyProcess, isSameProcess } from './process-tree.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** Runs shell commands of the agent, each in its own process group that is gone when `run` resolves. */
+export interface ProcessRunner {
+  readonly sandbox: Sandbox;
+  /** What the command does is a value; rejects only when a hook does, and then nothing runs any more. */
+  run(command: ShellCommand, hooks: ProcessHooks): Promise<ProcessResult>;
+  /** Ends a group that an earlier daemon left behind; false if it is gone already or the pid is another process now. */
+  killLeftover(identity: ProcessIdentity): Promise<boolean>;
+}
+
+export interface ShellCommand {
+  /** For `bash -c`. */
+  command: string;
+  cwd: string;
+  timeoutMs: number;
+}
+
+export interface ProcessHooks {
+  signal: AbortSignal;
+  /** The group exists and waits: the command starts only when this has resolved. */
+  onProcess(identity: ProcessIdentity): Promise<void>;
+  /** Both outputs in the order they were written; the child waits while this is pending. */
+  onOutput(bytes: Buffer): Promise<void>;
+}
+
+export type ProcessResult =
+  | { kind: 'exited'; exitCode: number }
+  | { kind: 'killed'; signal: NodeJS.Signals }
+  | { kind: 'stopped'; reason: StopReason }
+  | { kind: 'failed'; message: string };
+
+export interface RunnerOptions {
+  clock: Clock;
+  /** The daemon's own; children get an allow-listed part. */
+  environment: Environment;
+  sandbox: Sandbox;
+}
+
+/** The runner for this machine. */
+export function createProcessRunner(options: RunnerOptions): ProcessRunner {
+  return {
+    sandbox: options.sandbox,
+    run: (command, hooks) => runCommand(command, hooks, options),
+    async killLeftover(identity) {
+      if (!(await isSameProcess(identity))) return false;
+      await endTree(identity, options);
+      return true;
+    },
+  };
+}
+
+/**
+ * Holds the command back until a line comes in, so that the start is on disk before anything happens; when the daemon dies
+ * first, the line never comes and nothing happens. The command itself gets no input.
+ */
+const GATE = 'IFS= read -r _ || exit 125; exec "$@" </dev/null 2>&1';
+/** Without these, bash takes Node's pipes for a network login and reads ~/.bashrc. */
+const SHELL = ['bash', '--noprofile', '--norc', '-c'] as const;
+
+async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: RunnerOptions): Promise<ProcessResult> {
+  if (hooks.signal.aborted) return toStopped(hooks.signal.reason);
+  const child = await startHeld(command, options);
+  if (!('leader' in child)) return child;
+  const reading = readAll(child.output, hooks.onOutput);
+  let failure: unknown;
+  try {
+    await orAbort(hooks.onProcess(child.leader), hooks.signal);
+    hooks.signal.throwIfAborted();
+    child.openGate();
+    using deadline = withDeadline(hooks.signal, { clock: options.clock, ms: command.timeoutMs });
+    await orAbort(Promise.race([child.exited, reading.failed]), deadline.signal);
+  } catch (error) {
+    failure = error;
+  }
+  await endTree(child.leader, { clock: options.clock, spares: sparedBy(child.leader, options.sandbox) });
+  child.process.stdin.destroy();
+  await drain(reading, { output: child.output, clock: options.clock });
+  if (failure === undefined) return child.exited;
+  if (failure instanceof StopReason || hooks.signal.aborted) return toStopped(failure);
+  throw failure;
+}
+
+interface HeldChild {
+  process: ChildProcessByStdio<Writable, Readable, Readable>;
+  leader: ProcessIdentity;
+  output: Readable;
+  exited: Promise<ProcessResult>;
+  openGate(): void;
+}
+
+async function startHeld(
+  { command, cwd }: ShellCommand,
+  { sandbox, environment }: RunnerOptions,
+): Promise<HeldChild | ProcessResult> {
+  try {
+    const shell = [...SHELL, command];
+    const argv = sandbox.kind === 'bubblewrap' ? await sandbox.wrap(shell, cwd) : shell;
+    const [program, ...args] = [...SHELL, GATE, 'headgate', ...argv];
+    const child = spawn(program, args, {
+      cwd,
+      env: toChildEnvironment(environment),
+      detached: true, // its own session and process group
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    // Before the first await: a failed start is told by an event.
+    const exited = new Promise<ProcessResult>((resolve) => {
+      child.on('error', (error) => resolve(toFailed(error, cwd)));
+      child.on('exit', (code, signal) =>
+        resolve(signal ? { kind: 'killed', signal } : { kind: 'exited', exitCode: code ?? 0 }),
+      );
+    });
+    child.stdin.on('error', () => undefined); // it ended before its gate was opened: `exited` tells
+    child.stderr.resume(); // only the gate shell's own complaints
+    if (child.pid === undefined) return exited;
+    const leader = await identifyProcess(child.pid);
+    return { process: child, leader, output: child.stdout, exited, openGate: () => child.stdin.end('\n') };
+  } catch (error) {
+    return toFailed(error, cwd);
+  }
+}
+
+interface Reading {
+  /** Resolves at the end of the output, whether it was read or given up. */
+  ended: Promise<void>;
+  /** Rejects when the reader does, and never resolves. */
+  failed: Promise<never>;
+  /** Grows with every piece that was read; `isBusy` while one is being handed over. */
+  chunks(): number;
+  isBusy(): boolean;
+}
+
+function readAll(output: Readable, onOutput: ProcessHooks['onOutput']): Reading {
+  let chunks = 0;
+  let isBusy = false;
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined); // whoever still waits for it is told
+  const read = async () => {
+    for await (const bytes of output) {
+      chunks += 1;
+      isBusy = true;
+      await onOutput(bytes).catch((error) => {
+        failed.reject(error);
+        throw error;
+      });
+      isBusy = false;
+    }
+  };
+  const ended = read().catch(() => undefined); // destroyed by `drain`, or told through `failed`
+  return { ended, failed: failed.promise, chunks: () => chunks, isBusy: () => isBusy };
+}
+
+const DRAIN_QUIET_MS = 100;
+const DRAIN_ROUNDS = 20;
+
+/** The group is gone, so the pipe's end is near, unless a process that left the group still holds it: then we let go. */
+async function drain(reading: Reading, { output, clock }: { output: Readable; clock: Clock }): Promise<void> {
+  let seen = -1;
+  let isOver = false;
+  const over = reading.ended.then(() => {
+    isOver = true;
+  });
+  for (let round = 0; round < DRAIN_ROUNDS && !isOver && (reading.isBusy() || seen !== reading.chunks()); round += 1) {
+    seen = reading.chunks();
+    const waited = new AbortController();
+    await Promise.race([over, clock.sleep(DRAIN_QUIET_MS, waited.signal).catch(() => undefined)]); // aborted just below
+    waited.abort();
+  }
+  output.destroy();
+  await over;
+}
+
+/** In a sandbox the outer process and the first one inside would take everything with them at once. */
+function sparedBy(leader: ProcessIdentity, sandbox: Sandbox) {
+  return (row: { pid: number; parent: number }) =>
+    sandbox.kind === 'bubblewrap' && (row.pid === leader.pid || row.parent === leader.pid);
+}
+
+function toStopped(reason: unknown): ProcessResult {
+  return {
+    kind: 'stopped',
+    reason: reason instanceof StopReason ? reason : new StopReason('cancel', String(reason)),
+  };
+}
+
+function toFailed(error: unknown, cwd: string): ProcessResult {
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'failed', message: `The command could not be started in ${cwd}: ${message}` };
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../clock.ts';
+import { StopReason } from '../stop-reason.ts';
+import { createProcessRunner } from './runner.ts';
+import { detectSandbox, type Sandbox, toBubblewrapArguments } from './sandbox.ts';
+
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/root' };
+
+/** Not the system's folder for such things: /tmp is hidden inside anyway, and would prove nothing. */
+const VISIBLE = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
+
+async function place(t: TestContext, layout: (root: string) => { home: string; workdir: string }) {
+  const root = await realpath(await mkdtemp(join(VISIBLE, 'headgate-sandbox-')));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  const { home, workdir } = layout(root);
+  await mkdir(home, { recursive: true });
+  await mkdir(workdir, { recursive: true });
+  await writeFile(join(home, 'token'), 'canary-token');
+  return { root, home, workdir };
+}
+
+/** Runs a command in the real sandbox, or says why it cannot. */
+async function enter(t: TestContext, layout: Parameters<typeof place>[1]) {
+  const at = await place(t, layout);
+  const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock: systemClock });
+  const runner = createProcessRunner({ clock: systemClock, environment, sandbox });
+  let printed = '';
+  const stop = new AbortController();
+  const run = async (command: string, onPrinted: () => void = () => undefined) => {
+    printed = '';
+    const result = await runner.run(
+      { command, cwd: at.workdir, timeoutMs: 20_000 },
+      {
+        signal: stop.signal,
+        onProcess: async () => undefined,
+        onOutput: async (bytes) => {
+          printed += bytes.toString('utf8');
+          onPrinted();
+        },
+      },
+    );
+    return { result, printed };
+  };
+  return { ...at, sandbox, run, stop };
+}
+
+const LAYOUTS = {
+  'the workdir lies in the home': (root: string) => ({
+    home: join(root, 'home'),
+    workdir: join(root, 'home/workspace'),
+  }),
+  'the home lies in the workdir': (root: string) => ({
+    home: join(root, 'work/.headgate'),
+    workdir: join(root, 'work'),
+  }),
+  'they lie apart': (root: string) => ({ home: join(root, 'home'), workdir: join(root, 'work') }),
+};
+
+test('every folder is mounted before the folders inside it', () => {
+  const resolver = ['/run/resolvconf'];
+  const mounts = (home: string, workdir: string) =>
+    toBubblewrapArguments({ home, workdir, resolver })
+      .join(' ')
+      .match(/--(tmpfs|bind|ro-bind) \/\S*/g);
+  const system = ['--ro-bind /', '--tmpfs /tmp', '--tmpfs /run', '--ro-bind /run/resolvconf'];
+  assert.deepEqual(mounts('/h/home', '/h/home/ws/a'), [...system, '--tmpfs /h/home', '--bind /h/home/ws/a']);
+  assert.deepEqual(mounts('/h/w/.headgate', '/h/w'), [...system, '--bind /h/w', '--tmpfs /h/w/.headgate']);
+  assert.deepEqual(mounts('/tmp/h', '/tmp/w'), [...system, '--tmpfs /tmp/h', '--bind /tmp/w']);
+});
+
+test('a sandbox has namespaces of its own, no rights, and dies with the daemon', () => {
+  const argv = toBubblewrapArguments({ home: '/h', workdir: '/w', resolver: [] });
+  for (const wanted of ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session']) {
+    assert.ok(argv.includes(wanted), wanted);
+  }
+  assert.match(argv.join(' '), /--dev \/dev --proc \/proc .*--cap-drop ALL.* --chdir \/w$/);
+});
+
+for (const [name, layout] of Object.entries(LAYOUTS)) {
+  test(`inside, the token cannot be read and the workdir can be written when ${name}`, async (t) => {
+    const it = await enter(t, layout);
+    if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
+    const attempts = [
+      `cat ${it.home}/token`,
+      `cat /proc/1/root${it.home}/token`,
+      `umount ${it.home}; cat ${it.home}/token`,
+      `unshare -rm bash -c "umount ${it.home}; umount -l ${it.home}; cat ${it.home}/token"`,
+      `unshare -rmp --fork bash -c "mount --bind / /mnt; cat /mnt${it.home}/token"`,
+      `mkdir m; mount -t proc proc m; cat m/*/root${it.home}/token`,
+      `find ${it.root} -name token -exec cat {} +`,
+    ];
+    const { printed } = await it.run([...attempts, 'touch written', 'echo end'].join('; '));
+    assert.doesNotMatch(printed, /canary/);
+    assert.match(printed, /end\n$/);
+    assert.equal(await readFile(join(it.workdir, 'written'), 'utf8'), '');
+    assert.equal(await readFile(join(it.home, 'token'), 'utf8'), 'canary-token');
+    return undefined;
+  });
+}
+
+test('inside, the system is read-only, /tmp is private, and no process of the machine is seen', async (t) => {
+  const it = await enter(t, LAYOUTS['they lie apart']);
+  if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
+  const { printed } = await it.run(
+    'touch /etc/here /usr/here 2>&1 | grep -c Read-only; touch /tmp/here && echo tmp; ls /proc | grep -c "^[0-9]"; ls /run; pwd',
+  );
+  const [readOnly, tmp, processes, ...rest] = printed.trim().split('\n');
+  assert.deepEqual([readOnly, tmp, rest.at(-1)], ['2', 'tmp', it.workdir]);
+  assert.ok(Number(processes) < 10, processes);
+  await assert.rejects(readFile('/tmp/here'), { code: 'ENOENT' });
+  return undefined;
+});
+
+test('inside, the exit code of the command is the exit code', async (t) => {
+  const it = await enter(t, LAYOUTS['they lie apart']);
+  if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
+  assert.deepEqual((await it.run('exit 7')).result, { kind: 'exited', exitCode: 7 });
+  return undefined;
+});
+
+test('inside, a cancelled command may clean up, and what ignores SIGTERM or ran away is gone', async (t) => {
+  const it = await enter(t, LAYOUTS['they lie apart']);
+  if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
+  const reason = new StopReason('cancel', 'by a person');
+  const { result } = await it.run(
+    '(trap "" TERM; setsid bash -c "trap \\"\\" TERM; while :; do date +%N >beat; sleep 0.02; done" &); trap "sleep 0.1; touch cleaned; exit" TERM; echo up; while :; do sleep 0.01; done',
+    () => it.stop.abort(reason),
+  );
+  assert.deepEqual(result, { kind: 'stopped', reason });
+  assert.equal(await readFile(join(it.workdir, 'cleaned'), 'utf8'), '');
+  const beat = await readFile(join(it.workdir, 'beat'), 'utf8');
+  await systemClock.sleep(60, new AbortController().signal);
+  assert.equal(await readFile(join(it.workdir, 'beat'), 'utf8'), beat);
+  return undefined;
+});
+
+test('why there is no sandbox is said: switched off, not installed, not working', async (t) => {
+  const it = await place(t, LAYOUTS['they lie apart']);
+  const broken = join(it.root, 'broken');
+  await writeFile(broken, '#!/bin/sh\necho "bwrap: no permissions to create a new namespace" >&2\nexit 1\n');
+  await chmod(broken, 0o755);
+  const detect = (options: { mode: 'auto' | 'off' | 'required'; program: string }): Promise<Sandbox> =>
+    detectSandbox({ home: it.home, environment, clock: systemClock, ...options });
+  assert.deepEqual(await detect({ mode: 'off', program: 'bwrap' }), {
+    ...{ kind: 'none', reason: 'switched off by tools.sandbox', required: false },
+  });
+  assert.deepEqual(await detect({ mode: 'auto', program: join(it.root, 'missing') }), {
+    ...{ kind: 'none', reason: 'bubblewrap is not installed', required: false },
+  });
+  assert.deepEqual(await detect({ mode: 'required', program: broken }), {
+    kind: 'none',
+    reason: 'bubblewrap does not work here: bwrap: no permissions to create a new namespace',
+    required: true,
+  });
+});

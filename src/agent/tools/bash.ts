@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Ids } from '../../ids.ts';
+import { createOutputCollector } from '../process/output.ts';
+import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
+import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
+
+const BashArguments = z.strictObject({
+  command: z.string().min(1).max(100_000).describe('The command, for bash -c'),
+  timeout_secs: z.int().min(1).max(600).default(120).describe('Seconds after which the command is ended'),
+});
+export type BashArguments = z.infer<typeof BashArguments>;
+
+export interface BashDependencies {
+  runner: ProcessRunner;
+  /** Folder for outputs that are too long to be shown whole. */
+  outputs: string;
+  ids: Ids;
+}
+
+/** Runs a shell command, always after asking. */
+export function createBashTool(dependencies: BashDependencies): Tool<BashArguments> {
+  return {
+    name: 'bash',
+    description: [
+      'Runs a command with bash in the working directory and answers with what it printed (stdout and stderr together).',
+      'Each call is a shell of its own: directory changes and variables do not last, there is no input, and processes left',
+      'in the background end with the command. Long output is shown as its beginning and its end.',
+    ].join(' '),
+    parameters: BashArguments,
+    readOnly: false,
+    safeToRepeat: false,
+    prepare: async (args, context) => prepareCommand(args, context, dependencies),
+  };
+}
+
+function prepareCommand(args: BashArguments, context: ToolContext, dependencies: BashDependencies): Prepared {
+  const { sandbox } = dependencies.runner;
+  const header = `bash: ${toFirstLine(args.command)}`;
+  if (sandbox.kind === 'none' && sandbox.required) {
+    return {
+      kind: 'refused',
+      header,
+      reason: `Commands run only in a sandbox here, and there is none: ${sandbox.reason}.`,
+    };
+  }
+  return {
+    kind: 'ready',
+    header,
+    preview: sandbox.kind === 'none' ? `(not sandboxed: ${sandbox.reason})\n${args.command}` : args.command,
+    approvalLabel: 'bash',
+    needsApproval: true,
+    // Who agreed to a command in a sandbox has not agreed to the same without one.
+    bindTo: `sandbox:${sandbox.kind}`,
+    execute: (run) => execute(args, run, { ...dependencies, workdir: context.workdir }),
+  };
+}
+
+function toFirstLine(command: string): string {
+  const [first = '', ...more] = command.trim().split('\n');
+  return more.length > 0 ? `${first} …` : first;
+}
+
+async function execute(
+  args: BashArguments,
+  run: ToolRun,
+  { runner, outputs, ids, workdir }: BashDependencies & { workdir: string },
+): Promise<ToolOutcome> {
+  await using output = createOutputCollector({ folder: outputs, name: ids.id('out'), onChunk: run.onOutput });
+  const result = await runner.run(
+    { command: args.command, cwd: workdir, timeoutMs: args.timeout_secs * 1_000 },
+    { signal: run.signal, onProcess: run.onProcess, onOutput: output.write },
+  );
+  const ending = toEnding(result, args.timeout_secs);
+  const printed = await output.finish();
+  return { output: joinLines(printed, ending), isError: ending !== '' };
+}
+
+function toEnding(result: ProcessResult, timeoutSecs: number): string {
+  switch (result.kind) {
+    case 'exited':
+      return result.exitCode === 0 ? '' : `[exit code: ${result.exitCode}]`;
+    case 'killed':
+      return `[killed by ${result.signal}]`;
+    case 'failed':
+      return `[${result.message}]`;
+    case 'stopped':
+      return STOPPED[result.reason.kind](timeoutSecs);
+  }
+}
+
+const STOPPED = {
+  timeout: (secs: number) => `[timed out after ${secs} s]`,
+  cancel: () => '[cancelled]',
+  shutdown: () => '[stopped by shutdown]',
+};
+
+function joinLines(printed: string, ending: string): string {
+  if (ending === '') return printed === '' ? '[no output]' : printed;
+  return printed === '' || printed.endsWith('\n') ? `${printed}${ending}` : `${printed}\n${ending}`;
+}

@@ -1,0 +1,73 @@
+import type { Dirent } from 'node:fs';
+import { lstat, opendir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { AllowedPlace, Confinement } from './confinement.ts';
+import { executeAt, prepareAt, toWarnings } from './file-call.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
+import { ToolProblem } from './tool-problem.ts';
+import { toVisibleLine } from './visible-text.ts';
+
+const ListDirectoryArguments = z.strictObject({
+  path: z.string().default('.').describe('The folder, relative to the working directory or absolute'),
+});
+export type ListDirectoryArguments = z.infer<typeof ListDirectoryArguments>;
+
+/** Names and sizes of what lies in a folder. */
+export function createListDirectoryTool({ confinement }: { confinement: Confinement }): Tool<ListDirectoryArguments> {
+  return {
+    name: 'list_directory',
+    description:
+      'Lists a folder: folders first (with a slash at the end), then files with their sizes; at most 500 entries.',
+    parameters: ListDirectoryArguments,
+    readOnly: true,
+    safeToRepeat: true,
+    async prepare({ path }, context) {
+      const call = { tool: 'list_directory', path, context, confinement };
+      return prepareAt(call, async (place) => {
+        if (!place.exists) throw new ToolProblem(`${place.shown}: no such folder.`);
+        if (!(await lstat(place.path)).isDirectory()) throw new ToolProblem(`${place.shown} is not a folder.`);
+        return {
+          kind: 'ready',
+          header: `list_directory: ${place.shown}`,
+          preview: toWarnings(place),
+          approvalLabel: 'list_directory',
+          needsApproval: place.isOutside,
+          bindTo: place.path,
+          execute: () => executeAt(call, place, () => list(place)),
+        };
+      });
+    },
+  };
+}
+
+const MAX_SHOWN = 500;
+/** Sorting needs all names at once; beyond this many we sort what came first. */
+const MAX_READ = 20_000;
+
+async function list(place: AllowedPlace): Promise<ToolOutcome> {
+  const entries: Dirent[] = [];
+  const folder = await opendir(place.path).catch((error: unknown) => {
+    throw new ToolProblem(
+      `${place.shown} cannot be listed: ${error instanceof Error ? error.message : 'unknown error'}`,
+    );
+  });
+  for await (const entry of folder) {
+    entries.push(entry);
+    if (entries.length === MAX_READ) break;
+  }
+  entries.sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1));
+  const lines = await Promise.all(entries.slice(0, MAX_SHOWN).map((entry) => toLine(place.path, entry)));
+  const total = entries.length === MAX_READ ? `at least ${MAX_READ}` : `${entries.length}`;
+  if (entries.length > MAX_SHOWN) lines.push(`[${MAX_SHOWN} of ${total} entries]`);
+  return { output: lines.join('\n') || '[the folder is empty]', isError: false };
+}
+
+async function toLine(folder: string, entry: Dirent): Promise<string> {
+  const name = toVisibleLine(entry.name);
+  if (entry.isDirectory()) return `${name}/`;
+  const path = join(folder, entry.name);
+  if (entry.isSymbolicLink()) return `${name} -> ${toVisibleLine(await readlink(path).catch(() => '?'))}`;
+  const stats = await lstat(path).catch(() => undefined); // removed meanwhile
+  return stats ? `${name}  ${stats.size} bytes` : name;
+}

@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Message } from '../message.ts';
+import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
+
+/** For tests: a workdir and a home of Headgate in a folder of their own, gone when disposed. */
+export async function createToolFixture() {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'headgate-tools-')));
+  const workdir = join(root, 'work');
+  const home = join(root, 'home');
+  await mkdir(workdir);
+  await mkdir(home);
+  return {
+    root,
+    workdir,
+    home,
+    context: (history: readonly Message[] = []): ToolContext => ({
+      ...{ wsId: 'ws-1', callId: 'call-1', workdir, history },
+      signal: new AbortController().signal,
+    }),
+    /** Writes a file below the root and gives its path. */
+    async file(path: string, content: string | Buffer): Promise<string> {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), content);
+      return join(root, path);
+    },
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+/** A run that records its live output. */
+export function recordRun(signal: AbortSignal = new AbortController().signal): ToolRun & { chunks: string[] } {
+  const chunks: string[] = [];
+  return { signal, chunks, onOutput: (chunk) => void chunks.push(chunk), onProcess: async () => undefined };
+}
+
+/** Executes what was prepared; a refusal is an error of the test. */
+export async function execute(prepared: Prepared, run: ToolRun = recordRun()): Promise<ToolOutcome> {
+  if (prepared.kind === 'refused') throw new Error(`refused: ${prepared.reason}`);
+  return prepared.execute(run);
+}
+
+/** What a person would be shown, without the function. */
+export function toShown(prepared: Prepared) {
+  if (prepared.kind === 'refused') return prepared;
+  const { execute: _, ...shown } = prepared;
+  return shown;
+}
+
+/** The stored message of an earlier call that saw or left these files. */
+export function sawFiles(files: Record<string, string>): Message {
+  return { role: 'tool', callId: 'call-0', name: 'read_file', output: '', isError: false, files };
+}

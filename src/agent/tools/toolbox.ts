@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { ToolCall } from '../message.ts';
+import type { ToolDefinition } from '../providers/model.ts';
+import { toCanonicalJson } from './canonical-json.ts';
+import type { Prepared, Tool, ToolContext } from './tool.ts';
+import { toVisibleLine, toVisibleText } from './visible-text.ts';
+
+/** The tools of a conversation. */
+export interface Toolbox {
+  /** As models are told about them. */
+  definitions(): ToolDefinition[];
+  /** Never throws: what is wrong with a call is a refusal that the model reads. */
+  prepare(call: ToolCall, context: ToolContext): Promise<PreparedCall>;
+}
+
+export type PreparedCall = Prepared & {
+  /** Absent for an unknown tool. */
+  tool?: Tool;
+  /** The same text for the same arguments, however the model wrote them; the raw text where it could not be read. */
+  canonicalArguments: string;
+};
+
+/** Joins tools; what people are shown of a call is made visible here, for every tool alike. */
+export function createToolbox(tools: readonly Tool[]): Toolbox {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    definitions: () => tools.map(toDefinition),
+    async prepare(call, context) {
+      const tool = byName.get(call.name);
+      const prepared = tool
+        ? { tool, ...(await prepareKnown(tool, call, context)) }
+        : refuse(call, `Unknown tool: ${call.name}. There are: ${[...byName.keys()].join(', ')}.`);
+      return toVisibleCall(prepared);
+    },
+  };
+}
+
+function toDefinition({ name, description, parameters }: Tool): ToolDefinition {
+  const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: 'input' });
+  return { name, description, parameters: schema };
+}
+
+async function prepareKnown(tool: Tool, call: ToolCall, context: ToolContext): Promise<PreparedCall> {
+  const read = readArguments(call.arguments);
+  if (read.kind === 'malformed') return refuse(call, `JSON parse error: ${read.message}`);
+  const args = tool.parameters.safeParse(read.value);
+  if (!args.success) return refuse(call, `Invalid arguments: ${args.error.issues.map(toProblem).join('; ')}`);
+  const canonicalArguments = toCanonicalJson(args.data);
+  try {
+    return { ...(await tool.prepare(args.data, context)), canonicalArguments };
+  } catch (error) {
+    // The code says enough (EACCES, EMFILE); a message could quote what nobody should read.
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    return { ...refuse(call, `${tool.name} could not be prepared${code}.`), canonicalArguments };
+  }
+}
+
+type ReadArguments = { kind: 'json'; value: unknown } | { kind: 'malformed'; message: string };
+
+function readArguments(text: string): ReadArguments {
+  if (text.trim() === '') return { kind: 'json', value: {} }; // how some models call a tool without arguments
+  try {
+    return { kind: 'json', value: JSON.parse(text) };
+  } catch (error) {
+    return { kind: 'malformed', message: error instanceof Error ? error.message : 'not JSON' };
+  }
+}
+
+function toProblem({ path, message }: z.core.$ZodIssue): string {
+  return path.length > 0 ? `${path.join('.')}: ${message}` : message;
+}
+
+function refuse(call: ToolCall, reason: string): PreparedCall {
+  return { kind: 'refused', header: call.name, reason, canonicalArguments: call.arguments };
+}
+
+function toVisibleCall(call: PreparedCall): PreparedCall {
+  const header = toVisibleLine(call.header);
+  return call.kind === 'ready' ? { ...call, header, preview: toVisibleText(call.preview) } : { ...call, header };
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { type FileVersion, readVersion, replaceFile, toSha256 } from './confined-file.ts';
+import type { AllowedPlace, Confinement } from './confinement.ts';
+import { executeAt, type FileCall, prepareAt, toWarnings } from './file-call.ts';
+import { toDiff } from './file-diff.ts';
+import { findSeenVersion } from './read-history.ts';
+import type { Prepared, Tool, ToolOutcome } from './tool.ts';
+
+const WriteFileArguments = z.strictObject({
+  path: z.string().describe('Path of the file, relative to the working directory or absolute'),
+  content: z.string().max(1_000_000).describe('The whole new content'),
+});
+export type WriteFileArguments = z.infer<typeof WriteFileArguments>;
+
+/** Writes a whole file, after showing the difference. */
+export function createWriteFileTool({ confinement }: { confinement: Confinement }): Tool<WriteFileArguments> {
+  return {
+    name: 'write_file',
+    description:
+      'Creates a file, or replaces all of it; missing folders are made. To change a part of a file, use edit_file.',
+    parameters: WriteFileArguments,
+    readOnly: false,
+    safeToRepeat: false,
+    async prepare({ path, content }, context) {
+      const call = { tool: 'write_file', path, context, confinement };
+      return prepareAt(call, async (place) => {
+        const old = await readVersion(place);
+        const isUnread = old !== undefined && findSeenVersion(context.history, place.path) === undefined;
+        return prepareReplacement(call, {
+          place,
+          old,
+          text: content,
+          label: isUnread ? 'overwrite_file' : 'write_file',
+        });
+      });
+    },
+  };
+}
+
+/** What a call would put where; `label` is what the approval is called. */
+export interface Replacement {
+  place: AllowedPlace;
+  old: FileVersion | undefined;
+  text: string;
+  label: string;
+}
+
+/** The common end of every tool that changes a file: show the difference, bind the approval to this version, replace it. */
+export function prepareReplacement(call: FileCall, replacement: Replacement): Prepared {
+  const { place, old, text, label } = replacement;
+  const diff = toDiff({ shown: place.shown, before: old?.text, after: text });
+  return {
+    kind: 'ready',
+    header: `${call.tool}: ${place.shown}`,
+    preview: `${toWarnings(place)}${diff}`,
+    approvalLabel: label,
+    needsApproval: true,
+    // With the real path: a link put in place since leads to another file with perhaps the same content.
+    bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
+    execute: () => executeAt(call, place, () => replace(replacement)),
+  };
+}
+
+async function replace({ place, old, text }: Replacement): Promise<ToolOutcome> {
+  const now = await readVersion(place);
+  if (now?.sha256 !== old?.sha256) {
+    return {
+      output: `${place.shown} has changed since this was prepared; nothing was written. Read it again.`,
+      isError: true,
+    };
+  }
+  await replaceFile(place, { text, old: now });
+  const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
+  return {
+    output: `${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} lines).`,
+    isError: false,
+    files: { [place.path]: toSha256(text) },
+  };
+}
