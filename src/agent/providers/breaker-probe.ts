@@ -1,0 +1,43 @@
+import type { Clock } from '../../clock.ts';
+import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
+import { probe, within } from './discovery.ts';
+import type { Fetch } from './provider.ts';
+import type { Upstream } from './provider-error.ts';
+
+/**
+ * Asks an openai-compatible server now and then whether it is there, with the key of that very server, so that its
+ * circuit closes, and opens, without anybody waiting. Resolves when the signal aborts.
+ */
+export async function probeRegularly(
+  upstream: Upstream,
+  deps: { breaker: CircuitBreaker; clock: Clock; random: () => number; fetch: Fetch; signal: AbortSignal },
+): Promise<void> {
+  const { breaker, clock, random, signal } = deps;
+  while (!signal.aborted) {
+    const idleMs = INTERVAL_MS * (0.5 + random());
+    try {
+      await clock.sleep(breaker.state() === 'open' ? breaker.cooldownLeftMs() : idleMs, signal);
+    } catch {
+      return; // only the signal ends a sleep
+    }
+    const permit = breaker.tryAcquire();
+    if (permit) await probeOnce(upstream, { ...deps, permit });
+  }
+}
+
+async function probeOnce(
+  upstream: Upstream,
+  deps: { permit: Permit; clock: Clock; fetch: Fetch; signal: AbortSignal },
+): Promise<void> {
+  const { permit, fetch } = deps;
+  try {
+    await within(TIMEOUT_MS, deps, (signal) => probe(upstream, { fetch, signal }));
+    permit.succeed();
+  } catch {
+    if (deps.signal.aborted) permit.release();
+    else permit.fail();
+  }
+}
+
+const INTERVAL_MS = 30_000;
+const TIMEOUT_MS = 5_000;

@@ -1,0 +1,105 @@
+import type { Clock } from '../../clock.ts';
+import { type BackendHealth, ProviderError } from './model.ts';
+
+export interface CircuitBreaker {
+  state(): BackendHealth['circuitState'];
+  /** Leave to ask the upstream once; undefined while the circuit is open or its one trial is under way. */
+  tryAcquire(): Permit | undefined;
+  /** 0 unless open. */
+  cooldownLeftMs(): number;
+}
+
+/** Exactly one of the three is to be called; later calls change nothing. */
+export interface Permit {
+  succeed(): void;
+  fail(): void;
+  /** Neither: the asking was cancelled. */
+  release(): void;
+}
+
+/**
+ * Keeps a daemon from waiting for an upstream that does not answer: five failures in a row open it for a minute, then
+ * one trial decides. A result that belongs to an earlier state changes nothing.
+ */
+export function createCircuitBreaker(deps: {
+  clock: Pick<Clock, 'monotonic'>;
+  failureThreshold?: number;
+  cooldownMs?: number;
+  onChange?: (state: BackendHealth['circuitState']) => void;
+}): CircuitBreaker {
+  const { clock, failureThreshold = 5, cooldownMs = 60_000, onChange } = deps;
+  let state: BackendHealth['circuitState'] = 'closed';
+  let failures = 0;
+  let openedAtMs = 0;
+  let trialUnderWay = false;
+  let age = 0;
+
+  const become = (next: BackendHealth['circuitState']) => {
+    state = next;
+    failures = 0;
+    trialUnderWay = false;
+    age++;
+    if (next === 'open') openedAtMs = clock.monotonic();
+    onChange?.(next);
+  };
+  const cooldownLeftMs = () => (state === 'open' ? Math.max(0, openedAtMs + cooldownMs - clock.monotonic()) : 0);
+  const outcomes = {
+    succeed() {
+      if (state === 'half_open') become('closed');
+      failures = 0;
+    },
+    fail() {
+      failures++;
+      if (state === 'half_open' || failures >= failureThreshold) become('open');
+    },
+    release() {
+      trialUnderWay = false;
+    },
+  };
+  return {
+    state: () => state,
+    cooldownLeftMs,
+    tryAcquire() {
+      if (state === 'open' && cooldownLeftMs() === 0) become('half_open');
+      if (state === 'open' || trialUnderWay) return undefined;
+      trialUnderWay = state === 'half_open';
+      const issuedAt = age;
+      return createPermit(outcomes, () => issuedAt === age);
+    },
+  };
+}
+
+/** Asks through a breaker. An upstream that answers anything at all, be it a refusal, is up. */
+export async function* throughBreaker<T>(
+  breaker: CircuitBreaker,
+  ask: () => AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  signal.throwIfAborted();
+  const permit = breaker.tryAcquire();
+  if (!permit) throw new ProviderError('circuit_open', 'Backend unreachable (circuit breaker open)');
+  try {
+    yield* ask();
+    permit.succeed();
+  } catch (error) {
+    if (!signal.aborted && error instanceof ProviderError) settle(permit, error);
+    throw error;
+  } finally {
+    permit.release();
+  }
+}
+
+function settle(permit: Permit, { kind }: ProviderError): void {
+  if (kind === 'unreachable' || kind === 'timeout' || kind === 'interrupted') permit.fail();
+  else permit.succeed();
+}
+
+function createPermit(outcomes: Permit, isCurrent: () => boolean): Permit {
+  let used = false;
+  const once = (outcome: () => void) => () => {
+    if (used) return;
+    used = true;
+    if (isCurrent()) outcome();
+  };
+  return { succeed: once(outcomes.succeed), fail: once(outcomes.fail), release: once(outcomes.release) };
+}

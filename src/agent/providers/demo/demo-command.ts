@@ -1,0 +1,114 @@
+/** What the demo model understands from a message. */
+export type DemoCommand =
+  | { kind: 'help' }
+  | { kind: 'say'; text: string }
+  | { kind: 'think'; text: string }
+  | { kind: 'long'; lines: number }
+  | { kind: 'call'; calls: { name: string; arguments: Record<string, unknown> }[] }
+  | { kind: 'usage'; text: string }
+  | { kind: 'unknown' };
+
+/** Reads a message; the first word decides, in any case. */
+export function parseDemoCommand(message: string): DemoCommand {
+  const text = message.trim();
+  const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const row = ROWS.find(({ name }) => name === word.toLowerCase());
+  if (!row || (row.alone && rest !== '')) return { kind: 'unknown' };
+  return row.parse(rest.trim()) ?? { kind: 'usage', text: row.usage };
+}
+
+/** One line of help for each command. */
+export const demoHelp = (): string => ROWS.map(({ usage, does }) => `- \`${usage}\`: ${does}`).join('\n');
+
+interface Row {
+  name: string;
+  usage: string;
+  does: string;
+  /** Only without anything after it: "help me" is a question. */
+  alone?: boolean;
+  /** Undefined when something is missing. */
+  parse(rest: string): DemoCommand | undefined;
+}
+
+const MAX_LINES = 10_000;
+
+const call = (name: string, args: Record<string, unknown>): DemoCommand => ({
+  kind: 'call',
+  calls: [{ name, arguments: args }],
+});
+
+const ROWS: Row[] = [
+  { name: 'help', usage: 'help', does: 'this list', alone: true, parse: () => ({ kind: 'help' }) },
+  {
+    name: 'say',
+    usage: 'say TEXT',
+    does: 'answers TEXT',
+    parse: (text) => (text ? { kind: 'say', text } : undefined),
+  },
+  {
+    name: 'think',
+    usage: 'think TEXT',
+    does: 'thinks about TEXT first, then answers',
+    parse: (text) => (text ? { kind: 'think', text } : undefined),
+  },
+  {
+    name: 'run',
+    usage: 'run COMMAND',
+    does: 'runs a shell command',
+    parse: (command) => (command ? call('bash', { command }) : undefined),
+  },
+  {
+    name: 'two',
+    usage: 'two COMMAND && COMMAND',
+    does: 'asks for two shell commands at once',
+    parse(rest) {
+      const commands = rest.split(/\s*&&\s*/).filter(Boolean);
+      if (commands.length < 2) return undefined;
+      return { kind: 'call', calls: commands.map((command) => ({ name: 'bash', arguments: { command } })) };
+    },
+  },
+  {
+    name: 'read',
+    usage: 'read PATH',
+    does: 'reads a file',
+    parse: (path) => (path ? call('read_file', { path }) : undefined),
+  },
+  {
+    name: 'write',
+    usage: 'write PATH: TEXT',
+    does: 'writes a file',
+    parse(rest) {
+      const found = /^([^:]+):\s?([\s\S]*)$/.exec(rest);
+      return found?.[1] ? call('write_file', { path: found[1].trim(), content: `${found[2]}\n` }) : undefined;
+    },
+  },
+  {
+    name: 'edit',
+    usage: 'edit PATH: OLD => NEW',
+    does: 'replaces a text in a file that was read before',
+    parse(rest) {
+      const found = /^([^:]+):\s?([\s\S]+?)\s*=>\s?([\s\S]*)$/.exec(rest);
+      if (!found?.[1]) return undefined;
+      return call('edit_file', { path: found[1].trim(), old_string: found[2], new_string: found[3] });
+    },
+  },
+  {
+    name: 'search',
+    usage: 'search REGEX',
+    does: 'searches the working directory',
+    parse: (query) => (query ? call('search', { query }) : undefined),
+  },
+  {
+    name: 'list',
+    usage: 'list [PATH]',
+    does: 'lists a directory',
+    parse: (path) => call('list_directory', { path: path || '.' }),
+  },
+  {
+    name: 'long',
+    usage: 'long N',
+    does: 'answers N lines',
+    parse: (count) =>
+      /^\d{1,6}$/.test(count) ? { kind: 'long', lines: Math.min(Number(count), MAX_LINES) } : undefined,
+  },
+];

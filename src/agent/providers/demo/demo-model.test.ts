@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import type { Message } from '../../message.ts';
+import type { ModelPart, ModelRequest } from '../model.ts';
+import { createDemoModel } from './demo-model.ts';
+
+const TOOLS = ['bash', 'read_file', 'write_file', 'edit_file', 'search', 'list_directory'];
+
+function request(messages: Message[], { typedByPerson = true } = {}): ModelRequest {
+  const tools = TOOLS.map((name) => ({ name, description: '', parameters: {} }));
+  return { system: '', messages, tools, effort: 'medium', typedByPerson };
+}
+
+const user = (content: string): Message => ({ role: 'user', content });
+
+async function ask(asked: ModelRequest): Promise<{ parts: ModelPart[]; tookMs: number }> {
+  const clock = fakeClock();
+  const parts: ModelPart[] = [];
+  const reading = (async () => {
+    for await (const part of createDemoModel({ clock }).stream(asked, new AbortController().signal)) parts.push(part);
+    return 'read';
+  })();
+  while ((await Promise.race([reading, clock.advance(5)])) !== 'read');
+  return { parts, tookMs: clock.monotonic() };
+}
+
+const textOf = (parts: ModelPart[], type: 'content' | 'reasoning' = 'content') =>
+  parts.map((part) => (part.type === type ? part.text : '')).join('');
+
+const callsOf = (parts: ModelPart[]) =>
+  parts.flatMap((part) => (part.type === 'tool_call' ? [[part.call.name, JSON.parse(part.call.arguments)]] : []));
+
+test('help lists every command and says that it is a demo', async () => {
+  const text = textOf((await ask(request([user('help')]))).parts);
+  for (const word of [
+    'demo',
+    'say TEXT',
+    'think',
+    'run COMMAND',
+    'two',
+    'read',
+    'write',
+    'edit',
+    'search',
+    'list',
+    'long N',
+  ]) {
+    assert.ok(text.includes(word), word);
+  }
+});
+
+test('say streams word by word and ends with stop', async () => {
+  const { parts } = await ask(request([user('say hello there')]));
+  assert.deepEqual(parts.slice(0, 2), [
+    { type: 'content', text: 'hello' },
+    { type: 'content', text: ' there' },
+  ]);
+  const finish = parts.at(-1);
+  assert.equal(finish?.type === 'finish' && finish.reason, 'stop');
+});
+
+test('think gives reasoning before content', async () => {
+  const { parts } = await ask(request([user('think cats')]));
+  assert.match(textOf(parts, 'reasoning'), /cats/);
+  assert.equal(parts[0]?.type, 'reasoning');
+  assert.match(textOf(parts), /cats/);
+});
+
+for (const [message, calls] of [
+  ['run echo hi; ls', [['bash', { command: 'echo hi; ls' }]]],
+  [
+    'two ls && pwd',
+    [
+      ['bash', { command: 'ls' }],
+      ['bash', { command: 'pwd' }],
+    ],
+  ],
+  ['read src/a.ts', [['read_file', { path: 'src/a.ts' }]]],
+  ['Write a.txt: one: two', [['write_file', { path: 'a.txt', content: 'one: two\n' }]]],
+  ['edit a.txt: one => 1', [['edit_file', { path: 'a.txt', old_string: 'one', new_string: '1' }]]],
+  ['search TODO|FIXME', [['search', { query: 'TODO|FIXME' }]]],
+  ['list', [['list_directory', { path: '.' }]]],
+] as const) {
+  test(`"${message}" asks for its tools`, async () => {
+    const { parts } = await ask(request([user(message)]));
+    assert.deepEqual(callsOf(parts), calls);
+    const finish = parts.at(-1);
+    assert.equal(finish?.type === 'finish' && finish.reason, 'tool_calls');
+  });
+}
+
+test('call ids are unique in the whole conversation', async () => {
+  const earlier: Message = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ id: 'demo', name: 'bash', arguments: '{}' }],
+  };
+  const { parts } = await ask(request([user('run ls'), earlier, user('two ls && pwd')]));
+  const ids = parts.flatMap((part) => (part.type === 'tool_call' ? [part.call.id] : []));
+  assert.deepEqual(ids, ['demo_2', 'demo_3']);
+});
+
+test('tool results are summed up: output, error, denial', async () => {
+  const result = (output: string, isError: boolean): Message => ({
+    role: 'tool',
+    callId: 'c',
+    name: 'bash',
+    output,
+    isError,
+  });
+  const call: Message = { role: 'assistant', content: '', toolCalls: [] };
+  const long = Array.from({ length: 14 }, (_, n) => `row ${n}`).join('\n');
+  const { parts } = await ask(
+    request([user('run x'), call, result(long, false), result('boom', true), result('Denied by user: not now', true)]),
+  );
+  const text = textOf(parts);
+  assert.match(text, /`bash` answered:\n\n {4}row 0\n/);
+  assert.match(text, /and 4 more lines/);
+  assert.match(text, /`bash` failed:\n\n {4}boom/);
+  assert.match(text, /You did not allow `bash` \(Denied by user: not now\)/);
+  assert.deepEqual(callsOf(parts), []);
+});
+
+test('anything else is answered kindly with what to configure', async () => {
+  const text = textOf((await ask(request([user('help me fix my code')]))).parts);
+  assert.match(text, /demo model/);
+  assert.match(text, /OPENAI_BASE_URL/);
+});
+
+test('a command without its argument shows how it is written', async () => {
+  assert.match(textOf((await ask(request([user('edit a.txt')]))).parts), /edit PATH: OLD => NEW/);
+});
+
+test('an answer takes less than a second, unless it is long on purpose', async () => {
+  assert.ok((await ask(request([user('help')]))).tookMs < 1_000);
+  const long = await ask(request([user('long 100')]));
+  assert.equal(textOf(long.parts).split('\n').length, 100);
+  assert.ok(long.tookMs >= 1_500);
+});
+
+test('an unattended run is refused, saying that this is the demo', async () => {
+  await assert.rejects(ask(request([user('run rm -rf x')], { typedByPerson: false })), {
+    name: 'ProviderError',
+    kind: 'refused',
+    message: /built-in demo model/,
+  });
+});
+
+test('aborting ends the answer with the reason', async () => {
+  const clock = fakeClock();
+  const abort = new AbortController();
+  const parts = createDemoModel({ clock })
+    .stream(request([user('long 10')]), abort.signal)
+    [Symbol.asyncIterator]();
+  const next = parts.next();
+  abort.abort(new Error('enough'));
+  await assert.rejects(next, { message: 'enough' });
+});

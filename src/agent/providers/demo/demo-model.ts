@@ -1,0 +1,139 @@
+import type { Clock } from '../../../clock.ts';
+import type { Message, ToolMessage } from '../../message.ts';
+import { createCallIds } from '../call-ids.ts';
+import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../model.ts';
+import { type DemoCommand, demoHelp, parseDemoCommand } from './demo-command.ts';
+
+interface TextStep {
+  type: 'reasoning' | 'content';
+  text: string;
+  byLine?: boolean;
+}
+
+type Step = TextStep | { type: 'tools'; calls: { name: string; text: string }[] };
+
+/** A model without a model: offline, always the same answer to the same message, and it says what it is. */
+export function createDemoModel({ clock }: { clock: Clock }): Model {
+  return {
+    alias: 'demo',
+    provider: 'demo',
+    modelId: 'demo',
+    contextWindow: CONTEXT_WINDOW,
+    async *stream(request, signal) {
+      signal.throwIfAborted();
+      if (!request.typedByPerson) throw new ProviderError('refused', UNATTENDED);
+      const steps = answer(request);
+      let completionTokens = 0;
+      for await (const part of write(steps, { clock, signal, messages: request.messages })) {
+        if (part.type !== 'tool_call') completionTokens++;
+        yield part;
+      }
+      yield {
+        type: 'finish',
+        reason: steps.some(({ type }) => type === 'tools') ? 'tool_calls' : 'stop',
+        usage: { promptTokens: countTokens(request), completionTokens, cacheCreationTokens: 0, cacheReadTokens: 0 },
+      };
+    },
+  };
+}
+
+const CONTEXT_WINDOW = 32_768;
+const IS_DEMO = 'I am the demo model built into Headgate, not a real one.';
+const CONFIGURE =
+  'For a real model set `OPENAI_BASE_URL` (any OpenAI-compatible server), `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GOOGLE_GENERATIVE_AI_API_KEY` and start Headgate again, or name one in config.json.';
+const UNATTENDED =
+  'This model is the built-in demo model, which acts only on messages that a person typed: configure a real model for unattended runs.';
+
+/** The whole answer, before it is written. */
+function answer({ messages, tools }: ModelRequest): Step[] {
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  const results = messages.slice(lastUser + 1).filter((message) => message.role === 'tool');
+  if (results.length > 0) return [{ type: 'content', text: summarise(results) }];
+  const last = messages[lastUser];
+  return follow(parseDemoCommand(last?.role === 'user' ? last.content : ''), new Set(tools.map(({ name }) => name)));
+}
+
+function follow(command: DemoCommand, tools: ReadonlySet<string>): Step[] {
+  const say = (text: string): Step[] => [{ type: 'content', text }];
+  switch (command.kind) {
+    case 'help':
+      return say(`${IS_DEMO} I understand:\n\n${demoHelp()}\n\n${CONFIGURE}`);
+    case 'say':
+      return say(`${command.text}\n\n*(said by the demo model)*`);
+    case 'think':
+      return [
+        { type: 'reasoning', text: `The user wants me to think about: ${command.text}. I can only pretend to.` },
+        ...say(`I thought about “${command.text}”, as far as a demo model can.`),
+      ];
+    case 'long':
+      return [{ type: 'content', text: longText(command.lines), byLine: true }];
+    case 'usage':
+      return say(`${IS_DEMO} Write it like this: \`${command.text}\`.`);
+    case 'unknown':
+      return say(`${IS_DEMO} I cannot answer that, but I can show you everything else: say **help**. ${CONFIGURE}`);
+    case 'call':
+      return call(command.calls, tools);
+  }
+}
+
+function call(calls: { name: string; arguments: Record<string, unknown> }[], tools: ReadonlySet<string>): Step[] {
+  const missing = calls.find(({ name }) => !tools.has(name));
+  if (missing) return [{ type: 'content', text: `${IS_DEMO} I have no tool ${missing.name} here.` }];
+  const what = calls.length === 1 ? 'a tool' : `${calls.length} tools at once`;
+  return [
+    { type: 'content', text: `As the demo model I ask for ${what}.` },
+    { type: 'tools', calls: calls.map(({ name, arguments: args }) => ({ name, text: JSON.stringify(args) })) },
+  ];
+}
+
+const longText = (lines: number) =>
+  Array.from({ length: lines }, (_, n) => `Line ${n + 1} of the demo model.`).join('\n');
+
+const MAX_QUOTED_LINES = 10;
+
+function summarise(results: ToolMessage[]): string {
+  const said = results.map(({ name, output, isError }) => {
+    if (output.startsWith('Denied by user')) return `You did not allow \`${name}\` (${output}), so I left it.`;
+    const lines = output.trimEnd().split('\n');
+    const quoted = lines.slice(0, MAX_QUOTED_LINES).map((line) => `    ${line}`);
+    const rest = lines.length > MAX_QUOTED_LINES ? `\n\n… and ${lines.length - MAX_QUOTED_LINES} more lines` : '';
+    const verb = isError ? 'failed' : 'answered';
+    return output.trim() === ''
+      ? `\`${name}\` ${verb} without output.`
+      : `\`${name}\` ${verb}:\n\n${quoted.join('\n')}${rest}`;
+  });
+  return `${said.join('\n\n')}\n\nThat is all a demo model can say about it.`;
+}
+
+const PAUSE_MS = 15;
+const MAX_PAUSES = 40;
+
+async function* write(
+  steps: Step[],
+  { clock, signal, messages }: { clock: Clock; signal: AbortSignal; messages: readonly Message[] },
+): AsyncGenerator<ModelPart> {
+  const callIds = createCallIds(messages);
+  for (const step of steps) {
+    if (step.type !== 'tools') yield* writeText(step, { clock, signal });
+    else
+      for (const { name, text } of step.calls)
+        yield { type: 'tool_call', call: { id: callIds.take('demo'), name, arguments: text } };
+  }
+}
+
+/** Word by word, a long answer no slower than a short one; what is long on purpose goes line by line. */
+async function* writeText(
+  { type, text, byLine }: TextStep,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): AsyncGenerator<ModelPart> {
+  const pieces = text.match(byLine ? /.*\n|.+$/g : /\s*\S+|\s+$/g) ?? [];
+  const piecesPerPause = byLine ? 1 : Math.ceil(pieces.length / MAX_PAUSES);
+  for (const [index, piece] of pieces.entries()) {
+    if (index % piecesPerPause === 0) await clock.sleep(PAUSE_MS, signal);
+    yield { type, text: piece };
+  }
+}
+
+// Four characters are about one token; the status line wants something to show.
+const countTokens = ({ system, messages }: ModelRequest) =>
+  Math.ceil((system.length + JSON.stringify(messages).length) / 4);

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { Clock } from '../../clock.ts';
+import type { Fetch } from './provider.ts';
+import { toProviderError, type Upstream } from './provider-error.ts';
+
+export interface Description {
+  modelId: string;
+  /** 0 when the server does not say. */
+  contextWindow: number;
+}
+
+interface Asking {
+  fetch: Fetch;
+  signal: AbortSignal;
+}
+
+/** What an openai-compatible server says about a model: the named one, or the first that can chat. */
+export async function describeModel(
+  upstream: Upstream & { modelId?: string | undefined },
+  asking: Asking,
+): Promise<Description> {
+  const rows = await listModels(upstream, asking);
+  const row = upstream.modelId === undefined ? firstChatModel(rows) : rows.find(({ id }) => id === upstream.modelId);
+  const modelId = upstream.modelId ?? row?.id;
+  if (modelId === undefined) {
+    throw toProviderError({ statusCode: 404, message: 'it lists no model' }, upstream, 'connect');
+  }
+  const contextWindow =
+    windowOfRow(row) ??
+    (await windowFromProps(upstream, asking)) ??
+    (await windowFromShow({ upstream, modelId }, asking));
+  return { modelId, contextWindow: contextWindow ?? 0 };
+}
+
+/** Throws when the server does not answer or answers with its own failure; everything else means that it is up. */
+export async function probe(upstream: Upstream, asking: Asking): Promise<void> {
+  await ask(upstream, { ...asking, url: modelsUrl(upstream) }).catch((error: unknown) => {
+    const failure = toProviderError(error, upstream, 'connect');
+    if (['unreachable', 'timeout', 'interrupted'].includes(failure.kind)) throw failure;
+  });
+}
+
+/** The first of the usual local servers that answers and has a model; asked once, at the same time, without any key. */
+export async function findLocalServer(deps: {
+  fetch: Fetch;
+  clock: Clock;
+  signal: AbortSignal;
+}): Promise<string | undefined> {
+  const found = await Promise.all(
+    LOCAL_SERVERS.map(async (baseUrl) => {
+      const upstream = { provider: 'openai-compatible', baseUrl, keyName: '' };
+      const rows = await within(LOCAL_PROBE_MS, deps, (signal) => listModels(upstream, { ...deps, signal })).catch(
+        () => [], // nobody there, which is the usual case
+      );
+      return rows.length > 0 ? baseUrl : undefined;
+    }),
+  );
+  return found.find((baseUrl) => baseUrl !== undefined);
+}
+
+/** Runs something with a deadline on the given clock. */
+export async function within<T>(
+  ms: number,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const late = clock.sleep(ms, over.signal).then(() => {
+    const error = new DOMException(`No answer within ${ms} ms.`, 'TimeoutError');
+    over.abort(error);
+    throw error;
+  });
+  try {
+    return await Promise.race([run(AbortSignal.any([signal, over.signal])), late]);
+  } finally {
+    over.abort();
+    late.catch(() => undefined); // the sleep that nobody waits for any more
+  }
+}
+
+const LOCAL_SERVERS = ['http://localhost:11434/v1', 'http://localhost:8080/v1'];
+const LOCAL_PROBE_MS = 300;
+
+const Count = z.number().int().positive().optional().catch(undefined);
+
+const ModelRow = z.looseObject({
+  id: z.string().min(1),
+  /** vLLM, SGLang. */
+  max_model_len: Count,
+  /** Gateways. */
+  context_length: Count,
+});
+type ModelRow = z.infer<typeof ModelRow>;
+
+const ModelList = z.object({ data: z.array(ModelRow) });
+
+const modelsUrl = ({ baseUrl }: Upstream) => `${baseUrl.replace(/\/+$/, '')}/models`;
+const rootOf = ({ baseUrl }: Upstream) => baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
+
+async function listModels(upstream: Upstream, asking: Asking): Promise<ModelRow[]> {
+  const answer = await ask(upstream, { ...asking, url: modelsUrl(upstream) }).catch((error: unknown) => {
+    asking.signal.throwIfAborted();
+    throw toProviderError(error, upstream, 'connect');
+  });
+  const list = ModelList.safeParse(answer);
+  if (list.success) return list.data.data;
+  throw toProviderError({ statusCode: 404, message: 'its list of models is not understood' }, upstream, 'connect');
+}
+
+const firstChatModel = (rows: ModelRow[]) => rows.find(({ id }) => !/embed|rerank|whisper/i.test(id)) ?? rows[0];
+
+const windowOfRow = (row: ModelRow | undefined) => row?.max_model_len ?? row?.context_length;
+
+const Props = z.object({ default_generation_settings: z.object({ n_ctx: Count }) });
+
+/** llama.cpp tells beside its OpenAI paths what it was started with. */
+async function windowFromProps(upstream: Upstream, asking: Asking): Promise<number | undefined> {
+  const props = Props.safeParse(await askOrNothing(upstream, { ...asking, url: `${rootOf(upstream)}/props` }));
+  return props.success ? props.data.default_generation_settings.n_ctx : undefined;
+}
+
+const Show = z.object({ parameters: z.string().catch(''), model_info: z.record(z.string(), z.unknown()) });
+
+/** Ollama: what the model file sets, else what the model can. */
+async function windowFromShow(
+  { upstream, modelId }: { upstream: Upstream; modelId: string },
+  asking: Asking,
+): Promise<number | undefined> {
+  const url = `${rootOf(upstream)}/api/show`;
+  const show = Show.safeParse(await askOrNothing(upstream, { ...asking, url, body: { model: modelId } }));
+  if (!show.success) return undefined;
+  const set = /^num_ctx\s+(\d+)/m.exec(show.data.parameters)?.[1];
+  if (set !== undefined) return Number(set);
+  const info = Object.entries(show.data.model_info).find(([key]) => key.endsWith('.context_length'));
+  return Count.parse(info?.[1]);
+}
+
+interface Question extends Asking {
+  url: string;
+  body?: object;
+}
+
+const askOrNothing = (upstream: Upstream, question: Question) =>
+  ask(upstream, question).catch(() => question.signal.throwIfAborted()); // other servers do not have the path
+
+async function ask({ apiKey }: Upstream, { url, body, fetch, signal }: Question): Promise<unknown> {
+  const response = await fetch(url, {
+    signal,
+    // A redirect to another host would be asked without the key, and be believed.
+    redirect: 'error',
+    headers: {
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  if (response.ok) return response.json();
+  await response.body?.cancel();
+  throw Object.assign(new Error(response.statusText), { statusCode: response.status });
+}

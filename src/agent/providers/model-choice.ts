@@ -1,0 +1,122 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { HOSTED } from './known-models.ts';
+import { type ModelConfig, type ModelsConfig, PROVIDER_NAMES, type ProviderName } from './models-config.ts';
+
+/** The variables that name a key or a server, as `process.env` has them. */
+export type ProviderEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** A model with everything that is needed to ask it. */
+export interface ModelChoice {
+  alias: string;
+  provider: ProviderName;
+  /** Undefined: the first that the server lists. */
+  modelId: string | undefined;
+  baseUrl: string;
+  apiKey?: string;
+  /** Where the key comes from, for people: the variable, or config.json. */
+  keyName: string;
+  settings: Pick<ModelConfig, 'contextWindow' | 'maxOutputTokens' | 'temperature'>;
+}
+
+interface Known {
+  config: ModelsConfig;
+  environment: ProviderEnvironment;
+  /** A server that was found on this machine. */
+  localUrl?: string | undefined;
+}
+
+export const DEMO: ModelChoice = {
+  alias: 'demo',
+  provider: 'demo',
+  modelId: 'demo',
+  baseUrl: '',
+  keyName: '',
+  settings: {},
+};
+
+/** The model of an alias, of `provider/model` or of a provider's name. Throws INVALID_REQUEST naming what there is. */
+export function chooseModel(name: string, known: Known): ModelChoice {
+  const configured = known.config.models?.[name];
+  if (configured && Object.hasOwn(known.config.models ?? {}, name)) return complete(name, configured, known);
+  const [prefix, ...rest] = name.split('/');
+  const provider = PROVIDER_NAMES.find((candidate) => candidate === prefix);
+  if (!provider || (rest.length > 0 && rest.join('/') === '')) {
+    const aliases = listChoices(known).map(({ alias }) => alias);
+    throw new GatewayError(
+      'INVALID_REQUEST',
+      `Unknown model "${name}". Known: ${[...new Set([...aliases, 'demo'])].join(', ')}; or provider/model, where provider is one of ${PROVIDER_NAMES.join(', ')}.`,
+    );
+  }
+  const model = rest.join('/');
+  return complete(name, { provider, ...(model !== '' && { model }) }, known);
+}
+
+/** What is used when nobody says which; undefined when nothing is configured. */
+export function chooseDefault(known: Known & { wanted?: string | undefined }): ModelChoice | undefined {
+  const { config, wanted } = known;
+  const name = wanted ?? config.defaultModel ?? Object.keys(config.models ?? {})[0];
+  return name === undefined ? fromEnvironment(known)[0] : chooseModel(name, known);
+}
+
+/** Every model that needs no further words: those of config.json, then those the environment has a key or server for. */
+export function listChoices(known: Known): ModelChoice[] {
+  const configured = Object.entries(known.config.models ?? {}).map(([alias, model]) => toChoice(alias, model, known));
+  return [...configured, ...fromEnvironment(known)];
+}
+
+function fromEnvironment(known: Known): ModelChoice[] {
+  const { environment, localUrl } = known;
+  const server = environment.OPENAI_BASE_URL || localUrl;
+  const hosted = (['anthropic', 'openai', 'google'] as const).filter(
+    // With a base URL the key belongs to that server.
+    (name) => environment[HOSTED[name].keyName] && !(name === 'openai' && environment.OPENAI_BASE_URL),
+  );
+  return [
+    ...(server ? [toChoice('openai-compatible', { provider: 'openai-compatible' }, known)] : []),
+    ...hosted.map((provider) => toChoice(`${provider}/${HOSTED[provider].modelId}`, { provider }, known)),
+  ];
+}
+
+function complete(alias: string, model: ModelConfig, known: Known): ModelChoice {
+  const choice = toChoice(alias, model, known);
+  if (choice.provider === 'demo' || URL.canParse(choice.baseUrl)) return choice;
+  throw new GatewayError(
+    'INVALID_REQUEST',
+    `Model "${alias}" needs a server: set OPENAI_BASE_URL, or baseUrl in config.json.`,
+  );
+}
+
+function toChoice(alias: string, model: ModelConfig, { environment, localUrl }: Known): ModelChoice {
+  const { provider, apiKeyEnv, contextWindow, maxOutputTokens, temperature } = model;
+  if (provider === 'demo') return { ...DEMO, alias };
+  const usual = usualOf(provider, { environment, localUrl });
+  const baseUrl = (model.baseUrl ?? usual.baseUrl).replace(/\/+$/, '');
+  // A key goes by itself only to the server it is meant for.
+  const usualKey = baseUrl === usual.baseUrl ? environment[usual.keyName] : undefined;
+  const apiKey = model.apiKey ?? (apiKeyEnv === undefined ? usualKey : environment[apiKeyEnv]);
+  return {
+    alias,
+    provider,
+    modelId: model.model ?? usual.modelId,
+    baseUrl,
+    keyName: model.apiKey !== undefined ? 'config.json' : (apiKeyEnv ?? usual.keyName),
+    ...(apiKey && { apiKey }),
+    settings: {
+      ...(contextWindow !== undefined && { contextWindow }),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      ...(temperature !== undefined && { temperature }),
+    },
+  };
+}
+
+function usualOf(
+  provider: Exclude<ProviderName, 'demo'>,
+  { environment, localUrl }: Pick<Known, 'environment' | 'localUrl'>,
+): { baseUrl: string; keyName: string; modelId?: string } {
+  if (provider !== 'openai-compatible') return HOSTED[provider];
+  const given = environment.OPENAI_BASE_URL?.replace(/\/+$/, '');
+  // A server that was merely found on this machine gets no key.
+  return given
+    ? { baseUrl: given, keyName: 'OPENAI_API_KEY' }
+    : { baseUrl: localUrl ?? '', keyName: 'apiKeyEnv in config.json' };
+}

@@ -1,0 +1,175 @@
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { probeRegularly } from './breaker-probe.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { createDemoModel } from './demo/demo-model.ts';
+import { findLocalServer } from './discovery.ts';
+import type { BackendHealth, Model, Models, ProviderError } from './model.ts';
+import {
+  chooseDefault,
+  chooseModel,
+  DEMO,
+  listChoices,
+  type ModelChoice,
+  type ProviderEnvironment,
+} from './model-choice.ts';
+import type { ModelsConfig } from './models-config.ts';
+import type { Fetch } from './provider.ts';
+import { nameOf } from './provider-error.ts';
+import { createUpstreamModel, type UpstreamModel } from './upstream-model.ts';
+
+export interface ModelsDeps {
+  config: ModelsConfig;
+  /** Also holds the variables that `apiKeyEnv` names. */
+  environment: ProviderEnvironment;
+  /** `--model` or HEADGATE_MODEL: an alias, or `provider/model`. */
+  model?: string | undefined;
+  clock: Clock;
+  log: Log;
+  fetch?: Fetch;
+  random?: () => number;
+  /** The default model's backend went up or down. */
+  onHealthChange?: (health: BackendHealth) => void;
+}
+
+export interface RunningModels extends Models {
+  /** Chooses the default model; to be called once, before all else. Throws GatewayError for a model that cannot be. */
+  start(): Promise<void>;
+  /** The background probes; resolves when the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** All models of this daemon; one circuit breaker stands before each server. */
+export function createModels(deps: ModelsDeps): RunningModels {
+  const { config, environment, log } = deps;
+  const tools = { ...deps, fetch: deps.fetch ?? globalThis.fetch, random: deps.random ?? Math.random };
+  let localUrl: string | undefined;
+  let byDefault = DEMO;
+  const known = () => ({ config, environment, localUrl });
+  const backends = createBackends(tools, (key) => {
+    if (key === backendKey(byDefault)) deps.onHealthChange?.(health());
+  });
+  const health = () => backends.health(backendKey(byDefault));
+  const demo = createDemoModel({ clock: deps.clock });
+  const models = new Map<string, UpstreamModel>();
+
+  const upstreamOf = (choice: ModelChoice & { provider: Exclude<ModelChoice['provider'], 'demo'> }): UpstreamModel => {
+    const existing = models.get(choice.alias);
+    if (existing) return existing;
+    const { breaker, onOutcome } = backends.of(choice);
+    const onRetry = ({ kind }: ProviderError) =>
+      log.info({ provider: choice.provider, kind }, 'asking the model again');
+    const model = createUpstreamModel(choice, { ...tools, breaker, onOutcome, onRetry });
+    models.set(choice.alias, model);
+    return model;
+  };
+  const resolve = async (choice: ModelChoice): Promise<Model> => {
+    const { provider } = choice;
+    if (provider === 'demo') return demo;
+    const model = upstreamOf({ ...choice, provider });
+    // A server that is down is not waited for here: the answer itself will say so.
+    await model.describe(new AbortController().signal).catch((error: ProviderError) => {
+      backends.of(choice).onOutcome(error);
+      log.warn({ provider, kind: error.kind }, 'the model could not be described');
+    });
+    return model;
+  };
+  return {
+    async start() {
+      let choice = chooseDefault({ ...known(), wanted: deps.model });
+      if (!choice) {
+        localUrl = await findLocalServer({ ...tools, signal: new AbortController().signal });
+        choice = chooseDefault(known());
+      }
+      byDefault = choice ?? DEMO;
+      await resolve(byDefault);
+    },
+    run: (signal) => backends.run(signal),
+    resolve: async (alias) => resolve(alias === undefined ? byDefault : chooseModel(alias, known())),
+    current: () => describe(byDefault, models),
+    list() {
+      const others = listChoices(known()).filter(({ alias }) => alias !== byDefault.alias);
+      return [byDefault, ...others].map((choice) => ({ ...describe(choice, models), isDefault: choice === byDefault }));
+    },
+    notices: () => [...noticesOf(byDefault), ...backends.notices()],
+    health,
+  };
+}
+
+function describe({ alias, provider, modelId }: ModelChoice, models: ReadonlyMap<string, UpstreamModel>) {
+  return { alias, provider, modelId: models.get(alias)?.modelId ?? modelId ?? '' };
+}
+
+function noticesOf({ alias, provider, apiKey, keyName }: ModelChoice): string[] {
+  if (provider === 'demo') {
+    return [
+      'The built-in demo model answers: for a real one set OPENAI_BASE_URL (any OpenAI-compatible server), ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or name one in config.json.',
+    ];
+  }
+  if (apiKey !== undefined || provider === 'openai-compatible') return [];
+  return [`The model ${alias} needs a key, but ${keyName} is not set.`];
+}
+
+const backendKey = ({ provider, baseUrl }: ModelChoice) => `${provider} ${baseUrl}`;
+
+interface Backend {
+  breaker: CircuitBreaker;
+  choice: ModelChoice;
+  refusal?: string | undefined;
+}
+
+/** One backend per provider and base URL: its breaker, its probe, and what a person should know of its key. */
+function createBackends(
+  deps: { clock: Clock; random: () => number; fetch: Fetch; log: Log },
+  onHealthChange: (key: string) => void,
+) {
+  const backends = new Map<string, Backend>();
+  let running: AbortSignal | undefined;
+
+  const watch = ({ choice, breaker }: Backend, signal: AbortSignal) =>
+    choice.provider === 'openai-compatible' ? probeRegularly(choice, { ...deps, breaker, signal }) : undefined;
+
+  const open = (choice: ModelChoice): Backend => {
+    const key = backendKey(choice);
+    const existing = backends.get(key);
+    if (existing) return existing;
+    const breaker = createCircuitBreaker({
+      clock: deps.clock,
+      onChange(state) {
+        deps.log.warn({ upstream: nameOf(choice), state }, 'circuit changed');
+        onHealthChange(key);
+      },
+    });
+    const backend: Backend = { breaker, choice };
+    backends.set(key, backend);
+    if (running) void watch(backend, running);
+    return backend;
+  };
+  return {
+    of(choice: ModelChoice) {
+      const backend = open(choice);
+      const onOutcome = (error: ProviderError | undefined) => {
+        if (error === undefined) backend.refusal = undefined;
+        if (error?.kind === 'unauthorized') backend.refusal = error.message;
+      };
+      return { breaker: backend.breaker, onOutcome };
+    },
+    health(key: string): BackendHealth {
+      const circuitState = backends.get(key)?.breaker.state() ?? 'closed';
+      return { status: circuitState === 'closed' ? 'up' : 'down', circuitState };
+    },
+    notices: () => [...backends.values()].flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal])),
+    async run(signal: AbortSignal) {
+      running = signal;
+      await Promise.all([...backends.values()].map((backend) => watch(backend, signal)));
+      await stopped(signal);
+    },
+  };
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,18 @@
+import type { Provider } from './provider.ts';
+
+/** OpenAI's Responses API, keeping nothing on their side: reasoning comes back encrypted and is sent along. */
+export const openai: Provider = {
+  async open({ modelId, baseUrl, apiKey, fetch }) {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', ...(fetch && { fetch }) }).responses(modelId);
+  },
+  options: ({ effort }, modelId) => ({
+    ...(isReasoningModel(modelId) && { reasoning: effort }),
+    providerOptions: {
+      openai: { store: false, ...(isReasoningModel(modelId) && { reasoningSummary: 'auto' }) },
+    },
+  }),
+  sendsPlainReasoning: false,
+};
+
+const isReasoningModel = (modelId: string) => !/^(gpt-3|gpt-4|chatgpt)|-chat-latest$/.test(modelId);

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { ProviderError } from './model.ts';
+
+/** Who was asked, as far as an error message may say it. */
+export interface Upstream {
+  provider: string;
+  baseUrl: string;
+  apiKey?: string;
+  /** The variable or setting that holds the key, for people. */
+  keyName: string;
+}
+
+/** Turns whatever the SDK throws or streams as an error into words and a kind; keeps no request body and no key. */
+export function toProviderError(error: unknown, upstream: Upstream, phase: 'connect' | 'stream'): ProviderError {
+  if (error instanceof ProviderError) return error;
+  const failure = Failure.parse(typeof error === 'object' && error !== null ? error : { message: String(error) });
+  const status = failure.statusCode ?? failure.code;
+  const said = redact(failure.message, upstream);
+  if (status !== undefined && status >= 400) return fromStatus(status, { failure, said, upstream });
+  return fromConnection(networkCode(error), { said, upstream, started: phase === 'stream' || status !== undefined });
+}
+
+/** A provider that needs a key and has none. */
+export function keyMissing(upstream: Upstream): ProviderError {
+  return new ProviderError('unauthorized', `${upstream.provider} needs a key, but ${upstream.keyName} is not set.`);
+}
+
+/** How an upstream is called in messages; a URL's user and password are left out. */
+export function nameOf({ provider, baseUrl }: Upstream): string {
+  if (provider !== 'openai-compatible' || !URL.canParse(baseUrl)) return provider;
+  const { origin, pathname } = new URL(baseUrl);
+  return `${provider} at ${origin}${pathname.replace(/\/$/, '')}`;
+}
+
+const HttpStatus = z.number().int().min(100).max(599).optional().catch(undefined);
+
+const Failure = z.object({
+  message: z.string().catch(''),
+  statusCode: HttpStatus,
+  // Errors inside a stream carry the status here; some servers put a word in it.
+  code: HttpStatus,
+  responseHeaders: z.record(z.string(), z.string()).optional().catch(undefined),
+  responseBody: z.string().optional().catch(undefined),
+});
+
+function fromStatus(
+  status: number,
+  { failure, said, upstream }: { failure: z.infer<typeof Failure>; said: string; upstream: Upstream },
+): ProviderError {
+  const name = nameOf(upstream);
+  const answered = `${name} answered ${status}${said ? `: ${said}` : ''}`;
+  const retryAfterMs = retryAfterOf(failure.responseHeaders);
+  const later = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (isAboutTheKey(status, failure.message)) return refusedKey(status, upstream);
+  if (status === 429 || status === 529) {
+    const exhausted = /insufficient_quota/.test(failure.responseBody ?? said);
+    return new ProviderError('rate_limited', answered, { retryable: !exhausted, ...later });
+  }
+  if (status === 408) return new ProviderError('timeout', answered, { retryable: true, ...later });
+  if (status >= 500) return new ProviderError('unreachable', answered, { retryable: true, ...later });
+  return new ProviderError('refused', answered);
+}
+
+function fromConnection(
+  code: string | undefined,
+  { said, upstream, started }: { said: string; upstream: Upstream; started: boolean },
+): ProviderError {
+  const name = nameOf(upstream);
+  const options = { retryable: true, ...(code !== undefined && { cause: code }) };
+  if (code !== undefined && /^UND_ERR_.*_TIMEOUT$/.test(code)) {
+    return new ProviderError('timeout', `${name} did not answer in time.`, options);
+  }
+  if (started) return new ProviderError('interrupted', `The answer of ${name} broke off (${code ?? said}).`, options);
+  return new ProviderError('unreachable', `Could not reach ${name} (${code ?? said}).`, options);
+}
+
+function refusedKey(status: number, upstream: Upstream): ProviderError {
+  const { apiKey, keyName } = upstream;
+  return new ProviderError(
+    'unauthorized',
+    apiKey === undefined
+      ? `${nameOf(upstream)} wants a key (${status}): set ${keyName}.`
+      : `${nameOf(upstream)} refused the key from ${keyName} (${status}).`,
+  );
+}
+
+// Google answers 400 to a wrong key.
+const isAboutTheKey = (status: number, message: string) =>
+  status === 401 || status === 403 || (status === 400 && /api key (not valid|expired|not found)/i.test(message));
+
+function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
+  const inMs = Number(headers?.['retry-after-ms'] ?? Number.NaN);
+  if (inMs >= 0) return inMs;
+  const text = headers?.['retry-after'];
+  if (text === undefined) return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  // A date counts from the upstream's own clock, which the same answer shows.
+  const wait = Date.parse(text) - Date.parse(headers?.date ?? '');
+  return wait >= 0 ? wait : undefined;
+}
+
+const MAX_SAID_CHARS = 300;
+
+function redact(message: string, { apiKey }: Upstream): string {
+  const clean = apiKey ? message.replaceAll(apiKey, '…') : message;
+  const line = clean.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_SAID_CHARS ? `${line.slice(0, MAX_SAID_CHARS)}…` : line;
+}
+
+/** The system's word for a broken connection, which lies some causes deep. */
+function networkCode(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; depth < 6 && current instanceof Error; depth++) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+    current = current.cause;
+  }
+  return undefined;
+}

@@ -1,0 +1,121 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Clock } from '../../clock.ts';
+import { streamAiSdk } from './ai-sdk.ts';
+import { anthropic } from './anthropic.ts';
+import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
+import { deadlinesFor } from './deadlines.ts';
+import { type Description, describeModel, within } from './discovery.ts';
+import { google } from './google.ts';
+import { knownContextWindow } from './known-models.ts';
+import { type Model, type ModelPart, type ModelRequest, ProviderError } from './model.ts';
+import type { ModelChoice } from './model-choice.ts';
+import type { ProviderName } from './models-config.ts';
+import { openai } from './openai.ts';
+import { openaiCompatible } from './openai-compatible.ts';
+import type { Fetch, Provider } from './provider.ts';
+import { keyMissing, toProviderError } from './provider-error.ts';
+import { withRetries } from './retry.ts';
+
+export interface UpstreamModel extends Model {
+  /** Learns name and window from the server; asked once, and again only while it fails. */
+  describe(signal: AbortSignal): Promise<void>;
+}
+
+interface UpstreamDeps {
+  clock: Clock;
+  random: () => number;
+  fetch: Fetch;
+  breaker: CircuitBreaker;
+  /** Called with the error of every failed answer and with undefined for every whole one. */
+  onOutcome: (error: ProviderError | undefined) => void;
+  onRetry: (error: ProviderError) => void;
+}
+
+/** A chosen model behind its breaker, retries and deadlines. */
+export function createUpstreamModel(
+  choice: ModelChoice & { provider: Exclude<ProviderName, 'demo'> },
+  deps: UpstreamDeps,
+): UpstreamModel {
+  const kind = PROVIDERS[choice.provider];
+  let described: Description | undefined;
+  let opened: { modelId: string; model: LanguageModelV4 } | undefined;
+
+  const learn = async (signal: AbortSignal): Promise<Description> => {
+    described ??= await describeChoice(choice, { ...deps, signal });
+    return described;
+  };
+  const open = async (modelId: string): Promise<LanguageModelV4> => {
+    if (opened?.modelId !== modelId)
+      opened = { modelId, model: await kind.open({ ...choice, modelId, fetch: deps.fetch }) };
+    return opened.model;
+  };
+  async function* attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    const modelId = choice.modelId ?? (await learn(signal)).modelId;
+    const deadlines = deadlinesFor(choice.baseUrl);
+    yield* streamAiSdk({ model: await open(modelId), kind, upstream: choice }, request, { ...deps, signal, deadlines });
+  }
+  const onFailure = (error: unknown) => {
+    if (!(error instanceof ProviderError)) return;
+    deps.onOutcome(error);
+    if (error.kind === 'refused') described = undefined; // the server may have another model by now
+  };
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
+    const settings = limitsOf(choice);
+    const ask = () => withRetries(() => attempt({ ...settings, ...request }, signal), { ...deps, signal });
+    try {
+      yield* throughBreaker(deps.breaker, ask, signal);
+      deps.onOutcome(undefined);
+    } catch (error) {
+      onFailure(error);
+      throw error;
+    }
+  }
+  return {
+    alias: choice.alias,
+    provider: choice.provider,
+    get modelId() {
+      return described?.modelId ?? choice.modelId ?? '';
+    },
+    get contextWindow() {
+      return choice.settings.contextWindow ?? described?.contextWindow ?? knownContextWindow(choice.modelId ?? '');
+    },
+    describe: async (signal) => void (await learn(signal)),
+    stream,
+  };
+}
+
+function limitsOf({ settings }: ModelChoice): Pick<ModelRequest, 'maxOutputTokens' | 'temperature'> {
+  const { maxOutputTokens, temperature } = settings;
+  return {
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(temperature !== undefined && { temperature }),
+  };
+}
+
+const PROVIDERS: Record<Exclude<ProviderName, 'demo'>, Provider> = {
+  'openai-compatible': openaiCompatible,
+  openai,
+  anthropic,
+  google,
+};
+
+const DISCOVERY_MS = 5_000;
+
+/** Only openai-compatible servers are asked; a named model is used even where the server will not describe it. */
+async function describeChoice(
+  choice: ModelChoice,
+  deps: { fetch: Fetch; clock: Clock; signal: AbortSignal },
+): Promise<Description> {
+  const { modelId, provider } = choice;
+  const known = { modelId: modelId ?? '', contextWindow: knownContextWindow(modelId ?? '') };
+  if (provider !== 'openai-compatible') return known;
+  try {
+    return await within(DISCOVERY_MS, deps, (signal) => describeModel(choice, { fetch: deps.fetch, signal }));
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    const failure = toProviderError(error, choice, 'connect');
+    if (modelId === undefined || failure.kind === 'unauthorized') throw failure;
+    return known;
+  }
+}
