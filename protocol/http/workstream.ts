@@ -78,7 +78,7 @@ export const workstreamEndpoints = {
     summary: 'Decide what waits for approval. Without `approved` it is a 400 and decides nothing.',
     scope: 'approve',
     request: z.object({
-      approved: z.boolean(),
+      approved: z.boolean({ error: 'must be true or false' }),
       feedback: text,
       always: z.boolean().default(false),
       ws_id: WsId,

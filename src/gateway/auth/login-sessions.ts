@@ -1,0 +1,189 @@
+import { hash, type webcrypto } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Principal } from '../call.ts';
+import type { Store } from '../store/store.ts';
+import { expandScopes } from './scopes.ts';
+
+const ISSUER = 'headgate';
+const AUDIENCE = 'headgate';
+/** Another kind of token gets another type, so that neither passes for the other. */
+const TYPE = 'headgate-login+jwt';
+const MAX_SESSIONS = 1_000;
+const MAX_VERIFIED = 1_024;
+/** Timers are never longer: the wall clock may jump and machines sleep. */
+const MAX_NAP_MS = 60_000;
+
+export interface LoginSession {
+  jwt: string;
+  expiresAtMs: number;
+  principal: Principal;
+}
+
+/** Browser logins. Every use of a token asks whether its session still stands, so an end is immediate everywhere. */
+export interface LoginSessions {
+  start(principalId: string, scopes: readonly string[]): Promise<LoginSession>;
+  verify(jwt: string): Promise<Principal | undefined>;
+  /** Open sockets and streams of the session end at once. An unknown one is no error. */
+  revoke(jti: string): Promise<void>;
+  /** Ends sessions whose time is over, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface LoginSessionsDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  key: webcrypto.CryptoKey;
+  clock: Clock;
+  ids: Pick<Ids, 'id'>;
+}
+
+interface Session {
+  principal: Principal;
+  expiresAtMs: number;
+  end: AbortController;
+}
+
+export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginSessions> {
+  const { store, clock, ids } = deps;
+  const sessions = await loadSessions(deps);
+  const verified = createVerifiedTokens();
+
+  const standing = (jti: string): Session | undefined => {
+    const session = sessions.get(jti);
+    return session !== undefined && session.expiresAtMs > clock.now() ? session : undefined;
+  };
+  const end = (jti: string) => {
+    sessions.get(jti)?.end.abort(new Error('the login session has ended'));
+    sessions.delete(jti);
+  };
+  const revoke = async (jti: string) => {
+    end(jti); // before the disk is asked: whatever happens there, the session is over
+    const row = store.db.updateTable('login_sessions').set({ revoked_ms: clock.now() }).where('jti', '=', jti);
+    await store.commit({ statements: [row.compile()] });
+  };
+
+  return {
+    revoke,
+    async start(principalId, scopes) {
+      const [oldest] = sessions.keys();
+      if (sessions.size >= MAX_SESSIONS && oldest !== undefined) await revoke(oldest);
+      const jti = ids.id('login');
+      const createdMs = clock.now();
+      const expiresAtMs = createdMs + LIMITS.cookieMs;
+      const row = store.db.insertInto('login_sessions').values({
+        jti,
+        principal: principalId,
+        scopes: scopes.join(','),
+        created_ms: createdMs,
+        expires_ms: expiresAtMs,
+        revoked_ms: null,
+      });
+      const jwt = await sign(deps, { jti, subject: principalId, expiresAtMs });
+      await store.commit({ statements: [row.compile()] });
+      const session = toSession({ jti, principalId, scopes, expiresAtMs });
+      sessions.set(jti, session);
+      return { jwt, expiresAtMs, principal: session.principal };
+    },
+    async verify(jwt) {
+      const digest = hash('sha256', jwt, 'base64');
+      const jti = verified.find(digest) ?? (await readJti(jwt, deps));
+      const session = jti === undefined ? undefined : standing(jti);
+      if (jti === undefined || session === undefined) return undefined;
+      verified.remember(digest, jti);
+      return session.principal;
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        for (const jti of sessions.keys()) if (standing(jti) === undefined) end(jti);
+        await nap(untilNextEnd(sessions, clock.now()), { clock, signal });
+      }
+    },
+  };
+}
+
+/** Sessions that outlived a restart of the daemon; the rest is cleared away. */
+async function loadSessions({ store, clock }: LoginSessionsDeps): Promise<Map<string, Session>> {
+  const gone = store.db.deleteFrom('login_sessions').where('expires_ms', '<=', clock.now());
+  await store.commit({ statements: [gone.compile()] });
+  const rows = await store.db
+    .selectFrom('login_sessions')
+    .selectAll()
+    .where('revoked_ms', 'is', null)
+    .orderBy('created_ms')
+    .execute();
+  return new Map(
+    rows.map(({ jti, principal, scopes, expires_ms }) => [
+      jti,
+      toSession({ jti, principalId: principal, scopes: scopes.split(','), expiresAtMs: expires_ms }),
+    ]),
+  );
+}
+
+function toSession(row: { jti: string; principalId: string; scopes: readonly string[]; expiresAtMs: number }): Session {
+  const end = new AbortController();
+  const principal: Principal = {
+    id: row.principalId,
+    scopes: expandScopes(row.scopes),
+    source: { kind: 'login', jti: row.jti },
+    revoked: end.signal,
+  };
+  return { principal, expiresAtMs: row.expiresAtMs, end };
+}
+
+function sign(deps: LoginSessionsDeps, claims: { jti: string; subject: string; expiresAtMs: number }): Promise<string> {
+  const nowSecs = Math.floor(deps.clock.now() / 1000);
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'HS256', typ: TYPE })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(claims.subject)
+    .setJti(claims.jti)
+    .setIssuedAt(nowSecs)
+    .setNotBefore(nowSecs)
+    .setExpirationTime(Math.floor(claims.expiresAtMs / 1000))
+    .sign(deps.key);
+}
+
+/** The session a token names, when it is one of ours. The algorithm is fixed here; the token has no say in it. */
+async function readJti(jwt: string, { key, clock }: LoginSessionsDeps): Promise<string | undefined> {
+  try {
+    const { payload } = await jwtVerify(jwt, key, {
+      algorithms: ['HS256'],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      typ: TYPE,
+      requiredClaims: ['sub', 'jti', 'iat', 'nbf', 'exp'],
+      currentDate: new Date(clock.now()),
+    });
+    return payload.jti;
+  } catch {
+    return undefined; // whatever is wrong with it, it authenticates nobody
+  }
+}
+
+const untilNextEnd = (sessions: ReadonlyMap<string, Session>, nowMs: number) =>
+  Math.min(MAX_NAP_MS, ...[...sessions.values()].map((session) => session.expiresAtMs - nowMs));
+
+async function nap(ms: number, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Signatures that were checked already, by digest. Says nothing about whether the session still stands. */
+function createVerifiedTokens() {
+  const jtis = new Map<string, string>();
+  return {
+    find: (digest: string) => jtis.get(digest),
+    remember(digest: string, jti: string) {
+      jtis.delete(digest);
+      jtis.set(digest, jti);
+      const [oldest] = jtis.keys();
+      if (jtis.size > MAX_VERIFIED && oldest !== undefined) jtis.delete(oldest);
+    },
+  };
+}

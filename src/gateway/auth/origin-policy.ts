@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface OriginPolicy {
+  /** False for a name we do not go by: a foreign page whose DNS name was pointed at this machine. */
+  checkHost(host: string | undefined): boolean;
+  /** Whether an Origin header names the very server the request was sent to. */
+  isOwn(origin: string, host: string | undefined): boolean;
+  /** Whether a browser says that another site's page (or another port's) caused the request. */
+  isForeign(headers: IncomingHttpHeaders): boolean;
+  /** Whether a foreign page may cause this request: only reading, and below /v1 only when a credential is needed. */
+  admitsForeign(method: string, path: string): boolean;
+}
+
+interface OriginOptions {
+  authEnabled: boolean;
+  /** `name` (any port) or `name:port`. */
+  allowedHosts: readonly string[];
+  /** Where people reach the daemon when something stands before it. */
+  publicUrl: string | undefined;
+  host: string;
+  port: number;
+}
+
+/**
+ * Which requests of browsers count as our own page's. The CORS header is `*` by specification, so the request itself has
+ * to be refused.
+ */
+export function createOriginPolicy(options: OriginOptions): OriginPolicy {
+  const isKnown = knownHosts(options);
+  const publicOrigin = options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin;
+  const isOwn = (origin: string, host: string | undefined) =>
+    origin !== 'null' && (origin === publicOrigin || (host !== undefined && origin === originOf(host)));
+  return {
+    checkHost: (host) => host !== undefined && isKnown(host.toLowerCase()),
+    isOwn,
+    isForeign(headers) {
+      const site = headers['sec-fetch-site'];
+      if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
+      return headers.origin !== undefined && !isOwn(headers.origin, headers.host);
+    },
+    admitsForeign: (method, path) =>
+      method === 'OPTIONS' || // tells the same to everyone
+      ((method === 'GET' || method === 'HEAD') && (options.authEnabled || !path.startsWith('/v1/'))),
+  };
+}
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
+const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
+const WILDCARD = new Set(['0.0.0.0', '::']);
+
+/** Whether a Host header names this machine itself, by whatever port (a tunnel may have changed it). */
+export const isLoopbackHost = (host: string | undefined): boolean =>
+  LOOPBACK.test(HOST.exec((host ?? '').toLowerCase())?.[1] ?? '');
+
+function knownHosts({ allowedHosts, publicUrl, host, port }: OriginOptions): (host: string) => boolean {
+  const known = new Set(allowedHosts.map((name) => name.toLowerCase()));
+  const bound = host.includes(':') ? `[${host}]` : host.toLowerCase();
+  known.add(`${bound}:${port}`);
+  if (publicUrl !== undefined) known.add(new URL(publicUrl).host);
+  return (text) => {
+    const name = HOST.exec(text)?.[1];
+    if (name === undefined) return false;
+    // A page reached by a bare address cannot have been rebound to us by DNS.
+    const byAddress = WILDCARD.has(host) && ADDRESS.test(name);
+    return LOOPBACK.test(name) || byAddress || known.has(name) || known.has(text);
+  };
+}
+
+function originOf(host: string): string | undefined {
+  return URL.parse(`http://${host}`)?.origin;
+}

@@ -1,0 +1,62 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { authContracts } from '../../../protocol/methods/auth.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import { OPERATOR_ID } from '../auth/create-authenticator.ts';
+import type { LoginCodes } from '../auth/login-codes.ts';
+import type { LoginSessions } from '../auth/login-sessions.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
+import type { Handlers } from '../call.ts';
+
+interface AuthDeps {
+  authenticator: Authenticator;
+  sessions: Pick<LoginSessions, 'start' | 'revoke'>;
+  codes: LoginCodes;
+  throttle: LoginThrottle;
+  /** Where a browser reaches the daemon, without a slash at the end; known once it listens. */
+  baseUrl(): string;
+}
+
+/** Logging in gives what the operator may do; roles decide once there are users. */
+const GRANTED = ['read', 'write', 'approve'];
+
+export function authMethods(deps: AuthDeps): Handlers<keyof typeof authContracts> {
+  const { authenticator, sessions, codes, throttle, baseUrl } = deps;
+  return {
+    'auth.login': async ({ code, token }, { address }) => {
+      if (!authenticator.enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
+      const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
+      if (attempt.kind === 'locked') {
+        throw new GatewayError('RATE_LIMITED', 'Too many login attempts', { retryAfterMs: attempt.retryAfterMs });
+      }
+      const userId = await (code === undefined ? operatorOf(token, authenticator) : codes.redeem(code));
+      if (userId === undefined) throw new GatewayError('UNAUTHORIZED', 'Invalid credentials');
+      attempt.succeeded();
+      const { jwt, expiresAtMs } = await sessions.start(userId, GRANTED);
+      return { status: 'ok', role: 'full', scopes: GRANTED, jwt, userId, expiresAtMs };
+    },
+    'auth.logout': async (_params, { principal }) => {
+      if (principal?.source.kind === 'login') await sessions.revoke(principal.source.jti);
+      return { status: 'ok' };
+    },
+    'auth.status': (_params, { principal }) => {
+      const { enabled } = authenticator;
+      if (!enabled || principal === undefined) {
+        return { authenticated: false, authEnabled: enabled, userId: null, scopes: [], source: null };
+      }
+      const { id, scopes, source } = principal;
+      return { authenticated: true, authEnabled: true, userId: id, scopes: [...scopes], source: source.kind };
+    },
+    'auth.link': async () => {
+      const { code, expiresAtMs } = await codes.issue(OPERATOR_ID);
+      // In the fragment, so that it reaches no log and no Referer header.
+      const url = authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`;
+      return { url, expiresAtMs };
+    },
+  };
+}
+
+/** Only the token itself logs in: a session cannot prolong itself. */
+async function operatorOf(token: string | undefined, authenticator: Authenticator): Promise<string | undefined> {
+  const principal = await authenticator.authenticate(token);
+  return principal?.source.kind === 'operator' ? principal.id : undefined;
+}

@@ -1,0 +1,124 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { Endpoint } from '../../protocol/http/endpoint.ts';
+import { eventsEndpoints } from '../../protocol/http/events.ts';
+import type { Clock } from '../clock.ts';
+import type { Authenticator } from '../gateway/auth/authenticator.ts';
+import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import type { Dispatch } from '../gateway/dispatch.ts';
+import type { EventStreams } from '../gateway/events/event-streams.ts';
+import type { Log } from '../log.ts';
+import type { Binding } from './bind.ts';
+import { createIdentify } from './credentials.ts';
+import { type Answer, createRespond, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
+import type { Page } from './page.ts';
+import { authRoutes } from './routes/auth.ts';
+import { type EventRouteDeps, type StreamRequest, streamStates, streamWorkstream } from './routes/events.ts';
+import { healthRoutes } from './routes/health.ts';
+import { workstreamRoutes } from './routes/workstream.ts';
+import { admit, fail, queryOf, read, type ServeDeps, serve } from './serve.ts';
+import { createSite } from './site.ts';
+import { unauthorized } from './status.ts';
+
+export interface HttpDeps {
+  dispatch: Dispatch;
+  authenticator: Authenticator;
+  streams: EventStreams;
+  metrics: HttpMetrics;
+  originPolicy: OriginPolicy;
+  page: Page;
+  /** The OpenAPI document. */
+  openapi: unknown;
+  clock: Clock;
+  log: Log;
+  /** Aborts when the server shuts down: streams end. */
+  closing: AbortSignal;
+}
+
+type Route = (exchange: Exchange) => unknown;
+
+/**
+ * The HTTP edge. API calls are looked up in a table of the endpoint rows before Express sees them, because its router and
+ * request objects cost several times what a cheap call does; Express serves the rest.
+ */
+export function createHttpApp(deps: HttpDeps): RequestListener {
+  const { originPolicy, clock } = deps;
+  const respond = createRespond(deps);
+  const routes = createRoutes(deps, respond);
+  const site = createSite({ ...deps, respond });
+  return (req, res) => {
+    const { path, query } = splitUrl(req.url ?? '/');
+    const route = routes.get(`${req.method} ${path}`);
+    const exchange = { req, res, query, endpoint: route ? path : 'other', startedMs: clock.monotonic() };
+    const refusal = refuse(req, path, originPolicy);
+    if (refusal) respond(exchange, refusal);
+    else if (req.method === 'OPTIONS') preflight(res);
+    else if (route) route(exchange);
+    else site(req, res);
+  };
+}
+
+/** Requests that no browser of ours makes: by a name we do not go by, or from another site's page. */
+function refuse({ method = '', headers }: IncomingMessage, path: string, policy: OriginPolicy): Answer | undefined {
+  if (!policy.checkHost(headers.host)) return UNKNOWN_HOST;
+  return policy.admitsForeign(method, path) || !policy.isForeign(headers) ? undefined : FOREIGN;
+}
+
+const UNKNOWN_HOST = json(403, { error: 'Forbidden: this host name is not allowed' });
+const FOREIGN = json(403, { error: 'Forbidden: request from another site' });
+
+/** Answers every preflight alike, by specification; what a foreign page may do is decided by the request itself. */
+function preflight(res: ServerResponse): void {
+  res.writeHead(200, {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': 'GET, POST, OPTIONS',
+    'Access-Control-Allow-Headers': 'Content-Type',
+    'Content-Length': 0,
+  });
+  res.end();
+}
+
+function splitUrl(url: string): { path: string; query: string } {
+  const at = url.indexOf('?');
+  return at === -1 ? { path: url, query: '' } : { path: url.slice(0, at), query: url.slice(at + 1) };
+}
+
+function createRoutes(deps: HttpDeps, respond: Respond): ReadonlyMap<string, Route> {
+  const serveDeps: ServeDeps = { ...deps, respond, identify: createIdentify(deps.authenticator, deps.originPolicy) };
+  const routes = new Map<string, Route>();
+  const add = ({ verb, path }: Endpoint, route: Route) => routes.set(`${verb.toUpperCase()} ${path}`, route);
+  const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes];
+  for (const binding of bindings) {
+    const route = serve(binding, serveDeps);
+    add(binding.endpoint, route);
+    if (binding.endpoint.verb === 'get') routes.set(`HEAD ${binding.endpoint.path}`, route);
+  }
+  const { events, global } = eventsEndpoints;
+  add(events, serveStream({ endpoint: events, open: streamWorkstream }, { ...deps, ...serveDeps }));
+  add(global, serveStream({ endpoint: global, open: streamStates }, { ...deps, ...serveDeps }));
+  return routes;
+}
+
+interface StreamRoute<E extends Endpoint> {
+  endpoint: E;
+  open(request: StreamRequest<z.output<E['request']>>, deps: EventRouteDeps): void | Promise<void>;
+}
+
+/** Streams answer by themselves once they are open; until then they fail like any other endpoint. */
+function serveStream<E extends Endpoint>(row: StreamRoute<E>, deps: ServeDeps & EventRouteDeps & HttpDeps): Route {
+  return async (exchange) => {
+    try {
+      const principal = admit(await deps.identify(exchange.req), row.endpoint.scope);
+      if (principal === undefined) throw unauthorized();
+      await row.open({ exchange, principal, request: read(row.endpoint, queryOf(exchange)) }, deps);
+      deps.metrics.httpRequest({
+        ...labelsOf(exchange),
+        seconds: (deps.clock.monotonic() - exchange.startedMs) / 1000,
+      });
+    } catch (error) {
+      fail(exchange, error, deps);
+    }
+  };
+}
+
+const labelsOf = ({ req, endpoint }: Exchange) => ({ method: req.method ?? '', endpoint, statusCode: 200 });

@@ -1,0 +1,64 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../protocol/errors.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+
+/**
+ * JSON bodies; one that is not JSON, cannot be read, or is not an object counts as an empty object. Rejects with
+ * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Nothing is ever decompressed.
+ */
+export async function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
+  if (Number(req.headers['content-length'] ?? 0) > LIMITS.maxPayloadBytes) throw tooLarge();
+  const bytes = await readAll(req);
+  return isJson(req.headers['content-type']) ? toObject(bytes) : {};
+}
+
+/** Absent counts as JSON: simple programs leave it out, and no browser form does. */
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType === undefined || isDeclaredJson(contentType);
+
+export const isDeclaredJson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType);
+
+const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', 'Request body too large');
+
+function readAll(req: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= LIMITS.maxPayloadBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      reject(tooLarge());
+    });
+    req.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.once('error', reject);
+    req.once('close', () => reject(new GatewayError('INVALID_REQUEST', 'Request aborted')));
+  });
+}
+
+function toObject(bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0 || !isUtf8(bytes)) return {};
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return isRecord(value) ? withoutPrototypeKeys(value) : {};
+  } catch {
+    return {}; // by specification
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** At every depth, and without recursion: a body may be nested half a million deep. */
+function withoutPrototypeKeys(body: Record<string, unknown>): Record<string, unknown> {
+  const open: object[] = [body];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const [key, value] of Object.entries(next)) {
+      if (key === '__proto__' || key === 'constructor' || key === 'prototype') Reflect.deleteProperty(next, key);
+      else if (typeof value === 'object' && value !== null) open.push(value);
+    }
+  }
+  return body;
+}

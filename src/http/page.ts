@@ -1,0 +1,38 @@
+import type { RequestHandler } from 'express';
+import helmet from 'helmet';
+
+/** The browser app as one file. */
+export interface Page {
+  html: string;
+  /** CSP sources of its inline scripts and styles: `'sha256-…'`. */
+  scriptSources: readonly string[];
+  styleSources: readonly string[];
+}
+
+/** The headers of the page, and only of the page: it loads nothing from elsewhere and sits in nobody's frame. */
+export const pageHeaders = ({ scriptSources, styleSources }: Page): RequestHandler =>
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: sources(scriptSources),
+        styleSrc: sources(styleSources),
+        // `ws:` for browsers whose 'self' does not cover WebSockets.
+        connectSrc: ["'self'", 'ws:', 'wss:'],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ['data:'],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    frameguard: { action: 'deny' },
+    referrerPolicy: { policy: 'no-referrer' },
+    crossOriginOpenerPolicy: { policy: 'same-origin' },
+    // The CORS header is `*` by specification, and plain http on a loopback address must stay plain http.
+    crossOriginResourcePolicy: false,
+    strictTransportSecurity: false,
+  });
+
+const sources = (listed: readonly string[]) => (listed.length === 0 ? ["'none'"] : [...listed]);

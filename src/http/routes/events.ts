@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import type { eventsEndpoints } from '../../../protocol/http/events.ts';
+import type { Clock } from '../../clock.ts';
+import type { Principal } from '../../gateway/call.ts';
+import type { EventStreams } from '../../gateway/events/event-streams.ts';
+import type { LogReader } from '../../gateway/events/log-reader.ts';
+import type { Exchange, HttpMetrics } from '../exchange.ts';
+import { openSse, type SseStream, sseFrame } from '../sse.ts';
+
+export interface EventRouteDeps {
+  streams: EventStreams;
+  clock: Clock;
+  metrics: Pick<HttpMetrics, 'sseConnections' | 'sseCoalesced'>;
+  /** Aborts when the server shuts down. */
+  closing: AbortSignal;
+}
+
+/** What a stream route gets once the caller is known and the query read. */
+export interface StreamRequest<Q> {
+  exchange: Exchange;
+  principal: Principal;
+  request: Q;
+}
+
+type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
+
+/** One workstream: what `open` says comes first, then its log from there on. */
+export async function streamWorkstream(
+  { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
+  { streams, clock, metrics, closing }: EventRouteDeps,
+): Promise<void> {
+  const { ws_id, resume = false, snapshot = false } = request;
+  const lastEventId = resume ? req.headers['last-event-id'] : undefined;
+  const opening = await streams.open(ws_id, {
+    ...(typeof lastEventId === 'string' && { lastEventId }),
+    resume,
+    snapshot,
+  });
+  if (res.destroyed) return;
+  let reader: LogReader | undefined;
+  const stream = openSse(res, {
+    clock,
+    until: [principal.revoked, closing],
+    onReady: () => reader?.resume(),
+    onEnd() {
+      reader?.close();
+      metrics.sseConnections(-1);
+    },
+  });
+  metrics.sseConnections(1);
+  stream.send(opening.frames.map(({ id, json }) => sseFrame(json, id)).join(''));
+  reader = streams.follow(ws_id, opening.after, { sink: toSink(stream), onEnd: stream.end });
+}
+
+/** Every workstream's state now, then changes. A slow client gets the latest of each, never a backlog. */
+export function streamStates(
+  { exchange: { res }, principal }: StreamRequest<unknown>,
+  { streams, clock, metrics, closing }: EventRouteDeps,
+): void {
+  const waiting = new Map<string, string>(streams.states());
+  const pump = () => {
+    if (waiting.size === 0 || !stream.ready()) return;
+    stream.send([...waiting.values()].map((json) => sseFrame(json)).join(''));
+    waiting.clear();
+  };
+  const stream = openSse(res, {
+    clock,
+    until: [principal.revoked, closing],
+    onReady: pump,
+    onEnd() {
+      stopListening();
+      metrics.sseConnections(-1);
+    },
+  });
+  metrics.sseConnections(1);
+  const stopListening = streams.onState((wsId, json) => {
+    if (waiting.delete(wsId)) metrics.sseCoalesced();
+    waiting.set(wsId, json);
+    pump();
+  });
+  pump();
+}
+
+const toSink = (stream: SseStream) => ({
+  ready: stream.ready,
+  write: (entries: readonly { sse(): string }[]) => stream.send(entries.map((entry) => entry.sse()).join('')),
+  transient: (json: string) => {
+    if (stream.ready()) stream.send(sseFrame(json));
+  },
+});

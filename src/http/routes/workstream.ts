@@ -1,0 +1,74 @@
+import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
+import { bind, given } from '../bind.ts';
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+export const workstreamRoutes = [
+  bind(workstreamEndpoints.list, 'workstream.list', {
+    params: () => ({}),
+    reply: ({ workstreams }) => ({
+      workstreams: workstreams.map(({ wsId, name, state }) => ({ id: wsId, ws_id: wsId, name, state })),
+    }),
+  }),
+  bind(workstreamEndpoints.saved, 'workstream.saved', {
+    params: ({ limit }) => ({ limit }),
+    reply: ({ workstreams }) => ({
+      workstreams: workstreams.map(({ wsId, alias, title, createdMs, updatedMs, messageCount }) => ({
+        ws_id: wsId,
+        alias,
+        title,
+        created: iso(createdMs),
+        updated: iso(updatedMs),
+        message_count: messageCount,
+      })),
+    }),
+  }),
+  bind(workstreamEndpoints.create, 'workstream.create', {
+    params: ({ name, model, auto_approve, resume_ws, workdir }) => ({
+      name: given(name),
+      model: given(model),
+      autoApprove: auto_approve,
+      resumeWs: given(resume_ws),
+      workdir: given(workdir),
+    }),
+    reply: ({ wsId, name, resumed, messageCount }) => ({ ws_id: wsId, name, resumed, message_count: messageCount }),
+  }),
+  bind(workstreamEndpoints.close, 'workstream.close', {
+    params: ({ ws_id }) => ({ wsId: ws_id }),
+    reply: ({ status }) => ({ status }),
+  }),
+  bind(workstreamEndpoints.send, 'workstream.send', {
+    params: ({ ws_id, message }) => ({ wsId: ws_id, message }),
+    reply: ({ status, runId }) => ({ status, run_id: runId }),
+  }),
+  bind(workstreamEndpoints.approve, 'workstream.approve', {
+    params: ({ ws_id, approved, feedback, always, approval_id }) => ({
+      wsId: ws_id,
+      approved,
+      feedback,
+      always,
+      approvalId: given(approval_id),
+    }),
+    reply: ({ status }) => ({ status }),
+  }),
+  bind(workstreamEndpoints.cancel, 'workstream.cancel', {
+    // Exactly `true`: a truthy string must not abandon a worker.
+    params: ({ ws_id, force }) => ({ wsId: ws_id, force: force === true }),
+    reply: ({ status, dropped }) => ({
+      status,
+      dropped: {
+        was_running: dropped.wasRunning,
+        pending_approval: dropped.pendingApproval && {
+          approval_id: dropped.pendingApproval.approvalId,
+          tool_names: dropped.pendingApproval.toolNames,
+        },
+        stopped_tools: dropped.stoppedTools,
+        queued_messages: { count: dropped.queuedMessages.count, first_preview: dropped.queuedMessages.firstPreview },
+      },
+    }),
+  }),
+  bind(workstreamEndpoints.command, 'workstream.command', {
+    params: ({ ws_id, command }) => ({ wsId: ws_id, command }),
+    reply: ({ status, wsId }) => ({ status, ws_id: wsId }),
+  }),
+];

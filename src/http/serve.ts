@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { Scope } from '../../protocol/contract.ts';
+import { GatewayError } from '../../protocol/errors.ts';
+import type { Endpoint } from '../../protocol/http/endpoint.ts';
+import { problemsOf } from '../../protocol/parse.ts';
+import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
+import type { Principal } from '../gateway/call.ts';
+import type { Dispatch } from '../gateway/dispatch.ts';
+import { holds } from '../gateway/rights.ts';
+import type { Log } from '../log.ts';
+import type { Binding } from './bind.ts';
+import { readBody } from './body.ts';
+import { type Exchange, json, type Respond } from './exchange.ts';
+import { lacksScope, toFailure, unauthorized } from './status.ts';
+
+const MAX_KEY_LENGTH = 256;
+
+export interface ServeDeps {
+  dispatch: Dispatch;
+  identify(req: IncomingMessage): Promise<Principal | undefined>;
+  respond: Respond;
+  log: Log;
+}
+
+/** Identify, read, rename, dispatch, rename, answer. Every JSON endpoint is this function. */
+export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) => Promise<void> {
+  const { endpoint, method } = binding;
+  return async (exchange) => {
+    const { req, res } = exchange;
+    try {
+      const caller = admit(await deps.identify(req), endpoint.scope);
+      const input = endpoint.verb === 'post' ? await readBody(req) : queryOf(exchange);
+      // The generic seam: `bind` has checked that these fit together.
+      const renamed = binding.params(read(endpoint, input) as never);
+      const result = (await deps.dispatch(method, withKey(renamed, endpoint, req), {
+        principal: binding.asDaemon ? DAEMON : caller,
+        signal: abortedWhenGone(res),
+        address: req.socket.remoteAddress ?? '',
+        interim: () => undefined, // over HTTP there is one answer
+        subscriptions: undefined,
+      })) as never;
+      const headers = binding.headers?.(result, { loopback: isLoopbackHost(req.headers.host) });
+      deps.respond(exchange, json(200, binding.reply(result), headers));
+    } catch (error) {
+      fail(exchange, error, deps);
+    }
+  };
+}
+
+/** Answers with the error, if the client is still there to read it. */
+export function fail(exchange: Exchange, error: unknown, { respond, log }: Pick<ServeDeps, 'respond' | 'log'>): void {
+  const { status, body, headers } = toFailure(error);
+  if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
+  if (exchange.res.headersSent) exchange.res.destroy(); // too late to say anything
+  respond(exchange, json(status, body, status === 413 ? { ...headers, Connection: 'close' } : headers));
+}
+
+/** The caller as far as the row's scope wants one; throws the specification's 401 and 403. */
+export function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {
+  if (scope === 'public') return principal;
+  if (principal === undefined) throw unauthorized();
+  if (!holds(principal.scopes, scope)) throw lacksScope(scope);
+  return principal;
+}
+
+/** Request fields as the row reads them; the error names the fields and repeats nothing of the input. */
+export function read<E extends Endpoint>(endpoint: E, input: unknown): z.output<E['request']> {
+  const parsed = endpoint.request.safeParse(input);
+  if (parsed.success) return parsed.data as z.output<E['request']>;
+  throw new GatewayError('INVALID_REQUEST', problemsOf(parsed.error));
+}
+
+export const queryOf = ({ query }: Exchange): Record<string, string> =>
+  query === '' ? {} : Object.fromEntries(new URLSearchParams(query));
+
+/** Calls of the daemon to itself, for endpoints that are public although their method is not. */
+const DAEMON: Principal = {
+  id: 'daemon',
+  scopes: new Set(['read']),
+  source: { kind: 'local' },
+  revoked: new AbortController().signal,
+};
+
+function withKey(params: unknown, endpoint: Endpoint, req: IncomingMessage): unknown {
+  const key = req.headers['idempotency-key'];
+  if (!endpoint.idempotencyKey || key === undefined) return params;
+  if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
+    throw new GatewayError('INVALID_REQUEST', `Idempotency-Key: must have 1 to ${MAX_KEY_LENGTH} characters`);
+  }
+  return { ...(params as object), idempotencyKey: key };
+}
+
+/** Aborts when the client leaves before its answer; a finished answer closes too, and must not. */
+function abortedWhenGone(res: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  res.once('close', () => res.writableFinished || gone.abort(new Error('the client has gone')));
+  return gone.signal;
+}

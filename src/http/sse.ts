@@ -1,0 +1,116 @@
+import type { ServerResponse } from 'node:http';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { Clock } from '../clock.ts';
+
+/** What a response may hold for a slow reader before its stream is asked to wait. */
+const BUDGET_BYTES = 256 * 1024;
+const KEEPALIVE = ': keepalive\n\n';
+
+/** One open event stream. It ends when its client leaves, when one of `until` aborts, or by `end`. */
+export interface SseStream {
+  /** Queues finished frames; what one turn of the event loop queues is written at once. */
+  send(frames: string): void;
+  /** False while the client is behind; `onReady` is called when that changes. */
+  ready(): boolean;
+  /** Idempotent. */
+  end(): void;
+}
+
+interface SseOptions {
+  clock: Clock;
+  until: readonly AbortSignal[];
+  onReady(): void;
+  /** Called once, however the stream ends. */
+  onEnd(): void;
+}
+
+export function openSse(res: ServerResponse, { clock, until, onReady, onEnd }: SseOptions): SseStream {
+  const ended = new AbortController();
+  let queue: string[] = [];
+  let queuedLength = 0;
+  let isBehind = false;
+  let lastWriteMs = clock.monotonic();
+
+  const hasRoom = () => res.writableLength + queuedLength < BUDGET_BYTES;
+  const write = (text: string) => {
+    lastWriteMs = clock.monotonic();
+    if (!res.destroyed) res.write(text);
+  };
+  const flush = () => {
+    const chunk = queue.join('');
+    queue = [];
+    queuedLength = 0;
+    if (chunk !== '' && !ended.signal.aborted) write(chunk);
+  };
+  const catchUp = () => {
+    if (!isBehind || ended.signal.aborted || !hasRoom()) return;
+    isBehind = false;
+    onReady();
+  };
+  const end = () => {
+    if (ended.signal.aborted) return;
+    flush();
+    ended.abort();
+    for (const signal of until) signal.removeEventListener('abort', end);
+    res.end();
+    onEnd();
+  };
+
+  res.writeHead(200, HEADERS);
+  res.flushHeaders();
+  res.on('drain', catchUp);
+  res.once('close', end);
+  for (const signal of until) signal.addEventListener('abort', end, { once: true });
+  if (until.some((signal) => signal.aborted)) setImmediate(end);
+  void keepAlive({ clock, ended: ended.signal, quietMs: () => clock.monotonic() - lastWriteMs }, () =>
+    // A client that is behind has unread bytes already, and must not collect more.
+    write(res.writableNeedDrain ? '' : KEEPALIVE),
+  );
+
+  return {
+    send(frames) {
+      if (ended.signal.aborted) return;
+      if (queue.length === 0) {
+        setImmediate(() => {
+          flush();
+          catchUp();
+        });
+      }
+      queue.push(frames);
+      queuedLength += frames.length;
+    },
+    ready() {
+      isBehind ||= !hasRoom();
+      return !isBehind;
+    },
+    end,
+  };
+}
+
+/** One event as a frame; only log events have an id to continue from. */
+export const sseFrame = (json: string, id?: string): string =>
+  id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
+
+const HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+};
+
+interface Quiet {
+  clock: Clock;
+  ended: AbortSignal;
+  quietMs(): number;
+}
+
+async function keepAlive({ clock, ended, quietMs }: Quiet, beat: () => void): Promise<void> {
+  try {
+    while (!ended.aborted) {
+      await clock.sleep(LIMITS.sseKeepaliveMs - quietMs(), ended);
+      if (quietMs() >= LIMITS.sseKeepaliveMs) beat();
+    }
+  } catch (error) {
+    if (!ended.aborted) throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
+
+const STATUS: Record<ErrorCode, number> = {
+  INVALID_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  BUSY: 409,
+  RATE_LIMITED: 429,
+  PAYLOAD_TOO_LARGE: 413,
+  UNAVAILABLE: 503,
+  TIMEOUT: 504,
+  AGENT_TIMEOUT: 504,
+  NOT_PAIRED: 403,
+  NOT_LINKED: 409,
+  INTERNAL: 500,
+};
+
+/** An error as HTTP says it. What is not a GatewayError is told to nobody. */
+export function toFailure(error: unknown): { status: number; body: { error: string }; headers: HeaderFields } {
+  if (!(error instanceof GatewayError)) return { status: 500, body: { error: 'Internal error' }, headers: {} };
+  const headers: HeaderFields = {};
+  if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer';
+  if (error.retryAfterMs !== undefined) headers['Retry-After'] = `${Math.max(1, Math.ceil(error.retryAfterMs / 1000))}`;
+  return { status: STATUS[error.code], body: { error: error.message }, headers };
+}
+
+export type HeaderFields = Record<string, string>;
+
+export const unauthorized = () => new GatewayError('UNAUTHORIZED', 'Unauthorized: missing or invalid token');
+export const lacksScope = (scope: string) => new GatewayError('FORBIDDEN', `Forbidden: token lacks '${scope}' scope`);
