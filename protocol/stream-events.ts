@@ -71,8 +71,10 @@ export const RunOutcome = z
   .meta({ id: 'RunOutcome' });
 export type RunOutcome = z.infer<typeof RunOutcome>;
 
-const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
-  z.object({ type: z.literal(type), ...shape });
+/** `tool_result` is `StreamToolResult` in the documents. */
+const idOf = (type: string) => `Stream${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id = idOf(type)) =>
+  z.object({ type: z.literal(type), ...shape }).meta({ id });
 
 /**
  * The vocabulary of a workstream's event log, row by row. What clients read over SSE is these objects as they are;
@@ -148,13 +150,17 @@ export const TRANSIENT_EVENTS = {
     reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
   }),
   /** The conversation so far; its SSE id is the cursor the snapshot was taken at. */
-  history: event('history', {
-    messages: z.array(HistoryMessage),
-    /** After an exact resume: the cursor the stream continues from. */
-    from: z.string().optional(),
-    /** Older messages exist: read them with `before` = the first `seq`. */
-    truncated: z.boolean().optional(),
-  }),
+  history: event(
+    'history',
+    {
+      messages: z.array(HistoryMessage),
+      /** After an exact resume: the cursor the stream continues from. */
+      from: z.string().optional(),
+      /** Older messages exist: read them with `before` = the first `seq`. */
+      truncated: z.boolean().optional(),
+    },
+    'StreamOpeningHistory',
+  ),
   busy_error: event('busy_error', { message: z.string() }),
   in_progress_snapshot: event('in_progress_snapshot', {
     content: z.string(),

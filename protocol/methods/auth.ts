@@ -17,31 +17,35 @@ export const authContracts = {
   'auth.login': contract({
     summary: 'Exchange a one-time login code or a token for a session.',
     scope: 'public',
-    params: z.strictObject({ code: z.string().max(256).optional(), token: z.string().max(4096).optional() }),
+    params: z
+      .strictObject({ code: z.string().max(256).optional(), token: z.string().max(4096).optional() })
+      .meta({ id: 'AuthLoginParams' }),
     result: LoginResult,
   }),
   'auth.logout': contract({
     summary: 'End the caller’s login session, on open sockets and streams too.',
     scope: 'public',
-    params: z.strictObject({}),
-    result: z.strictObject({ status: z.literal('ok') }),
+    params: z.strictObject({}).meta({ id: 'AuthLogoutParams' }),
+    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'AuthLogoutResult' }),
   }),
   'auth.status': contract({
     summary: 'Who the caller is and how to authenticate.',
     scope: 'public',
-    params: z.strictObject({}),
-    result: z.strictObject({
-      authenticated: z.boolean(),
-      authEnabled: z.boolean(),
-      userId: z.string().nullable(),
-      scopes: z.array(z.string()),
-      source: z.string().nullable(),
-    }),
+    params: z.strictObject({}).meta({ id: 'AuthStatusParams' }),
+    result: z
+      .strictObject({
+        authenticated: z.boolean(),
+        authEnabled: z.boolean(),
+        userId: z.string().nullable(),
+        scopes: z.array(z.string()),
+        source: z.string().nullable(),
+      })
+      .meta({ id: 'AuthStatusResult' }),
   }),
   'auth.link': contract({
     summary: 'A one-time login link for a browser, valid for ten minutes.',
     scope: 'approve',
-    params: z.strictObject({}),
-    result: z.strictObject({ url: z.string(), expiresAtMs: z.int().min(0) }),
+    params: z.strictObject({}).meta({ id: 'AuthLinkParams' }),
+    result: z.strictObject({ url: z.string(), expiresAtMs: z.int().min(0) }).meta({ id: 'AuthLinkResult' }),
   }),
 };

@@ -31,9 +31,7 @@ export const ChatEvent = z
     sessionKey: NonEmpty,
     seq: Count,
     state: z.enum(['delta', 'final', 'aborted', 'error']),
-    message: z
-      .strictObject({ role: z.literal('assistant'), content: z.array(TextPart), timestamp: Count })
-      .optional(),
+    message: z.strictObject({ role: z.literal('assistant'), content: z.array(TextPart), timestamp: Count }).optional(),
     errorMessage: z.string().optional(),
     stopReason: z.string().optional(),
   })

@@ -7,6 +7,6 @@ export const systemContracts = {
     summary: 'Who is connected, newest first: a bare array.',
     scope: 'read',
     params: z.unknown(),
-    result: z.array(PresenceEntry),
+    result: z.array(PresenceEntry).meta({ id: 'SystemPresenceResult' }),
   }),
 };

@@ -67,96 +67,114 @@ export const CancelReceipt = z
   .meta({ id: 'CancelReceipt' });
 export type CancelReceipt = z.infer<typeof CancelReceipt>;
 
-const Ok = z.strictObject({ status: z.literal('ok') });
+const Ok = z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamOk' });
 
 export const workstreamContracts = {
   'workstream.list': contract({
     summary: 'Loaded workstreams, in the order they were made.',
     scope: 'read',
-    params: z.strictObject({}),
-    result: z.strictObject({ workstreams: z.array(WorkstreamRow) }),
+    params: z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
+    result: z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),
   }),
   'workstream.saved': contract({
     summary: 'Stored workstreams, most recently updated first.',
     scope: 'read',
-    params: z.strictObject({ limit: z.int().min(1).max(500).optional(), before: Count.optional() }),
-    result: z.strictObject({ workstreams: z.array(SavedWorkstream) }),
+    params: z
+      .strictObject({ limit: z.int().min(1).max(500).optional(), before: Count.optional() })
+      .meta({ id: 'WorkstreamSavedParams' }),
+    result: z.strictObject({ workstreams: z.array(SavedWorkstream) }).meta({ id: 'WorkstreamSavedResult' }),
   }),
   'workstream.create': contract({
     summary: 'Make a workstream, or reopen a stored one with resumeWs.',
     scope: 'write',
-    params: z.strictObject({
-      name: z.string().max(128).optional(),
-      model: z.string().max(256).optional(),
-      autoApprove: z.boolean().optional(),
-      resumeWs: z.string().max(128).optional(),
-      workdir: z.string().max(4096).optional(),
-      idempotencyKey: Key,
-    }),
-    result: z.strictObject({ wsId: NonEmpty, name: NonEmpty, resumed: z.boolean(), messageCount: Count }),
+    params: z
+      .strictObject({
+        name: z.string().max(128).optional(),
+        model: z.string().max(256).optional(),
+        autoApprove: z.boolean().optional(),
+        resumeWs: z.string().max(128).optional(),
+        workdir: z.string().max(4096).optional(),
+        idempotencyKey: Key,
+      })
+      .meta({ id: 'WorkstreamCreateParams' }),
+    result: z
+      .strictObject({ wsId: NonEmpty, name: NonEmpty, resumed: z.boolean(), messageCount: Count })
+      .meta({ id: 'WorkstreamCreateResult' }),
     idempotency: 'optional',
   }),
   'workstream.get': contract({
     summary: 'One workstream with the last page of its messages.',
     scope: 'read',
-    params: z.strictObject({ wsId: WsId }),
-    result: z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }),
+    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamGetParams' }),
+    result: z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }).meta({ id: 'WorkstreamGetResult' }),
   }),
   'workstream.history': contract({
     summary: 'A page of stored messages, oldest first, ending before `before`.',
     scope: 'read',
-    params: z.strictObject({ wsId: WsId, before: Count.optional(), limit: z.int().min(1).max(500).optional() }),
-    result: z.strictObject({ messages: z.array(HistoryMessage), truncated: z.boolean() }),
+    params: z
+      .strictObject({ wsId: WsId, before: Count.optional(), limit: z.int().min(1).max(500).optional() })
+      .meta({ id: 'WorkstreamHistoryParams' }),
+    result: z
+      .strictObject({ messages: z.array(HistoryMessage), truncated: z.boolean() })
+      .meta({ id: 'WorkstreamHistoryResult' }),
   }),
   'workstream.update': contract({
     summary: 'Rename, choose another model, or set auto-approve (which needs the approve scope).',
     scope: 'write',
-    params: z.strictObject({
-      wsId: WsId,
-      name: z.string().max(128).optional(),
-      model: z.string().max(256).optional(),
-      autoApprove: z.boolean().optional(),
-    }),
+    params: z
+      .strictObject({
+        wsId: WsId,
+        name: z.string().max(128).optional(),
+        model: z.string().max(256).optional(),
+        autoApprove: z.boolean().optional(),
+      })
+      .meta({ id: 'WorkstreamUpdateParams' }),
     result: WorkstreamRow,
   }),
   'workstream.send': contract({
     summary: 'Give a workstream one user message; its reply arrives as events.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, message: z.string(), idempotencyKey: Key }),
-    result: z.strictObject({ status: z.enum(['ok', 'busy']), runId: z.string().optional() }),
+    params: z
+      .strictObject({ wsId: WsId, message: z.string(), idempotencyKey: Key })
+      .meta({ id: 'WorkstreamSendParams' }),
+    result: z
+      .strictObject({ status: z.enum(['ok', 'busy']), runId: z.string().optional() })
+      .meta({ id: 'WorkstreamSendResult' }),
     idempotency: 'optional',
   }),
   'workstream.approve': contract({
     summary: 'Decide whatever waits in a workstream; with approvalId only that one (a stale one is CONFLICT).',
     scope: 'approve',
-    params: z.strictObject({
-      wsId: WsId,
-      approved: z.boolean(),
-      feedback: z.string().max(16_384).nullable().optional(),
-      always: z.boolean().optional(),
-      approvalId: z.string().optional(),
-      idempotencyKey: Key,
-    }),
+    params: z
+      .strictObject({
+        wsId: WsId,
+        approved: z.boolean(),
+        feedback: z.string().max(16_384).nullable().optional(),
+        always: z.boolean().optional(),
+        approvalId: z.string().optional(),
+        idempotencyKey: Key,
+      })
+      .meta({ id: 'WorkstreamApproveParams' }),
     result: Ok,
     idempotency: 'optional',
   }),
   'workstream.cancel': contract({
     summary: 'Stop what runs; `force` abandons the worker at once.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }),
-    result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }),
+    params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }).meta({ id: 'WorkstreamCancelParams' }),
+    result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
   }),
   'workstream.command': contract({
     summary: 'A slash command; its output arrives as events.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }),
-    result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }),
+    params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
+    result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }).meta({ id: 'WorkstreamCommandResult' }),
     serial: ({ wsId }: { wsId: string }) => wsId,
   }),
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId }),
+    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCloseParams' }),
     result: Ok,
   }),
 };

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { Contract } from './contract.ts';
+import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
+import { Frame } from './frames.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { ENDPOINTS } from './http/index.ts';
+import { CONTRACTS } from './index.ts';
+import { StreamEvent, TRANSIENT_EVENTS } from './stream-events.ts';
+
+/** Every frame, method and event: committed as protocol/generated/schema.json. As a schema it is that of any frame. */
+export function jsonSchemaDocument() {
+  // What a client may rely on: defaults count as optional, and events may gain fields.
+  const { $defs, properties = {} } = z.toJSONSchema(z.object(schemasByPlace()), { io: 'input', override: tidy });
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Gateway protocol',
+    description: 'Any frame. Methods, events and the events of a workstream’s log stand beside it by name.',
+    ...asObject(properties.Frame),
+    methods: mapValues<Contract, object>(CONTRACTS, ({ summary, scope, idempotency, interim }, name) => ({
+      summary,
+      scope,
+      idempotency,
+      params: properties[`${name} params`],
+      interim: interim && properties[`${name} interim`],
+      result: properties[`${name} result`],
+    })),
+    events: mapValues<GatewayEventRow, object>(GATEWAY_EVENTS, (row, name) => ({
+      ...row,
+      payload: properties[`${name} payload`],
+    })),
+    streamEvents: properties.StreamEvent,
+    transientEvents: mapValues<z.ZodType, unknown>(TRANSIENT_EVENTS, (_, name) => properties[`${name} frame`]),
+    $defs,
+  };
+}
+
+/** The HTTP interface as OpenAPI 3.1: served at /openapi.json and committed as protocol/generated/openapi.json. */
+export function openApiDocument(version: string) {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const [group, rows] of Object.entries(ENDPOINTS))
+    for (const [name, row] of Object.entries<Endpoint>(rows))
+      paths[row.path] = { ...paths[row.path], [row.verb]: operationOf(row, { group, name }) };
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Headgate',
+        version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        description:
+          'Conversations with an agent over HTTP and server-sent events. Bodies are JSON; one that cannot be read ' +
+          'counts as an empty object, and missing fields take their defaults. HTTP.md has the whole of it.',
+      },
+      security: [{ bearer: [] }, { cookie: [] }],
+      tags: [...Object.keys(ENDPOINTS), 'documents'].map((name) => ({ name })),
+      paths: { ...paths, ...PLAIN_PATHS },
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The operator token of the home folder, or a login’s jwt.',
+          },
+          cookie: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'service_auth',
+            description: 'Set by auth/login; for browsers.',
+          },
+        },
+        schemas: { ErrorReply },
+      },
+    },
+    { override: tidy },
+  );
+}
+
+/** All schemas of the WebSocket side, so that one conversion shares their definitions. */
+function schemasByPlace(): Record<string, z.ZodType> {
+  const places: Record<string, z.ZodType> = { Frame, StreamEvent };
+  for (const [name, row] of Object.entries<Contract>(CONTRACTS)) {
+    places[`${name} params`] = row.params;
+    places[`${name} result`] = row.result;
+    if (row.interim !== undefined) places[`${name} interim`] = row.interim;
+  }
+  for (const [name, row] of Object.entries<GatewayEventRow>(GATEWAY_EVENTS)) places[`${name} payload`] = row.payload;
+  for (const [name, schema] of Object.entries(TRANSIENT_EVENTS)) places[`${name} frame`] = schema;
+  return places;
+}
+
+/** Replies may gain fields; and that an integer fits a JavaScript number goes without saying. */
+function tidy({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  const { def } = zodSchema._zod;
+  if (def.type === 'object' && def.catchall === undefined) delete jsonSchema.additionalProperties;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}
+
+const ErrorReply = z.object({ error: z.string().meta({ description: 'What is wrong, for people.' }) });
+
+const json = (schema: z.ZodType) => ({ content: { 'application/json': { schema } } });
+
+const plain = (summary: string, mediaType: string, schema: z.ZodType = z.string()) => ({
+  get: {
+    summary,
+    tags: ['documents'],
+    security: [],
+    responses: { '200': { description: 'OK', content: { [mediaType]: { schema } } } },
+  },
+});
+
+const PLAIN_PATHS: ZodOpenApiPathsObject = {
+  '/': plain('The page: one self-contained document.', 'text/html; charset=utf-8'),
+  '/metrics': plain('Counters and gauges for Prometheus.', 'text/plain; version=0.0.4; charset=utf-8'),
+  '/openapi.json': plain('This document.', 'application/json', z.object({})),
+};
+
+function operationOf(row: Endpoint, { group, name }: { group: string; name: string }): ZodOpenApiOperationObject {
+  const needs = row.scope === 'public' ? 'Needs no credential.' : `Needs the scope \`${row.scope}\`.`;
+  return {
+    operationId: group === name ? name : `${group}.${name}`,
+    summary: row.summary,
+    description: needs,
+    tags: [group],
+    ...(row.scope === 'public' ? { security: [] } : {}),
+    requestParams: {
+      ...(row.verb === 'get' && row.request instanceof z.ZodObject ? { query: row.request } : {}),
+      ...headersOf(row),
+    },
+    ...(row.verb === 'post' ? { requestBody: json(row.request) } : {}),
+    responses: {
+      '200':
+        row.answers === 'event-stream'
+          ? {
+              description: 'The `data:` of each event is one such object.',
+              content: { 'text/event-stream': { schema: row.reply } },
+            }
+          : { description: 'OK', ...json(row.reply) },
+      ...errorsOf(row),
+    },
+  };
+}
+
+function headersOf(row: Endpoint) {
+  const header = z.object({
+    ...(row.idempotencyKey ? { 'Idempotency-Key': z.string().optional() } : {}),
+    ...(row === ENDPOINTS.events.events ? { 'Last-Event-ID': z.string().optional() } : {}),
+  });
+  return Object.keys(header.shape).length === 0 ? {} : { header };
+}
+
+function errorsOf(row: Endpoint) {
+  const common = { 401: 'Unauthorized: missing or invalid token', 403: `Forbidden: token lacks '${row.scope}' scope` };
+  const errors = { ...(row.scope === 'public' ? {} : common), ...row.errors };
+  return mapValues(errors, (description) => ({ description, ...json(ErrorReply) }));
+}
+
+const asObject = (value: unknown): Record<string, unknown> => ({ ...(value as object) });
+
+const mapValues = <T, U>(object: Record<string, T>, convert: (value: T, key: string) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, convert(value, key)]));
