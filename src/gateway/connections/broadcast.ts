@@ -1,0 +1,147 @@
+import {
+  GATEWAY_EVENTS,
+  type GatewayEventName,
+  type GatewayEventPayload,
+  type GatewayEventRow,
+} from '../../../protocol/events/gateway.ts';
+import type { StateVersion } from '../../../protocol/frames.ts';
+import { type Rights, rightsFrom } from '../rights.ts';
+import { encodeTextFrame } from './frame-encoding.ts';
+
+/** A connection as the events see it. */
+export interface Member {
+  readonly rights: Rights;
+  /** Must not throw. */
+  deliver(frame: Buffer, dropIfSlow: boolean): void;
+}
+
+/** What a member has to say about itself later on. */
+export interface Membership {
+  /** The first one ends "every workstream": from then on only watched ones. */
+  watch(wsId: string): void;
+  unwatch(wsId: string): void;
+  leave(): void;
+}
+
+/** Sends events to everyone who may see them, each encoded once for all clients with the same rights. */
+export interface Broadcast {
+  join(member: Member): Membership;
+  publish<E extends SequencedEvent>(
+    event: E,
+    payload: GatewayEventPayload<E>,
+    options?: { stateVersion?: StateVersion },
+  ): void;
+  /** An `agent` or `chat` event, its payload as JSON text, to those who watch that workstream. */
+  toWatchers(event: 'agent' | 'chat', wsId: string, payloadJson: string): void;
+  /** Whether `toWatchers` would reach anyone. */
+  hasWatchers(wsId: string): boolean;
+  readonly size: number;
+}
+
+/** Events without a place in a log of their own. */
+export type SequencedEvent = Exclude<GatewayEventName, 'agent' | 'chat' | 'workstream'>;
+
+interface BroadcastOptions {
+  /** Every how many events one is checked against its row; 1 in tests. */
+  checkEvery?: number;
+  /** An event that its own row refuses; clients would drop it. */
+  onInvalid(event: string, problem: unknown): void;
+}
+
+export function createBroadcast({ checkEvery = 64, onInvalid }: BroadcastOptions): Broadcast {
+  const classes: Record<Rights, { seq: number; members: Set<Member> }> = {
+    public: { seq: 0, members: new Set() },
+    read: { seq: 0, members: new Set() },
+    write: { seq: 0, members: new Set() },
+    approve: { seq: 0, members: new Set() },
+  };
+  const watchers = createWatchers();
+  let published = 0;
+
+  function check(event: string, row: GatewayEventRow, payload: unknown): void {
+    published += 1;
+    if (published % checkEvery !== 0) return;
+    const parsed = row.payload.safeParse(payload);
+    if (!parsed.success) onInvalid(event, parsed.error);
+  }
+
+  return {
+    join(member) {
+      const { members } = classes[member.rights];
+      members.add(member);
+      const watching = watchers.join(member);
+      return {
+        ...watching,
+        leave() {
+          members.delete(member);
+          watching.leave();
+        },
+      };
+    },
+    publish(event, payload, { stateVersion } = {}) {
+      const row: GatewayEventRow = GATEWAY_EVENTS[event];
+      check(event, row, payload);
+      const json = JSON.stringify(payload);
+      const tail = stateVersion === undefined ? '}' : `,"stateVersion":${JSON.stringify(stateVersion)}}`;
+      for (const rights of rightsFrom(row.scope)) {
+        // Counted per class and also when nobody listens, so whoever joins later sees no gap that is not a loss.
+        const group = classes[rights];
+        group.seq += 1;
+        if (group.members.size === 0) continue;
+        const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${json},"seq":${group.seq}${tail}`);
+        for (const member of [...group.members]) member.deliver(frame, row.dropIfSlow);
+      }
+    },
+    toWatchers(event, wsId, payloadJson) {
+      const members = watchers.of(wsId);
+      if (members.length === 0) return;
+      if (++published % checkEvery === 0) {
+        const parsed = GATEWAY_EVENTS[event].payload.safeParse(JSON.parse(payloadJson));
+        if (!parsed.success) onInvalid(event, parsed.error);
+      }
+      const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
+      for (const member of members) member.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
+    },
+    hasWatchers: watchers.has,
+    get size() {
+      return Object.values(classes).reduce((sum, { members }) => sum + members.size, 0);
+    },
+  };
+}
+
+/** Who gets the output of which workstream: everyone, until a member names the ones it wants. */
+function createWatchers() {
+  const ofEvery = new Set<Member>();
+  const ofOne = new Map<string, Set<Member>>();
+
+  function forget(wsId: string, member: Member): void {
+    const members = ofOne.get(wsId);
+    members?.delete(member);
+    if (members?.size === 0) ofOne.delete(wsId);
+  }
+
+  return {
+    of: (wsId: string): Member[] => [...ofEvery, ...(ofOne.get(wsId) ?? [])],
+    has: (wsId: string): boolean => ofEvery.size > 0 || ofOne.has(wsId),
+    join(member: Member): Membership {
+      const watched = new Set<string>();
+      if (member.rights !== 'public') ofEvery.add(member);
+      return {
+        watch(wsId) {
+          ofEvery.delete(member);
+          watched.add(wsId);
+          const members = ofOne.get(wsId) ?? new Set();
+          ofOne.set(wsId, members.add(member));
+        },
+        unwatch(wsId) {
+          watched.delete(wsId);
+          forget(wsId, member);
+        },
+        leave() {
+          ofEvery.delete(member);
+          for (const wsId of watched) forget(wsId, member);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { ConnectParams, HelloOk } from '../../../protocol/methods/connect.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { Principal } from '../call.ts';
+import type { Dispatch } from '../dispatch.ts';
+import { rightsOf } from '../rights.ts';
+import type { Broadcast } from './broadcast.ts';
+import { type Closing, type HandshakeOutcome, shakeHands, UNAUTHORIZED } from './handshake.ts';
+import { type Defer, Outbox } from './outbox.ts';
+import { createRequests, type Requests } from './requests.ts';
+import { encodeAnswer, encodeRefusal } from './response-frame.ts';
+import type { Revocations } from './revocations.ts';
+import { type ConnectionSubscriptions, createSubscriptions, type Follow } from './subscriptions.ts';
+import type { Wire, WireListener } from './wire.ts';
+
+/** What the upgrade request told of a client. */
+export interface Upgrade {
+  connId: string;
+  address: string;
+  token: string | undefined;
+  /** Gives back the place among sockets that have not authenticated. Idempotent. */
+  leaveLobby(): void;
+}
+
+export interface ConnectionDeps {
+  dispatch: Dispatch;
+  authenticator: Pick<Authenticator, 'authenticate'>;
+  hello(connId: string, principal: Principal): HelloOk;
+  presence: {
+    connected(connId: string, client: ConnectParams['client'], address: string): void;
+    disconnected(connId: string): void;
+  };
+  broadcast: Pick<Broadcast, 'join'>;
+  revocations: Revocations;
+  follow: Follow;
+  maxBufferedBytes: number;
+  defer: Defer;
+  clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  log: Log;
+}
+
+type Accepted = HandshakeOutcome & { kind: 'accepted' };
+
+const MAX_MISSED_PINGS = 2;
+/** What work gets to hear that waited for a client that is gone. */
+const GONE = new GatewayError('UNAVAILABLE', 'the connection was closed');
+
+/** One client from its upgrade to its end. */
+export class Connection implements WireListener {
+  readonly #wire: Wire;
+  readonly #upgrade: Upgrade;
+  readonly #deps: ConnectionDeps;
+  readonly #outbox: Outbox;
+  readonly #gone = new AbortController();
+  readonly #deadline = new AbortController();
+  #state: 'greeting' | 'joining' | 'open' | 'closed' = 'greeting';
+  /** Frames that came with the first one, before it was judged: no more than one read of the socket holds. */
+  #early: (string | undefined)[] = [];
+  #missedPings = 0;
+  #requests: Requests | undefined;
+  #subscriptions: ConnectionSubscriptions | undefined;
+  readonly #endings: (() => void)[] = [];
+
+  constructor(wire: Wire, upgrade: Upgrade, deps: ConnectionDeps) {
+    this.#wire = wire;
+    this.#upgrade = upgrade;
+    this.#deps = deps;
+    const { defer, maxBufferedBytes, clock } = deps;
+    this.#outbox = new Outbox({ wire, defer, maxBufferedBytes, onRelief: () => this.#onRelief() });
+    clock.sleep(LIMITS.handshakeMs, this.#deadline.signal).then(
+      () => this.close({ code: 1000, reason: '' }),
+      () => undefined, // the handshake was over in time
+    );
+  }
+
+  onMessage(text: string | undefined): void {
+    this.#missedPings = 0;
+    if (this.#state === 'open') this.#onRequest(text);
+    if (this.#state === 'joining') this.#early.push(text);
+    if (this.#state === 'greeting') this.#onGreeting(text);
+  }
+
+  onPong(): void {
+    this.#missedPings = 0;
+  }
+
+  onClose(): void {
+    this.#end();
+  }
+
+  /** Asks for a sign of life; ends a client that did not answer twice. */
+  tick(): void {
+    if (this.#state !== 'open') return;
+    if (this.#missedPings >= MAX_MISSED_PINGS) {
+      this.terminate();
+    } else {
+      this.#missedPings += 1;
+      this.#wire.ping();
+    }
+  }
+
+  close({ code, reason }: Closing): void {
+    if (this.#state === 'closed') return;
+    this.#outbox.flush();
+    this.#end();
+    this.#wire.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#end();
+    this.#wire.terminate();
+  }
+
+  #onGreeting(text: string | undefined): void {
+    this.#state = 'joining';
+    this.#wire.pause();
+    void this.#join(text);
+  }
+
+  async #join(text: string | undefined): Promise<void> {
+    const { authenticator, log } = this.#deps;
+    const context = { authenticator, upgradeToken: this.#upgrade.token };
+    const outcome = await shakeHands(text, context).catch((error: unknown): HandshakeOutcome => {
+      log.error({ err: error }, 'a handshake failed');
+      return { kind: 'refused', closing: { code: 1011, reason: '' } };
+    });
+    if (this.#state !== 'joining') return;
+    if (outcome.kind === 'accepted') {
+      this.#welcome(outcome);
+      return;
+    }
+    if (outcome.answer) this.#outbox.answer(encodeRefusal(outcome.answer.id, outcome.answer.error));
+    this.close(outcome.closing);
+  }
+
+  #welcome({ id, params, principal }: Accepted): void {
+    const { presence, hello, revocations, log } = this.#deps;
+    const { connId, address, leaveLobby } = this.#upgrade;
+    this.#state = 'open';
+    leaveLobby();
+    this.#deadline.abort(GONE);
+    presence.connected(connId, params.client, address);
+    this.#endings.push(() => presence.disconnected(connId));
+    this.#outbox.answer(encodeAnswer(id, hello(connId, principal)));
+    this.#serve(principal);
+    log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
+    this.#wire.setMaxPayload(LIMITS.maxPayloadBytes);
+    this.#endings.push(revocations.watch(principal.revoked, () => this.close(UNAUTHORIZED)));
+    this.#wire.resume();
+    for (const frame of this.#early) this.onMessage(frame);
+    this.#early = [];
+  }
+
+  #serve(principal: Principal): void {
+    const { broadcast, follow, dispatch, clock, log } = this.#deps;
+    const outbox = this.#outbox;
+    const membership = broadcast.join({
+      rights: rightsOf(principal.scopes),
+      deliver: (frame, dropIfSlow) => this.#deliver(frame, dropIfSlow),
+    });
+    const subscriptions = createSubscriptions({ follow, outbox, watching: membership });
+    const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address };
+    this.#subscriptions = subscriptions;
+    this.#requests = createRequests({ dispatch, caller, subscriptions, outbox, clock, log });
+    this.#endings.push(membership.leave, subscriptions.close);
+  }
+
+  #onRequest(text: string | undefined): void {
+    this.#requests?.onText(text);
+    if (this.#outbox.isClogged()) this.#wire.pause();
+  }
+
+  #deliver(frame: Buffer, dropIfSlow: boolean): void {
+    if (!this.#outbox.isOver()) this.#outbox.push(frame);
+    else if (!dropIfSlow) this.close({ code: 1008, reason: 'slow consumer' });
+  }
+
+  #onRelief(): void {
+    this.#missedPings = 0; // it was not read from, so it could not answer
+    this.#wire.resume();
+    this.#subscriptions?.resume();
+  }
+
+  #end(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#outbox.close();
+    this.#upgrade.leaveLobby();
+    this.#deadline.abort(GONE);
+    this.#gone.abort(GONE);
+    for (const end of this.#endings) end();
+    this.#deps.log.debug({ connId: this.#upgrade.connId }, 'disconnected');
+  }
+}

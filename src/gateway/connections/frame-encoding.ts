@@ -1,0 +1,33 @@
+/**
+ * One whole, unmasked text message as a server sends it (RFC 6455, 5.2). Made once, it can be written to any number of
+ * sockets.
+ */
+export function encodeTextFrame(json: string): Buffer {
+  const length = Buffer.byteLength(json);
+  const start = headerBytes(length);
+  const frame = Buffer.allocUnsafe(start + length);
+  frame[0] = FINAL_TEXT;
+  writeLength(frame, length);
+  frame.write(json, start);
+  return frame;
+}
+
+const FINAL_TEXT = 0x81;
+
+function headerBytes(length: number): number {
+  if (length < 126) return 2;
+  return length < 65_536 ? 4 : 10;
+}
+
+function writeLength(frame: Buffer, length: number): void {
+  if (length < 126) {
+    frame[1] = length;
+  } else if (length < 65_536) {
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = 127;
+    frame.writeUInt16BE(0, 2);
+    frame.writeUIntBE(length, 4, 6);
+  }
+}

@@ -1,0 +1,56 @@
+import type { Scope } from '../../../protocol/contract.ts';
+import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
+import type { StateVersion } from '../../../protocol/frames.ts';
+import { CONTRACTS } from '../../../protocol/index.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { HelloOk, PresenceEntry } from '../../../protocol/methods/connect.ts';
+import type { Principal } from '../call.ts';
+import { holds } from '../rights.ts';
+
+/** What `hello-ok` tells of the daemon, at the moment it is asked. */
+export interface GatewayView {
+  server: { version: string; host?: string; commit?: string };
+  presence(): PresenceEntry[];
+  /** The last health summary; `{}` before the first. */
+  health(): unknown;
+  stateVersion(): StateVersion;
+  uptimeMs(): number;
+  policy: { maxBufferedBytes: number; tickIntervalMs: number };
+}
+
+/** The answer to a good handshake: who we are, what this principal may use, the state it starts from. */
+export function createHello(view: GatewayView): (connId: string, principal: Principal) => HelloOk {
+  const featuresOf = createFeatures();
+  return (connId, { scopes }) => ({
+    type: 'hello-ok',
+    protocol: LIMITS.protocolVersion,
+    server: { ...view.server, connId },
+    features: featuresOf(scopes),
+    snapshot: {
+      presence: view.presence(),
+      health: view.health(),
+      stateVersion: view.stateVersion(),
+      uptimeMs: Math.floor(view.uptimeMs()),
+    },
+    policy: { maxPayload: LIMITS.maxPayloadBytes, ...view.policy },
+  });
+}
+
+/** Few principals differ in their scopes, so what each set may use is worked out once. */
+function createFeatures(): (scopes: ReadonlySet<Scope>) => HelloOk['features'] {
+  const known = new Map<string, HelloOk['features']>();
+  return (scopes) => {
+    const name = [...scopes].sort().join();
+    const features = known.get(name) ?? {
+      methods: namesFor(CONTRACTS, scopes).filter((method) => method !== 'connect'),
+      events: namesFor(GATEWAY_EVENTS, scopes),
+    };
+    known.set(name, features);
+    return features;
+  };
+}
+
+const namesFor = (rows: Record<string, { scope: Scope }>, scopes: ReadonlySet<Scope>): string[] =>
+  Object.entries(rows)
+    .filter(([, { scope }]) => holds(scopes, scope))
+    .map(([name]) => name);

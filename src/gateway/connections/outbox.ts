@@ -1,0 +1,106 @@
+import type { Wire } from './wire.ts';
+
+/** Runs a task when this turn of the event loop is over. */
+export type Defer = (task: () => void) => void;
+
+interface OutboxOptions {
+  wire: Pick<Wire, 'write' | 'pendingBytes'>;
+  /** Above it, broadcasts are skipped or close the connection, and nothing more is read from it. */
+  maxBufferedBytes: number;
+  /** A client that had too much waiting has taken enough to go on. */
+  onRelief(): void;
+  defer: Defer;
+}
+
+/** What waits to be written to one client. All that one turn of the event loop produces goes out in one write. */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #queuedAnswerBytes = 0;
+  /** Of answers, until the system has taken them. */
+  #answerBytes = 0;
+  #isScheduled: boolean = false;
+  #isBlocked: boolean = false;
+  #isClosed: boolean = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Something the client did not ask for. */
+  push(frame: Buffer): void {
+    if (this.#isClosed) return;
+    this.#queue.push(frame);
+    this.#queuedBytes += frame.length;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#options.defer(this.flush);
+  }
+
+  /** The answer to a request: it counts as memory, but is not held against the client when a broadcast comes. */
+  answer(frame: Buffer): void {
+    if (this.#isClosed) return;
+    this.#queuedAnswerBytes += frame.length;
+    this.#answerBytes += frame.length;
+    this.push(frame);
+  }
+
+  /** Over the budget with what was pushed. What only waits for the end of this turn is no sign of a slow client. */
+  isOver(): boolean {
+    if (this.#pushedBytes() <= this.#options.maxBufferedBytes) return false;
+    this.flush();
+    return this.#pushedBytes() > this.#options.maxBufferedBytes;
+  }
+
+  /** Over the budget, answers included: time to stop reading requests until `onRelief`. */
+  isClogged(): boolean {
+    return this.#blockedIf(this.#bufferedBytes() > this.#options.maxBufferedBytes);
+  }
+
+  /**
+   * Room for more of a log; when not, `onRelief` comes. A quarter of the budget, so that a client that is caught up from
+   * the log is never over it.
+   */
+  isReady(): boolean {
+    return !this.#isClosed && !this.#blockedIf(this.#bufferedBytes() >= this.#options.maxBufferedBytes / 4);
+  }
+
+  flush = (): void => {
+    this.#isScheduled = false;
+    const frames = this.#queue;
+    if (frames.length === 0) return;
+    const answerBytes = this.#queuedAnswerBytes;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#queuedAnswerBytes = 0;
+    this.#options.wire.write(joined(frames), () => {
+      this.#answerBytes -= answerBytes;
+      this.#relieve();
+    });
+  };
+
+  /** Forgets what waits; later frames go nowhere. */
+  close(): void {
+    this.#isClosed = true;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+  }
+
+  #relieve(): void {
+    if (!this.#isBlocked || this.#isClosed) return;
+    if (this.#bufferedBytes() >= this.#options.maxBufferedBytes / 4) return;
+    this.#isBlocked = false;
+    this.#options.onRelief();
+  }
+
+  #blockedIf(isTooMuch: boolean): boolean {
+    this.#isBlocked ||= isTooMuch;
+    return isTooMuch;
+  }
+
+  #bufferedBytes = (): number => this.#queuedBytes + this.#options.wire.pendingBytes;
+  #pushedBytes = (): number => this.#bufferedBytes() - this.#answerBytes;
+}
+
+const joined = (frames: Buffer[]): Buffer => (frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames));

@@ -1,0 +1,98 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { RequestFrame } from '../../../protocol/frames.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { problemsOf } from '../../../protocol/parse.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { Caller, Dispatch } from '../dispatch.ts';
+import { readJson } from './json-text.ts';
+import type { Outbox } from './outbox.ts';
+import { encodeAnswer, encodeRefusal } from './response-frame.ts';
+import type { ConnectionSubscriptions } from './subscriptions.ts';
+import { createTokenBucket } from './token-bucket.ts';
+
+interface RequestsOptions {
+  dispatch: Dispatch;
+  caller: Pick<Caller, 'principal' | 'signal' | 'address'>;
+  subscriptions: ConnectionSubscriptions;
+  outbox: Pick<Outbox, 'answer'>;
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+}
+
+/** Answers the frames of a connection after its handshake, each beside the others. */
+export interface Requests {
+  /** One frame; undefined for a binary one. Must not throw. */
+  onText(text: string | undefined): void;
+}
+
+export function createRequests({ dispatch, caller, subscriptions, outbox, clock, log }: RequestsOptions): Requests {
+  const bucket = createTokenBucket({ burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond, clock });
+  let inFlight = 0;
+
+  async function answer({ id, method, params }: RequestFrame): Promise<void> {
+    const subscribing = subscriptions.during();
+    const interim = (payload: unknown) => outbox.answer(encodeAnswer(id, payload));
+    inFlight += 1;
+    try {
+      const result = await dispatch(method, params, { ...caller, interim, subscriptions: subscribing });
+      outbox.answer(encodeAnswer(id, result));
+      subscribing.start();
+    } catch (error) {
+      outbox.answer(encodeRefusal(id, toTold(error, method)));
+    } finally {
+      inFlight -= 1;
+    }
+  }
+
+  /** Dispatch rejects with nothing but GatewayError; a result that JSON cannot say fails only here. */
+  function toTold(error: unknown, method: string): GatewayError {
+    if (error instanceof GatewayError) return error;
+    log.error({ err: error, method }, 'an answer could not be encoded');
+    return new GatewayError('INTERNAL', 'Internal error', { cause: error });
+  }
+
+  /** What the connection itself has against a frame, before anyone looks at what it asks. */
+  function refusalOf(frame: ReadRequest, waitMs: number): GatewayError | undefined {
+    if (waitMs > 0) return new GatewayError('RATE_LIMITED', 'too many requests', { retryAfterMs: waitMs });
+    if (frame.kind === 'refused') return frame.error;
+    if (frame.method === 'connect') {
+      return new GatewayError('INVALID_REQUEST', 'connect is only valid as the first request');
+    }
+    if (inFlight < LIMITS.inFlightPerConnection) return undefined;
+    return new GatewayError('BUSY', 'too many requests in flight');
+  }
+
+  return {
+    onText(text) {
+      const waitMs = bucket.take();
+      const frame = readRequest(text);
+      const refusal = refusalOf(frame, waitMs);
+      if (refusal) outbox.answer(encodeRefusal(frame.id, refusal));
+      else if (frame.kind === 'read') void answer(frame);
+    },
+  };
+}
+
+type ReadRequest = (RequestFrame & { kind: 'read' }) | { kind: 'refused'; id: string; error: GatewayError };
+
+function readRequest(text: string | undefined): ReadRequest {
+  const json = readJson(text);
+  if (json.kind === 'unreadable') return refusedFrame('invalid', 'not JSON');
+  const id = idOf(json.value) ?? 'invalid';
+  if (json.kind === 'too-deep') return refusedFrame(id, 'nested too deeply');
+  const frame = RequestFrame.safeParse(json.value);
+  return frame.success ? { kind: 'read', ...frame.data } : refusedFrame(id, problemsOf(frame.error));
+}
+
+const refusedFrame = (id: string, problem: string): ReadRequest => ({
+  kind: 'refused',
+  id,
+  error: new GatewayError('INVALID_REQUEST', `invalid request frame: ${problem}`),
+});
+
+/** The id to answer a bad frame with, where it has a usable one. */
+function idOf(value: unknown): string | undefined {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}

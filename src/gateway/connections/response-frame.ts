@@ -1,0 +1,22 @@
+import { ERROR_CODES, type GatewayError } from '../../../protocol/errors.ts';
+import type { ErrorShape } from '../../../protocol/frames.ts';
+import { encodeTextFrame } from './frame-encoding.ts';
+
+export const encodeAnswer = (id: string, payload: unknown): Buffer =>
+  encodeTextFrame(JSON.stringify({ type: 'res', id, ok: true, payload }));
+
+/** The refusal of a request; where the error carries a result, both. */
+export function encodeRefusal(id: string, error: GatewayError): Buffer {
+  const { payload } = error;
+  return encodeTextFrame(JSON.stringify({ type: 'res', id, ok: false, payload, error: toErrorShape(error) }));
+}
+
+export function toErrorShape({ code, message, details, retryAfterMs }: GatewayError): ErrorShape {
+  return {
+    code,
+    message,
+    ...(details !== undefined && { details }),
+    retryable: ERROR_CODES[code].retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Subscriptions } from '../call.ts';
+import type { LogReader, Sink } from '../events/log-reader.ts';
+import type { Membership } from './broadcast.ts';
+import type { Outbox } from './outbox.ts';
+
+/** Opens a reader of a workstream's log; `onEnd` when the log has no more to come because the workstream was closed. */
+export type Follow = (wsId: string, after: number, stream: { sink: Sink; onEnd(): void }) => LogReader;
+
+interface SubscriptionsOptions {
+  follow: Follow;
+  outbox: Pick<Outbox, 'push' | 'isReady'>;
+  /** Hears which workstreams the connection wants. */
+  watching: Pick<Membership, 'watch' | 'unwatch'>;
+}
+
+/** What one connection follows. */
+export interface ConnectionSubscriptions {
+  /** The subscriptions as one request may change them; `start` opens the readers once its answer is on the way. */
+  during(): Subscriptions & { start(): void };
+  /** The client can take more. */
+  resume(): void;
+  close(): void;
+}
+
+export function createSubscriptions({ follow, outbox, watching }: SubscriptionsOptions): ConnectionSubscriptions {
+  const readers = new Map<string, LogReader>();
+  let isClosed = false;
+  const sink: Sink = {
+    ready: () => outbox.isReady(),
+    write(entries) {
+      for (const entry of entries) outbox.push(entry.wsFrame());
+    },
+  };
+
+  function drop(wsId: string): boolean {
+    readers.get(wsId)?.close();
+    return readers.delete(wsId);
+  }
+
+  function open(wsId: string, after: number): void {
+    drop(wsId); // a request that ran beside this one may have been faster
+    const reader = follow(wsId, after, {
+      sink,
+      onEnd() {
+        if (readers.get(wsId) === reader) remove(wsId);
+      },
+    });
+    readers.set(wsId, reader);
+    watching.watch(wsId);
+  }
+
+  function remove(wsId: string): boolean {
+    const was = drop(wsId);
+    if (was) watching.unwatch(wsId);
+    return was;
+  }
+
+  return {
+    during() {
+      const added = new Map<string, number>();
+      return {
+        add(wsId, offset) {
+          drop(wsId); // nothing of the old place may come between the answer and the new one
+          added.set(wsId, offset);
+        },
+        remove(wsId) {
+          const wasAdded = added.delete(wsId);
+          return remove(wsId) || wasAdded;
+        },
+        start() {
+          if (isClosed) return;
+          for (const [wsId, after] of added) open(wsId, after);
+          added.clear();
+        },
+      };
+    },
+    resume() {
+      for (const [wsId, reader] of [...readers]) {
+        if (!outbox.isReady()) return;
+        reader.resume();
+        if (!readers.delete(wsId)) continue;
+        readers.set(wsId, reader); // at the end: whoever got nothing this time is first the next
+      }
+    },
+    close() {
+      isClosed = true;
+      for (const reader of readers.values()) reader.close();
+      readers.clear();
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { OriginPolicy } from './credentials.ts';
+
+const PATHS = new Set(['/', '/v1/ws']);
+
+interface UpgradeRules {
+  originPolicy: OriginPolicy;
+  /** False: nobody has to prove anything, so no page of someone else may come in at all. */
+  isAuthEnabled: boolean;
+}
+
+/** Why an upgrade request gets no WebSocket, as an HTTP status; undefined when it may have one. */
+export function refusalOf({ url, headers }: IncomingMessage, rules: UpgradeRules): number | undefined {
+  const { originPolicy, isAuthEnabled } = rules;
+  if (!PATHS.has((url ?? '').split('?', 1)[0] ?? '')) return 404;
+  if (!originPolicy.checkHost(headers.host)) return 403;
+  return !isAuthEnabled && originPolicy.isForeign(headers) ? 403 : undefined;
+}
+
+/** Answers an upgrade request with a status and nothing else. */
+export function refuseUpgrade(socket: Duplex, status: number): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

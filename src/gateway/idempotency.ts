@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { ERROR_CODES, GatewayError } from '../../protocol/errors.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import { toCanonicalJson } from '../agent/tools/canonical-json.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Call } from './call.ts';
+import { createSharedCall, type SharedCall } from './shared-call.ts';
+import type { IdempotencyTable } from './store/schema.ts';
+import { build, statementOf } from './store/statements.ts';
+import type { Statement, Store } from './store/store.ts';
+
+/** One call that carries an idempotency key; `params` as its row parsed them. */
+export interface KeyedRequest {
+  method: string;
+  key: string;
+  params: unknown;
+  caller: Pick<Call, 'principal' | 'signal' | 'interim'>;
+}
+
+/** What a keyed call puts in place of its caller's: shared by everyone who repeats it while it runs. */
+export type Keyed = Pick<Call, 'kept' | 'keep'> & Partial<Pick<Call, 'interim' | 'signal'>>;
+
+/**
+ * Answers repeats of a call: while it runs they wait for the same answer, afterwards they get the stored one, for 24
+ * hours and across restarts. The same key with other params is a conflict.
+ */
+export interface Idempotency {
+  answer(request: KeyedRequest, work: Work): Promise<unknown>;
+  /** Forgets what has expired, now and every hour. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface IdempotencyDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
+  log: Log;
+}
+
+type Work = (keyed: Keyed) => Promise<unknown>;
+type RowId = Pick<IdempotencyTable, 'principal' | 'method' | 'key'>;
+type Kind = IdempotencyTable['kind'];
+
+export function createIdempotency({ store, clock, log }: IdempotencyDeps): Idempotency {
+  const inFlight = new Map<string, SharedCall & { answer: Promise<unknown> }>();
+
+  const rowOf = (id: RowId & { digest: string }, kind: Kind, value: unknown): IdempotencyTable => {
+    const nowMs = clock.now();
+    const body_json = JSON.stringify(value ?? null);
+    return { ...id, kind, body_json, created_ms: nowMs, expires_ms: nowMs + LIMITS.idempotencyMs };
+  };
+
+  /** Best effort: the effect is done, and to fail the call now would only hide that. */
+  async function remember(row: IdempotencyTable): Promise<void> {
+    try {
+      await store.commit({ statements: [insertStatement(row)] });
+    } catch (error) {
+      log.warn({ err: error, method: row.method }, 'an answer could not be stored for repeats');
+    }
+  }
+
+  async function settle(id: RowId, shared: SharedCall, work: Work): Promise<unknown> {
+    const stored = await findRow(store, id, clock.now());
+    if (stored && stored.digest !== shared.digest) throw conflict();
+    if (!stored) return perform(id, shared, { work, kept: undefined });
+    const value: unknown = JSON.parse(stored.body_json);
+    if (stored.kind === 'result') return value;
+    if (stored.kind === 'error') throw toError(value as StoredError); // as toStored wrote it
+    return perform(id, shared, { work, kept: value });
+  }
+
+  async function perform(id: RowId, shared: SharedCall, { work, kept }: { work: Work; kept: unknown }) {
+    const named = { ...id, digest: shared.digest };
+    let isKept = kept !== undefined;
+    const keep = (value: unknown): Statement[] => {
+      const row = rowOf(named, 'kept', value);
+      const statement = isKept ? updateStatement(row) : insertStatement(row, 1);
+      isKept = true;
+      return [statement];
+    };
+    try {
+      const result = await work({ kept, keep, interim: shared.interim, signal: shared.signal });
+      if (!isKept) await remember(rowOf(named, 'result', result));
+      return result;
+    } catch (error) {
+      if (isFinal(error)) await remember(rowOf(named, 'error', toStored(error)));
+      throw error;
+    }
+  }
+
+  return {
+    answer({ method, key, params, caller }, work) {
+      const id = { principal: caller.principal?.id ?? '', method, key };
+      const name = JSON.stringify(id);
+      const digest = digestOf(params);
+      const running = inFlight.get(name);
+      if (running) {
+        if (running.digest !== digest) return Promise.reject(conflict());
+        running.join(caller);
+        return running.answer;
+      }
+      const shared = createSharedCall(digest);
+      shared.join(caller);
+      const answer = settle(id, shared, work).finally(() => {
+        inFlight.delete(name);
+        shared.end();
+      });
+      inFlight.set(name, { ...shared, answer });
+      return answer;
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        const expired = build.deleteFrom('idempotency').where('expires_ms', '<=', clock.now());
+        await store.commit({ statements: [statementOf(expired)] }).catch((error: unknown) => {
+          log.warn({ err: error }, 'expired idempotency keys could not be removed');
+        });
+        await clock.sleep(SWEEP_MS, signal).catch(() => undefined); // aborted: the loop ends
+      }
+    },
+  };
+}
+
+const SWEEP_MS = 60 * 60 * 1000;
+
+const conflict = () =>
+  new GatewayError('CONFLICT', 'this idempotency key was used with other params; use a new key for a new request');
+
+function digestOf(params: unknown): string {
+  const { idempotencyKey: _, ...rest } = Object(params) as Record<string, unknown>;
+  return createHash('sha256').update(toCanonicalJson(rest)).digest('hex');
+}
+
+const findRow = ({ db }: Pick<Store, 'db'>, { principal, method, key }: RowId, nowMs: number) =>
+  db
+    .selectFrom('idempotency')
+    .select(['digest', 'kind', 'body_json'])
+    .where('principal', '=', principal)
+    .where('method', '=', method)
+    .where('key', '=', key)
+    .where('expires_ms', '>', nowMs)
+    .executeTakeFirst();
+
+/** Takes the place of an expired row, leaves a living one alone. */
+function insertStatement(row: IdempotencyTable, expect?: number): Statement {
+  const { principal: _, method: __, key: ___, ...content } = row;
+  return statementOf(
+    build
+      .insertInto('idempotency')
+      .values(row)
+      .onConflict((on) =>
+        on
+          .columns(['principal', 'method', 'key'])
+          .doUpdateSet(content)
+          .where('idempotency.expires_ms', '<=', row.created_ms),
+      ),
+    expect,
+  );
+}
+
+const updateStatement = ({ principal, method, key, body_json }: IdempotencyTable): Statement =>
+  statementOf(
+    build
+      .updateTable('idempotency')
+      .set({ body_json })
+      .where('principal', '=', principal)
+      .where('method', '=', method)
+      .where('key', '=', key),
+  );
+
+/** A refusal that a retry would only repeat. */
+const isFinal = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code !== 'INTERNAL' && !ERROR_CODES[error.code].retryable;
+
+type StoredError = Pick<GatewayError, 'code' | 'message' | 'details' | 'payload'>;
+
+const toStored = ({ code, message, details, payload }: GatewayError): StoredError => ({
+  code,
+  message,
+  details,
+  payload,
+});
+
+const toError = ({ code, message, details, payload }: StoredError) =>
+  new GatewayError(code, message, { details, payload });

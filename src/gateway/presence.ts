@@ -1,0 +1,109 @@
+import { LIMITS } from '../../protocol/limits.ts';
+import type { ConnectParams, PresenceEntry } from '../../protocol/methods/connect.ts';
+import type { Clock } from '../clock.ts';
+
+type Client = ConnectParams['client'];
+
+/** Who is connected, and who was a moment ago. Command-line clients come and go unlisted. */
+export interface Presence {
+  connected(connId: string, client: Client, address: string): void;
+  disconnected(connId: string): void;
+  /** Newest first, this daemon included; at most 200. */
+  list(): PresenceEntry[];
+  /** Rises with every change of the list. */
+  version(): number;
+  /** Drops those who left five minutes ago. */
+  sweep(): void;
+  /** Tells of changes, at most once in `pauseMs`. */
+  run(signal: AbortSignal, watcher: { publish(entries: PresenceEntry[]): void; pauseMs(): number }): Promise<void>;
+}
+
+interface PresenceOptions {
+  self: { host: string; version: string; platform: string };
+  clock: Pick<Clock, 'now' | 'sleep'>;
+}
+
+interface Row {
+  entry: PresenceEntry;
+  /** Its open connections: two pages of one browser are one row. */
+  connIds: Set<string>;
+}
+
+export function createPresence({ self, clock }: PresenceOptions): Presence {
+  /** In the order of their last change, which is the order of `ts`. */
+  const rows = new Map<string, Row>();
+  const keys = new Map<string, string>();
+  let version = 1;
+  let wake = Promise.withResolvers<void>();
+
+  function onChange(): void {
+    version += 1;
+    wake.resolve();
+  }
+
+  function put(key: string, row: Row): void {
+    rows.delete(key);
+    rows.set(key, row);
+    // The daemon's own entry takes the 200th place.
+    if (rows.size < LIMITS.presenceEntries) return;
+    const oldest = [...rows].find(([, { connIds }]) => connIds.size === 0) ?? [...rows][0];
+    if (oldest) rows.delete(oldest[0]);
+  }
+
+  return {
+    connected(connId, client, address) {
+      if (client.mode === 'cli') return;
+      const key = client.instanceId?.trim().toLowerCase() || connId;
+      const connIds = rows.get(key)?.connIds ?? new Set();
+      keys.set(connId, key);
+      put(key, { entry: toEntry(client, address, clock.now()), connIds: connIds.add(connId) });
+      onChange();
+    },
+    disconnected(connId) {
+      const key = keys.get(connId);
+      if (key === undefined) return;
+      keys.delete(connId);
+      const row = rows.get(key);
+      if (!row?.connIds.delete(connId) || row.connIds.size > 0) return;
+      put(key, { ...row, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
+      onChange();
+    },
+    list() {
+      const ts = clock.now();
+      const own: PresenceEntry = { ts, ...self, mode: 'gateway', reason: 'self', text: `Gateway: ${self.host}` };
+      return [own, ...[...rows.values()].map(({ entry }) => entry).reverse()];
+    },
+    version: () => version,
+    sweep() {
+      const sinceMs = clock.now() - LIMITS.presenceTtlMs;
+      const expired = [...rows].filter(([, { connIds, entry }]) => connIds.size === 0 && entry.ts <= sinceMs);
+      for (const [key] of expired) rows.delete(key);
+      if (expired.length > 0) onChange();
+    },
+    async run(signal, { publish, pauseMs }) {
+      const stop = () => wake.resolve();
+      signal.addEventListener('abort', stop, { once: true });
+      while (!signal.aborted) {
+        await wake.promise;
+        await clock.sleep(pauseMs(), signal).catch(() => undefined); // aborted: the loop ends
+        wake = Promise.withResolvers();
+        if (!signal.aborted) publish(this.list());
+      }
+      signal.removeEventListener('abort', stop);
+    },
+  };
+}
+
+const MAX_TEXT = 200;
+
+/** What a client says of itself goes to every other client, so it is kept short. */
+function toEntry(client: Client, address: string, ts: number): PresenceEntry {
+  const { name, version, platform, mode, deviceFamily, modelIdentifier, instanceId } = client;
+  const said = { host: name, version, platform, mode, deviceFamily, modelIdentifier, instanceId };
+  const short = Object.entries(said).flatMap(([key, text]) => (text ? [[key, text.slice(0, MAX_TEXT)]] : []));
+  const ip = isLoopback(address) ? {} : { ip: address };
+  const text = `Node: ${name.slice(0, MAX_TEXT)} · mode ${mode.slice(0, MAX_TEXT)}`;
+  return { ts, ...Object.fromEntries(short), ...ip, reason: 'connect', text };
+}
+
+const isLoopback = (address: string): boolean => /^(::1|(::ffff:)?127\.)/.test(address);

@@ -1,0 +1,21 @@
+/** Runs work that shares a key one after the other, in the order it came; everything else at once. */
+export interface SerialKeys {
+  run<T>(key: string | undefined, work: () => T | Promise<T>): Promise<T>;
+}
+
+export function createSerialKeys(): SerialKeys {
+  const tails = new Map<string, Promise<unknown>>();
+  return {
+    async run(key, work) {
+      if (key === undefined) return work();
+      const before = tails.get(key) ?? Promise.resolve();
+      const mine = before.then(work, work); // what went wrong before is not ours
+      tails.set(key, mine);
+      try {
+        return await mine;
+      } finally {
+        if (tails.get(key) === mine) tails.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { PresenceEntry } from '../../protocol/methods/connect.ts';
+import type { Clock } from '../clock.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import { createAdmission } from './connections/admission.ts';
+import type { Broadcast } from './connections/broadcast.ts';
+import { Connection, type ConnectionDeps, type Upgrade } from './connections/connection.ts';
+import { type OriginPolicy, tokenOfUpgrade } from './connections/credentials.ts';
+import { createHello, type GatewayView } from './connections/hello.ts';
+import { createRevocations } from './connections/revocations.ts';
+import type { Follow } from './connections/subscriptions.ts';
+import { createTurn } from './connections/turn.ts';
+import { refusalOf, refuseUpgrade } from './connections/upgrade.ts';
+import type { Wire } from './connections/wire.ts';
+import type { Dispatch } from './dispatch.ts';
+import type { Presence } from './presence.ts';
+
+export interface GatewayServerDeps {
+  dispatch: Dispatch;
+  authenticator: Authenticator;
+  originPolicy: OriginPolicy;
+  broadcast: Broadcast;
+  presence: Presence;
+  follow: Follow;
+  /** The last health summary (`{}` before the first) and its counter. */
+  health: { latest(): unknown; version(): number };
+  server: GatewayView['server'];
+  clock: Clock;
+  ids: Pick<Ids, 'id'>;
+  log: Log;
+  tickIntervalMs?: number;
+  maxBufferedBytes?: number;
+}
+
+/** The gateway's WebSocket side, on an HTTP server that is opened and closed by someone else. */
+export interface GatewayServer {
+  attach(server: Server): void;
+  /** Ticks, pings and presence, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Announces the end, refuses newcomers and closes everyone with 1012. Resolves when all are gone. */
+  shutdown(reason: string, options?: { restartExpectedMs?: number }): Promise<void>;
+  /** Open sockets, those in the handshake included. */
+  readonly connections: number;
+}
+
+export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
+  const { broadcast, presence, health, clock } = deps;
+  const tickIntervalMs = deps.tickIntervalMs ?? LIMITS.tickIntervalMs;
+  const maxBufferedBytes = deps.maxBufferedBytes ?? LIMITS.maxBufferedBytes;
+  const stateVersion = () => ({ presence: presence.version(), health: health.version() });
+  const hello = createHello({
+    server: deps.server,
+    presence: presence.list,
+    health: health.latest,
+    stateVersion,
+    uptimeMs: clock.monotonic,
+    policy: { maxBufferedBytes, tickIntervalMs },
+  });
+  const revocations = createRevocations();
+  const { connections, onUpgrade, refuseFromNow } = createDoor(deps, {
+    ...deps,
+    hello,
+    revocations,
+    maxBufferedBytes,
+    defer: createTurn(),
+  });
+
+  async function tick(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(tickIntervalMs, signal).catch(() => undefined); // aborted: the loop ends
+      if (signal.aborted) return;
+      broadcast.publish('tick', { ts: clock.now() });
+      for (const connection of [...connections]) connection.tick();
+      presence.sweep();
+    }
+  }
+
+  return {
+    attach: (server) => void server.on('upgrade', onUpgrade),
+    async run(signal) {
+      const publish = (entries: PresenceEntry[]) =>
+        broadcast.publish('presence', { presence: entries }, { stateVersion: stateVersion() });
+      // The full list goes to everyone: the more they are, the less often.
+      const pauseMs = () => Math.max(1_000, connections.size);
+      await Promise.all([tick(signal), presence.run(signal, { publish, pauseMs })]);
+    },
+    async shutdown(reason, options = {}) {
+      refuseFromNow();
+      broadcast.publish('shutdown', { reason, ...options });
+      for (const connection of [...connections]) connection.close({ code: 1012, reason: 'service restart' });
+      await emptied(connections, clock);
+      for (const connection of [...connections]) connection.terminate();
+    },
+    get connections() {
+      return connections.size;
+    },
+  };
+}
+
+/** Lets sockets in: who may have one, and the connection of each. */
+function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps, connectionDeps: ConnectionDeps) {
+  const connections = new Set<Connection>();
+  const admission = createAdmission();
+  const sockets = new WebSocketServer(SOCKET_OPTIONS);
+  let isClosing = false;
+
+  function open(raw: RawSocket, upgrade: Upgrade): void {
+    const { webSocket } = raw;
+    const connection = new Connection(toWire(raw, log), upgrade, connectionDeps);
+    connections.add(connection);
+    webSocket.on('message', (data, isBinary) => connection.onMessage(isBinary ? undefined : data.toString()));
+    webSocket.on('pong', () => connection.onPong());
+    webSocket.on('error', (error) => log.debug({ err: error, connId: upgrade.connId }, 'a client broke the protocol'));
+    webSocket.on('close', () => {
+      connections.delete(connection);
+      connection.onClose();
+    });
+  }
+
+  function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', (error) => log.debug({ err: error }, 'a socket failed'));
+    const address = request.socket.remoteAddress ?? 'unknown';
+    const refusal = refusalOf(request, { originPolicy, isAuthEnabled: authenticator.enabled });
+    const leaveLobby = refusal !== undefined || isClosing ? undefined : admission.enter(address);
+    if (!leaveLobby) {
+      refuseUpgrade(socket, refusal ?? 503);
+      return;
+    }
+    socket.once('close', leaveLobby); // also when ws finds the request wanting and never calls back
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const token = tokenOfUpgrade(request.headers, originPolicy);
+      open({ webSocket, socket }, { connId: ids.id('conn'), address, token, leaveLobby });
+    });
+  }
+
+  return {
+    connections,
+    onUpgrade,
+    refuseFromNow() {
+      isClosing = true;
+    },
+  };
+}
+
+/** Whether a request wants a WebSocket: for `shouldUpgradeCallback`, so that `Upgrade: h2c` stays plain HTTP. */
+export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
+
+const SOCKET_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: LIMITS.maxPayloadBeforeConnectBytes,
+  maxFragments: 256,
+  maxBufferedChunks: 4096,
+  closeTimeout: 2_000,
+};
+
+const GRACE_MS = 1_000;
+const POLL_MS = 20;
+
+async function emptied(connections: ReadonlySet<unknown>, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonic() + GRACE_MS;
+  while (connections.size > 0 && clock.monotonic() < untilMs) {
+    await clock.sleep(POLL_MS, new AbortController().signal);
+  }
+}
+
+interface RawSocket {
+  webSocket: WebSocket;
+  socket: Duplex;
+}
+
+function toWire({ webSocket, socket }: RawSocket, log: Log): Wire {
+  const isOpen = () => webSocket.readyState === webSocket.OPEN;
+  return {
+    write(chunk, onWritten) {
+      if (isOpen()) socket.write(chunk, onWritten);
+    },
+    get pendingBytes() {
+      return socket.writableLength;
+    },
+    close: (code, reason) => webSocket.close(code, reason),
+    terminate: () => webSocket.terminate(),
+    ping() {
+      if (isOpen()) webSocket.ping();
+    },
+    pause: () => webSocket.pause(),
+    resume: () => webSocket.resume(),
+    setMaxPayload(bytes) {
+      // ws fixes the limit when it makes the socket and reads it for every frame; there is no public way to raise it.
+      const receiver: unknown = Reflect.get(webSocket, '_receiver');
+      const isKnown = typeof receiver === 'object' && receiver !== null && '_maxPayload' in receiver;
+      if (isKnown) receiver._maxPayload = bytes;
+      else log.error({}, 'ws has changed: the frame limit stays at its value before connect');
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Scope } from '../../../protocol/contract.ts';
+import type { HelloOk } from '../../../protocol/methods/connect.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import type { Handlers, Principal } from '../call.ts';
+import { createBroadcast } from '../connections/broadcast.ts';
+import type { OriginPolicy } from '../connections/credentials.ts';
+import type { Follow } from '../connections/subscriptions.ts';
+import { createDispatch } from '../dispatch.ts';
+import { systemMethods } from '../methods/system.ts';
+import { createPresence } from '../presence.ts';
+import { createGatewayServer } from '../server.ts';
+import { silentLog } from './silent-log.ts';
+import { openClient, type TestClient } from './test-client.ts';
+
+interface FixtureOptions {
+  handlers?: Partial<Handlers>;
+  isAuthEnabled?: boolean;
+  maxBufferedBytes?: number;
+  follow?: Follow;
+}
+
+/** The tokens that the fixture's authenticator knows, and what they are good for. */
+const TOKENS = new Map<string, Scope[]>([
+  ['read-token', ['read']],
+  ['write-token', ['write']],
+  ['approve-token', ['approve']],
+]);
+
+export const CONNECT = {
+  minProtocol: 1,
+  maxProtocol: 2,
+  client: { name: 'test', version: '1', platform: 'node', mode: 'ui' },
+};
+
+/** A real gateway on a free port, with a clock that stands still and a handful of handlers. */
+export async function openGateway({ handlers, isAuthEnabled = true, maxBufferedBytes, follow }: FixtureOptions = {}) {
+  const clock = fakeClock(1_000_000);
+  const stop = new AbortController();
+  const { authenticator, revoke } = createTestAuthenticator(isAuthEnabled);
+  const broadcast = createBroadcast({
+    checkEvery: 1,
+    onInvalid(event, problem) {
+      throw new Error(`invalid ${event} event`, { cause: problem });
+    },
+  });
+  const presence = createPresence({ self: { host: 'here', version: '1', platform: 'linux' }, clock });
+  const dispatch = createDispatch({
+    handlers: { ...systemMethods({ presence }), ...handlers },
+    idempotency: { answer: (_, work) => work({ kept: undefined, keep: () => [] }) },
+    metrics: { request: () => undefined },
+    clock,
+    log: silentLog,
+  });
+
+  let connIds = 0;
+  const gateway = createGatewayServer({
+    dispatch,
+    authenticator,
+    originPolicy,
+    broadcast,
+    presence,
+    follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
+    health: { latest: () => ({}), version: () => 1 },
+    server: { version: '1.2.3', host: 'here' },
+    clock,
+    ids: { id: (prefix) => `${prefix}_${++connIds}` },
+    log: silentLog,
+    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
+  });
+  const running = gateway.run(stop.signal);
+  const http = createServer((_, response) => response.end('plain'));
+  gateway.attach(http);
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  const url = `ws://127.0.0.1:${port}/v1/ws`;
+
+  const clients: TestClient[] = [];
+  async function open(headers: Record<string, string> = {}, target = url): Promise<TestClient> {
+    const client = await openClient(target, headers);
+    clients.push(client);
+    return client;
+  }
+
+  return {
+    clock,
+    broadcast,
+    presence,
+    gateway,
+    port,
+    url,
+    open,
+    revoke,
+    async connect(token = 'approve-token', params: object = {}) {
+      const client = await open();
+      const answer = await client.request('connect', { ...CONNECT, ...params, auth: { token } });
+      return Object.assign(client, { hello: answer.payload as HelloOk });
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+      for (const { socket } of clients) socket.terminate();
+      http.closeAllConnections();
+      http.close();
+    },
+  };
+}
+
+function createTestAuthenticator(enabled: boolean) {
+  const revocations = new Map<string, AbortController>();
+
+  async function authenticate(token = ''): Promise<Principal | undefined> {
+    const scopes = enabled ? TOKENS.get(token) : (['approve'] as const);
+    if (!scopes) return undefined;
+    const revocation = revocations.get(token) ?? new AbortController();
+    revocations.set(token, revocation);
+    return { id: token || 'local', scopes: new Set(scopes), source: { kind: 'local' }, revoked: revocation.signal };
+  }
+
+  return { authenticator: { enabled, authenticate }, revoke: (token: string) => revocations.get(token)?.abort() };
+}
+
+const originPolicy: OriginPolicy = {
+  checkHost: (host = '') => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host),
+  isOwn: (origin, host) => origin === `http://${host}`,
+  isForeign: ({ origin, host }: IncomingHttpHeaders) => origin !== undefined && origin !== `http://${host}`,
+};

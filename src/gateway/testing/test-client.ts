@@ -1,0 +1,71 @@
+import { WebSocket } from 'ws';
+import type { EventFrame, Frame, ResponseFrame } from '../../../protocol/frames.ts';
+
+export type TestClient = Awaited<ReturnType<typeof openClient>>;
+
+/** A ws client that remembers every frame; it never times out, a test that waits in vain is ended by the runner. */
+export async function openClient(url: string, headers: Record<string, string>) {
+  const socket = new WebSocket(url, { headers, perMessageDeflate: true });
+  const frames: Frame[] = [];
+  const waiting = new Set<() => void>();
+  let lastId = 0;
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => {
+      resolve({ code, reason: reason.toString() });
+      wake();
+    });
+  });
+  socket.on('message', (data) => {
+    frames.push(JSON.parse(data.toString()));
+    wake();
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  socket.on('error', () => undefined);
+
+  /** The first frame, read or still to come, that fits; undefined when the socket ends without one. */
+  const until = <F extends Frame>(fits: (frame: Frame) => frame is F) =>
+    new Promise<F>((resolve, reject) => {
+      const look = () => {
+        const found = frames.find(fits);
+        if (!found && socket.readyState !== socket.CLOSED) return;
+        waiting.delete(look);
+        if (found) resolve(found);
+        else reject(new Error('the socket was closed'));
+      };
+      waiting.add(look);
+      look();
+    });
+
+  const answerTo = (id: string) =>
+    until((frame): frame is ResponseFrame => {
+      if (frame.type !== 'res' || frame.id !== id) return false;
+      return (frame.payload as { status?: string } | undefined)?.status !== 'accepted';
+    });
+
+  const request = (method: string, params?: unknown) => {
+    const id = `r${++lastId}`;
+    socket.send(JSON.stringify({ type: 'req', id, method, params }));
+    return answerTo(id);
+  };
+
+  return {
+    socket,
+    frames,
+    closed,
+    answerTo,
+    request,
+    event: (name: string) => until((frame): frame is EventFrame => frame.type === 'event' && frame.event === name),
+    events: () => frames.filter((frame) => frame.type === 'event'),
+    async call(method: string, params?: unknown) {
+      const { ok, payload, error } = await request(method, params);
+      if (!ok) throw new Error(`${error?.code}: ${error?.message}`);
+      return payload;
+    },
+  };
+}
