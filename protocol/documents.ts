@@ -77,7 +77,7 @@ export function openApiDocument(version: string) {
 }
 
 /** All schemas of the WebSocket side, so that one conversion shares their definitions. */
-function schemasByPlace(): Record<string, z.ZodType> {
+export function schemasByPlace(): Record<string, z.ZodType> {
   const places: Record<string, z.ZodType> = { Frame, StreamEvent };
   for (const [name, row] of Object.entries<Contract>(CONTRACTS)) {
     places[`${name} params`] = row.params;
