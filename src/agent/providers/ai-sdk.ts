@@ -25,12 +25,26 @@ export async function* streamAiSdk(
   const names = { provider: upstream.provider, modelId: model.modelId };
   const options = toCallOptions(request, { kind, ...names });
   const convert = createConverter({ names, upstream, callIds: createCallIds(request.messages) });
+  const checkSize = createSizeCheck(upstream);
   for await (const part of withDeadlines((signal) => readParts({ model, options, upstream, signal }), deps)) {
+    checkSize(part);
     const converted = convert(part);
     if (converted) yield converted;
     if (converted?.type === 'finish') return;
   }
   throw brokenOff(upstream);
+}
+
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+
+/** A model that repeats itself forever is not silent, so no deadline would end it. */
+function createSizeCheck(upstream: Upstream): (part: LanguageModelV4StreamPart) => void {
+  let chars = 0;
+  return (part) => {
+    if ('delta' in part) chars += part.delta.length;
+    if (chars > MAX_ANSWER_CHARS)
+      throw new ProviderError('interrupted', `The answer of ${nameOf(upstream)} does not end.`);
+  };
 }
 
 /** Parts that say nothing to the runtime (starts, ends, argument fragments) become undefined. */

@@ -15,7 +15,7 @@ import {
 } from './model-choice.ts';
 import type { ModelsConfig } from './models-config.ts';
 import type { Fetch } from './provider.ts';
-import { nameOf } from './provider-error.ts';
+import { nameOf, toProviderError } from './provider-error.ts';
 import { createUpstreamModel, type UpstreamModel } from './upstream-model.ts';
 
 export interface ModelsDeps {
@@ -67,11 +67,15 @@ export function createModels(deps: ModelsDeps): RunningModels {
     const { provider } = choice;
     if (provider === 'demo') return demo;
     const model = upstreamOf({ ...choice, provider });
-    // A server that is down is not waited for here: the answer itself will say so.
-    await model.describe(new AbortController().signal).catch((error: ProviderError) => {
-      backends.of(choice).onOutcome(error);
-      log.warn({ provider, kind: error.kind }, 'the model could not be described');
-    });
+    const { breaker, onOutcome } = backends.of(choice);
+    // What a server that is down would have said, the answer itself will say.
+    if (breaker.state() === 'closed') {
+      await model.describe(new AbortController().signal).catch((error: unknown) => {
+        const failure = toProviderError(error, choice, 'connect');
+        onOutcome(failure);
+        log.warn({ provider, kind: failure.kind }, 'the model could not be described');
+      });
+    }
     return model;
   };
   return {

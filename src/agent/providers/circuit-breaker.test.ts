@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { createCircuitBreaker, type Permit, throughBreaker } from './circuit-breaker.ts';
+import { ProviderError, type ProviderErrorKind } from './model.ts';
+
+function setUp() {
+  const clock = fakeClock();
+  const changes: string[] = [];
+  const breaker = createCircuitBreaker({ clock, onChange: (state) => changes.push(state) });
+  const acquire = (): Permit => {
+    const permit = breaker.tryAcquire();
+    assert.ok(permit, 'the circuit gave no permit');
+    return permit;
+  };
+  const fail = (times: number) => {
+    for (let n = 0; n < times; n++) acquire().fail();
+  };
+  return { clock, changes, breaker, acquire, fail };
+}
+
+test('five failures in a row open the circuit', () => {
+  const { breaker, fail, changes } = setUp();
+  fail(4);
+  assert.equal(breaker.state(), 'closed');
+  fail(1);
+  assert.deepEqual(
+    [breaker.state(), breaker.tryAcquire(), breaker.cooldownLeftMs(), changes],
+    ['open', undefined, 60_000, ['open']],
+  );
+});
+
+test('any success starts the count again', () => {
+  const { breaker, acquire, fail } = setUp();
+  fail(4);
+  acquire().succeed();
+  fail(4);
+  assert.equal(breaker.state(), 'closed');
+});
+
+test('after the cooldown exactly one trial is let through', async () => {
+  const { clock, breaker, fail } = setUp();
+  fail(5);
+  await clock.advance(59_999);
+  assert.equal(breaker.tryAcquire(), undefined);
+  await clock.advance(1);
+  assert.equal(breaker.state(), 'open');
+  assert.ok(breaker.tryAcquire());
+  assert.deepEqual([breaker.state(), breaker.tryAcquire()], ['half_open', undefined]);
+});
+
+test('a trial that succeeds closes the circuit', async () => {
+  const { clock, breaker, acquire, fail, changes } = setUp();
+  fail(5);
+  await clock.advance(60_000);
+  acquire().succeed();
+  fail(4);
+  assert.deepEqual([breaker.state(), changes], ['closed', ['open', 'half_open', 'closed']]);
+});
+
+test('a trial that fails opens it for a new cooldown', async () => {
+  const { clock, breaker, acquire, fail } = setUp();
+  fail(5);
+  await clock.advance(90_000);
+  acquire().fail();
+  assert.deepEqual([breaker.state(), breaker.cooldownLeftMs()], ['open', 60_000]);
+});
+
+test('a cancelled trial gives its permit back', async () => {
+  const { clock, breaker, acquire, fail } = setUp();
+  fail(5);
+  await clock.advance(60_000);
+  acquire().release();
+  assert.equal(breaker.state(), 'half_open');
+  acquire().succeed();
+  assert.equal(breaker.state(), 'closed');
+});
+
+test('a result from before the circuit opened changes nothing, nor does a second one', async () => {
+  const { clock, breaker, acquire, fail } = setUp();
+  const late = acquire();
+  const other = acquire();
+  fail(5);
+  late.succeed();
+  assert.equal(breaker.state(), 'open');
+  await clock.advance(60_000);
+  const trial = acquire();
+  other.fail();
+  assert.equal(breaker.state(), 'half_open');
+  trial.release();
+  trial.succeed();
+  assert.equal(breaker.state(), 'half_open');
+});
+
+async function* failing(kind: ProviderErrorKind): AsyncGenerator<string> {
+  yield 'part';
+  throw new ProviderError(kind, kind);
+}
+
+const run = async (kind: ProviderErrorKind, breaker: ReturnType<typeof createCircuitBreaker>, signal: AbortSignal) => {
+  try {
+    for await (const _ of throughBreaker(breaker, () => failing(kind), signal));
+  } catch (error) {
+    return error instanceof ProviderError ? error.kind : error;
+  }
+  return 'whole';
+};
+
+for (const [kind, state] of [
+  ['unreachable', 'open'],
+  ['timeout', 'open'],
+  ['interrupted', 'open'],
+  ['unauthorized', 'closed'],
+  ['refused', 'closed'],
+  ['rate_limited', 'closed'],
+] as const) {
+  test(`five answers that end ${kind} leave the circuit ${state}`, async () => {
+    const { breaker } = setUp();
+    for (let n = 0; n < 5; n++) await run(kind, breaker, new AbortController().signal);
+    assert.equal(breaker.state(), state);
+  });
+}
+
+test('an open circuit refuses without asking', async () => {
+  const { breaker, fail } = setUp();
+  fail(5);
+  assert.equal(await run('refused', breaker, new AbortController().signal), 'circuit_open');
+});
+
+test('cancelling and leaving count as neither and give the permit back', async () => {
+  const { clock, breaker, fail } = setUp();
+  fail(5);
+  await clock.advance(60_000);
+  const abort = new AbortController();
+  const cancelled = throughBreaker(breaker, () => failing('unreachable'), abort.signal);
+  await cancelled.next();
+  abort.abort(new Error('cancelled'));
+  await assert.rejects(cancelled.next());
+  for await (const _ of throughBreaker(breaker, () => failing('unreachable'), new AbortController().signal)) break;
+  assert.equal(breaker.state(), 'half_open');
+  assert.ok(breaker.tryAcquire());
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import type { ModelRequest } from './model.ts';
+import { createModels, type ModelsDeps } from './models.ts';
+import type { Fetch } from './provider.ts';
+
+const ignore = () => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const URL_OF_LAB = 'http://lab:8000/v1';
+
+const request: ModelRequest = {
+  system: '',
+  messages: [{ role: 'user', content: 'hi' }],
+  tools: [],
+  effort: 'medium',
+  typedByPerson: true,
+};
+
+/** Models over a web in which only the lab's server answers, as `server.answers` says. */
+function setUp(deps: Partial<ModelsDeps> = {}) {
+  const clock = fakeClock();
+  const server = { answers: 'models' as 'models' | 'nothing' | number };
+  const asked: string[] = [];
+  const healths: string[] = [];
+  const fetch: Fetch = async (url, init) => {
+    const key = new Headers(init?.headers).get('authorization') ?? 'no key';
+    asked.push(`${String(url)} ${key}`);
+    if (!String(url).startsWith(URL_OF_LAB) || server.answers === 'nothing') throw new TypeError('fetch failed');
+    if (typeof server.answers === 'number') return new Response('{}', { status: server.answers });
+    return Response.json({ data: [{ id: 'qwen3', max_model_len: 32_768 }] });
+  };
+  const models = createModels({
+    config: {},
+    environment: {},
+    clock,
+    log,
+    fetch,
+    random: () => 0.5,
+    onHealthChange: ({ circuitState }) => healths.push(circuitState),
+    ...deps,
+  });
+  const answer = async (alias?: string) => {
+    for await (const _ of (await models.resolve(alias)).stream(request, new AbortController().signal));
+  };
+  return { models, clock, server, asked, healths, answer };
+}
+
+const lab = { environment: { OPENAI_BASE_URL: URL_OF_LAB, OPENAI_API_KEY: 'key' } };
+
+test('with nothing configured local servers are asked once, and the demo model answers', async () => {
+  const { models, asked } = setUp();
+  await models.start();
+  await models.resolve();
+  assert.deepEqual(
+    {
+      asked,
+      current: models.current(),
+      list: models.list(),
+      health: models.health(),
+      notices: models.notices().length,
+    },
+    {
+      asked: ['http://localhost:11434/v1/models no key', 'http://localhost:8080/v1/models no key'],
+      current: { alias: 'demo', provider: 'demo', modelId: 'demo' },
+      list: [{ alias: 'demo', provider: 'demo', modelId: 'demo', isDefault: true }],
+      health: { status: 'up', circuitState: 'closed' },
+      notices: 1,
+    },
+  );
+  assert.match(models.notices()[0] ?? '', /demo model.*OPENAI_BASE_URL/);
+});
+
+test('nothing is probed on this machine when something is configured', async () => {
+  const { models, asked } = setUp({ environment: { ANTHROPIC_API_KEY: 'a' } });
+  await models.start();
+  assert.deepEqual([asked, models.current().modelId, models.notices()], [[], 'claude-sonnet-5-5', []]);
+});
+
+test('a server’s model is known after the start, and is asked for once', async () => {
+  const { models, asked } = setUp(lab);
+  await models.start();
+  const model = await models.resolve();
+  assert.deepEqual(
+    { asked, id: model.modelId, window: model.contextWindow, list: models.list() },
+    {
+      asked: [`${URL_OF_LAB}/models Bearer key`],
+      id: 'qwen3',
+      window: 32_768,
+      list: [{ alias: 'openai-compatible', provider: 'openai-compatible', modelId: 'qwen3', isDefault: true }],
+    },
+  );
+});
+
+test('a server that is down at the start is no obstacle and is asked again', async () => {
+  const { models, server } = setUp(lab);
+  server.answers = 'nothing';
+  await models.start();
+  assert.equal(models.current().modelId, '');
+  server.answers = 'models';
+  assert.equal((await models.resolve()).modelId, 'qwen3');
+});
+
+test('a wrong model at the start is refused', async () => {
+  const { models } = setUp({ model: 'nope' });
+  await assert.rejects(models.start(), { code: 'INVALID_REQUEST' });
+});
+
+test('the known window of a hosted model, and the one that config.json sets', async () => {
+  const config = { models: { small: { provider: 'anthropic' as const, contextWindow: 5_000 } } };
+  const { models } = setUp({ config, environment: { ANTHROPIC_API_KEY: 'a' } });
+  await models.start();
+  assert.deepEqual(
+    [(await models.resolve()).contextWindow, (await models.resolve('google/gemini-3.8-flash')).contextWindow],
+    [5_000, 1_048_576],
+  );
+  assert.equal((await models.resolve('openai/unheard-of')).contextWindow, 0);
+});
+
+test('a missing key is a notice, and an error that names the variable without asking anybody', async () => {
+  const { models, asked, answer } = setUp({ model: 'openai' });
+  await models.start();
+  const message = 'openai needs a key, but OPENAI_API_KEY is not set.';
+  await assert.rejects(answer(), { kind: 'unauthorized', message });
+  assert.deepEqual([models.notices(), asked], [['The model openai needs a key, but OPENAI_API_KEY is not set.'], []]);
+});
+
+test('a refused key is a notice from the start and leaves the backend up', async () => {
+  const { models, server } = setUp(lab);
+  server.answers = 401;
+  await models.start();
+  assert.deepEqual(
+    [models.notices(), models.health().status],
+    [[`openai-compatible at ${URL_OF_LAB} refused the key from OPENAI_API_KEY (401).`], 'up'],
+  );
+});
+
+test('the demo model can always be asked for by name', async () => {
+  const { models } = setUp(lab);
+  await models.start();
+  assert.equal((await models.resolve('demo')).provider, 'demo');
+});
+
+test('the probe opens the circuit of a server that went away and closes it again, telling each change', async () => {
+  const { models, clock, server, healths, asked } = setUp(lab);
+  await models.start();
+  const abort = new AbortController();
+  const running = models.run(abort.signal);
+  server.answers = 'nothing';
+  asked.length = 0;
+  await clock.advance(4 * 30_000);
+  assert.equal(models.health().status, 'up');
+  await clock.advance(30_000);
+  assert.deepEqual(models.health(), { status: 'down', circuitState: 'open' });
+  await clock.advance(59_999);
+  assert.equal(asked.length, 5);
+  server.answers = 404;
+  await clock.advance(1);
+  assert.deepEqual(
+    { health: models.health(), healths, asked: new Set(asked) },
+    {
+      health: { status: 'up', circuitState: 'closed' },
+      healths: ['open', 'half_open', 'closed'],
+      asked: new Set([`${URL_OF_LAB}/models Bearer key`]),
+    },
+  );
+  abort.abort();
+  await running;
+});
+
+test('a server that is first used while the daemon runs is probed too; hosted providers never are', async () => {
+  const config = { models: { lab: { provider: 'openai-compatible' as const, baseUrl: URL_OF_LAB } } };
+  const { models, clock, asked } = setUp({ config, model: 'anthropic', environment: { ANTHROPIC_API_KEY: 'a' } });
+  await models.start();
+  const abort = new AbortController();
+  const running = models.run(abort.signal);
+  await clock.advance(60_000);
+  assert.deepEqual(asked, []);
+  await models.resolve('lab');
+  await clock.advance(30_000);
+  assert.deepEqual(asked, [`${URL_OF_LAB}/models no key`, `${URL_OF_LAB}/models no key`]);
+  abort.abort();
+  await running;
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '../../clock.ts';
+import { ProviderError } from './model.ts';
+import { withRetries } from './retry.ts';
+
+function setUp({ random = 0.5 } = {}) {
+  const slept: number[] = [];
+  const clock: Clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    async sleep(ms, signal) {
+      signal.throwIfAborted();
+      slept.push(ms);
+    },
+  };
+  const abort = new AbortController();
+  const read = async (attempts: (string | Error)[][]) => {
+    const parts: string[] = [];
+    let tried = 0;
+    async function* attempt() {
+      for (const step of attempts[tried++] ?? []) {
+        if (step instanceof Error) throw step;
+        yield step;
+      }
+    }
+    const deps = { clock, random: () => random, signal: abort.signal };
+    try {
+      for await (const part of withRetries(attempt, deps)) parts.push(part);
+      return { parts, tried };
+    } catch (error) {
+      return { parts, tried, error };
+    }
+  };
+  return { slept, read, abort };
+}
+
+const down = (retryAfterMs?: number) =>
+  new ProviderError('unreachable', 'down', { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+
+test('what works at once is asked once', async () => {
+  const { read, slept } = setUp();
+  assert.deepEqual([await read([['a', 'b']]), slept], [{ parts: ['a', 'b'], tried: 1 }, []]);
+});
+
+test('waits grow and carry jitter', async () => {
+  for (const [random, waits] of [
+    [0, [250, 500]],
+    [0.5, [500, 1_000]],
+    [0.999, [749.5, 1_499]],
+  ] as const) {
+    const { read, slept } = setUp({ random });
+    assert.deepEqual(await read([[down()], [down()], ['a']]), { parts: ['a'], tried: 3 });
+    assert.deepEqual(
+      slept.map((ms) => Math.round(ms * 10) / 10),
+      waits,
+    );
+  }
+});
+
+test('the third failure is thrown', async () => {
+  const last = down();
+  const { read } = setUp();
+  assert.deepEqual(await read([[down()], [down()], [last], ['never']]), { parts: [], tried: 3, error: last });
+});
+
+test('nothing is repeated after the first part', async () => {
+  const error = down();
+  assert.deepEqual(await setUp().read([['a', error], ['never']]), { parts: ['a'], tried: 1, error });
+});
+
+test('an error that will not pass is not repeated', async () => {
+  const refused = new ProviderError('refused', 'no such model');
+  const bug = new TypeError('a bug');
+  assert.deepEqual(await setUp().read([[refused], ['never']]), { parts: [], tried: 1, error: refused });
+  assert.deepEqual(await setUp().read([[bug], ['never']]), { parts: [], tried: 1, error: bug });
+});
+
+test('the wait that the server names is kept, up to a minute', async () => {
+  const { read, slept } = setUp();
+  await read([[down(60_000)], ['a']]);
+  assert.deepEqual(slept, [60_000]);
+});
+
+test('a server that wants more than a minute is not asked again', async () => {
+  const { read, slept } = setUp();
+  const error = down(60_001);
+  assert.deepEqual([await read([[error], ['never']]), slept], [{ parts: [], tried: 1, error }, []]);
+});
+
+test('aborting ends the waiting with the reason', async () => {
+  const { read, abort } = setUp();
+  abort.abort(new Error('cancelled'));
+  const { error, tried } = await read([[down()], ['never']]);
+  assert.deepEqual([error, tried], [abort.signal.reason, 1]);
+});
