@@ -79,8 +79,9 @@ function createEnds(maxBytes: number) {
         first.push(part);
         firstBytes += part.length;
       }
-      last.push(bytes);
-      lastBytes += bytes.length;
+      const part = bytes.subarray(-maxBytes);
+      last.push(part);
+      lastBytes += part.length;
       // Joined only now and then, so that a stream of tiny pieces costs no copy each.
       if (last.length > 1 && lastBytes > 4 * maxBytes) {
         last = [Buffer.concat(last).subarray(-maxBytes)];

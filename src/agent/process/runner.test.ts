@@ -182,7 +182,9 @@ test('a process that escaped the group and holds the output open does not hold t
   const it = await start(t);
   const result = await it.run('(setsid bash -c "echo \\$\\$; exec sleep 987605" &) ; sleep 0.1; echo done');
   const escaped = await findByWord('987605');
-  t.after(() => escaped.forEach((pid) => process.kill(pid, 'SIGKILL')));
+  t.after(() => {
+    for (const pid of escaped) process.kill(pid, 'SIGKILL');
+  });
   assert.deepEqual(result, { kind: 'exited', exitCode: 0 });
   assert.match(it.printed(), /done\n$/);
 });

@@ -111,7 +111,7 @@ test('inside, the system is read-only, /tmp is private, and no process of the ma
   );
   const [readOnly, tmp, processes, ...rest] = printed.trim().split('\n');
   assert.deepEqual([readOnly, tmp, rest.at(-1)], ['2', 'tmp', it.workdir]);
-  assert.ok(Number(processes) < 10, processes);
+  assert.ok(Number(processes) < 10, `${processes} processes`);
   await assert.rejects(readFile('/tmp/here'), { code: 'ENOENT' });
   return undefined;
 });
@@ -147,10 +147,14 @@ test('why there is no sandbox is said: switched off, not installed, not working'
   const detect = (options: { mode: 'auto' | 'off' | 'required'; program: string }): Promise<Sandbox> =>
     detectSandbox({ home: it.home, environment, clock: systemClock, ...options });
   assert.deepEqual(await detect({ mode: 'off', program: 'bwrap' }), {
-    ...{ kind: 'none', reason: 'switched off by tools.sandbox', required: false },
+    kind: 'none',
+    reason: 'switched off by tools.sandbox',
+    required: false,
   });
   assert.deepEqual(await detect({ mode: 'auto', program: join(it.root, 'missing') }), {
-    ...{ kind: 'none', reason: 'bubblewrap is not installed', required: false },
+    kind: 'none',
+    reason: 'bubblewrap is not installed',
+    required: false,
   });
   assert.deepEqual(await detect({ mode: 'required', program: broken }), {
     kind: 'none',

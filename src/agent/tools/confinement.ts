@@ -39,9 +39,13 @@ export function createConfinement({ home }: { home: string }): Confinement {
       const isInWorkdir = isInside(realWorkdir, real.path);
       const shown = isInWorkdir ? relative(realWorkdir, real.path) || '.' : real.path;
       return {
-        ...{ kind: 'allowed', path: real.path, shown, exists: real.exists, isOutside: !isInWorkdir },
+        kind: 'allowed',
+        path: real.path,
+        shown,
+        exists: real.exists,
+        isOutside: !isInWorkdir,
         // The name that was asked for counts too: `.env` may be a link to a harmless-looking file.
-        isSecret: isSecretPath(shown) || isSecretPath(basename(requested)),
+        isSecret: isSecretPath(shown) || isSecretPath(relative(workdir, requested)),
       };
     },
   };

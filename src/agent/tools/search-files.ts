@@ -29,6 +29,11 @@ export function* findMatches(request: SearchRequest): Generator<SearchHit> {
   for (const path of walk(request)) yield* findInFile(path, expression);
 }
 
+/** True for a file that the .gitignore files from `root` down to it ignore by its own name (not by a folder's). */
+export function isIgnoredFile(path: string, root: string): boolean {
+  return isIgnored(path, { rules: readRulesAbove(path, root), isFolder: false });
+}
+
 function toExpression(query: string): RegExp {
   try {
     return new RegExp(query, 'u');

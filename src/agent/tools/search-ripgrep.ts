@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Environment } from '../process/environment.ts';
-import type { SearchHit, SearchRequest } from './search-files.ts';
+import { isIgnoredFile, type SearchHit, type SearchRequest } from './search-files.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 /** The ripgrep of this machine's PATH. */
@@ -43,7 +43,8 @@ export async function* searchWithRipgrep(
     const complaint = text(child.stderr);
     for await (const line of createInterface({ input: child.stdout })) {
       const hit = parseLine(line, folder);
-      if (hit) yield hit;
+      // A glob makes ripgrep show files that .gitignore ignores, which is not what a glob means here.
+      if (hit && !(request.glob !== undefined && isIgnoredFile(hit.path, request.root))) yield hit;
     }
     const [code, problem] = await Promise.all([exited, complaint]);
     signal.throwIfAborted();

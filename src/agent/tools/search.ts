@@ -95,7 +95,9 @@ const ENDED = {
 
 function findHits({ args, place, call, dependencies }: Search, signal: AbortSignal): AsyncIterable<SearchHit> {
   const request = {
-    ...{ target: place.path, query: args.query, glob: args.glob },
+    target: place.path,
+    query: args.query,
+    glob: args.glob,
     root: place.isOutside ? place.path : call.context.workdir,
     showSecrets: place.isSecret,
   };

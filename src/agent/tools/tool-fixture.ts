@@ -16,7 +16,10 @@ export async function createToolFixture() {
     workdir,
     home,
     context: (history: readonly Message[] = []): ToolContext => ({
-      ...{ wsId: 'ws-1', callId: 'call-1', workdir, history },
+      wsId: 'ws-1',
+      callId: 'call-1',
+      workdir,
+      history,
       signal: new AbortController().signal,
     }),
     /** Writes a file below the root and gives its path. */

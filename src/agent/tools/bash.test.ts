@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../clock.ts';
+import { createProcessRunner, type ProcessResult, type ProcessRunner } from '../process/runner.ts';
+import type { Sandbox } from '../process/sandbox.ts';
+import { StopReason } from '../stop-reason.ts';
+import { createBashTool } from './bash.ts';
+import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
+
+const noSandbox: Sandbox = { kind: 'none', reason: 'bubblewrap is not installed', required: false };
+const ids = { wsId: () => 'ws', id: (prefix: string) => `${prefix}_1`, secret: () => '' };
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunner>) {
+  const fixture = await createToolFixture();
+  const runner = { ...createProcessRunner({ clock: systemClock, environment, sandbox }), ...replace };
+  const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids });
+  return {
+    ...fixture,
+    prepare: (args: { command: string; timeout_secs?: number }) =>
+      tool.prepare(tool.parameters.parse(args), fixture.context()),
+  };
+}
+
+test('a command always asks, shows itself whole and says that nothing confines it', async () => {
+  await using it = await start();
+  assert.deepEqual(toShown(await it.prepare({ command: 'npm test\necho done' })), {
+    kind: 'ready',
+    header: 'bash: npm test …',
+    preview: '(not sandboxed: bubblewrap is not installed)\nnpm test\necho done',
+    approvalLabel: 'bash',
+    needsApproval: true,
+    bindTo: 'sandbox:none',
+  });
+});
+
+test('in a sandbox the preview is the command, and the approval holds for the sandbox only', async () => {
+  await using it = await start({ kind: 'bubblewrap', wrap: async (argv) => [...argv] });
+  const shown = toShown(await it.prepare({ command: 'ls' }));
+  assert.deepEqual(shown.kind === 'ready' && [shown.header, shown.preview, shown.bindTo], [
+    'bash: ls',
+    'ls',
+    'sandbox:bubblewrap',
+  ]);
+});
+
+test('where a sandbox is required and there is none, commands are refused', async () => {
+  await using it = await start({ ...noSandbox, required: true });
+  assert.deepEqual(await it.prepare({ command: 'ls' }), {
+    kind: 'refused',
+    header: 'bash: ls',
+    reason: 'Commands run only in a sandbox here, and there is none: bubblewrap is not installed.',
+  });
+});
+
+test('the outcome is what was printed, live too, and how it ended', async () => {
+  await using it = await start();
+  const run = recordRun();
+  assert.deepEqual(await execute(await it.prepare({ command: 'pwd; echo oops >&2; exit 2' }), run), {
+    output: `${it.workdir}\noops\n[exit code: 2]`,
+    isError: true,
+  });
+  assert.equal(run.chunks.join(''), `${it.workdir}\noops\n`);
+});
+
+test('success says nothing of its own, unless nothing was printed', async () => {
+  await using it = await start();
+  assert.deepEqual(await execute(await it.prepare({ command: 'echo hi' })), { output: 'hi\n', isError: false });
+  assert.deepEqual(await execute(await it.prepare({ command: 'true' })), { output: '[no output]', isError: false });
+});
+
+test('each way to end has its own last line', async () => {
+  const endings: [ProcessResult, string][] = [
+    [{ kind: 'stopped', reason: new StopReason('timeout', '') }, '[timed out after 7 s]'],
+    [{ kind: 'stopped', reason: new StopReason('cancel', '') }, '[cancelled]'],
+    [{ kind: 'stopped', reason: new StopReason('shutdown', '') }, '[stopped by shutdown]'],
+    [{ kind: 'killed', signal: 'SIGSEGV' }, '[killed by SIGSEGV]'],
+    [{ kind: 'failed', message: 'No bash.' }, '[No bash.]'],
+  ];
+  for (const [result, ending] of endings) {
+    await using it = await start(noSandbox, {
+      run: async (_command, { onOutput }) => {
+        await onOutput(Buffer.from('partial'));
+        return result;
+      },
+    });
+    const outcome = await execute(await it.prepare({ command: 'x', timeout_secs: 7 }));
+    assert.deepEqual(outcome, { output: `partial\n${ending}`, isError: true });
+  }
+});
+
+test('a real command that is cancelled keeps what it had printed', async () => {
+  await using it = await start();
+  const stop = new AbortController();
+  const run = recordRun(stop.signal);
+  run.onOutput = () => stop.abort(new StopReason('cancel', 'by a person'));
+  assert.deepEqual(await execute(await it.prepare({ command: 'echo up; exec sleep 600' }), run), {
+    output: 'up\n[cancelled]',
+    isError: true,
+  });
+});
+
+test('fifty megabytes of output give a bounded outcome, and a file with all of it', async () => {
+  await using it = await start();
+  const run = recordRun();
+  const { output } = await execute(
+    await it.prepare({ command: 'head -c 50000000 /dev/zero | tr "\\0" x; echo; echo last' }),
+    run,
+  );
+  assert.ok(output.length < 66_000);
+  assert.match(
+    output,
+    /left out here; the whole output is kept for people as outputs\/out_1\.log \.\.\.\]\nx+\nlast\n$/,
+  );
+  assert.ok(run.chunks.join('').length < 66_000);
+  assert.equal((await readFile(join(it.home, 'outputs/out_1.log'))).length, 50_000_006);
+});
+
+test('the time limit is within bounds', async () => {
+  await using it = await start();
+  for (const timeout_secs of [0, 601, 1.5]) {
+    assert.throws(() => void it.prepare({ command: 'ls', timeout_secs }), /timeout_secs/);
+  }
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import type { Message } from '../message.ts';
+import { toSha256 } from './confined-file.ts';
+import { createConfinement } from './confinement.ts';
+import { createEditFileTool } from './edit-file.ts';
+import { createToolFixture, execute, sawFiles, toShown } from './tool-fixture.ts';
+
+const TEXT = 'alpha\nbeta\ngamma\nbeta\n';
+
+async function start(text = TEXT) {
+  const fixture = await createToolFixture();
+  const path = await fixture.file('work/a.txt', text);
+  const tool = createEditFileTool({ confinement: createConfinement({ home: fixture.home }) });
+  const seen = [sawFiles({ [path]: toSha256(text) })];
+  return {
+    ...fixture,
+    path,
+    prepare: (
+      args: { path?: string; old_string: string; new_string: string; replace_all?: boolean },
+      history: Message[] = seen,
+    ) => tool.prepare(tool.parameters.parse({ path: 'a.txt', ...args }), fixture.context(history)),
+  };
+}
+
+const refusal = (reason: string) => ({ kind: 'refused', header: 'edit_file: a.txt', reason });
+
+test('an edit shows its diff, is bound to the version, and records what it left', async () => {
+  await using it = await start();
+  const prepared = await it.prepare({ old_string: 'gamma', new_string: 'delta $& $1' });
+  assert.deepEqual(toShown(prepared), {
+    kind: 'ready',
+    header: 'edit_file: a.txt',
+    preview: [
+      '--- a.txt',
+      '+++ a.txt',
+      '@@ -1,4 +1,4 @@',
+      ' alpha',
+      ' beta',
+      '-gamma',
+      '+delta $& $1',
+      ' beta',
+      '',
+    ].join('\n'),
+    approvalLabel: 'edit_file',
+    needsApproval: true,
+    bindTo: `${toSha256(TEXT)} ${it.path}`,
+  });
+  const after = TEXT.replace('gamma', () => 'delta $& $1');
+  assert.deepEqual(await execute(prepared), {
+    output: 'Replaced a.txt (4 lines).',
+    isError: false,
+    files: { [it.path]: toSha256(after) },
+  });
+  assert.equal(await readFile(it.path, 'utf8'), after);
+});
+
+test('a file that was not read cannot be edited', async () => {
+  await using it = await start();
+  assert.deepEqual(
+    await it.prepare({ old_string: 'gamma', new_string: 'x' }, []),
+    refusal('a.txt has not been read yet; read it before editing.'),
+  );
+});
+
+test('a file that changed since it was read has to be read again', async () => {
+  await using it = await start();
+  await writeFile(it.path, `${TEXT}more`);
+  assert.deepEqual(
+    await it.prepare({ old_string: 'gamma', new_string: 'x' }),
+    refusal('a.txt has changed since it was read; read it again.'),
+  );
+});
+
+test('the version that counts is the last one seen or left', async () => {
+  await using it = await start();
+  const older = sawFiles({ [it.path]: toSha256('older') });
+  const current = sawFiles({ [it.path]: toSha256(TEXT) });
+  const edit = { old_string: 'gamma', new_string: 'x' };
+  assert.equal((await it.prepare(edit, [older, current, sawFiles({ '/other': 'x' })])).kind, 'ready');
+  assert.equal((await it.prepare(edit, [current, older])).kind, 'refused');
+});
+
+test('text that occurs several times is refused with its lines, unless all are meant', async () => {
+  await using it = await start();
+  const edit = { old_string: 'beta', new_string: 'B' };
+  assert.deepEqual(
+    await it.prepare(edit),
+    refusal('old_string was found 2 times in a.txt (lines 2, 4); include more of what surrounds it.'),
+  );
+  await execute(await it.prepare({ ...edit, replace_all: true }));
+  assert.equal(await readFile(it.path, 'utf8'), 'alpha\nB\ngamma\nB\n');
+});
+
+test('text that is not there, or replaced by itself, is refused', async () => {
+  await using it = await start();
+  assert.deepEqual(
+    await it.prepare({ old_string: 'omega', new_string: 'x' }),
+    refusal('old_string was not found in a.txt; it must match exactly.'),
+  );
+  assert.deepEqual(
+    await it.prepare({ old_string: 'gamma', new_string: 'gamma' }),
+    refusal('old_string and new_string are the same.'),
+  );
+  assert.deepEqual(await it.prepare({ path: 'b.txt', old_string: 'a', new_string: 'b' }), {
+    kind: 'refused',
+    header: 'edit_file: b.txt',
+    reason: 'b.txt: no such file; write_file creates one.',
+  });
+});
+
+test('a file with Windows line ends keeps them', async () => {
+  await using it = await start('alpha\r\nbeta\r\ngamma\r\n');
+  await execute(await it.prepare({ old_string: 'alpha\nbeta', new_string: 'one\ntwo\nthree' }));
+  assert.equal(await readFile(it.path, 'utf8'), 'one\r\ntwo\r\nthree\r\ngamma\r\n');
+});
+
+test('a file that changes between approval and execution is left as it is', async () => {
+  await using it = await start();
+  const prepared = await it.prepare({ old_string: 'gamma', new_string: 'x' });
+  await writeFile(it.path, 'changed');
+  assert.equal((await execute(prepared)).isError, true);
+  assert.equal(await readFile(it.path, 'utf8'), 'changed');
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { toSha256 } from './confined-file.ts';
+import { createConfinement } from './confinement.ts';
+import { createReadFileTool } from './read-file.ts';
+import { createToolFixture, execute, toShown } from './tool-fixture.ts';
+
+async function start() {
+  const fixture = await createToolFixture();
+  const tool = createReadFileTool({ confinement: createConfinement({ home: fixture.home }) });
+  const prepare = (args: { path: string; offset?: number; limit?: number }) =>
+    tool.prepare(tool.parameters.parse(args), fixture.context());
+  return { ...fixture, prepare, read: async (args: Parameters<typeof prepare>[0]) => execute(await prepare(args)) };
+}
+
+test('a file is shown by numbered lines, and its version is recorded', async () => {
+  await using it = await start();
+  const path = await it.file('work/a.txt', 'one\r\ntwo €\n\nfour');
+  assert.deepEqual(await it.read({ path: 'a.txt' }), {
+    output: '     1\tone\n     2\ttwo €\n     3\t\n     4\tfour',
+    isError: false,
+    files: { [path]: toSha256('one\r\ntwo €\n\nfour') },
+  });
+});
+
+test('reading inside the workdir does not ask', async () => {
+  await using it = await start();
+  const path = await it.file('work/a.txt', '');
+  assert.deepEqual(toShown(await it.prepare({ path: 'a.txt' })), {
+    kind: 'ready',
+    header: 'read_file: a.txt',
+    preview: '',
+    approvalLabel: 'read_file',
+    needsApproval: false,
+    bindTo: path,
+  });
+});
+
+test('reading outside the workdir asks and says where, and so does reading a secret', async () => {
+  await using it = await start();
+  const outside = await it.file('outside/.env', 'canary');
+  await it.file('work/key.pem', 'canary');
+  const ask = async (path: string) => {
+    const prepared = await it.prepare({ path });
+    return prepared.kind === 'ready' && [prepared.needsApproval, prepared.preview];
+  };
+  assert.deepEqual(await ask('key.pem'), [true, '(this file looks like it holds a secret)\n']);
+  assert.deepEqual(await ask(outside), [
+    true,
+    `(outside the working directory: ${outside})\n(this file looks like it holds a secret)\n`,
+  ]);
+});
+
+test('a part of a file is shown with how to go on, and the version is that of the whole', async () => {
+  await using it = await start();
+  const text = Array.from({ length: 10 }, (_, n) => `l${n + 1}\n`).join('');
+  const path = await it.file('work/a.txt', text);
+  assert.deepEqual(await it.read({ path: 'a.txt', offset: 3, limit: 2 }), {
+    output: '     3\tl3\n     4\tl4\n[lines 3 to 4 of 10; offset 5 shows what follows]',
+    isError: false,
+    files: { [path]: toSha256(text) },
+  });
+  assert.equal((await it.read({ path: 'a.txt', offset: 10 })).output, '    10\tl10\n[lines 10 to 10 of 10]');
+  assert.equal((await it.read({ path: 'a.txt', offset: 11 })).output, '[the file has only 10 lines]');
+});
+
+test('a long file, a long line and an empty file are bounded and said', async () => {
+  await using it = await start();
+  await it.file('work/lines.txt', 'x\n'.repeat(5_000));
+  await it.file('work/wide.txt', `${'w'.repeat(1_000)}\n`.repeat(500));
+  await it.file('work/line.txt', `${'€'.repeat(1_000_000)}\nend`);
+  await it.file('work/empty.txt', '');
+  assert.match(
+    (await it.read({ path: 'lines.txt' })).output,
+    /\n {2}2000\tx\n\[lines 1 to 2000 of 5000; offset 2001 shows what follows\]$/,
+  );
+  const wide = (await it.read({ path: 'wide.txt' })).output;
+  assert.ok(wide.length < 66_000);
+  assert.match(wide, /\[lines 1 to 65 of 500; offset 66 shows what follows\]$/);
+  const line = (await it.read({ path: 'line.txt' })).output;
+  assert.match(line, /^ {5}1\t€+ \[line cut, 3000000 bytes\]\n {5}2\tend$/);
+  assert.ok(Buffer.byteLength(line) < 9_000);
+  assert.equal((await it.read({ path: 'empty.txt' })).output, '[the file is empty]');
+});
+
+test('what is no text file is refused politely', async () => {
+  await using it = await start();
+  await it.file('work/image.png', Buffer.from([0x89, 0x50, 0, 0, 1]));
+  execFileSync('mkfifo', [join(it.workdir, 'pipe')]);
+  assert.deepEqual(await it.read({ path: 'image.png' }), {
+    output: 'image.png is a binary file (5 bytes).',
+    isError: true,
+  });
+  assert.deepEqual(await it.read({ path: 'pipe' }), { output: 'pipe is not an ordinary file.', isError: true });
+  assert.deepEqual(await it.read({ path: '.' }), { output: '. is a folder; list_directory shows it.', isError: true });
+  assert.deepEqual(await it.prepare({ path: 'missing' }), {
+    kind: 'refused',
+    header: 'read_file: missing',
+    reason: 'missing: no such file.',
+  });
+});
+
+test('a file exchanged for a link between preparing and reading is not read', async () => {
+  await using it = await start();
+  const path = await it.file('work/a.txt', 'harmless');
+  const secret = await it.file('outside/secret', 'canary');
+  const prepared = await it.prepare({ path: 'a.txt' });
+  await rm(path);
+  await symlink(secret, path);
+  assert.deepEqual(await execute(prepared), {
+    output: 'a.txt leads elsewhere than when it was checked; nothing was done.',
+    isError: true,
+  });
+});
+
+test('a folder exchanged for a link between preparing and reading is not followed', async () => {
+  await using it = await start();
+  await it.file('work/dir/a.txt', 'harmless');
+  await it.file('home/a.txt', 'canary');
+  const prepared = await it.prepare({ path: 'dir/a.txt' });
+  await rename(join(it.workdir, 'dir'), join(it.workdir, 'dir2'));
+  await symlink(it.home, join(it.workdir, 'dir'));
+  const outcome = await execute(prepared);
+  assert.equal(outcome.isError, true);
+  assert.doesNotMatch(outcome.output, /canary/);
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../clock.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { StopReason } from '../stop-reason.ts';
+import { createConfinement } from './confinement.ts';
+import { createSearchTool } from './search.ts';
+import { findRipgrep } from './search-ripgrep.ts';
+import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
+
+const workerUrl = new URL('./search-worker.ts', import.meta.url);
+const installed = await findRipgrep({ PATH: '/usr/local/bin:/usr/bin:/bin' });
+
+async function start(ripgrep: string | undefined, clock = systemClock) {
+  const fixture = await createToolFixture();
+  const confinement = createConfinement({ home: fixture.home });
+  const tool = createSearchTool({ confinement, clock, ripgrep, workerUrl });
+  const prepare = (args: { query: string; path?: string; glob?: string }, workdir = fixture.workdir) =>
+    tool.prepare(tool.parameters.parse(args), { ...fixture.context(), workdir });
+  return {
+    ...fixture,
+    prepare,
+    async search(args: Parameters<typeof prepare>[0], workdir = fixture.workdir) {
+      const { output } = await execute(await prepare(args, workdir));
+      return output.split('\n').sort();
+    },
+  };
+}
+
+for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by our own walk': undefined })) {
+  const options = name === 'with ripgrep' && installed === undefined ? { skip: 'ripgrep is not installed' } : {};
+
+  test(
+    `${name}: matching lines are shown with path and line, .gitignore is honoured at every depth`,
+    options,
+    async () => {
+      await using it = await start(ripgrep);
+      await it.file('work/.gitignore', 'dist/\n*.log\n!keep.log\n/only-here.txt\n');
+      await it.file('work/src/.gitignore', 'generated.ts\n');
+      await it.file('work/src/a.ts', 'one\nneedle 1\nneedle: 2\r\n');
+      await it.file('work/src/generated.ts', 'needle');
+      await it.file('work/src/only-here.txt', 'needle 3');
+      await it.file('work/only-here.txt', 'needle');
+      await it.file('work/dist/b.js', 'needle');
+      await it.file('work/x.log', 'needle');
+      await it.file('work/keep.log', 'needle 4');
+      await it.file('work/.github/ci.yml', 'needle 5');
+      await it.file('work/.git/HEAD', 'needle');
+      await it.file('work/binary', Buffer.from('needle\0needle'));
+      const all = [
+        '.github/ci.yml:1: needle 5',
+        'keep.log:1: needle 4',
+        'src/a.ts:2: needle 1',
+        'src/a.ts:3: needle: 2',
+      ];
+      assert.deepEqual(await it.search({ query: 'need[l]e' }), [...all, 'src/only-here.txt:1: needle 3']);
+      assert.deepEqual(await it.search({ query: 'needle', path: 'src', glob: '*.ts' }), all.slice(2));
+      assert.deepEqual(await it.search({ query: 'needle', path: 'src/a.ts' }), all.slice(2));
+      assert.deepEqual(await it.search({ query: 'nothing like this' }), ['[no matches]']);
+    },
+  );
+
+  test(`${name}: neither secrets nor Headgate's home are shown by searching`, options, async () => {
+    await using it = await start(ripgrep);
+    await it.file('work/.env', 'needle=canary');
+    await it.file('work/tls/server.key', 'needle canary');
+    await it.file('work/.ssh/config', 'needle canary');
+    await it.file('home/config.json', 'needle canary');
+    await it.file('outside/x', 'needle canary');
+    await it.file('work/a.txt', 'needle');
+    await symlink(join(it.root, 'outside'), join(it.workdir, 'link'));
+    assert.deepEqual(await it.search({ query: 'needle' }), ['a.txt:1: needle']);
+    assert.deepEqual(await it.search({ query: 'needle', glob: '.env' }), ['[no matches]']);
+    const fromAbove = await it.search({ query: 'needle' }, it.root);
+    assert.deepEqual(fromAbove, ['outside/x:1: needle canary', 'work/a.txt:1: needle']);
+  });
+
+  test(`${name}: at most 200 matches and no endless line`, options, async () => {
+    await using it = await start(ripgrep);
+    await it.file('work/a.txt', `needle${'x'.repeat(10_000)}\n`.repeat(250));
+    const lines = await it.search({ query: 'needle' });
+    assert.equal(lines.length, 201);
+    assert.ok(lines.includes('[more than 200 matches; the rest is left out]'));
+    assert.ok(lines.every((line) => line.length < 600));
+  });
+
+  test(
+    `${name}: what is no regular expression is an error that says so, and a query is never an option`,
+    options,
+    async () => {
+      await using it = await start(ripgrep);
+      await it.file('work/--files', 'x --version\n');
+      const outcome = await execute(await it.prepare({ query: '(unclosed' }));
+      assert.equal(outcome.isError, true);
+      assert.match(outcome.output, /regex|regular expression/);
+      assert.deepEqual(await it.search({ query: '--version' }), ['--files:1: x --version']);
+      assert.deepEqual(await it.search({ query: 'x', path: '--files' }), ['--files:1: x --version']);
+      assert.deepEqual(await it.search({ query: 'x', glob: '--files' }), ['--files:1: x --version']);
+    },
+  );
+
+  test(`${name}: a search that is cancelled says so`, options, async () => {
+    await using it = await start(ripgrep);
+    const signal = AbortSignal.abort(new StopReason('cancel', 'by a person'));
+    assert.deepEqual(await execute(await it.prepare({ query: 'x' }), recordRun(signal)), {
+      output: '[cancelled]',
+      isError: true,
+    });
+  });
+}
+
+test('an expression that would backtrack for ever is ended by the deadline', async () => {
+  const clock = fakeClock();
+  await using it = await start(undefined, clock);
+  await it.file('work/a.txt', 'found aa\n');
+  await it.file('work/b.txt', `${'a'.repeat(50)}!\n`);
+  const searching = execute(await it.prepare({ query: '^(found )?(a+)+$' }));
+  await systemClock.sleep(500, new AbortController().signal);
+  await clock.advance(5_000);
+  assert.deepEqual(await searching, {
+    output: 'a.txt:1: found aa\n[the search took too long and was ended; there may be more]',
+    isError: true,
+  });
+});
+
+test('searching asks outside the workdir and in secrets, and shows what then was agreed to', async () => {
+  await using it = await start(undefined);
+  await it.file('work/.env', 'needle=1');
+  const outside = await it.file('outside/x', 'needle');
+  assert.deepEqual(toShown(await it.prepare({ query: 'needle', path: '.env' })), {
+    kind: 'ready',
+    header: 'search: needle in .env',
+    preview: '(this file looks like it holds a secret)\n',
+    approvalLabel: 'search',
+    needsApproval: true,
+    bindTo: join(it.workdir, '.env'),
+  });
+  const ask = await it.prepare({ query: 'needle', path: '../outside' });
+  assert.equal(ask.kind === 'ready' && ask.needsApproval, true);
+  assert.deepEqual(await it.search({ query: 'needle', path: '.env' }), ['.env:1: needle=1']);
+  assert.deepEqual(await it.search({ query: 'needle', path: '../outside' }), [`${outside}:1: needle`]);
+});

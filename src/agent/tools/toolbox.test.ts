@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import type { Prepared, Tool } from './tool.ts';
+import { createToolFixture } from './tool-fixture.ts';
+import { createToolbox } from './toolbox.ts';
+
+const ready: Prepared = {
+  kind: 'ready',
+  header: 'echo: hi\u202e\nthere',
+  preview: 'line\u200b\n\ttab',
+  approvalLabel: 'echo',
+  needsApproval: true,
+  execute: async () => ({ output: '', isError: false }),
+};
+const echo: Tool<{ text: string; times: number }> = {
+  name: 'echo',
+  description: 'Says it again.',
+  parameters: z.strictObject({ text: z.string().describe('What'), times: z.int().default(1) }),
+  readOnly: true,
+  safeToRepeat: true,
+  prepare: async () => ready,
+};
+const broken: Tool<object> = {
+  ...echo,
+  name: 'broken',
+  parameters: z.strictObject({}),
+  prepare: async () => {
+    throw Object.assign(new Error('canary in /secret/path'), { code: 'EMFILE' });
+  },
+};
+
+async function prepare(name: string, text: string) {
+  await using fixture = await createToolFixture();
+  const toolbox = createToolbox([echo, broken]);
+  const { tool, ...rest } = await toolbox.prepare({ id: 'c1', name, arguments: text }, fixture.context());
+  return { tool: tool?.name, ...rest };
+}
+
+test('models are told each tool with the schema of what they have to write', () => {
+  assert.deepEqual(createToolbox([echo]).definitions(), [
+    {
+      name: 'echo',
+      description: 'Says it again.',
+      parameters: {
+        type: 'object',
+        properties: {
+          text: { type: 'string', description: 'What' },
+          times: { type: 'integer', default: 1, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+        },
+        required: ['text'],
+        additionalProperties: false,
+      },
+    },
+  ]);
+});
+
+test('a good call is prepared; its arguments get one canonical text, and people see what is invisible', async () => {
+  assert.deepEqual(await prepare('echo', '{"times": 2, "text":"hi"}'), {
+    ...ready,
+    tool: 'echo',
+    header: 'echo: hi\\u202e\\nthere',
+    preview: 'line\\u200b\n\ttab',
+    canonicalArguments: '{"text":"hi","times":2}',
+  });
+  assert.equal((await prepare('echo', '{"text":"hi"}')).canonicalArguments, '{"text":"hi","times":1}');
+});
+
+test('an unknown tool is refused with the names that there are', async () => {
+  assert.deepEqual(await prepare('rm\u202e', '{}'), {
+    tool: undefined,
+    kind: 'refused',
+    header: 'rm\\u202e',
+    reason: 'Unknown tool: rm\u202e. There are: echo, broken.',
+    canonicalArguments: '{}',
+  });
+});
+
+test('malformed arguments are refused with where they break', async () => {
+  const { reason, ...rest } = { reason: '', ...(await prepare('echo', '{"text": "hi')) };
+  assert.match(reason, /^JSON parse error: .*position 12/);
+  assert.deepEqual(rest, { tool: 'echo', kind: 'refused', header: 'echo', canonicalArguments: '{"text": "hi' });
+});
+
+test('arguments that do not fit are refused, naming the fields', async () => {
+  const reason = async (text: string) => ({ reason: '', ...(await prepare('echo', text)) }).reason;
+  assert.match(await reason('{"times":"two"}'), /^Invalid arguments: text: .*; times: /);
+  assert.match(await reason('{"text":"hi","txet":1}'), /txet/);
+  assert.match(await reason('[]'), /^Invalid arguments: /);
+  assert.match(await reason(''), /^Invalid arguments: text: /);
+});
+
+test('a tool that throws while preparing is a refusal that tells no secret', async () => {
+  assert.deepEqual(await prepare('broken', ''), {
+    tool: 'broken',
+    kind: 'refused',
+    header: 'broken',
+    reason: 'broken could not be prepared (EMFILE).',
+    canonicalArguments: '{}',
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Message } from '../message.ts';
+import { toSha256 } from './confined-file.ts';
+import { createConfinement } from './confinement.ts';
+import { createToolFixture, execute, sawFiles, toShown } from './tool-fixture.ts';
+import { createWriteFileTool } from './write-file.ts';
+
+async function start() {
+  const fixture = await createToolFixture();
+  const tool = createWriteFileTool({ confinement: createConfinement({ home: fixture.home }) });
+  return {
+    ...fixture,
+    prepare: (args: { path: string; content: string }, history: Message[] = []) =>
+      tool.prepare(args, fixture.context(history)),
+  };
+}
+
+test('a new file asks, with its content as a diff, and is bound to not being there', async () => {
+  await using it = await start();
+  assert.deepEqual(toShown(await it.prepare({ path: 'src/new.txt', content: 'one\ntwo\n' })), {
+    kind: 'ready',
+    header: 'write_file: src/new.txt',
+    preview: ['--- /dev/null', '+++ src/new.txt', '@@ -0,0 +1,2 @@', '+one', '+two', ''].join('\n'),
+    approvalLabel: 'write_file',
+    needsApproval: true,
+    bindTo: `absent ${join(it.workdir, 'src/new.txt')}`,
+  });
+});
+
+test('writing creates the file with its folders, and records the version it left', async () => {
+  await using it = await start();
+  const path = join(it.workdir, 'src/new.txt');
+  assert.deepEqual(await execute(await it.prepare({ path: 'src/new.txt', content: 'one\ntwo\n' })), {
+    output: 'Created src/new.txt (2 lines).',
+    isError: false,
+    files: { [path]: toSha256('one\ntwo\n') },
+  });
+  assert.equal(await readFile(path, 'utf8'), 'one\ntwo\n');
+});
+
+test('an existing file that was not read is called an overwrite, and is bound to its version', async () => {
+  await using it = await start();
+  const path = await it.file('work/a.txt', 'old\n');
+  const label = async (history: Message[]) => {
+    const prepared = await it.prepare({ path: 'a.txt', content: 'new\n' }, history);
+    return prepared.kind === 'ready' && [prepared.approvalLabel, prepared.bindTo];
+  };
+  const bound = `${toSha256('old\n')} ${path}`;
+  assert.deepEqual(await label([]), ['overwrite_file', bound]);
+  assert.deepEqual(await label([sawFiles({ [path]: toSha256('old\n') })]), ['write_file', bound]);
+});
+
+test('a file that changed after the approval is not written', async () => {
+  await using it = await start();
+  const path = await it.file('work/a.txt', 'old');
+  const changed = await it.prepare({ path: 'a.txt', content: 'new' });
+  await writeFile(path, 'changed by somebody');
+  const appeared = await it.prepare({ path: 'b.txt', content: 'new' });
+  const other = await it.file('work/b.txt', 'appeared');
+  const removed = await it.prepare({ path: 'b.txt', content: 'new' });
+  for (const prepared of [changed, appeared]) {
+    const { output, isError } = await execute(prepared);
+    assert.equal(isError, true);
+    assert.match(output, /has changed since this was prepared; nothing was written/);
+  }
+  assert.deepEqual([await readFile(path, 'utf8'), await readFile(other, 'utf8')], ['changed by somebody', 'appeared']);
+  await rm(other);
+  assert.equal((await execute(removed)).isError, true);
+});
+
+test('a folder exchanged for a link after the approval is not written through', async () => {
+  await using it = await start();
+  await mkdir(join(it.workdir, 'dir'));
+  const outside = await it.file('outside/keep.txt', 'keep');
+  const prepared = await it.prepare({ path: 'dir/keep.txt', content: 'planted' });
+  await rm(join(it.workdir, 'dir'), { recursive: true });
+  await symlink(join(it.root, 'outside'), join(it.workdir, 'dir'));
+  assert.deepEqual(await execute(prepared), {
+    output: 'dir/keep.txt leads elsewhere than when it was checked; nothing was done.',
+    isError: true,
+  });
+  assert.equal(await readFile(outside, 'utf8'), 'keep');
+});
+
+test("writing outside the workdir says so first; Headgate's home is refused", async () => {
+  await using it = await start();
+  const prepared = await it.prepare({ path: '../outside.txt', content: 'x' });
+  assert.match(
+    toShown(prepared).kind === 'ready' ? await preview(prepared) : '',
+    /^\(outside the working directory: .*outside\.txt\)\n/,
+  );
+  assert.equal((await it.prepare({ path: '../home/config.json', content: '{}' })).kind, 'refused');
+  async function preview(ready: typeof prepared) {
+    return ready.kind === 'ready' ? ready.preview : '';
+  }
+});
+
+test('two texts that are too different for a diff show the new one in full', async () => {
+  await using it = await start();
+  const noise = (seed: number) => Array.from({ length: 30_000 }, (_, n) => `${(n * seed) % 9_973}\n`).join('');
+  await it.file('work/a.txt', noise(7_919));
+  const content = noise(6_151);
+  const prepared = await it.prepare({ path: 'a.txt', content });
+  assert.ok(prepared.kind === 'ready' && prepared.preview.endsWith(`new content in full)\n${content}`));
+});
