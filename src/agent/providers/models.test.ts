@@ -182,3 +182,12 @@ test('a server that is first used while the daemon runs is probed too; hosted pr
   abort.abort();
   await running;
 });
+
+test('a server that hangs holds up the start for a second at most', async () => {
+  const hanging: Fetch = () => new Promise(() => undefined);
+  const { models, clock } = setUp({ ...lab, fetch: hanging });
+  const started = models.start();
+  await clock.advance(1_000);
+  await started;
+  assert.equal(models.current().alias, 'openai-compatible');
+});

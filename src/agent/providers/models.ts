@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts';
 import { probeRegularly } from './breaker-probe.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { createDemoModel } from './demo/demo-model.ts';
-import { findLocalServer } from './discovery.ts';
+import { findLocalServer, within } from './discovery.ts';
 import type { BackendHealth, Model, Models, ProviderError } from './model.ts';
 import {
   chooseDefault,
@@ -86,7 +86,10 @@ export function createModels(deps: ModelsDeps): RunningModels {
         choice = chooseDefault(known());
       }
       byDefault = choice ?? DEMO;
-      await resolve(byDefault);
+      const wanted = byDefault;
+      await within(START_MS, { ...tools, signal: new AbortController().signal }, () => resolve(wanted)).catch(() =>
+        log.info({ provider: wanted.provider }, 'the model is still being described'),
+      );
     },
     run: (signal) => backends.run(signal),
     resolve: async (alias) => resolve(alias === undefined ? byDefault : chooseModel(alias, known())),
@@ -99,6 +102,9 @@ export function createModels(deps: ModelsDeps): RunningModels {
     health,
   };
 }
+
+/** How long a server that does not answer may hold up the start. */
+const START_MS = 1_000;
 
 function describe({ alias, provider, modelId }: ModelChoice, models: ReadonlyMap<string, UpstreamModel>) {
   return { alias, provider, modelId: models.get(alias)?.modelId ?? modelId ?? '' };
