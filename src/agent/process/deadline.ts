@@ -12,7 +12,7 @@ export function withDeadline(signal: AbortSignal, { clock, ms }: { clock: Clock;
   return { signal: AbortSignal.any([signal, reached.signal]), [Symbol.dispose]: () => disposed.abort() };
 }
 
-export interface Deadline extends Disposable {
+interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 

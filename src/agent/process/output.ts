@@ -4,14 +4,14 @@ import { createLineSplitter } from './line-splitter.ts';
 import { countNewlines, takeHead, takeTail } from './text-ends.ts';
 
 /** What a command printed, in bounded memory: whole in a file, head and tail for the model, the first part live. */
-export interface OutputCollector extends AsyncDisposable {
+interface OutputCollector extends AsyncDisposable {
   /** Pending while the file is written, so that a fast child waits for a slow disk. */
   write(bytes: Buffer): Promise<void>;
   /** What the model reads. Call once, after the last write. */
   finish(): Promise<string>;
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   /** Where the whole output goes once it is too long to be shown whole. */
   folder: string;
   /** The file's name without `.log`. */

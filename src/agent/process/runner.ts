@@ -17,7 +17,7 @@ export interface ProcessRunner {
   killLeftover(identity: ProcessIdentity): Promise<boolean>;
 }
 
-export interface ShellCommand {
+interface ShellCommand {
   /** For `bash -c`. */
   command: string;
   cwd: string;

@@ -20,7 +20,7 @@ export type Sandbox =
       required: boolean;
     };
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** `tools.sandbox` of the configuration. */
   mode: 'auto' | 'off' | 'required';
   /** Headgate's home: invisible inside, but for a workdir that lies in it. */
@@ -88,7 +88,7 @@ export function toBubblewrapArguments({ home, workdir, resolver }: SandboxPlaces
   ];
 }
 
-export interface SandboxPlaces {
+interface SandboxPlaces {
   home: string;
   workdir: string;
   /** Folders below /run that /etc/resolv.conf points into. */

@@ -23,7 +23,7 @@ export function takeTail(bytes: Buffer, { maxBytes, maxLines }: TextLimits): Buf
   return bytes.subarray(start);
 }
 
-export interface TextLimits {
+interface TextLimits {
   maxBytes: number;
   maxLines: number;
 }

@@ -7,7 +7,7 @@ export function approvalDigest({ tool, canonicalArguments, workdir, bindTo }: Ap
   return createHash('sha256').update(text).digest('hex');
 }
 
-export interface ApprovedCall {
+interface ApprovedCall {
   tool: string;
   canonicalArguments: string;
   workdir: string;

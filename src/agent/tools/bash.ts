@@ -2,15 +2,16 @@ import { z } from 'zod';
 import type { Ids } from '../../ids.ts';
 import { createOutputCollector } from '../process/output.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
+import { toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
 const BashArguments = z.strictObject({
   command: z.string().min(1).max(100_000).describe('The command, for bash -c'),
   timeout_secs: z.int().min(1).max(600).default(120).describe('Seconds after which the command is ended'),
 });
-export type BashArguments = z.infer<typeof BashArguments>;
+type BashArguments = z.infer<typeof BashArguments>;
 
-export interface BashDependencies {
+interface BashDependencies {
   runner: ProcessRunner;
   /** Folder for outputs that are too long to be shown whole. */
   outputs: string;
@@ -55,9 +56,13 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
   };
 }
 
+/** A header is one line of a list; the preview has the command whole. */
+const MAX_HEADER = 200;
+
 function toFirstLine(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
-  return more.length > 0 ? `${first} …` : first;
+  const short = first.slice(0, MAX_HEADER);
+  return more.length > 0 || short !== first ? `${short} …` : first;
 }
 
 async function execute(
@@ -84,15 +89,9 @@ function toEnding(result: ProcessResult, timeoutSecs: number): string {
     case 'failed':
       return `[${result.message}]`;
     case 'stopped':
-      return STOPPED[result.reason.kind](timeoutSecs);
+      return toStopLine(result.reason, timeoutSecs);
   }
 }
-
-const STOPPED = {
-  timeout: (secs: number) => `[timed out after ${secs} s]`,
-  cancel: () => '[cancelled]',
-  shutdown: () => '[stopped by shutdown]',
-};
 
 function joinLines(printed: string, ending: string): string {
   if (ending === '') return printed === '' ? '[no output]' : printed;

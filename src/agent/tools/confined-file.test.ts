@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openConfined, readVersion, replaceFile } from './confined-file.ts';
@@ -45,7 +45,7 @@ test('writing notices it too, and leaves nothing behind', async () => {
 test('a file is replaced in one step, keeping its mode, and no temporary file stays', async () => {
   await using it = await start();
   const path = await it.file('work/run.sh', 'old');
-  await (await import('node:fs/promises')).chmod(path, 0o751);
+  await chmod(path, 0o751);
   const place = await it.locate('run.sh');
   const before = await stat(path);
   await replaceFile(place, { text: 'new', old: await readVersion(place) });

@@ -8,7 +8,7 @@ export interface Confinement {
   locate(path: string, workdir: string): Promise<Place>;
 }
 
-export type Place = AllowedPlace | { kind: 'refused'; reason: string };
+type Place = AllowedPlace | { kind: 'refused'; reason: string };
 
 export interface AllowedPlace {
   kind: 'allowed';
@@ -52,7 +52,7 @@ export function createConfinement({ home }: { home: string }): Confinement {
 }
 
 /** True for the folder itself and everything below it. */
-export function isInside(folder: string, path: string): boolean {
+function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

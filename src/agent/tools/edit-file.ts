@@ -8,12 +8,12 @@ import { ToolProblem } from './tool-problem.ts';
 import { prepareReplacement } from './write-file.ts';
 
 const EditFileArguments = z.strictObject({
-  path: z.string().describe('Path of the file, relative to the working directory or absolute'),
+  path: z.string().max(4_096).describe('Path of the file, relative to the working directory or absolute'),
   old_string: z.string().min(1).describe('The text to replace, exactly as it stands in the file, without line numbers'),
   new_string: z.string().max(1_000_000).describe('The text to put in its place'),
   replace_all: z.boolean().default(false).describe('Replace every occurrence instead of the only one'),
 });
-export type EditFileArguments = z.infer<typeof EditFileArguments>;
+type EditFileArguments = z.infer<typeof EditFileArguments>;
 
 /** Replaces text in a file that the model has read, after showing the difference. */
 export function createEditFileTool({ confinement }: { confinement: Confinement }): Tool<EditFileArguments> {

@@ -1,6 +1,8 @@
+import { StopReason } from '../stop-reason.ts';
 import { checkUnmoved } from './confined-file.ts';
 import type { AllowedPlace, Confinement } from './confinement.ts';
-import type { Prepared, ToolContext, ToolOutcome } from './tool.ts';
+import { toStopLine } from './stop-line.ts';
+import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 /** One call of a file tool: its name, the path as the model wrote it, and where it is made. */
@@ -30,13 +32,15 @@ export async function prepareAt(
 export async function executeAt(
   call: FileCall,
   place: AllowedPlace,
-  work: () => Promise<ToolOutcome>,
+  { run, work }: { run: ToolRun; work(): Promise<ToolOutcome> },
 ): Promise<ToolOutcome> {
   try {
+    run.signal.throwIfAborted();
     await checkUnmoved(place, { path: call.path, workdir: call.context.workdir, confinement: call.confinement });
     return await work();
   } catch (error) {
     if (error instanceof ToolProblem) return { output: error.message, isError: true };
+    if (error instanceof StopReason) return { output: toStopLine(error, 0), isError: true };
     throw error;
   }
 }

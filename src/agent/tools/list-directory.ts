@@ -9,9 +9,9 @@ import { ToolProblem } from './tool-problem.ts';
 import { toVisibleLine } from './visible-text.ts';
 
 const ListDirectoryArguments = z.strictObject({
-  path: z.string().default('.').describe('The folder, relative to the working directory or absolute'),
+  path: z.string().max(4_096).default('.').describe('The folder, relative to the working directory or absolute'),
 });
-export type ListDirectoryArguments = z.infer<typeof ListDirectoryArguments>;
+type ListDirectoryArguments = z.infer<typeof ListDirectoryArguments>;
 
 /** Names and sizes of what lies in a folder. */
 export function createListDirectoryTool({ confinement }: { confinement: Confinement }): Tool<ListDirectoryArguments> {
@@ -34,7 +34,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
           approvalLabel: 'list_directory',
           needsApproval: place.isOutside,
           bindTo: place.path,
-          execute: () => executeAt(call, place, () => list(place)),
+          execute: (run) => executeAt(call, place, { run, work: () => list(place) }),
         };
       });
     },

@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { StopReason } from '../stop-reason.ts';
 import { toSha256 } from './confined-file.ts';
 import { createConfinement } from './confinement.ts';
 import { createReadFileTool } from './read-file.ts';
-import { createToolFixture, execute, toShown } from './tool-fixture.ts';
+import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
 async function start() {
   const fixture = await createToolFixture();
@@ -126,4 +127,14 @@ test('a folder exchanged for a link between preparing and reading is not followe
   const outcome = await execute(prepared);
   assert.equal(outcome.isError, true);
   assert.doesNotMatch(outcome.output, /canary/);
+});
+
+test('reading that is stopped says so and reads nothing', async () => {
+  await using it = await start();
+  await it.file('work/a.txt', 'text');
+  const run = recordRun(AbortSignal.abort(new StopReason('shutdown', 'going down')));
+  assert.deepEqual(await execute(await it.prepare({ path: 'a.txt' }), run), {
+    output: '[stopped by shutdown]',
+    isError: true,
+  });
 });

@@ -7,11 +7,11 @@ import type { Tool, ToolOutcome } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 const ReadFileArguments = z.strictObject({
-  path: z.string().describe('Path of the file, relative to the working directory or absolute'),
+  path: z.string().max(4_096).describe('Path of the file, relative to the working directory or absolute'),
   offset: z.int().min(1).default(1).describe('The first line to show; lines count from 1'),
   limit: z.int().min(1).max(2_000).default(2_000).describe('How many lines to show at most'),
 });
-export type ReadFileArguments = z.infer<typeof ReadFileArguments>;
+type ReadFileArguments = z.infer<typeof ReadFileArguments>;
 
 /** Shows a text file by numbered lines, and records which version the model has seen. */
 export function createReadFileTool({ confinement }: { confinement: Confinement }): Tool<ReadFileArguments> {
@@ -35,7 +35,7 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
           approvalLabel: 'read_file',
           needsApproval: asksToRead(place),
           bindTo: place.path,
-          execute: (run) => executeAt(call, place, () => show(place, args, run.signal)),
+          execute: (run) => executeAt(call, place, { run, work: () => show(place, args, run.signal) }),
         };
       });
     },

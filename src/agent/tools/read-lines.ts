@@ -2,21 +2,22 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { takeHead } from '../process/text-ends.ts';
 
-export interface Window {
+interface Window {
   /** The first line, from 1. */
   offset: number;
   limit: number;
   signal: AbortSignal;
 }
 
-export type ReadLines = { kind: 'binary' } | { kind: 'text'; text: string; sha256: string };
+type ReadLines = { kind: 'binary' } | { kind: 'text'; text: string; sha256: string };
 
 /** Reads a file once, in bounded memory: the numbered lines of the window, and the hash of all of it. */
 export async function readLines(handle: FileHandle, { offset, limit, signal }: Window): Promise<ReadLines> {
   const hash = createHash('sha256');
   const lines = createLineWindow({ offset, limit });
   let isFirst = true;
-  for await (const chunk of handle.createReadStream({ autoClose: false, start: 0, signal })) {
+  for await (const chunk of handle.createReadStream({ autoClose: false, start: 0 })) {
+    signal.throwIfAborted();
     if (isFirst && chunk.subarray(0, SNIFFED_BYTES).includes(0)) return { kind: 'binary' };
     isFirst = false;
     hash.update(chunk);

@@ -7,17 +7,22 @@ import { asksToRead, executeAt, type FileCall, prepareAt, toWarnings } from './f
 import type { SearchHit } from './search-files.ts';
 import { searchWithRipgrep } from './search-ripgrep.ts';
 import { searchWithWorker } from './search-walk.ts';
+import { toStopLine } from './stop-line.ts';
 import type { Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 const SearchArguments = z.strictObject({
   query: z.string().min(1).max(1_000).describe('A regular expression; it is matched line by line'),
-  path: z.string().default('.').describe('Folder or file to search, relative to the working directory or absolute'),
+  path: z
+    .string()
+    .max(4_096)
+    .default('.')
+    .describe('Folder or file to search, relative to the working directory or absolute'),
   glob: z.string().min(1).max(200).optional().describe('Only files that match, such as *.ts or src/**'),
 });
-export type SearchArguments = z.infer<typeof SearchArguments>;
+type SearchArguments = z.infer<typeof SearchArguments>;
 
-export interface SearchDependencies {
+interface SearchDependencies {
   confinement: Confinement;
   clock: Clock;
   /** What `findRipgrep` found; without it we walk ourselves, which is slower. */
@@ -49,7 +54,8 @@ export function createSearchTool(dependencies: SearchDependencies): Tool<SearchA
           approvalLabel: 'search',
           needsApproval: asksToRead(place),
           bindTo: place.path,
-          execute: (run) => executeAt(call, place, () => search({ args, call, place, dependencies }, run)),
+          execute: (run) =>
+            executeAt(call, place, { run, work: () => search({ args, call, place, dependencies }, run) }),
         };
       });
     },
@@ -69,7 +75,8 @@ interface Search {
 
 async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
   const { clock, ripgrep } = it.dependencies;
-  using deadline = withDeadline(run.signal, { clock, ms: ripgrep ? DEADLINE_MS.ripgrep : DEADLINE_MS.walk });
+  const deadlineMs = ripgrep ? DEADLINE_MS.ripgrep : DEADLINE_MS.walk;
+  using deadline = withDeadline(run.signal, { clock, ms: deadlineMs });
   const lines: string[] = [];
   const toLine = createLineMaker(it);
   try {
@@ -82,16 +89,10 @@ async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
     }
   } catch (error) {
     if (!(error instanceof StopReason)) throw error;
-    return { ...toOutcome([...lines, ENDED[error.kind]]), isError: true };
+    return { ...toOutcome([...lines, toStopLine(error, deadlineMs / 1_000)]), isError: true };
   }
   return toOutcome(lines);
 }
-
-const ENDED = {
-  timeout: '[the search took too long and was ended; there may be more]',
-  cancel: '[cancelled]',
-  shutdown: '[stopped by shutdown]',
-};
 
 function findHits({ args, place, call, dependencies }: Search, signal: AbortSignal): AsyncIterable<SearchHit> {
   const request = {

@@ -71,7 +71,7 @@ test('an unknown tool is refused with the names that there are', async () => {
     tool: undefined,
     kind: 'refused',
     header: 'rm\\u202e',
-    reason: 'Unknown tool: rm\u202e. There are: echo, broken.',
+    reason: 'Unknown tool: rm\\u202e. There are: echo, broken.',
     canonicalArguments: '{}',
   });
 });

@@ -76,5 +76,7 @@ function refuse(call: ToolCall, reason: string): PreparedCall {
 
 function toVisibleCall(call: PreparedCall): PreparedCall {
   const header = toVisibleLine(call.header);
-  return call.kind === 'ready' ? { ...call, header, preview: toVisibleText(call.preview) } : { ...call, header };
+  return call.kind === 'ready'
+    ? { ...call, header, preview: toVisibleText(call.preview) }
+    : { ...call, header, reason: toVisibleText(call.reason) };
 }

@@ -3,9 +3,10 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Message } from '../message.ts';
+import { StopReason } from '../stop-reason.ts';
 import { toSha256 } from './confined-file.ts';
 import { createConfinement } from './confinement.ts';
-import { createToolFixture, execute, sawFiles, toShown } from './tool-fixture.ts';
+import { createToolFixture, execute, recordRun, sawFiles, toShown } from './tool-fixture.ts';
 import { createWriteFileTool } from './write-file.ts';
 
 async function start() {
@@ -88,14 +89,19 @@ test('a folder exchanged for a link after the approval is not written through', 
 test("writing outside the workdir says so first; Headgate's home is refused", async () => {
   await using it = await start();
   const prepared = await it.prepare({ path: '../outside.txt', content: 'x' });
-  assert.match(
-    toShown(prepared).kind === 'ready' ? await preview(prepared) : '',
-    /^\(outside the working directory: .*outside\.txt\)\n/,
-  );
+  assert.ok(prepared.kind === 'ready');
+  assert.match(prepared.preview, /^\(outside the working directory: .*outside\.txt\)\n/);
   assert.equal((await it.prepare({ path: '../home/config.json', content: '{}' })).kind, 'refused');
-  async function preview(ready: typeof prepared) {
-    return ready.kind === 'ready' ? ready.preview : '';
-  }
+});
+
+test('writing that was cancelled meanwhile writes nothing', async () => {
+  await using it = await start();
+  const run = recordRun(AbortSignal.abort(new StopReason('cancel', 'by a person')));
+  assert.deepEqual(await execute(await it.prepare({ path: 'a.txt', content: 'x' }), run), {
+    output: '[cancelled]',
+    isError: true,
+  });
+  await assert.rejects(readFile(join(it.workdir, 'a.txt')), { code: 'ENOENT' });
 });
 
 test('two texts that are too different for a diff show the new one in full', async () => {

@@ -7,10 +7,10 @@ import { findSeenVersion } from './read-history.ts';
 import type { Prepared, Tool, ToolOutcome } from './tool.ts';
 
 const WriteFileArguments = z.strictObject({
-  path: z.string().describe('Path of the file, relative to the working directory or absolute'),
+  path: z.string().max(4_096).describe('Path of the file, relative to the working directory or absolute'),
   content: z.string().max(1_000_000).describe('The whole new content'),
 });
-export type WriteFileArguments = z.infer<typeof WriteFileArguments>;
+type WriteFileArguments = z.infer<typeof WriteFileArguments>;
 
 /** Writes a whole file, after showing the difference. */
 export function createWriteFileTool({ confinement }: { confinement: Confinement }): Tool<WriteFileArguments> {
@@ -38,7 +38,7 @@ export function createWriteFileTool({ confinement }: { confinement: Confinement 
 }
 
 /** What a call would put where; `label` is what the approval is called. */
-export interface Replacement {
+interface Replacement {
   place: AllowedPlace;
   old: FileVersion | undefined;
   text: string;
@@ -57,7 +57,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     needsApproval: true,
     // With the real path: a link put in place since leads to another file with perhaps the same content.
     bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
-    execute: () => executeAt(call, place, () => replace(replacement)),
+    execute: (run) => executeAt(call, place, { run, work: () => replace(replacement) }),
   };
 }
 
