@@ -50,6 +50,12 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
     if (oldest) rows.delete(oldest[0]);
   }
 
+  function list(): PresenceEntry[] {
+    const ts = clock.now();
+    const own: PresenceEntry = { ts, ...self, mode: 'gateway', reason: 'self', text: `Gateway: ${self.host}` };
+    return [own, ...[...rows.values()].map(({ entry }) => entry).reverse()];
+  }
+
   return {
     connected(connId, client, address) {
       if (client.mode === 'cli') return;
@@ -68,11 +74,7 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       put(key, { ...row, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
       onChange();
     },
-    list() {
-      const ts = clock.now();
-      const own: PresenceEntry = { ts, ...self, mode: 'gateway', reason: 'self', text: `Gateway: ${self.host}` };
-      return [own, ...[...rows.values()].map(({ entry }) => entry).reverse()];
-    },
+    list,
     version: () => version,
     sweep() {
       const sinceMs = clock.now() - LIMITS.presenceTtlMs;
@@ -87,7 +89,7 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
         await wake.promise;
         await clock.sleep(pauseMs(), signal).catch(() => undefined); // aborted: the loop ends
         wake = Promise.withResolvers();
-        if (!signal.aborted) publish(this.list());
+        if (!signal.aborted) publish(list());
       }
       signal.removeEventListener('abort', stop);
     },

@@ -7,10 +7,11 @@ import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Authenticator } from './auth/authenticator.ts';
+import type { OriginPolicy } from './auth/origin-policy.ts';
 import { createAdmission } from './connections/admission.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { Connection, type ConnectionDeps, type Upgrade } from './connections/connection.ts';
-import { type OriginPolicy, tokenOfUpgrade } from './connections/credentials.ts';
+import { tokenOfUpgrade } from './connections/credentials.ts';
 import { createHello, type GatewayView } from './connections/hello.ts';
 import { createRevocations } from './connections/revocations.ts';
 import type { Follow } from './connections/subscriptions.ts';
@@ -23,7 +24,7 @@ import type { Presence } from './presence.ts';
 export interface GatewayServerDeps {
   dispatch: Dispatch;
   authenticator: Authenticator;
-  originPolicy: OriginPolicy;
+  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'isForeign'>;
   broadcast: Broadcast;
   presence: Presence;
   follow: Follow;
@@ -55,14 +56,14 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const hello = createHello({
     server: deps.server,
-    presence: presence.list,
-    health: health.latest,
+    presence: () => presence.list(),
+    health: () => health.latest(),
     stateVersion,
-    uptimeMs: clock.monotonic,
+    uptimeMs: () => clock.monotonic(),
     policy: { maxBufferedBytes, tickIntervalMs },
   });
   const revocations = createRevocations();
-  const { connections, onUpgrade, refuseFromNow } = createDoor(deps, {
+  const { connections, onUpgrade, shut } = createDoor(deps, {
     ...deps,
     hello,
     revocations,
@@ -90,10 +91,12 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
       await Promise.all([tick(signal), presence.run(signal, { publish, pauseMs })]);
     },
     async shutdown(reason, options = {}) {
-      refuseFromNow();
+      const emptied = shut();
       broadcast.publish('shutdown', { reason, ...options });
       for (const connection of [...connections]) connection.close({ code: 1012, reason: 'service restart' });
-      await emptied(connections, clock);
+      const grace = new AbortController();
+      await Promise.race([emptied, clock.sleep(GRACE_MS, grace.signal).catch(() => undefined)]);
+      grace.abort();
       for (const connection of [...connections]) connection.terminate();
     },
     get connections() {
@@ -108,6 +111,11 @@ function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps
   const admission = createAdmission();
   const sockets = new WebSocketServer(SOCKET_OPTIONS);
   let isClosing = false;
+  const emptied = Promise.withResolvers<void>();
+
+  function onGone(): void {
+    if (isClosing && connections.size === 0) emptied.resolve();
+  }
 
   function open(raw: RawSocket, upgrade: Upgrade): void {
     const { webSocket } = raw;
@@ -119,6 +127,7 @@ function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps
     webSocket.on('close', () => {
       connections.delete(connection);
       connection.onClose();
+      onGone();
     });
   }
 
@@ -141,8 +150,11 @@ function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps
   return {
     connections,
     onUpgrade,
-    refuseFromNow() {
+    /** Lets nobody in any more; resolves when the last one is gone. */
+    shut(): Promise<void> {
       isClosing = true;
+      onGone();
+      return emptied.promise;
     },
   };
 }
@@ -162,14 +174,6 @@ const SOCKET_OPTIONS = {
 };
 
 const GRACE_MS = 1_000;
-const POLL_MS = 20;
-
-async function emptied(connections: ReadonlySet<unknown>, clock: Clock): Promise<void> {
-  const untilMs = clock.monotonic() + GRACE_MS;
-  while (connections.size > 0 && clock.monotonic() < untilMs) {
-    await clock.sleep(POLL_MS, new AbortController().signal);
-  }
-}
 
 interface RawSocket {
   webSocket: WebSocket;

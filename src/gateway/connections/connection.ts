@@ -21,7 +21,7 @@ export interface Upgrade {
   connId: string;
   address: string;
   token: string | undefined;
-  /** Gives back the place among sockets that have not authenticated. Idempotent. */
+  /** Gives back the place among sockets that have not authenticated. The end of the socket does that, too. */
   leaveLobby(): void;
 }
 
@@ -188,7 +188,6 @@ export class Connection implements WireListener {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#outbox.close();
-    this.#upgrade.leaveLobby();
     this.#deadline.abort(GONE);
     this.#gone.abort(GONE);
     for (const end of this.#endings) end();

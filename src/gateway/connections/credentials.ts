@@ -1,14 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
-/** Which web origins and host names belong to this daemon. */
-export interface OriginPolicy {
-  /** Whether a Host header names this daemon, against DNS rebinding. */
-  checkHost(host: string | undefined): boolean;
-  /** Whether a page of this origin is our own, as seen under this Host header. */
-  isOwn(origin: string | undefined, host: string | undefined): boolean;
-  /** Whether Origin or Sec-Fetch-Site say that a page of someone else sent this. */
-  isForeign(headers: IncomingHttpHeaders): boolean;
-}
+import type { OriginPolicy } from '../auth/origin-policy.ts';
 
 /**
  * The token that an upgrade request carries. A cookie counts only when our own page opened the socket: browsers attach

@@ -1,11 +1,11 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { OriginPolicy } from './credentials.ts';
+import type { OriginPolicy } from '../auth/origin-policy.ts';
 
 const PATHS = new Set(['/', '/v1/ws']);
 
 interface UpgradeRules {
-  originPolicy: OriginPolicy;
+  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isForeign'>;
   /** False: nobody has to prove anything, so no page of someone else may come in at all. */
   isAuthEnabled: boolean;
 }

@@ -1,17 +1,17 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../protocol/contract.ts';
 import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { createOriginPolicy } from '../auth/origin-policy.ts';
 import type { Handlers, Principal } from '../call.ts';
-import { createBroadcast } from '../connections/broadcast.ts';
-import type { OriginPolicy } from '../connections/credentials.ts';
+import { type Broadcast, createBroadcast } from '../connections/broadcast.ts';
 import type { Follow } from '../connections/subscriptions.ts';
 import { createDispatch } from '../dispatch.ts';
 import { systemMethods } from '../methods/system.ts';
 import { createPresence } from '../presence.ts';
 import { createGatewayServer } from '../server.ts';
-import { silentLog } from './silent-log.ts';
 import { openClient, type TestClient } from './test-client.ts';
 
 interface FixtureOptions {
@@ -35,47 +35,16 @@ export const CONNECT = {
 };
 
 /** A real gateway on a free port, with a clock that stands still and a handful of handlers. */
-export async function openGateway({ handlers, isAuthEnabled = true, maxBufferedBytes, follow }: FixtureOptions = {}) {
-  const clock = fakeClock(1_000_000);
-  const stop = new AbortController();
-  const { authenticator, revoke } = createTestAuthenticator(isAuthEnabled);
-  const broadcast = createBroadcast({
-    checkEvery: 1,
-    onInvalid(event, problem) {
-      throw new Error(`invalid ${event} event`, { cause: problem });
-    },
-  });
-  const presence = createPresence({ self: { host: 'here', version: '1', platform: 'linux' }, clock });
-  const dispatch = createDispatch({
-    handlers: { ...systemMethods({ presence }), ...handlers },
-    idempotency: { answer: (_, work) => work({ kept: undefined, keep: () => [] }) },
-    metrics: { request: () => undefined },
-    clock,
-    log: silentLog,
-  });
-
-  let connIds = 0;
-  const gateway = createGatewayServer({
-    dispatch,
-    authenticator,
-    originPolicy,
-    broadcast,
-    presence,
-    follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
-    health: { latest: () => ({}), version: () => 1 },
-    server: { version: '1.2.3', host: 'here' },
-    clock,
-    ids: { id: (prefix) => `${prefix}_${++connIds}` },
-    log: silentLog,
-    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
-  });
-  const running = gateway.run(stop.signal);
+export async function openGateway(options: FixtureOptions = {}) {
   const http = createServer((_, response) => response.end('plain'));
-  gateway.attach(http);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
-  const url = `ws://127.0.0.1:${port}/v1/ws`;
+  const parts = createParts(options, port);
+  const stop = new AbortController();
+  parts.gateway.attach(http);
+  const running = parts.gateway.run(stop.signal);
 
+  const url = `ws://127.0.0.1:${port}/v1/ws`;
   const clients: TestClient[] = [];
   async function open(headers: Record<string, string> = {}, target = url): Promise<TestClient> {
     const client = await openClient(target, headers);
@@ -84,14 +53,9 @@ export async function openGateway({ handlers, isAuthEnabled = true, maxBufferedB
   }
 
   return {
-    clock,
-    broadcast,
-    presence,
-    gateway,
+    ...parts,
     port,
-    url,
     open,
-    revoke,
     async connect(token = 'approve-token', params: object = {}) {
       const client = await open();
       const answer = await client.request('connect', { ...CONNECT, ...params, auth: { token } });
@@ -107,6 +71,52 @@ export async function openGateway({ handlers, isAuthEnabled = true, maxBufferedB
   };
 }
 
+/** A broadcast that throws on an event its own row refuses. */
+export const strictBroadcast = (): Broadcast =>
+  createBroadcast({
+    checkEvery: 1,
+    onInvalid(event, problem) {
+      throw new Error(`invalid ${event} event`, { cause: problem });
+    },
+  });
+
+function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow }: FixtureOptions, port: number) {
+  const clock = fakeClock(1_000_000);
+  const log = recordingLog();
+  const { authenticator, revoke } = createTestAuthenticator(isAuthEnabled);
+  const broadcast = strictBroadcast();
+  const presence = createPresence({ self: { host: 'here', version: '1', platform: 'linux' }, clock });
+  const dispatch = createDispatch({
+    handlers: { ...systemMethods({ presence }), ...handlers },
+    idempotency: { answer: (_, work) => work({ kept: undefined, keep: () => [] }) },
+    metrics: { request: () => undefined },
+    clock,
+    log,
+  });
+  let connIds = 0;
+  const gateway = createGatewayServer({
+    dispatch,
+    authenticator,
+    originPolicy: createOriginPolicy({
+      authEnabled: isAuthEnabled,
+      allowedHosts: [],
+      publicUrl: undefined,
+      host: '127.0.0.1',
+      port,
+    }),
+    broadcast,
+    presence,
+    follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
+    health: { latest: () => ({}), version: () => 1 },
+    server: { version: '1.2.3', host: 'here' },
+    clock,
+    ids: { id: (prefix) => `${prefix}_${++connIds}` },
+    log,
+    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
+  });
+  return { clock, log, broadcast, presence, gateway, revoke };
+}
+
 function createTestAuthenticator(enabled: boolean) {
   const revocations = new Map<string, AbortController>();
 
@@ -120,9 +130,3 @@ function createTestAuthenticator(enabled: boolean) {
 
   return { authenticator: { enabled, authenticate }, revoke: (token: string) => revocations.get(token)?.abort() };
 }
-
-const originPolicy: OriginPolicy = {
-  checkHost: (host = '') => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host),
-  isOwn: (origin, host) => origin === `http://${host}`,
-  isForeign: ({ origin, host }: IncomingHttpHeaders) => origin !== undefined && origin !== `http://${host}`,
-};

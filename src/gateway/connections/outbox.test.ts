@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeWire } from '../testing/fake-wire.ts';
+import { Outbox } from './outbox.ts';
+
+const BUDGET = 1_000;
+
+function openOutbox({ isStalled = false } = {}) {
+  const { wire, writes, drain } = fakeWire({ isStalled });
+  const turn: (() => void)[] = [];
+  let reliefs = 0;
+  const outbox = new Outbox({
+    wire,
+    maxBufferedBytes: BUDGET,
+    onRelief: () => void reliefs++,
+    defer: (task) => void turn.push(task),
+  });
+  return {
+    outbox,
+    drain,
+    reliefs: () => reliefs,
+    written: () => writes.map(String),
+    endTurn: () => {
+      for (const task of turn.splice(0)) task();
+    },
+  };
+}
+
+const bytes = (count: number) => Buffer.alloc(count, 'x');
+
+test('all that one turn produces goes out in one write', () => {
+  const { outbox, written, endTurn } = openOutbox();
+  outbox.push(Buffer.from('a'));
+  outbox.answer(Buffer.from('b'));
+  outbox.push(Buffer.from('c'));
+  assert.deepEqual(written(), []);
+  endTurn();
+  outbox.push(Buffer.from('d'));
+  endTurn();
+  assert.deepEqual(written(), ['abc', 'd']);
+});
+
+test('a client is over its budget only when the system does not take what was written', () => {
+  const fast = openOutbox();
+  fast.outbox.push(bytes(BUDGET + 1));
+  assert.equal(fast.outbox.isOver(), false);
+  assert.equal(fast.written().length, 1, 'it was written at once to find out');
+
+  const slow = openOutbox({ isStalled: true });
+  slow.outbox.push(bytes(BUDGET));
+  assert.equal(slow.outbox.isOver(), false, 'exactly the budget');
+  slow.outbox.push(bytes(1));
+  assert.equal(slow.outbox.isOver(), true);
+});
+
+test('answers clog a client but are not held against it when a broadcast comes', () => {
+  const { outbox, drain } = openOutbox({ isStalled: true });
+  outbox.answer(bytes(BUDGET + 1));
+  assert.deepEqual([outbox.isOver(), outbox.isClogged()], [false, true]);
+  outbox.push(bytes(BUDGET));
+  assert.equal(outbox.isOver(), false);
+  outbox.push(bytes(1));
+  assert.equal(outbox.isOver(), true);
+  drain();
+  assert.deepEqual([outbox.isOver(), outbox.isClogged()], [false, false]);
+});
+
+test('a reader is held at a quarter of the budget and told when there is room again', () => {
+  const { outbox, drain, endTurn, reliefs } = openOutbox({ isStalled: true });
+  outbox.push(bytes(BUDGET / 4 - 1));
+  assert.equal(outbox.isReady(), true);
+  outbox.push(bytes(1));
+  assert.equal(outbox.isReady(), false);
+  endTurn();
+  assert.equal(reliefs(), 0, 'written, but nobody has read it');
+  drain();
+  assert.deepEqual([reliefs(), outbox.isReady()], [1, true]);
+});
+
+test('nobody is told of room who did not ask for it', () => {
+  const { outbox, drain, endTurn, reliefs } = openOutbox({ isStalled: true });
+  outbox.push(bytes(BUDGET));
+  endTurn();
+  drain();
+  assert.equal(reliefs(), 0);
+});
+
+test('a closed outbox forgets what waits and takes no more', () => {
+  const { outbox, endTurn, written } = openOutbox();
+  outbox.push(Buffer.from('a'));
+  outbox.close();
+  outbox.push(Buffer.from('b'));
+  endTurn();
+  assert.deepEqual([written(), outbox.isReady()], [[], false]);
+});

@@ -1,0 +1,175 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ErrorCode } from '../../protocol/errors.ts';
+import type { WorkstreamState } from '../../protocol/stream-events.ts';
+
+/** What the daemon counts, and its Prometheus text. Labels come from tables of ours, never from a client. */
+export interface Metrics {
+  /** `endpoint` is a row's path. */
+  httpRequest(request: { method: string; endpoint: string; statusCode: number; seconds: number }): void;
+  sseConnections(change: 1 | -1): void;
+  sseCoalesced(): void;
+  /** One call through dispatch, whichever transport it came by. */
+  request(method: string, outcome: ErrorCode | 'ok'): void;
+  messageSent(): void;
+  tokens(type: TokenType, count: number): void;
+  toolCall(tool: string): void;
+  /** An error that a workstream reported. */
+  error(): void;
+  rateLimited(): void;
+  evicted(): void;
+  /** Names who is asked for the gauges when they are read; until then they are absent. */
+  mirror(state: MirroredState): void;
+  /** The text exposition format, version 0.0.4. */
+  text(): Promise<string>;
+}
+
+export type TokenType = 'prompt' | 'completion' | 'cache_creation' | 'cache_read';
+
+/** State that others keep and the gauges show. */
+export interface MirroredState {
+  build(): { version: string; model: string };
+  uptimeSeconds(): number;
+  /** How many loaded workstreams are in each state. */
+  workstreams(): Record<WorkstreamState, number>;
+  /** The last known fraction of a context window, 0 to 1. */
+  contextUsedRatio(): number;
+  gatewayConnections(): number;
+  backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const counts = createCounters(registry);
+  const http = createHttpMetrics(registry);
+  return {
+    ...http,
+    request: (method, outcome) => counts.requests({ method, outcome }),
+    messageSent: counts.messages,
+    tokens: (type, count) => counts.tokens({ type }, count),
+    toolCall: (tool) => counts.tools({ tool }),
+    error: counts.errors,
+    rateLimited: counts.rateLimited,
+    evicted: counts.evicted,
+    mirror: (state) => createGauges(registry, state),
+    text: () => registry.metrics(),
+  };
+}
+
+/** More label sets than any table of ours gives are folded into one, so that a mistake cannot fill the memory. */
+const MAX_LABEL_SETS = 1_000;
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
+
+type Labels = Record<string, string>;
+
+/** Looks a label set up once: prom-client sorts and joins the labels on every use otherwise. */
+function bindLabels<B>(names: readonly string[], bind: (labels: Labels) => B): (labels: Labels) => B {
+  const bound = new Map<string, B>();
+  return (labels) => {
+    const key = names.map((name) => labels[name]).join('\0');
+    const known = bound.get(key);
+    if (known) return known;
+    const isFull = bound.size >= MAX_LABEL_SETS;
+    const child = bind(isFull ? Object.fromEntries(names.map((name) => [name, 'other'])) : labels);
+    if (!isFull) bound.set(key, child);
+    return child;
+  };
+}
+
+function createCounters(registry: Registry) {
+  const registers = [registry];
+
+  const plain = (name: string, help: string) => {
+    const counter = new Counter({ name, help, registers });
+    return () => counter.inc();
+  };
+  const labelled = (name: string, help: string, labelNames: string[]) => {
+    const counter = new Counter({ name, help, labelNames, registers });
+    const childOf = bindLabels(labelNames, (labels) => counter.labels(labels));
+    return (labels: Labels, count = 1) => childOf(labels).inc(count);
+  };
+
+  const tokens = labelled('service_tokens_total', 'Tokens consumed', ['type']);
+  for (const type of ['prompt', 'completion', 'cache_creation', 'cache_read']) tokens({ type }, 0);
+  return {
+    messages: plain('service_messages_sent_total', 'User messages dispatched'),
+    tokens,
+    tools: labelled('service_tool_calls_total', 'Tool executions by name', ['tool']),
+    errors: plain('service_errors_total', 'Errors reported by workstreams'),
+    rateLimited: plain('service_ratelimit_rejected_total', 'Requests rejected by the rate limiter'),
+    evicted: plain('service_workstreams_evicted_total', 'Workstreams unloaded at capacity'),
+    requests: labelled('service_gateway_requests_total', 'Calls through dispatch', ['method', 'outcome']),
+  };
+}
+
+function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 'sseConnections' | 'sseCoalesced'> {
+  const registers = [registry];
+  const total = new Counter({
+    name: 'service_http_requests_total',
+    help: 'Requests handled',
+    labelNames: ['method', 'endpoint', 'status_code'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'service_http_request_duration_seconds',
+    help: 'Time from a request to its answer',
+    labelNames: ['method', 'endpoint'],
+    buckets: BUCKETS,
+    registers,
+  });
+  const streams = new Gauge({ name: 'service_sse_connections_active', help: 'Open SSE connections', registers });
+  const coalesced = new Counter({
+    name: 'service_sse_coalesced_total',
+    help: 'State frames of the global stream that a newer one replaced before they were sent',
+    registers,
+  });
+  const totalOf = bindLabels(['method', 'endpoint', 'status_code'], (labels) => total.labels(labels));
+  const durationOf = bindLabels(['method', 'endpoint'], (labels) => duration.labels(labels));
+  return {
+    httpRequest({ method, endpoint, statusCode, seconds }) {
+      const labels = { method: knownMethod(method), endpoint };
+      totalOf({ ...labels, status_code: String(statusCode) }).inc();
+      durationOf(labels).observe(seconds);
+    },
+    sseConnections: (change) => streams.inc(change),
+    sseCoalesced: () => coalesced.inc(),
+  };
+}
+
+const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
+const knownMethod = (method: string): string => (HTTP_METHODS.has(method) ? method : 'other');
+
+function createGauges(registry: Registry, state: MirroredState): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  const labelled = (name: string, help: string, read: () => [Labels, number][]) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [...new Set(read().flatMap(([labels]) => Object.keys(labels)))],
+      registers: [registry],
+      collect() {
+        this.reset(); // a model that is not used any more is not shown any more
+        for (const [labels, value] of read()) this.set(labels, value);
+      },
+    });
+  const total = () => Object.values(state.workstreams()).reduce((sum, count) => sum + count, 0);
+
+  labelled('service_build_info', 'Always 1', () => [[{ ...state.build() }, 1]]);
+  gauge('service_uptime_seconds', 'Seconds since start', state.uptimeSeconds);
+  gauge('service_workstreams_active_total', 'Loaded workstreams', total);
+  labelled('service_workstreams_by_state', 'Loaded workstreams per state', () =>
+    Object.entries(state.workstreams()).map(([name, count]) => [{ state: name }, count]),
+  );
+  gauge('service_context_window_used_ratio', 'Last known fraction of a context window', state.contextUsedRatio);
+  gauge('service_backend_up', '1 up, 0 down', () => (state.backend().status === 'up' ? 1 : 0));
+  gauge('service_circuit_state', '0 closed, 1 open, 2 half open', () => CIRCUIT[state.backend().circuitState]);
+  gauge('service_gateway_connections_active', 'Open WebSockets', state.gatewayConnections);
+}
