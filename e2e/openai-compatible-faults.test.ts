@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { streamAiSdk } from '../src/agent/providers/ai-sdk.ts';
 import type { ModelPart } from '../src/agent/providers/model.ts';
+import { openaiCompatible } from '../src/agent/providers/openai-compatible.ts';
+import { systemClock } from '../src/clock.ts';
 import { fakeClock } from '../src/testing/fake-clock.ts';
 import { impatientClock, live, modelOf, read, request } from './model-under-test.ts';
 import { startScriptedModel } from './scripted-model.ts';
@@ -71,13 +74,22 @@ test('an answer that is cut at any byte is broken off or whole, never wrong', as
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
   const whole = Buffer.from(`${chunk({ content: 'né' })}${chunk({ content: '→' }, 'stop')}data: [DONE]\n\n`);
   const cut = { bytes: 0, after: hangUp() };
+  const kind = openaiCompatible;
+  const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url });
+  const about = { provider: 'openai-compatible', baseUrl: upstream.url, keyName: '' };
+  const deadlines = { firstMs: 60_000, betweenMs: 60_000 };
+  const signal = live();
   upstream.onRequest(() => [headers(), raw(whole.subarray(0, cut.bytes)), cut.after]);
   const seen = { ended: new Set<string>(), reset: new Set<string>() };
   for (cut.bytes = 0; cut.bytes < whole.length; cut.bytes++) {
     for (const how of ['ended', 'reset'] as const) {
       cut.after = how === 'ended' ? hangUp() : reset();
-      const { model } = await modelOf(upstream); // a fresh circuit each time
-      seen[how].add(await outcomeOf(model.stream(request(), live())));
+      const attempt = streamAiSdk({ model, kind, upstream: about }, request(), {
+        clock: systemClock,
+        signal,
+        deadlines,
+      });
+      seen[how].add(await outcomeOf(attempt));
     }
   }
   assert.deepEqual([...seen.ended], [' interrupted', 'né interrupted', 'né→ stop']);
