@@ -54,6 +54,16 @@ async function findByWord(word: string): Promise<number[]> {
   return rows.filter((row, i) => row.pid !== process.pid && lines[i]?.includes(word)).map((row) => row.pid);
 }
 
+/** Lets the time of a run that is being ended pass, while its processes really go away. */
+async function advanceUntil(running: Promise<unknown>, clock: ReturnType<typeof fakeClock>): Promise<void> {
+  let isOver = false;
+  const over = running.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await clock.advance(20);
+  await over;
+}
+
 test('both outputs arrive in the order in which they were written, and the exit code is told', async (t) => {
   const it = await start(t);
   const result = await it.run('echo one; echo two >&2; echo three; pwd; exit 3');
@@ -135,11 +145,13 @@ test('cancelling ends a tree that ignores SIGTERM', async (t) => {
 });
 
 test('cancelling gives a command time to clean up', async (t) => {
-  const it = await start(t);
+  const clock = fakeClock();
+  const it = await start(t, { clock });
   const running = it.run('trap "echo cleaning; exit" TERM; echo up; while :; do sleep 0.01; done');
   await it.seen('up\n');
   it.stop.abort(new StopReason('shutdown', 'going down'));
-  await running;
+  await it.seen('cleaning\n');
+  await advanceUntil(running, clock);
   assert.match(it.printed(), /cleaning\n$/);
 });
 
@@ -160,12 +172,8 @@ test('a time limit ends the command', async (t) => {
   await clock.advance(119_999);
   assert.equal((await findByWord('987603')).length, 1);
   await clock.advance(1);
-  for (let isOver = false; !isOver; await clock.advance(20)) {
-    isOver = await Promise.race([
-      running.then(() => true),
-      new Promise<false>((resolve) => setImmediate(resolve, false)),
-    ]);
-  }
+  while ((await findByWord('987603')).length > 0) await new Promise(setImmediate); // SIGTERM needs no clock
+  await advanceUntil(running, clock);
   const result = await running;
   assert.equal(result.kind === 'stopped' && result.reason.kind, 'timeout');
   assert.deepEqual(await findByWord('987603'), []);
@@ -180,13 +188,14 @@ test('what a command leaves in the background ends with it, even when it holds t
 
 test('a process that escaped the group and holds the output open does not hold the answer', async (t) => {
   const it = await start(t);
-  const result = await it.run('(setsid bash -c "echo \\$\\$; exec sleep 987605" &) ; sleep 0.1; echo done');
+  const result = await it.run(
+    '(setsid bash -c "touch up; exec sleep 987605" &); until [ -e up ]; do sleep 0.01; done; echo done',
+  );
   const escaped = await findByWord('987605');
   t.after(() => {
     for (const pid of escaped) process.kill(pid, 'SIGKILL');
   });
-  assert.deepEqual(result, { kind: 'exited', exitCode: 0 });
-  assert.match(it.printed(), /done\n$/);
+  assert.deepEqual([result, it.printed(), escaped.length], [{ kind: 'exited', exitCode: 0 }, 'done\n', 1]);
 });
 
 test('a command killed by a signal says which', async (t) => {
