@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import type { Contract } from './contract.ts';
+import { ERROR_CODES } from './errors.ts';
+import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { ENDPOINTS } from './http/index.ts';
+import { CONTRACTS } from './index.ts';
+import { STREAM_EVENTS, TRANSIENT_EVENTS } from './stream-events.ts';
+
+const readPage = (page: string) => readFile(new URL(`../${page}`, import.meta.url), 'utf8');
+
+/** The cells of the table rows below a heading, by the first one, without backticks. */
+function tableBelow(text: string, heading: string): Map<string, string[]> {
+  const [, section = ''] = text.split(new RegExp(`^#+ ${heading}$`, 'm'));
+  const rows = (section.split(/^## /m)[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
+  const cells = rows.map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+  return new Map(cells.map(([, name = '', ...rest]) => [name, rest]));
+}
+
+const protocolPage = await readPage('PROTOCOL.md');
+const httpPage = await readPage('HTTP.md');
+const methodRows = tableBelow(protocolPage, 'Methods');
+const eventRows = tableBelow(protocolPage, 'Events');
+const errorRows = tableBelow(protocolPage, 'Errors');
+const callRows = tableBelow(httpPage, 'Calls');
+const streamRows = tableBelow(httpPage, 'Events');
+
+test('PROTOCOL.md has every method with its scope and whether it takes a key', () => {
+  const methods = Object.entries<Contract>(CONTRACTS);
+  assert.deepEqual(
+    methods.map(([name]) => [name, methodRows.get(name)?.[0], methodRows.get(name)?.[2]]),
+    methods.map(([name, { scope, idempotency = '' }]) => [name, scope, idempotency]),
+  );
+});
+
+test('PROTOCOL.md names the params and the result of every method as the schema document does', () => {
+  const wrong = Object.entries<Contract>(CONTRACTS).filter(([name, { params, result }]) => {
+    const [given = '', answered = ''] = (methodRows.get(name)?.[1] ?? '').split(' → ');
+    const isParams = [params.meta()?.id ?? 'ignored', '{}'].includes(given);
+    return !(isParams && answered.split(', then ').at(-1) === result.meta()?.id);
+  });
+  assert.deepEqual(
+    wrong.map(([name]) => name),
+    [],
+  );
+});
+
+test('PROTOCOL.md has every event with its payload, its scope and whether it is numbered and skipped', () => {
+  const events = Object.entries<GatewayEventRow>(GATEWAY_EVENTS);
+  const yes = (is: boolean) => (is ? 'yes' : '');
+  assert.deepEqual(
+    events.map(([name]) => [name, ...(eventRows.get(name)?.slice(0, 4) ?? [])]),
+    events.map(([name, { payload, scope, sequenced, dropIfSlow }]) => [
+      name,
+      payload.meta()?.id,
+      scope,
+      yes(sequenced),
+      name === 'workstream' ? 'waits' : yes(dropIfSlow),
+    ]),
+  );
+});
+
+test('PROTOCOL.md has every error code and whether it is retryable', () => {
+  const codes = Object.entries(ERROR_CODES);
+  assert.deepEqual(
+    codes.map(([name]) => [name, errorRows.get(name)?.[0]]),
+    codes.map(([name, { retryable }]) => [name, retryable ? 'yes' : 'no']),
+  );
+});
+
+test('HTTP.md has every endpoint with its scope', () => {
+  const endpoints = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
+  const places = endpoints.map(({ verb, path }) => `${verb.toUpperCase()} ${path}`);
+  assert.deepEqual(
+    places.map((place) => callRows.get(place)?.[0]),
+    endpoints.map(({ scope }) => scope),
+  );
+});
+
+test('HTTP.md has every event of a stream, and PROTOCOL.md every event of the log', () => {
+  const named = new Set([...streamRows.keys()].flatMap((name) => name.split(', ')));
+  const all = [...Object.keys(STREAM_EVENTS), ...Object.keys(TRANSIENT_EVENTS)];
+  assert.deepEqual(
+    all.filter((name) => !named.has(name)),
+    [],
+  );
+  assert.deepEqual(
+    Object.keys(STREAM_EVENTS).filter((name) => !protocolPage.includes(`\`${name}\``)),
+    [],
+  );
+});
