@@ -11,6 +11,9 @@ export interface CheckpointResult {
   movedPages: number;
 }
 
+/** What the worker's thread answers. */
+export type CheckpointReply = CheckpointResult | { error: string };
+
 /** Someone who moves the write-ahead log into the database file; one call at a time. */
 export interface CheckpointWorker {
   checkpoint(mode: CheckpointMode): Promise<CheckpointResult>;

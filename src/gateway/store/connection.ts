@@ -57,7 +57,7 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
 }
 
 /** Says which value cannot be stored; the driver's own message does not. */
-export function toBindable(value: unknown): SQLInputValue {
+function toBindable(value: unknown): SQLInputValue {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
     return value;
   if (value instanceof Uint8Array) return value;

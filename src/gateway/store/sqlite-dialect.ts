@@ -1,5 +1,5 @@
 import { SqliteDialect, type SqliteStatement } from 'kysely';
-import { type Connection, type Prepared, toBindable } from './connection.ts';
+import type { Connection } from './connection.ts';
 
 /** kysely over the daemon's connection, for reading: a statement without result rows is refused. */
 export function sqliteDialect(connection: Connection): SqliteDialect {
@@ -21,12 +21,9 @@ function toStatement(connection: Connection, sql: string): SqliteStatement {
     reader: true,
     all: (parameters) => connection.all(sql, parameters),
     run: () => ({ changes: 0, lastInsertRowid: 0 }),
-    iterate: (parameters) => iterate(connection, sql, parameters),
+    iterate() {
+      // A stream holds kysely's only connection from row to row: any other read meanwhile would wait for ever.
+      throw new Error(`read page by page instead of streaming: ${sql}`);
+    },
   };
-}
-
-/** A stream is left and entered again between rows, so it must not use the shared statement. */
-function* iterate(connection: Connection, sql: string, parameters: readonly unknown[]): IterableIterator<unknown> {
-  const own: Prepared['statement'] = connection.database.prepare(sql);
-  for (const row of own.iterate(...parameters.map(toBindable))) yield { ...row };
 }

@@ -78,9 +78,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const close = once(async () => {
     queue.close();
     health.close();
-    await checkpointer.close();
-    releaseIdentity(connection);
-    connection.close();
+    try {
+      await checkpointer.close();
+      releaseIdentity(connection);
+    } finally {
+      connection.close();
+    }
   });
   return {
     ...storeOver({ connection, heads, queue }),

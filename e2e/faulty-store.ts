@@ -1,0 +1,37 @@
+import { GatewayError } from '../protocol/errors.ts';
+import type { Store, Unit } from '../src/gateway/store/store.ts';
+
+/** What goes wrong at one commit: it is refused, or the process dies just before, or just after it is on disk. */
+export interface StoreFault {
+  kind: 'unavailable' | 'kill before' | 'kill after';
+  /** Counts commits from 1, of those that `matches` where it is given. */
+  nth: number;
+  matches?(unit: Unit): boolean;
+}
+
+/** A store whose nth commit goes wrong once; everything else is the store given. */
+export function faultyStore(store: Store, fault: StoreFault): Store {
+  let seen = 0;
+  const isDue = (unit: Unit): boolean => {
+    if (fault.matches && !fault.matches(unit)) return false;
+    seen += 1;
+    return seen === fault.nth;
+  };
+  return {
+    db: store.db,
+    epoch: store.epoch,
+    commit: (unit) => (isDue(unit) ? fail(store, unit, fault.kind) : store.commit(unit)),
+    onCommitted: (listener) => store.onCommitted(listener),
+    bounds: (wsId) => store.bounds(wsId),
+    readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
+    health: () => store.health(),
+  };
+}
+
+async function fail(store: Store, unit: Unit, kind: StoreFault['kind']): Promise<number> {
+  if (kind === 'unavailable')
+    throw new GatewayError('UNAVAILABLE', 'The disk takes no writes', { retryAfterMs: 1_000 });
+  if (kind === 'kill after') await store.commit(unit);
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => undefined); // the signal has not been delivered yet
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { MIGRATIONS, type Migration, migrate } from './migrations.ts';
+import { UPSERT_META } from './store-identity.ts';
+
+const log = recordingLog();
+const second: Migration = {
+  version: 2,
+  statements: ['create table later (x integer)', 'insert into later values (1)'],
+};
+
+test('the versions count from 1 without gaps', () => {
+  assert.deepEqual(
+    MIGRATIONS.map(({ version }) => version),
+    MIGRATIONS.map((_, index) => index + 1),
+  );
+});
+
+test('an older file is copied before it is migrated', (t) => {
+  const { connection, path } = openVersion1(t);
+  migrate(connection, { path, log, migrations: [...MIGRATIONS, second] });
+  const copy = openConnection(`${path}.bak-v1`);
+  t.after(() => copy.close());
+  assert.deepEqual(
+    { now: versionOf(connection), later: connection.all('select x from later'), copied: versionOf(copy) },
+    { now: '2', later: [{ x: 1 }], copied: '1' },
+  );
+});
+
+test('a new file is not copied, and one of the newest version is left alone', (t) => {
+  const { connection, path } = openVersion1(t);
+  migrate(connection, { path, log });
+  assert.equal(existsSync(`${path}.bak-v1`) || existsSync(`${path}.bak-v0`), false);
+});
+
+test('a migration that fails changes nothing, and trying again keeps the first copy', (t) => {
+  const { connection, path } = openVersion1(t);
+  const broken: Migration = { version: 2, statements: [...second.statements, 'insert into nowhere values (1)'] };
+  for (const _attempt of [1, 2]) {
+    assert.throws(
+      () => migrate(connection, { path, log, migrations: [...MIGRATIONS, broken] }),
+      /schema version 2 failed; nothing was changed/,
+    );
+  }
+  assert.deepEqual(
+    {
+      version: versionOf(connection),
+      tables: connection.all("select name from sqlite_schema where name = 'later'"),
+      copies: [existsSync(`${path}.bak-v1`), existsSync(`${path}.bak-v1-2`)],
+    },
+    { version: '1', tables: [], copies: [true, true] },
+  );
+});
+
+test('a file of a newer version is refused with what to do, and stays as it is', async (t) => {
+  const { connection, path } = openVersion1(t);
+  connection.run(UPSERT_META, ['schema_version', '7']);
+  await assert.rejects(tempStore({ path }), {
+    message:
+      `${path} has schema version 7, but this Headgate knows versions up to 1. ` +
+      'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
+  });
+  assert.equal(versionOf(connection), '7');
+});
+
+function openVersion1(t: { after(fn: () => void): void }): { connection: Connection; path: string } {
+  const dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const connection = openConnection(path);
+  t.after(() => {
+    connection.close();
+    dir[Symbol.dispose]();
+  });
+  migrate(connection, { path, log });
+  return { connection, path };
+}
+
+function versionOf(connection: Connection): unknown {
+  return connection.all("select value from meta where key = 'schema_version'")[0]?.value;
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempStore } from '../../testing/temp-store.ts';
+import { createRetention } from './retention.ts';
+import type { SqliteStore } from './sqlite-store.ts';
+import { build, statementOf } from './statements.ts';
+
+const DAY = 86_400_000;
+const never = new AbortController().signal;
+
+test('events older than the days given go, from the beginning of each log', async () => {
+  const { store, clock, retention } = await setUp();
+  await using _ = store;
+  await append(store, 'a', 3);
+  await append(store, 'b', 2);
+  await clock.advance(2 * DAY);
+  await append(store, 'a', 2);
+  await clock.advance(1.5 * DAY);
+  await retention.sweep(never);
+  assert.deepEqual(
+    [store.bounds('a'), store.bounds('b')],
+    [
+      { first: 4, last: 5 },
+      { first: 2, last: 2 }, // the last one stays, so that offsets go on from it
+    ],
+  );
+});
+
+test('a log longer than a batch is pruned to its end', async () => {
+  const { store, clock, retention } = await setUp();
+  await using _ = store;
+  await append(store, 'a', 2_500);
+  await clock.advance(4 * DAY);
+  await append(store, 'a', 1);
+  await retention.sweep(never);
+  assert.deepEqual(store.bounds('a'), { first: 2_501, last: 2_501 });
+});
+
+test('a log with an unfinished run is left alone until the run ends', async () => {
+  const { store, clock, retention } = await setUp();
+  await using _ = store;
+  await append(store, 'a', 3);
+  await store.commit({ statements: [statementOf(build.insertInto('runs').values(run))] });
+  await clock.advance(4 * DAY);
+  await retention.sweep(never);
+  const during = store.bounds('a');
+  await store.commit({ statements: [statementOf(build.updateTable('runs').set({ status: 'ok' }), 1)] });
+  await retention.sweep(never);
+  assert.deepEqual(
+    { during, after: store.bounds('a') },
+    { during: { first: 1, last: 3 }, after: { first: 3, last: 3 } },
+  );
+});
+
+test('expired idempotency rows, used codes and expired sessions go, the others stay', async () => {
+  const { store, clock, retention } = await setUp();
+  await using _ = store;
+  const rows = Array.from({ length: 2_500 }, (_row, index) => idempotent(`${index}`, 1 + (index % 3)));
+  for (const row of rows) void store.commit({ statements: [statementOf(build.insertInto('idempotency').values(row))] });
+  const code = { principal: 'p', expires_ms: 9 * DAY, used_ms: null };
+  const session = { principal: 'p', scopes: 'read', created_ms: 0, revoked_ms: null };
+  await store.commit({
+    statements: [
+      statementOf(build.insertInto('idempotency').values(idempotent('live', 9 * DAY))),
+      statementOf(
+        build.insertInto('login_codes').values([
+          { ...code, code_hash: 'live' },
+          { ...code, code_hash: 'used', used_ms: 5 },
+          { ...code, code_hash: 'expired', expires_ms: 5 },
+        ]),
+      ),
+      statementOf(
+        build.insertInto('login_sessions').values([
+          { ...session, jti: 'live', expires_ms: 9 * DAY },
+          { ...session, jti: 'expired', expires_ms: 5 },
+        ]),
+      ),
+    ],
+  });
+  await clock.advance(DAY);
+  await retention.sweep(never);
+  assert.deepEqual(
+    [
+      await store.db.selectFrom('idempotency').select('key').execute(),
+      await store.db.selectFrom('login_codes').select('code_hash').execute(),
+      await store.db.selectFrom('login_sessions').select('jti').execute(),
+    ],
+    [[{ key: 'live' }], [{ code_hash: 'live' }], [{ jti: 'live' }]],
+  );
+});
+
+test('it runs at once and then every day, and a failure does not end it', async () => {
+  const { store, clock, log } = await setUp();
+  await using _ = store;
+  const stop = new AbortController();
+  let sweeps = 0;
+  const failing = {
+    ...store,
+    commit(): Promise<number> {
+      sweeps += 1;
+      return Promise.reject(new Error('broken'));
+    },
+  };
+  const running = createRetention({ store: failing, clock, log, eventDays: 3 }).run(stop.signal);
+  for (const ms of [0, DAY, DAY]) await clock.advance(ms);
+  stop.abort();
+  await running;
+  assert.deepEqual(
+    { sweeps, warned: log.lines.filter(([level]) => level === 'warn').length },
+    { sweeps: 3, warned: 3 },
+  );
+});
+
+const run = {
+  run_id: 'r',
+  ws_id: 'a',
+  principal: 'p',
+  run_key: null,
+  source: 'person',
+  status: 'running',
+  request_json: '{}',
+  epoch: 1,
+  error: null,
+  summary: null,
+  accepted_ms: 0,
+  started_ms: null,
+  ended_ms: null,
+} as const;
+
+const idempotent = (key: string, expires_ms: number) =>
+  ({
+    principal: 'p',
+    method: 'm',
+    key,
+    digest: 'd',
+    kind: 'result',
+    body_json: '{}',
+    created_ms: 0,
+    expires_ms,
+  }) as const;
+
+async function append(store: SqliteStore, wsId: string, count: number): Promise<void> {
+  const events = Array.from({ length: count }, () => ({ type: 'thinking_start' }) as const);
+  await store.commit({ events: { wsId, events } });
+}
+
+async function setUp() {
+  const clock = fakeClock();
+  const log = recordingLog();
+  const store = await tempStore({ clock, log });
+  return { store, clock, log, retention: createRetention({ store, clock, log, eventDays: 3 }) };
+}

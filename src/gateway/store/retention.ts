@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { SqliteStore } from './sqlite-store.ts';
+import { build, statementOf } from './statements.ts';
+
+/** Removes what nobody can ask for any more. */
+export interface Retention {
+  /** At once and then daily, until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** One pass; stops between two batches when the signal aborts. */
+  sweep(signal: AbortSignal): Promise<void>;
+}
+
+type RetainedStore = Pick<SqliteStore, 'db' | 'commit' | 'dropPrefix'>;
+
+/** Events are kept for `eventDays`; other rows until they expire. */
+export function createRetention(deps: { store: RetainedStore; clock: Clock; log: Log; eventDays: number }): Retention {
+  const { store, clock, log } = deps;
+  const sweep = async (signal: AbortSignal): Promise<void> => {
+    await sweepExpired(store, clock.now());
+    const beforeMs = clock.now() - deps.eventDays * DAY_MS;
+    for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
+      await pruneLog(store, { wsId, beforeMs, signal });
+      await nextTurn(); // reads alone would keep the loop to themselves
+      if (signal.aborted) return;
+    }
+  };
+  return {
+    sweep,
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          await sweep(signal);
+        } catch (err) {
+          log.warn({ err }, 'the daily removal of old rows failed');
+        }
+        await clock.sleep(DAY_MS, signal).catch(() => undefined); // aborted: the loop ends
+      }
+    },
+  };
+}
+
+async function sweepExpired(store: RetainedStore, nowMs: number): Promise<void> {
+  const goneCodes = build
+    .deleteFrom('login_codes')
+    .where((row) => row.or([row('expires_ms', '<', nowMs), row('used_ms', 'is not', null)]));
+  await store.commit({
+    statements: [
+      statementOf(goneCodes),
+      statementOf(build.deleteFrom('login_sessions').where('expires_ms', '<', nowMs)),
+    ],
+  });
+  for (let untilMs: number | undefined = 0; untilMs !== undefined; ) {
+    untilMs = await nextExpiry(store, nowMs);
+    const expired = build.deleteFrom('idempotency').where('expires_ms', '<=', untilMs ?? nowMs - 1);
+    await store.commit({ statements: [statementOf(expired)] });
+  }
+}
+
+/** The time up to which one batch of idempotency rows has expired, or undefined when the rest is less than a batch. */
+async function nextExpiry(store: RetainedStore, nowMs: number): Promise<number | undefined> {
+  const row = await store.db
+    .selectFrom('idempotency')
+    .select('expires_ms')
+    .where('expires_ms', '<', nowMs)
+    .orderBy('expires_ms')
+    .limit(1)
+    .offset(BATCH)
+    .executeTakeFirst();
+  return row?.expires_ms;
+}
+
+/** Each step is one look-up at the end of an index range; `distinct` would walk every event. */
+async function nextLog(store: RetainedStore, after: string): Promise<string | undefined> {
+  const row = await store.db
+    .selectFrom('events')
+    .select('ws_id')
+    .where('ws_id', '>', after)
+    .orderBy('ws_id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.ws_id;
+}
+
+/** Batch by batch from the log's beginning, so that what is left is dense. The last event stays: it holds the offset. */
+async function pruneLog(
+  store: RetainedStore,
+  { wsId, beforeMs, signal }: { wsId: string; beforeMs: number; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    if (await hasUnfinishedRun(store, wsId)) return; // its events are still read from their beginning
+    const through = await oldPrefixEnd(store, wsId, beforeMs);
+    if (through === undefined) return;
+    await store.dropPrefix(wsId, through);
+  }
+}
+
+async function hasUnfinishedRun(store: RetainedStore, wsId: string): Promise<boolean> {
+  const row = await store.db
+    .selectFrom('runs')
+    .select('run_id')
+    .where('ws_id', '=', wsId)
+    .where('status', 'in', ['queued', 'running'])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function oldPrefixEnd(store: RetainedStore, wsId: string, beforeMs: number): Promise<number | undefined> {
+  const rows = await store.db
+    .selectFrom('events')
+    .select(['offset', 'created_ms'])
+    .where('ws_id', '=', wsId)
+    .orderBy('offset')
+    .limit(BATCH + 1)
+    .execute();
+  const firstKept = rows.findIndex((row, index) => row.created_ms >= beforeMs || index === rows.length - 1);
+  return rows[firstKept - 1]?.offset;
+}
+
+const DAY_MS = 86_400_000;
+const BATCH = 1_000;

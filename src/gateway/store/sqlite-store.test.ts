@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import type { GatewayError } from '../../../protocol/errors.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempStore } from '../../testing/temp-store.ts';
+import type { SqliteStore } from './sqlite-store.ts';
+import { storeContract } from './store.contract.ts';
+
+storeContract('sqlite', tempStore);
+storeContract('sqlite, always synced', () => tempStore({ durability: 'full' }));
+
+const info = (message: string): StreamEvent => ({ type: 'info', message });
+
+test('what one turn commits is one group, what the next commits another', async () => {
+  await using store = await tempStore();
+  const groups: number[] = [];
+  store.onCommitted((appended) => {
+    groups.push([...appended.values()].flat().length);
+  });
+  await Promise.all(['1', '2', '3'].map((n) => store.commit({ events: { wsId: n, events: [info(n)] } })));
+  await store.commit({ events: { wsId: '1', events: [info('4')] } });
+  assert.deepEqual(groups, [3, 1]);
+});
+
+test('the database that callers get cannot write past the group', async () => {
+  await using store = await tempStore();
+  await assert.rejects(
+    store.db.insertInto('meta').values({ key: 'k', value: 'v' }).execute(),
+    /only reads; commit a unit instead/,
+  );
+  await assert.rejects(
+    store.db.transaction().execute(() => Promise.resolve()),
+    /only reads/,
+  );
+});
+
+test('rows are not streamed, because a stream would lock out every other read', async () => {
+  await using store = await tempStore();
+  await assert.rejects(store.db.selectFrom('meta').selectAll().stream().next(), /read page by page instead/);
+});
+
+test('a full disk fails the whole group as unavailable, and its offsets are given again', async () => {
+  const log = recordingLog();
+  await using store = await tempStore({ log });
+  await store.commit({ events: { wsId: 'a', events: [info('1')] } });
+  await allowMorePages(store, 2);
+  const outcomes = await Promise.allSettled([
+    store.commit({ events: { wsId: 'a', events: [info('2')] } }),
+    store.commit({ events: { wsId: 'a', events: [info('x'.repeat(100_000))] } }),
+  ]);
+  const health = store.health();
+  await allowMorePages(store, 1_000);
+  const offset = await store.commit({ events: { wsId: 'a', events: [info('3')] } });
+  assert.deepEqual(
+    {
+      outcomes: outcomes.map(toError),
+      health,
+      offset,
+      later: store.health(),
+      stored: await store.readEvents('a', 0, 9),
+    },
+    {
+      outcomes: [UNAVAILABLE, UNAVAILABLE],
+      health: { status: 'degraded', reason: 'database or disk is full' },
+      offset: 2,
+      later: { status: 'ok' },
+      stored: ['1', '3'].map((message, index) => ({ offset: index + 1, json: JSON.stringify(info(message)) })),
+    },
+  );
+  assert.deepEqual(log.lines.slice(1), [
+    ['error', 'the disk takes no writes'],
+    ['info', 'the disk takes writes again'],
+  ]);
+});
+
+test('an idle store finds out by itself that the disk takes writes again', async () => {
+  const clock = fakeClock();
+  await using store = await tempStore({ clock });
+  await allowMorePages(store, 2);
+  await assert.rejects(store.commit({ events: { wsId: 'a', events: [info('x'.repeat(100_000))] } }));
+  await clock.advance(5_000);
+  const before = store.health().status;
+  await allowMorePages(store, 1_000);
+  await clock.advance(1_000);
+  assert.deepEqual({ before, after: store.health() }, { before: 'degraded', after: { status: 'ok' } });
+});
+
+test('a closed store has written what was committed before and refuses the rest', async () => {
+  await using store = await tempStore();
+  const heard: string[] = [];
+  store.onCommitted((appended) => {
+    heard.push(...appended.keys());
+  });
+  const before = store.commit({ events: { wsId: 'a', events: [info('1')] } });
+  const closed = store.close();
+  const [outcome] = await Promise.allSettled([store.commit({})]);
+  await closed;
+  await store.close();
+  assert.deepEqual(
+    { offset: await before, heard, refused: toError(outcome) },
+    {
+      offset: 1,
+      heard: ['a'],
+      refused: { ...UNAVAILABLE, message: 'The store is closed' },
+    },
+  );
+});
+
+test('removing the beginning of a log moves its first offset, not its last', async () => {
+  await using store = await tempStore();
+  await store.commit({ events: { wsId: 'a', events: ['1', '2', '3'].map(info) } });
+  await store.dropPrefix('a', 2);
+  const offset = await store.commit({ events: { wsId: 'a', events: [info('4')] } });
+  assert.deepEqual({ offset, bounds: store.bounds('a') }, { offset: 4, bounds: { first: 3, last: 4 } });
+});
+
+test('every table of the schema exists with its columns', async () => {
+  await using store = await tempStore();
+  const tables = await sql<{ name: string }>`select name from sqlite_schema where type = 'table' order by name`.execute(
+    store.db,
+  );
+  assert.deepEqual(
+    tables.rows.map((row) => row.name),
+    [
+      'approvals',
+      'events',
+      'idempotency',
+      'journal',
+      'login_codes',
+      'login_sessions',
+      'messages',
+      'meta',
+      'runs',
+      'workstreams',
+    ],
+  );
+});
+
+test('what is asked at every boot is found by an index, with bound values', async () => {
+  await using store = await tempStore();
+  const plans = await Promise.all(
+    [
+      sql`select * from runs where status in (${'queued'}, ${'running'})`,
+      sql`select * from approvals where status = ${'pending'}`,
+      sql`select * from workstreams where loaded = ${1}`,
+      sql`delete from idempotency where expires_ms < ${1}`,
+    ].map((query) => sql<{ detail: string }>`explain query plan ${query}`.execute(store.db)),
+  );
+  assert.deepEqual(
+    plans.map(({ rows }) => rows.map((row) => row.detail).join()),
+    [
+      'SEARCH runs USING INDEX runs_by_status (status=?)',
+      'SEARCH approvals USING INDEX approvals_by_status (status=?)',
+      'SEARCH workstreams USING INDEX workstreams_by_loaded (loaded=?)',
+      'SEARCH idempotency USING INDEX idempotency_by_expiry (expires_ms<?)',
+    ],
+  );
+});
+
+const UNAVAILABLE = { code: 'UNAVAILABLE', message: 'The disk takes no writes', retryAfterMs: 1_000 };
+
+function toError(outcome: PromiseSettledResult<number>): object | number {
+  if (outcome.status === 'fulfilled') return outcome.value;
+  const { code, message, retryAfterMs }: GatewayError = outcome.reason;
+  return { code, message, retryAfterMs };
+}
+
+/** Simulates a disk with so many free pages left. */
+async function allowMorePages(store: SqliteStore, pages: number): Promise<void> {
+  const count = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
+  await sql.raw(`pragma max_page_count = ${Number(count.rows[0]?.page_count) + pages}`).execute(store.db);
+}

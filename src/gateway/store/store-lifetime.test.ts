@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { openConnection } from './connection.ts';
+import type { SqliteStore } from './sqlite-store.ts';
+import { UPSERT_META } from './store-identity.ts';
+
+const info = (message: string): StreamEvent => ({ type: 'info', message });
+const one = { events: { wsId: 'a', events: [info('1')] } };
+
+test('a store opened again goes on where it stopped, in the same epoch', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const first = await tempStore({ path });
+  await first.commit(one);
+  await first.markAlive(77_000);
+  await first.close();
+  await using second = await tempStore({ path, bootId: 'boot-2' });
+  assert.match(second.epoch, /^[\w-]{12}$/);
+  assert.deepEqual(
+    { ...stateOf(second), alive: second.lastAliveMs, before: first.lastAliveMs, offset: await second.commit(one) },
+    { epoch: first.epoch, lost: false, setAside: undefined, alive: 77_000, before: undefined, offset: 2 },
+  );
+});
+
+const afterStops = [
+  {
+    title: 'a daemon killed on a machine that stayed up',
+    bootId: 'boot-1',
+    durability: 'normal',
+    kept: true,
+    lost: false,
+  },
+  { title: 'a machine that lost power', bootId: 'boot-2', durability: 'normal', kept: false, lost: true },
+  {
+    title: 'a machine that lost power under synced writes',
+    bootId: 'boot-2',
+    durability: 'full',
+    kept: true,
+    lost: true,
+  },
+] as const;
+for (const { title, bootId, durability, kept, lost } of afterStops) {
+  test(`after ${title} the epoch is ${kept ? 'kept' : 'new'}`, async () => {
+    using dir = tempDir();
+    await using running = await tempStore({ path: join(dir.path, 'headgate.db'), durability });
+    await running.commit(one);
+    const path = copyAsFound(dir.path);
+    await using found = await tempStore({ path, bootId });
+    assert.deepEqual(
+      { kept: found.epoch === running.epoch, lost: found.openedAfterUncleanPowerLoss, bounds: found.bounds('a') },
+      { kept, lost, bounds: { first: 1, last: 1 } },
+    );
+  });
+}
+
+test('everything that had resolved when the process was killed is there', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const resolved = await killInMidRun(path);
+  await using store = await tempStore({ path });
+  const { last } = store.bounds('a');
+  const events = await store.readEvents('a', 0, last);
+  assert.ok(resolved >= 50 && last >= resolved, `resolved ${resolved}, found ${last}`);
+  assert.deepEqual(
+    events.map((event) => [event.offset, JSON.parse(event.json).message]),
+    Array.from({ length: last }, (_, index) => [index + 1, `${index + 1}`]),
+  );
+});
+
+test('the files can be read by their owner only', async () => {
+  using dir = tempDir();
+  await using store = await tempStore({ path: join(dir.path, 'headgate.db') });
+  await store.commit(one);
+  const modes = readdirSync(dir.path).map((name) => [name, (statSync(join(dir.path, name)).mode & 0o777).toString(8)]);
+  assert.deepEqual(modes, [
+    ['headgate.db', '600'],
+    ['headgate.db-shm', '600'],
+    ['headgate.db-wal', '600'],
+  ]);
+});
+
+test('a file that is no database is set aside whole, reported, and replaced', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  writeFileSync(path, 'not a database '.repeat(1_000));
+  const log = recordingLog();
+  await using store = await tempStore({ path, log });
+  await store.commit(one);
+  assert.deepEqual(
+    { setAside: store.setAside, content: readFileSync(`${path}.damaged-19700101T000001Z`, 'utf8').slice(0, 14) },
+    { setAside: `${path}.damaged-19700101T000001Z`, content: 'not a database' },
+  );
+  assert.deepEqual(log.lines[0], ['error', 'the database is damaged; it was set aside and an empty one made']);
+});
+
+test('a second damaged file never takes the place of the first', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  writeFileSync(path, 'the second one '.repeat(1_000));
+  writeFileSync(`${path}.damaged-19700101T000001Z`, 'the first one');
+  await using store = await tempStore({ path });
+  assert.equal(store.setAside, `${path}.damaged-19700101T000001Z-2`);
+  assert.equal(readFileSync(`${path}.damaged-19700101T000001Z`, 'utf8'), 'the first one');
+});
+
+test('a file found broken after an unclean stop is set aside, and the epoch is new', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const before = await tempStore({ path });
+  for (let n = 0; n < 20; n += 1) await before.commit({ events: { wsId: `${n}`, events: [info('x'.repeat(5_000))] } });
+  await before.close();
+  pretendUnclean(path);
+  truncateSync(path, 5 * 4_096);
+  await using store = await tempStore({ path });
+  assert.deepEqual(
+    { aside: store.setAside !== undefined, same: store.epoch === before.epoch, bounds: store.bounds('1') },
+    { aside: true, same: false, bounds: { first: 1, last: 0 } },
+  );
+});
+
+test('a file that cannot be reached is left where it is', async () => {
+  using dir = tempDir();
+  await assert.rejects(tempStore({ path: join(dir.path, 'missing', 'headgate.db') }), { code: 'ENOENT' });
+  assert.deepEqual(readdirSync(dir.path), []);
+});
+
+const stateOf = (store: SqliteStore) => ({
+  epoch: store.epoch,
+  lost: store.openedAfterUncleanPowerLoss,
+  setAside: store.setAside,
+});
+
+/** The files of a store that is still open, as a crash would leave them. */
+function copyAsFound(dir: string): string {
+  const path = join(dir, 'found.db');
+  for (const suffix of ['', '-wal']) copyFileSync(join(dir, `headgate.db${suffix}`), path + suffix);
+  return path;
+}
+
+function pretendUnclean(path: string): void {
+  const connection = openConnection(path);
+  connection.run(UPSERT_META, ['clean_stop', '0']);
+  connection.run('pragma wal_checkpoint(truncate)');
+  connection.close();
+}
+
+async function killInMidRun(path: string): Promise<number> {
+  const script = fileURLToPath(new URL('./fixtures/crash-writer.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  child.stdout.on('data', (data: Buffer) => {
+    printed += data.toString();
+    if (printed.split('\n').length > 50) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  return Number(printed.trimEnd().split('\n').at(-1));
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../gateway/store/sqlite-store.ts';
+import type { Log } from '../log.ts';
+import { fakeClock } from './fake-clock.ts';
+
+/** A folder of its own for one test; disposed with everything in it. */
+export function tempDir(): { path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), 'headgate-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A log that keeps `[level, message]` of what it was told. */
+export function recordingLog(): Log & { lines: [string, string][] } {
+  const lines: [string, string][] = [];
+  const to = (level: string) => (_fields: object, message: string) => {
+    lines.push([level, message]);
+  };
+  return { lines, debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') };
+}
+
+/** A real SQLite store in a temporary folder; closed and removed with the test. */
+export async function tempStore(options: Partial<SqliteStoreOptions> = {}): Promise<SqliteStore> {
+  const dir = tempDir();
+  const store = await openSqliteStore({
+    path: join(dir.path, 'headgate.db'),
+    clock: fakeClock(1_000),
+    log: recordingLog(),
+    durability: 'normal',
+    bootId: 'boot-1',
+    ...options,
+  });
+  const dispose = async (): Promise<void> => {
+    await store.close();
+    dir[Symbol.dispose]();
+  };
+  return { ...store, close: dispose, [Symbol.asyncDispose]: dispose };
+}
