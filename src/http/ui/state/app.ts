@@ -1,0 +1,175 @@
+import { computed, type Signal, signal } from '@preact/signals';
+import { RequestError } from '../../../../protocol/client/request-error.ts';
+import type { ConnectionStatus, GatewayClient, GatewayClientOptions } from '../../../../protocol/client/ws-client.ts';
+import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+import { type Actions, createActions } from './actions.ts';
+import { toBanners } from './banners.ts';
+import { type AuthStatus, type Credential, findLoginCode, type Login } from './login.ts';
+import { tabState } from './tab.ts';
+import { Workstreams } from './workstreams.ts';
+
+/** What the page needs of the browser; tests give their own. */
+export interface Browser {
+  login: Login;
+  openClient(options: Pick<GatewayClientOptions, 'onStatus' | 'onGap'>): GatewayClient;
+  schedule(run: () => void): void;
+  isVisible(): boolean;
+  memory: Pick<Storage, 'getItem' | 'setItem'>;
+  newKey(): string;
+  /** The part of the address after `#`, and its removal. */
+  fragment: { read(): string; clear(): void };
+}
+
+/** A logged-in page: its connection, its workstreams, what can be done. */
+export interface Desk {
+  client: GatewayClient;
+  workstreams: Workstreams;
+  actions: Actions;
+}
+
+export type Phase =
+  | { kind: 'starting' }
+  | { kind: 'login'; problem: string | undefined }
+  | { kind: 'desk'; desk: Desk };
+
+/** The page as a whole: logged in or not, connected or not, how the daemon is. */
+export class App {
+  readonly #browser: Browser;
+  readonly phase: Signal<Phase> = signal({ kind: 'starting' });
+  readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
+  /** The connection was lost and is not back: attempts come and go meanwhile. */
+  readonly lost = signal(false);
+  readonly health = signal<HealthSummary | undefined>(undefined);
+  readonly auth = signal<AuthStatus>({ authenticated: false, authEnabled: true, scopes: [] });
+  readonly canApprove = computed(() => !this.auth.value.authEnabled || this.auth.value.scopes.includes('approve'));
+  readonly banners = computed(() =>
+    toBanners({
+      connection: this.connection.value,
+      lost: this.lost.value,
+      health: this.health.value,
+      autoApprove: this.#front()?.conversation.value?.autoApprove ?? false,
+    }),
+  );
+  /** How many workstreams wait for a person. */
+  readonly waiting = computed(() => this.#tabs().filter((tab) => tabState(tab) === 'attention').length);
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  /** At load, and again when the address gets a new login link. */
+  async start(): Promise<void> {
+    const { fragment } = this.#browser;
+    const code = findLoginCode(`#${fragment.read()}`);
+    if (code !== undefined) fragment.clear();
+    if (code !== undefined) await this.logIn({ code });
+    else await this.#enter(undefined);
+  }
+
+  async logIn(credential: Credential): Promise<void> {
+    try {
+      await this.#browser.login.login(credential);
+      await this.#enter('The browser did not keep the login cookie.');
+    } catch (error) {
+      // An old link is no loss to somebody who is logged in already.
+      await this.#enter(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async logOut(): Promise<void> {
+    await this.#browser.login.logout();
+    this.#leave(undefined);
+  }
+
+  /** Somebody looks at the page again, or the network is back: no reason to wait any longer. */
+  onVisible(): void {
+    if (!this.#browser.isVisible()) return;
+    const workstreams = this.#desk()?.workstreams;
+    const front = workstreams?.front.peek();
+    if (front) workstreams?.select(front.wsId);
+    this.#desk()?.client.retryNow();
+    if (this.connection.peek().kind === 'open') workstreams?.refreshLater();
+  }
+
+  async #enter(problem: string | undefined): Promise<void> {
+    try {
+      this.auth.value = await this.#browser.login.status();
+    } catch {
+      this.#leave('Headgate does not answer. Is it running?');
+      return;
+    }
+    const { authEnabled, authenticated } = this.auth.value;
+    if (authEnabled && !authenticated) this.#leave(problem);
+    else if (this.phase.peek().kind !== 'desk') this.#openDesk();
+  }
+
+  #openDesk(): void {
+    const { schedule, isVisible, memory, newKey, openClient } = this.#browser;
+    const client = openClient({
+      onStatus: (status) => this.#onStatus(status),
+      onGap: () => this.#readHealth(),
+    });
+    const workstreams = new Workstreams({ client, schedule, isVisible, memory });
+    const desk: Desk = { client, workstreams, actions: createActions({ client, workstreams, newKey }) };
+    this.phase.value = { kind: 'desk', desk };
+    client.on('health', (health) => {
+      this.health.value = health;
+    });
+    client.connect().catch(() => undefined); // refused or closed: onStatus has said so
+  }
+
+  #leave(problem: string | undefined): void {
+    const phase = this.phase.peek();
+    this.phase.value = { kind: 'login', problem };
+    if (phase.kind !== 'desk') return;
+    phase.desk.workstreams.dispose();
+    phase.desk.client.close();
+  }
+
+  #onStatus(status: ConnectionStatus): void {
+    this.connection.value = status;
+    if (status.kind === 'open' || status.kind === 'waiting') this.lost.value = status.kind === 'waiting';
+    if (status.kind === 'open') this.#onOpen();
+    else if (status.kind === 'waiting') this.#checkLogin();
+    else if (status.kind === 'closed' && isLoggedOut(status.error)) this.#leave('You have been logged out.');
+  }
+
+  #onOpen(): void {
+    this.#readHealth();
+    this.#desk()?.workstreams.refreshLater();
+  }
+
+  /** A browser is not told why an upgrade was refused; the login may have ended. */
+  #checkLogin(): void {
+    this.#browser.login.status().then(
+      (auth) => {
+        this.auth.value = auth;
+        if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
+      },
+      () => undefined, // the daemon is away: the client keeps trying
+    );
+  }
+
+  #readHealth(): void {
+    this.#desk()
+      ?.client.call('health', {})
+      .then(
+        (health) => {
+          this.health.value = health;
+        },
+        () => undefined, // the next `health` event brings it
+      );
+  }
+
+  #desk(): Desk | undefined {
+    const phase = this.phase.peek();
+    return phase.kind === 'desk' ? phase.desk : undefined;
+  }
+
+  readonly #tabs = () => (this.phase.value.kind === 'desk' ? this.phase.value.desk.workstreams.tabs.value : []);
+  readonly #front = () =>
+    this.phase.value.kind === 'desk' ? this.phase.value.desk.workstreams.front.value : undefined;
+}
+
+const isLoggedOut = (error: Error | undefined) =>
+  error instanceof RequestError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN');

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+import { toBanners } from './banners.ts';
+
+const healthy: HealthSummary = {
+  ok: true,
+  ts: 0,
+  durationMs: 0,
+  status: 'ok',
+  version: '1',
+  nodeId: 'n',
+  uptimeSeconds: 1,
+  model: 'qwen3',
+  modelAlias: 'qwen3',
+  workstreams: { total: 1, idle: 1, thinking: 0, running: 0, attention: 0, error: 0 },
+  maxWorkstreams: 50,
+  backend: { status: 'up', circuitState: 'closed' },
+  store: { status: 'ok' },
+  sandbox: { active: true },
+  notices: [],
+};
+const calm = { connection: { kind: 'connecting' as const }, lost: false, health: healthy, autoApprove: false };
+const shown = (situation: Partial<Parameters<typeof toBanners>[0]>) =>
+  toBanners({ ...calm, ...situation }).map(({ id, level, action }) => ({ id, level, action }));
+
+test('a healthy, connected page shows no banner, nor does its first connecting', () => {
+  assert.deepEqual(shown({}), []);
+});
+
+test('a lost connection stays announced while attempts come and go', () => {
+  const expected = [{ id: 'connection', level: 'warning', action: 'retry' }];
+  const waiting = { kind: 'waiting' as const, retryInMs: 1000, error: new Error('x') };
+  assert.deepEqual(shown({ connection: waiting, lost: true }), expected);
+  assert.deepEqual(shown({ lost: true }), expected);
+});
+
+test('everything that is wrong is told, the most pressing first', () => {
+  const health: HealthSummary = {
+    ...healthy,
+    store: { status: 'degraded', reason: 'disk full' },
+    sandbox: { active: false, reason: 'bubblewrap is not installed' },
+    notices: ['The demo model answers.', 'OPENAI_API_KEY was refused by openai.'],
+    backend: { status: 'down', circuitState: 'open' },
+  };
+  assert.deepEqual(shown({ health, autoApprove: true }), [
+    { id: 'store', level: 'error', action: undefined },
+    { id: 'auto-approve', level: 'warning', action: 'ask-again' },
+    { id: 'notice0', level: 'info', action: undefined },
+    { id: 'notice1', level: 'warning', action: undefined },
+    { id: 'sandbox', level: 'warning', action: undefined },
+  ]);
+});
+
+test('an unreachable model is told when no notice explains it', () => {
+  const health: HealthSummary = { ...healthy, backend: { status: 'down', circuitState: 'open' } };
+  assert.deepEqual(
+    toBanners({ ...calm, health }).map(({ text }) => text),
+    ['The model qwen3 cannot be reached at the moment.'],
+  );
+});
+
+test('a missing sandbox that a notice already tells is told once', () => {
+  const health: HealthSummary = {
+    ...healthy,
+    sandbox: { active: false },
+    notices: ['Shell commands run without a sandbox.'],
+  };
+  assert.equal(toBanners({ ...calm, health }).length, 1);
+});

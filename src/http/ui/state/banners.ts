@@ -1,0 +1,101 @@
+import type { ConnectionStatus } from '../../../../protocol/client/ws-client.ts';
+import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+
+/** One sentence across the page that a person should know before typing. */
+export interface Banner {
+  id: string;
+  level: 'info' | 'warning' | 'error';
+  text: string;
+  /** What the page can do about it. */
+  action?: 'retry' | 'ask-again';
+}
+
+interface Situation {
+  connection: ConnectionStatus;
+  /** The connection was lost and is not back. */
+  lost: boolean;
+  health: HealthSummary | undefined;
+  autoApprove: boolean;
+}
+
+/** What to tell, the most pressing first. */
+export function toBanners({ connection, lost, health, autoApprove }: Situation): Banner[] {
+  return [
+    ...connectionBanners(connection, lost),
+    ...storeBanners(health),
+    ...approvalBanners(autoApprove),
+    ...modelBanners(health),
+    ...sandboxBanners(health),
+  ];
+}
+
+function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[] {
+  switch (connection.kind) {
+    case 'open':
+      return [];
+    case 'connecting':
+    case 'waiting':
+      if (!lost) return [];
+      return [
+        {
+          id: 'connection',
+          level: 'warning',
+          text: 'Disconnected. Headgate keeps working; everything that happens meanwhile appears here when the connection is back.',
+          action: 'retry',
+        },
+      ];
+    case 'closed':
+      return [
+        {
+          id: 'connection',
+          level: 'error',
+          text: `Disconnected: ${connection.error?.message ?? 'closed'}. Reload the page to try again.`,
+        },
+      ];
+  }
+}
+
+function storeBanners(health: HealthSummary | undefined): Banner[] {
+  if (health?.store.status !== 'degraded') return [];
+  const reason = health.store.reason ? ` (${health.store.reason})` : '';
+  return [
+    {
+      id: 'store',
+      level: 'error',
+      text: `Headgate cannot save at the moment${reason}. Messages are refused until it can.`,
+    },
+  ];
+}
+
+const approvalBanners = (autoApprove: boolean): Banner[] =>
+  autoApprove
+    ? [
+        {
+          id: 'auto-approve',
+          level: 'warning',
+          text: 'This workstream runs every tool without asking.',
+          action: 'ask-again',
+        },
+      ]
+    : [];
+
+function modelBanners(health: HealthSummary | undefined): Banner[] {
+  if (!health) return [];
+  const notices = health.notices.map((text, index): Banner => ({ id: `notice${index}`, level: levelOf(text), text }));
+  if (health.backend.status === 'up' || notices.some(({ level }) => level === 'warning')) return notices;
+  return [
+    ...notices,
+    { id: 'backend', level: 'warning', text: `The model ${health.model} cannot be reached at the moment.` },
+  ];
+}
+
+/** A notice that says the demo answers is news, not trouble. */
+const levelOf = (notice: string) => (/\bdemo\b/i.test(notice) ? 'info' : 'warning');
+
+function sandboxBanners(health: HealthSummary | undefined): Banner[] {
+  if (!health || health.sandbox.active || health.notices.some((notice) => /sandbox/i.test(notice))) return [];
+  const reason = health.sandbox.reason ? `: ${health.sandbox.reason}` : '';
+  return [
+    { id: 'sandbox', level: 'warning', text: `Shell commands run without a sandbox${reason}. Read what you approve.` },
+  ];
+}

@@ -1,0 +1,84 @@
+import type { ApprovalItem, RunSource } from '../../../../protocol/stream-events.ts';
+
+/** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
+export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | NoteBlock;
+
+export interface UserBlock {
+  kind: 'user';
+  key: string;
+  text: string;
+  source: RunSource;
+}
+
+export interface AnswerBlock {
+  kind: 'answer';
+  key: string;
+  text: string;
+  reasoning: string;
+  streaming: boolean;
+  /** Cut off by a cancel. */
+  partial: boolean;
+}
+
+/** `unknown`: it ran when the daemon died, and what came of it cannot be known. */
+export type ToolPhase = 'running' | 'done' | 'failed' | 'denied' | 'stopped' | 'unknown';
+
+export interface ToolBlock {
+  kind: 'tool';
+  key: string;
+  callId: string;
+  name: string;
+  header: string;
+  preview: string;
+  /** Why it ran, or runs, without the sandbox. */
+  notSandboxed: string | undefined;
+  phase: ToolPhase;
+  /** The end of what it has printed so far. */
+  live: string;
+  /** Characters of live output that were let go to keep the page small. */
+  liveDropped: number;
+  result: string | undefined;
+}
+
+export type Decision =
+  | { kind: 'approved'; always: boolean; feedback: string }
+  | { kind: 'denied'; feedback: string }
+  /** The run ended before anybody decided. */
+  | { kind: 'withdrawn' };
+
+export interface ApprovalBlock {
+  kind: 'approval';
+  key: string;
+  approvalId: string;
+  question: 'tools' | 'outcome';
+  items: readonly ApprovalItem[];
+  expiresAtMs: number;
+  decision: Decision | undefined;
+}
+
+export interface NoteBlock {
+  kind: 'note';
+  key: string;
+  level: 'info' | 'error';
+  text: string;
+}
+
+/** The blocks with the last one that `matches` replaced; unchanged when there is none. */
+export function replaceLast<B extends Block>(
+  blocks: readonly Block[],
+  matches: (block: Block) => block is B,
+  replace: (block: B) => Block,
+): readonly Block[] {
+  const index = blocks.findLastIndex(matches);
+  const found = blocks[index];
+  return found && matches(found) ? blocks.with(index, replace(found)) : blocks;
+}
+
+export const isAnswer = (block: Block): block is AnswerBlock => block.kind === 'answer';
+export const isStreaming = (block: Block): block is AnswerBlock => isAnswer(block) && block.streaming;
+export const isTool = (block: Block): block is ToolBlock => block.kind === 'tool';
+export const isApproval = (block: Block): block is ApprovalBlock => block.kind === 'approval';
+
+/** The question that waits for a person, if there is one. */
+export const findPendingApproval = (blocks: readonly Block[]): ApprovalBlock | undefined =>
+  blocks.findLast((block): block is ApprovalBlock => isApproval(block) && !block.decision);

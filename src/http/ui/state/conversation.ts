@@ -1,0 +1,167 @@
+import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
+import type {
+  HistoryMessage,
+  StatusRecord,
+  StreamEvent,
+  StreamEventOf,
+  WorkstreamState,
+} from '../../../../protocol/stream-events.ts';
+import { type AnswerBlock, type Block, isStreaming, replaceLast } from './blocks.ts';
+import { joinPages, toBlocks } from './history-blocks.ts';
+import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
+
+/** One workstream as the page shows it: a pure fold of a snapshot and the events after it. */
+export interface Conversation {
+  readonly wsId: string;
+  readonly name: string;
+  readonly model: string;
+  readonly modelAlias: string;
+  readonly workdir: string;
+  readonly autoApprove: boolean;
+  readonly state: WorkstreamState;
+  /** The model was asked and has not begun to answer. */
+  readonly waiting: boolean;
+  readonly blocks: readonly Block[];
+  /** The oldest stored message shown; older ones are read `before` it. */
+  readonly firstSeq: number | undefined;
+  /** Older messages exist. */
+  readonly truncated: boolean;
+  readonly status: StatusRecord | undefined;
+  /** Blocks made from events so far: their keys. */
+  readonly made: number;
+}
+
+export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
+  const { workstream, model, workdir, messages, truncated, pendingApprovals, status } = snapshot;
+  const busy = isBusy(workstream.state);
+  const stored = toBlocks(messages);
+  const asked = pendingApprovals.reduce<readonly Block[]>(
+    (blocks, { approvalId, kind, items, expiresAtMs }) =>
+      askApproval(blocks, { key: `a${approvalId}`, approvalId, question: kind, items, expiresAtMs }),
+    busy ? stored : closeTools(stored),
+  );
+  return {
+    wsId: workstream.wsId,
+    name: workstream.name,
+    model,
+    modelAlias: workstream.modelAlias,
+    workdir,
+    autoApprove: workstream.skipPermissions,
+    state: workstream.state,
+    waiting: false,
+    blocks: asked,
+    firstSeq: messages[0]?.seq,
+    truncated,
+    status,
+    made: 0,
+  };
+}
+
+/** The conversation after one more event of its log. */
+export function foldEvent(before: Conversation, event: StreamEvent): Conversation {
+  const key = `e${before.made}`;
+  const now: Conversation = { ...before, made: before.made + 1 };
+  const { blocks } = now;
+  switch (event.type) {
+    case 'user_turn':
+      return { ...now, blocks: [...blocks, { kind: 'user', key, text: event.message, source: event.source }] };
+    case 'thinking_start':
+      return { ...now, waiting: true };
+    case 'thinking_stop':
+      return { ...now, waiting: false };
+    case 'reasoning':
+    case 'content':
+      return { ...now, waiting: false, blocks: addDelta(blocks, event, key) };
+    case 'stream_end':
+      return { ...now, waiting: false, blocks: endAnswer(blocks, event.interrupted === true) };
+    case 'status':
+      return { ...now, status: toStatus(event) };
+    case 'tool_info':
+      return { ...now, blocks: startTools(blocks, event.items, key) };
+    case 'approve_request':
+      return { ...now, blocks: askApproval(blocks, toQuestion(event)) };
+    case 'approval_resolved':
+      return { ...now, blocks: decideApproval(blocks, event, key) };
+    case 'tool_output_chunk':
+      return { ...now, blocks: appendOutput(blocks, event) };
+    case 'tool_result':
+      return { ...now, blocks: finishTool(blocks, event, key) };
+    case 'info':
+    case 'error':
+      return { ...now, blocks: [...blocks, { kind: 'note', key, level: event.type, text: event.message }] };
+    case 'clear_ui':
+      return { ...now, blocks: [], waiting: false, firstSeq: undefined, truncated: false };
+    case 'history':
+      return { ...now, blocks: closeTools(toBlocks(event.messages)), firstSeq: event.messages[0]?.seq };
+    case 'cancelled':
+      return { ...now, waiting: false, blocks: closeTools(cutAnswer(blocks)) };
+    case 'ws_state':
+      return onState(now, event, key);
+    case 'settings_changed':
+      return onSettings(now, event);
+  }
+}
+
+/** The conversation with an older page before it. */
+export function prependPage(
+  conversation: Conversation,
+  page: { messages: readonly HistoryMessage[]; truncated: boolean },
+): Conversation {
+  const older = closeTools(toBlocks(page.messages));
+  const firstSeq = page.messages[0]?.seq ?? conversation.firstSeq;
+  return { ...conversation, blocks: joinPages(older, conversation.blocks), firstSeq, truncated: page.truncated };
+}
+
+/** Whether something runs, or waits for a person, that Stop would stop. */
+export const isBusy = (state: WorkstreamState): boolean => state !== 'idle' && state !== 'error';
+
+function addDelta(
+  blocks: readonly Block[],
+  event: StreamEventOf<'content'> | StreamEventOf<'reasoning'>,
+  key: string,
+): readonly Block[] {
+  const add = (answer: AnswerBlock): AnswerBlock =>
+    event.type === 'content'
+      ? { ...answer, text: answer.text + event.text }
+      : { ...answer, reasoning: answer.reasoning + event.text };
+  if (blocks.some(isStreaming)) return replaceLast(blocks, isStreaming, add);
+  return [...blocks, add({ kind: 'answer', key, text: '', reasoning: '', streaming: true, partial: false })];
+}
+
+/** What a crash interrupted is void: the turn is asked of the model again. */
+function endAnswer(blocks: readonly Block[], interrupted: boolean): readonly Block[] {
+  if (interrupted) return blocks.filter((block) => !isStreaming(block));
+  return replaceLast(blocks, isStreaming, (answer) => ({ ...answer, streaming: false }));
+}
+
+const cutAnswer = (blocks: readonly Block[]) =>
+  replaceLast(blocks, isStreaming, (answer) => ({ ...answer, streaming: false, partial: true }));
+
+function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, key: string): Conversation {
+  if (isBusy(state)) return { ...now, state };
+  const blocks = closeTools(endAnswer(now.blocks, false));
+  const failure =
+    run?.status === 'error' || run?.status === 'timeout' ? (run.error ?? `The run ended: ${run.status}`) : undefined;
+  const told = blocks.at(-1);
+  const isNew = failure !== undefined && !(told?.kind === 'note' && told.level === 'error');
+  const all: readonly Block[] = isNew ? [...blocks, { kind: 'note', key, level: 'error', text: failure }] : blocks;
+  return { ...now, state, waiting: false, blocks: all };
+}
+
+const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>): Conversation => ({
+  ...now,
+  name: event.name,
+  model: event.model,
+  modelAlias: event.model_alias,
+  autoApprove: event.skip_permissions,
+});
+
+const toQuestion = ({ approval_id, kind, items, expires_at_ms }: StreamEventOf<'approve_request'>) => ({
+  key: `a${approval_id}`,
+  approvalId: approval_id,
+  question: kind,
+  items,
+  expiresAtMs: expires_at_ms,
+});
+
+const toStatus = ({ type: _, ...status }: StreamEventOf<'status'>): StatusRecord => status;

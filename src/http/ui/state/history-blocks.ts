@@ -1,0 +1,83 @@
+import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
+import { type Block, isTool, replaceLast, type ToolBlock } from './blocks.ts';
+import { toPlainText } from './plain-text.ts';
+import { emptyTool, finishTool, phaseOf } from './tool-blocks.ts';
+
+/** A page of stored messages as blocks, keyed by their place so that pages never share a key. */
+export function toBlocks(messages: readonly HistoryMessage[]): readonly Block[] {
+  let blocks: readonly Block[] = [];
+  for (const message of messages) {
+    const key = `h${message.seq}`;
+    switch (message.role) {
+      case 'user':
+        blocks = blocks.concat({ kind: 'user', key, text: message.content ?? '', source: 'person' });
+        break;
+      case 'assistant':
+        blocks = blocks.concat(toAnswer(message, key));
+        break;
+      case 'tool':
+        blocks = addResult(blocks, message, key);
+    }
+  }
+  return blocks;
+}
+
+/** An older page before what is shown. A result whose call stands on the older page moves to its call. */
+export function joinPages(older: readonly Block[], newer: readonly Block[]): readonly Block[] {
+  const waiting = new Map(older.filter(isUnanswered).map((tool) => [tool.callId, tool]));
+  const orphans = new Map<ToolBlock, ToolBlock>();
+  for (const block of newer) {
+    if (!isTool(block) || !isStored(block)) break; // a page can only begin with them
+    const call = waiting.get(block.callId);
+    if (call) orphans.set(call, block);
+  }
+  const moved = new Set<Block>(orphans.values());
+  const joined = older.map((block) => {
+    const orphan = isTool(block) ? orphans.get(block) : undefined;
+    return orphan ? { ...block, phase: orphan.phase, result: orphan.result } : block;
+  });
+  return [...joined, ...newer.filter((block) => !moved.has(block))];
+}
+
+function toAnswer(message: HistoryMessage, key: string): Block[] {
+  const { content, reasoning = '', partial = false, tool_calls: calls } = message;
+  const said = Boolean(content) || reasoning !== '';
+  const answer: Block[] = said
+    ? [{ kind: 'answer', key, text: content ?? '', reasoning, streaming: false, partial }]
+    : [];
+  const tools = (calls ?? []).map((call, index): Block => {
+    const card = emptyTool({ call_id: call.id, name: call.name }, `${key}.${index}`);
+    return { ...card, header: toHeader(call.name, call.arguments) };
+  });
+  return [...answer, ...tools];
+}
+
+function addResult(blocks: readonly Block[], message: HistoryMessage, key: string): readonly Block[] {
+  const { call_id = '', name = 'tool', content, is_error = false, denied = false } = message;
+  const output = content ?? '';
+  const isItsCall = (block: Block): block is ToolBlock => isUnanswered(block) && block.callId === call_id;
+  if (!blocks.some(isItsCall)) return finishTool(blocks, { type: 'tool_result', call_id, name, output, is_error }, key);
+  const phase = denied ? 'denied' : phaseOf(output, is_error);
+  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase, result: toPlainText(output) }));
+}
+
+/** One line out of the stored arguments: the longest-lived habit of tools is to put what matters first. */
+function toHeader(name: string, args: string): string {
+  const first = firstText(args);
+  const line = first.split('\n')[0] ?? '';
+  const shown = line.length > 160 ? `${line.slice(0, 160)}…` : line;
+  return shown === '' ? name : `${name}: ${shown}${first.includes('\n') ? ' …' : ''}`;
+}
+
+function firstText(args: string): string {
+  try {
+    const value: unknown = JSON.parse(args);
+    const texts = typeof value === 'object' && value !== null ? Object.values(value) : [];
+    return texts.find((text): text is string => typeof text === 'string') ?? '';
+  } catch {
+    return ''; // malformed arguments: the result says so
+  }
+}
+
+const isStored = (block: Block) => block.key.startsWith('h');
+const isUnanswered = (block: Block): block is ToolBlock => isTool(block) && block.result === undefined;

@@ -1,0 +1,73 @@
+import { type Signal, signal } from '@preact/signals';
+import type { Subscription } from '../../../../protocol/client/subscriptions.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { WorkstreamRow } from '../../../../protocol/methods/workstream.ts';
+import type { StreamEvent, WorkstreamState } from '../../../../protocol/stream-events.ts';
+import { type Conversation, foldEvent, toConversation } from './conversation.ts';
+
+/** One loaded workstream, followed from the moment its tab exists. */
+export interface Tab {
+  readonly wsId: string;
+  readonly row: Signal<WorkstreamRow>;
+  /** Undefined until the first snapshot. */
+  readonly conversation: Signal<Conversation | undefined>;
+  /** Something was said while another tab was in front. */
+  readonly unread: Signal<boolean>;
+  readonly draft: Signal<string>;
+  /** A message on its way to the daemon. */
+  readonly sending: Signal<string | undefined>;
+  /** Why the last thing a person asked for here did not happen. */
+  readonly problem: Signal<string | undefined>;
+  close(): void;
+}
+
+interface TabPort {
+  client: Pick<GatewayClient, 'subscribe'>;
+  /** Runs the callback soon, once per drawn frame. */
+  schedule(run: () => void): void;
+  isInFront(wsId: string): boolean;
+  /** The daemon does not know the workstream any more. */
+  onGone(): void;
+}
+
+export function openTab(row: WorkstreamRow, { client, schedule, isInFront, onGone }: TabPort): Tab {
+  const conversation = signal<Conversation | undefined>(undefined);
+  const unread = signal(false);
+  let queue: StreamEvent[] = [];
+
+  const flush = () => {
+    const events = queue;
+    queue = [];
+    const shown = conversation.peek();
+    if (!shown || events.length === 0) return;
+    conversation.value = events.reduce(foldEvent, shown);
+    if (events.some(isNews) && !isInFront(row.wsId)) unread.value = true;
+  };
+  const subscription: Subscription = client.subscribe(row.wsId, {
+    onSnapshot(snapshot) {
+      queue = []; // what came before is in the snapshot
+      conversation.value = toConversation(snapshot);
+    },
+    onEvent(event) {
+      if (queue.push(event) === 1) schedule(flush);
+    },
+    onError: onGone,
+  });
+  return {
+    wsId: row.wsId,
+    row: signal(row),
+    conversation,
+    unread,
+    draft: signal(''),
+    sending: signal(undefined),
+    problem: signal(undefined),
+    close: () => subscription.close(),
+  };
+}
+
+/** Name and state as the log says, or as the list said before the log was read. */
+export const tabName = (tab: Tab): string => tab.conversation.value?.name ?? tab.row.value.name;
+export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
+
+const isNews = ({ type }: StreamEvent) =>
+  type === 'content' || type === 'error' || type === 'approve_request' || type === 'user_turn';

@@ -1,0 +1,141 @@
+import { useSignal } from '@preact/signals';
+import type { Desk } from '../state/app.ts';
+import type { ApprovalBlock } from '../state/blocks.ts';
+import type { Tab } from '../state/tab.ts';
+
+interface ApprovalButtonsProps {
+  approval: ApprovalBlock;
+  desk: Desk;
+  tab: Tab;
+}
+
+type Step = 'choose' | 'deny' | 'always';
+interface Verdict {
+  approved: boolean;
+  feedback?: string;
+  always?: boolean;
+}
+
+/** The decision. It goes to the daemon under the question's id, so it can never answer another one. */
+export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
+  const step = useSignal<Step>('choose');
+  const busy = useSignal(false);
+  const go = (to: Step) => () => {
+    step.value = to;
+  };
+  const decide = async (verdict: Verdict) => {
+    busy.value = true;
+    await desk.actions.decide(tab, { approvalId: approval.approvalId, ...verdict });
+    busy.value = false;
+  };
+  switch (step.value) {
+    case 'deny':
+      return (
+        <DenyForm
+          busy={busy.value}
+          onBack={go('choose')}
+          onDeny={(feedback) => void decide({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
+        />
+      );
+    case 'always':
+      return (
+        <div class="decide">
+          <p class="explain">
+            From now on every tool call in this workstream runs without asking, not only this kind. You can turn that
+            off at the top of the conversation.
+          </p>
+          <button
+            type="button"
+            class="danger"
+            disabled={busy.value}
+            onClick={() => void decide({ approved: true, always: true })}
+          >
+            Yes, never ask here
+          </button>
+          <button type="button" onClick={go('choose')}>
+            Back
+          </button>
+        </div>
+      );
+    case 'choose':
+      return (
+        <Choices
+          question={approval.question}
+          busy={busy.value}
+          onApprove={() => void decide({ approved: true })}
+          go={go}
+          decide={decide}
+        />
+      );
+  }
+}
+
+interface ChoicesProps {
+  question: ApprovalBlock['question'];
+  busy: boolean;
+  onApprove(): void;
+  go(to: Step): () => void;
+  decide(verdict: Verdict): Promise<void>;
+}
+
+function Choices({ question, busy, onApprove, go, decide }: ChoicesProps) {
+  if (question === 'outcome')
+    return (
+      <div class="decide">
+        <button type="button" disabled={busy} onClick={onApprove}>
+          Run again
+        </button>
+        <button type="button" class="primary" disabled={busy} onClick={() => void decide({ approved: false })}>
+          Skip
+        </button>
+      </div>
+    );
+  return (
+    <div class="decide">
+      <button type="button" class="primary" disabled={busy} onClick={onApprove}>
+        Approve
+      </button>
+      <button type="button" disabled={busy} onClick={go('deny')}>
+        Deny…
+      </button>
+      <button type="button" class="quiet last" disabled={busy} onClick={go('always')}>
+        Always allow…
+      </button>
+    </div>
+  );
+}
+
+function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onDeny(feedback: string): void }) {
+  const feedback = useSignal('');
+  return (
+    <form
+      class="decide deny"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDeny(feedback.value.trim());
+      }}
+    >
+      <input
+        // The field appears because somebody chose to deny: this is where they type next.
+        // biome-ignore lint/a11y/noAutofocus: see above.
+        autoFocus
+        aria-label="What should it do instead? (optional)"
+        placeholder="What should it do instead? (optional)"
+        maxLength={16_384}
+        value={feedback.value}
+        onInput={({ currentTarget }) => {
+          feedback.value = currentTarget.value;
+        }}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') onBack();
+        }}
+      />
+      <button type="submit" class="danger" disabled={busy}>
+        Deny
+      </button>
+      <button type="button" onClick={onBack}>
+        Back
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,110 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import type { App, Desk } from '../state/app.ts';
+import type { ApprovalBlock, Decision } from '../state/blocks.ts';
+import type { Tab } from '../state/tab.ts';
+import { ApprovalButtons } from './approval-buttons.tsx';
+import { Preview } from './code.tsx';
+import { Icon } from './icons.tsx';
+import { hasOwnPreview, NotSandboxed, ToolHeader } from './tool-card.tsx';
+
+interface ApprovalCardProps {
+  approval: ApprovalBlock;
+  /** The one to answer now. */
+  isPending: boolean;
+  app: App;
+  desk: Desk;
+  tab: Tab;
+}
+
+/** A question that waits for a person, with everything that will run. */
+export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCardProps) {
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Focus comes here unless somebody is typing; it goes to the card, so that no key in flight can approve.
+    if (isPending && !isTyping()) element.current?.focus({ preventScroll: true });
+  }, [isPending]);
+  return (
+    <section
+      ref={element}
+      class={`block approval ${isPending ? 'pending' : ''}`}
+      role="alertdialog"
+      aria-labelledby={`ask-${approval.approvalId}`}
+      tabIndex={-1}
+    >
+      <h2 id={`ask-${approval.approvalId}`}>
+        <Icon name="shield" />
+        {toTitle(approval)}
+      </h2>
+      <div class="asked">
+        {approval.items.map((item) => (
+          <AskedItem key={item.call_id} item={item} />
+        ))}
+      </div>
+      {approval.question === 'outcome' && (
+        <p class="explain">This ran when Headgate stopped. What came of it is unknown. Look before you run it again.</p>
+      )}
+      {app.canApprove.value ? (
+        <ApprovalButtons approval={approval} desk={desk} tab={tab} />
+      ) : (
+        <p class="explain">You may read here, but not decide. It waits for somebody who may.</p>
+      )}
+    </section>
+  );
+}
+
+/** The question in one line. */
+export const toTitle = ({ question, items }: ApprovalBlock): string => TITLES[question](items.length);
+
+const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
+  tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
+  outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
+};
+
+const AskedItem = ({ item }: { item: ApprovalItem }) => (
+  <div class="asked-item">
+    <p class="asked-head">
+      <ToolHeader header={item.header} name={item.func_name} />
+      {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
+      {item.approval_label !== item.func_name && <span class="tag">{item.approval_label}</span>}
+    </p>
+    {item.not_sandboxed !== undefined && <NotSandboxed reason={item.not_sandboxed} />}
+    {item.error !== null && <p class="problem">{`Will not run: ${item.error}`}</p>}
+    {hasOwnPreview(item) && <Preview text={item.preview} />}
+  </div>
+);
+
+/** A decided question, as one line. */
+export function ApprovalOutcome({ approval, decision }: { approval: ApprovalBlock; decision: Decision }) {
+  const { word, feedback } = toOutcome(approval, decision);
+  return (
+    <p class={`block outcome ${decision.kind}`}>
+      <Icon name={decision.kind === 'approved' ? 'check' : 'cross'} />
+      <span>
+        {word}
+        {feedback !== '' && <q>{feedback}</q>}
+      </span>
+    </p>
+  );
+}
+
+function toOutcome({ question, items }: ApprovalBlock, decision: Decision): { word: string; feedback: string } {
+  const what = items.map((item) => item.func_name).join(', ');
+  switch (decision.kind) {
+    case 'withdrawn':
+      return { word: `Not decided: ${what}`, feedback: '' };
+    case 'denied':
+      return { word: question === 'outcome' ? `Skipped: ${what}` : `Denied: ${what}`, feedback: decision.feedback };
+    case 'approved': {
+      const word =
+        question === 'outcome' ? 'Run again' : decision.always ? 'Approved, and from now on always' : 'Approved';
+      return { word: `${word}: ${what}`, feedback: decision.feedback };
+    }
+  }
+}
+
+function isTyping(): boolean {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLTextAreaElement || focused instanceof HTMLInputElement) return focused.value !== '';
+  return document.querySelector('dialog[open]') !== null;
+}

@@ -1,0 +1,29 @@
+import type { App, Desk } from '../state/app.ts';
+import { isBusy } from '../state/conversation.ts';
+import type { Tab } from '../state/tab.ts';
+import { Composer } from './composer.tsx';
+import { ConversationHead } from './conversation-head.tsx';
+import { STATE_WORDS } from './tab-button.tsx';
+import { Transcript } from './transcript.tsx';
+
+interface ConversationViewProps {
+  app: App;
+  desk: Desk;
+  tab: Tab;
+}
+
+/** One workstream: what was said and done, what is asked, where to type. */
+export function ConversationView({ app, desk, tab }: ConversationViewProps) {
+  const conversation = tab.conversation.value;
+  if (!conversation) return <p class="empty">Loading the conversation…</p>;
+  return (
+    <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
+      <ConversationHead conversation={conversation} />
+      <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
+      <p class="hidden-text" role="status">
+        {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
+      </p>
+      <Composer desk={desk} tab={tab} conversation={conversation} />
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+const PATHS = {
+  gate: 'M6.5 5v14M17.5 5v14M6.5 8.5h11M10.2 8.5v5M13.8 8.5v5M4.5 17.5c1.5-1.4 3-1.4 4.5 0s3 1.4 4.5 0 3-1.4 4.5 0',
+  plus: 'M12 5v14M5 12h14',
+  close: 'M6.5 6.5l11 11M17.5 6.5l-11 11',
+  archive: 'M4 7h16v3H4zM6 10v9h12v-9M10 14h4',
+  send: 'M12 19V6M6 11.5 12 5.5l6 6',
+  stop: 'M6.5 6.5h11v11h-11z',
+  check: 'M5.5 12.5l4.5 4.5 9-10',
+  cross: 'M7 7l10 10M17 7 7 17',
+  question: 'M9 9.2a3 3 0 1 1 4.2 2.7c-.8.4-1.2 1-1.2 1.9M12 17.2v.1',
+  shield: 'M12 4l7 2.5v5c0 4.3-2.9 7.1-7 8.5-4.1-1.4-7-4.2-7-8.5v-5z',
+  warning: 'M12 4.5 20.5 19h-17zM12 10.5v4M12 16.7v.1',
+  chevron: 'M9 6.5l5.5 5.5L9 17.5',
+  down: 'M12 5v13M6 12.5l6 6 6-6',
+  folder: 'M4 7.5V18h16V8.5h-8.5l-2-2H4z',
+  pencil: 'M5 19l1-4L16.5 4.5l3 3L9 18zM14.5 6.5l3 3',
+  exit: 'M14 5h5v14h-5M4.5 12h10M11 8.5l3.5 3.5-3.5 3.5',
+  copy: 'M9 9h10v10H9zM15 9V5H5v10h4',
+  clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M12 8v4.5l3 2',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** A drawn sign; what it means is always said in words beside it or by its button. */
+export const Icon = ({ name }: { name: IconName }) => (
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <path d={PATHS[name]} />
+  </svg>
+);

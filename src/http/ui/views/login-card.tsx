@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals';
+import type { App } from '../state/app.ts';
+import { toCredential } from '../state/login.ts';
+import { Icon } from './icons.tsx';
+
+/** Shown to a browser without a login: how to get one, and where to paste it. */
+export function LoginCard({ app, problem }: { app: App; problem: string | undefined }) {
+  const pasted = useSignal('');
+  const busy = useSignal(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const credential = toCredential(pasted.peek());
+    if (!credential) return;
+    busy.value = true;
+    await app.logIn(credential);
+    busy.value = false;
+  };
+  return (
+    <main class="alone">
+      <section class="login" aria-labelledby="login-title">
+        <span class="mark big">
+          <Icon name="gate" />
+        </span>
+        <h1 id="login-title">Log in to Headgate</h1>
+        <p>
+          On the machine where Headgate runs, ask for a link in a terminal and open it here. It works once, for ten
+          minutes.
+        </p>
+        <pre class="command">
+          <code>headgate link</code>
+        </pre>
+        <form onSubmit={(event) => void submit(event)}>
+          <label for="credential">Or paste the link, or a token</label>
+          <div class="field-row">
+            <input
+              id="credential"
+              type="password"
+              autocomplete="off"
+              spellcheck={false}
+              placeholder="http://…/#login=…"
+              value={pasted.value}
+              onInput={({ currentTarget }) => {
+                pasted.value = currentTarget.value;
+              }}
+            />
+            <button type="submit" class="primary" disabled={busy.value || pasted.value.trim() === ''}>
+              Log in
+            </button>
+          </div>
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        </form>
+      </section>
+    </main>
+  );
+}

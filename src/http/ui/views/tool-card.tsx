@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ToolBlock, ToolPhase } from '../state/blocks.ts';
+import { Preview } from './code.tsx';
+import { Icon, type IconName } from './icons.tsx';
+
+const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
+  running: { word: 'running', icon: 'clock' },
+  done: { word: 'done', icon: 'check' },
+  failed: { word: 'failed', icon: 'warning' },
+  denied: { word: 'denied', icon: 'cross' },
+  stopped: { word: 'stopped', icon: 'stop' },
+  unknown: { word: 'outcome unknown', icon: 'question' },
+};
+
+/** One tool call: what it is, what it prints while it runs, how it ended. Opens by itself while there is something to see. */
+export function ToolCard({ tool }: { tool: ToolBlock }) {
+  const chosen = useSignal<boolean | undefined>(undefined);
+  const { word, icon } = PHASES[tool.phase];
+  const isOpen = chosen.value ?? opensItself(tool);
+  const output = tool.result ?? tool.live;
+  return (
+    <section class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
+      <button
+        type="button"
+        class="tool-head"
+        aria-expanded={isOpen}
+        onClick={() => {
+          chosen.value = !isOpen;
+        }}
+      >
+        <Icon name="chevron" />
+        <ToolHeader header={tool.header} name={tool.name} />
+        <span class="tool-phase">
+          <Icon name={icon} />
+          {word}
+        </span>
+      </button>
+      {isOpen && (
+        <div class="tool-body">
+          {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
+          {hasOwnPreview(tool) && <Preview text={tool.preview} />}
+          {tool.liveDropped > 0 && tool.result === undefined && (
+            <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
+          )}
+          {output.trim() !== '' && <Output text={output} isLive={tool.phase === 'running'} />}
+          {output.trim() === '' && tool.phase !== 'running' && <p class="dropped">No output.</p>}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** `bash: npm test` with the tool's name set apart from what it does. */
+export function ToolHeader({ header, name }: { header: string; name: string }) {
+  const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
+  if (rest === undefined) return <span class="tool-title">{header}</span>;
+  return (
+    <span class="tool-title">
+      <b>{name}</b> {rest}
+    </span>
+  );
+}
+
+export const NotSandboxed = ({ reason }: { reason: string }) => (
+  <p class="not-sandboxed">
+    <Icon name="shield" />
+    <span>
+      <b>Not sandboxed</b>
+      {reason === '' ? '' : `: ${reason}`}
+    </span>
+  </p>
+);
+
+function Output({ text, isLive }: { text: string; isLive: boolean }) {
+  const element = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (isLive && isAtEnd.current && element.current) element.current.scrollTop = element.current.scrollHeight;
+  }, [text, isLive]);
+  return (
+    <pre
+      ref={element}
+      class="output"
+      onScroll={({ currentTarget: view }) => {
+        isAtEnd.current = view.scrollHeight - view.scrollTop - view.clientHeight < 24;
+      }}
+    >
+      {text.trimEnd()}
+    </pre>
+  );
+}
+
+/** Reading tools answer at length and rarely interest; commands and changes do. */
+const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
+
+const opensItself = ({ phase, name }: ToolBlock) =>
+  phase === 'running' || phase === 'failed' || phase === 'unknown' || (phase === 'done' && !QUIET_TOOLS.includes(name));
+
+/** A short command's preview only repeats its header; a diff does not. */
+export const hasOwnPreview = ({ preview, header }: { preview: string; header: string }): boolean =>
+  preview.trim() !== '' && !header.endsWith(`: ${preview.trim()}`);

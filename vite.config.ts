@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { defineConfig, type Plugin } from 'vite';
+import { viteSingleFile } from 'vite-plugin-singlefile';
+
+/** The page: one self-contained file, and beside it the hashes that its Content-Security-Policy needs. */
+export default defineConfig({
+  root: 'src/http/ui',
+  logLevel: 'warn',
+  build: { outDir: '../../../dist/ui', emptyOutDir: true, target: 'es2023', modulePreload: false },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [viteSingleFile(), cspHashes()],
+});
+
+/** Writes csp.json: `{ scripts: ["'sha256-…'"], styles: ["'sha256-…'"] }`, one per inline element of the final page. */
+function cspHashes(): Plugin {
+  return {
+    name: 'headgate:csp-hashes',
+    enforce: 'post',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        const page = bundle['index.html'];
+        if (page?.type !== 'asset') throw new Error('the page was not built');
+        const html = String(page.source);
+        const hashes = { scripts: hashesOf(html, 'script'), styles: hashesOf(html, 'style') };
+        this.emitFile({ type: 'asset', fileName: 'csp.json', source: `${JSON.stringify(hashes)}\n` });
+      },
+    },
+  };
+}
+
+function hashesOf(html: string, tag: 'script' | 'style'): string[] {
+  const texts = [...html.matchAll(new RegExp(`<${tag}\\b[^>]*>([\\s\\S]*?)</${tag}>`, 'g'))].map(([, text = '']) => text);
+  return texts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`);
+}
