@@ -7,7 +7,7 @@ import type { LoginSessions } from '../auth/login-sessions.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Handlers } from '../call.ts';
 
-interface AuthDeps {
+export interface AuthMethodDeps {
   authenticator: Authenticator;
   sessions: Pick<LoginSessions, 'start' | 'revoke'>;
   codes: LoginCodes;
@@ -19,8 +19,8 @@ interface AuthDeps {
 /** Logging in gives what the operator may do; roles decide once there are users. */
 const GRANTED = ['read', 'write', 'approve'];
 
-export function authMethods(deps: AuthDeps): Handlers<keyof typeof authContracts> {
-  const { authenticator, sessions, codes, throttle, baseUrl } = deps;
+export function authMethods(deps: AuthMethodDeps): Handlers<keyof typeof authContracts> {
+  const { authenticator, sessions, codes, throttle } = deps;
   return {
     'auth.login': async ({ code, token }, { address }) => {
       if (!authenticator.enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
@@ -46,13 +46,18 @@ export function authMethods(deps: AuthDeps): Handlers<keyof typeof authContracts
       const { id, scopes, source } = principal;
       return { authenticated: true, authEnabled: true, userId: id, scopes: [...scopes], source: source.kind };
     },
-    'auth.link': async () => {
-      const { code, expiresAtMs } = await codes.issue(OPERATOR_ID);
-      // In the fragment, so that it reaches no log and no Referer header.
-      const url = authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`;
-      return { url, expiresAtMs };
-    },
+    'auth.link': () => loginLink(deps),
   };
+}
+
+/** A one-time link for a browser; the code stands in the fragment, so that it reaches no log and no Referer header. */
+export async function loginLink({
+  authenticator,
+  codes,
+  baseUrl,
+}: Pick<AuthMethodDeps, 'authenticator' | 'codes' | 'baseUrl'>): Promise<{ url: string; expiresAtMs: number }> {
+  const { code, expiresAtMs } = await codes.issue(OPERATOR_ID);
+  return { url: authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`, expiresAtMs };
 }
 
 /** Only the token itself logs in: a session cannot prolong itself. */

@@ -1,0 +1,39 @@
+import type { ToolOutcome } from '../tools/tool.ts';
+import { type BatchCall, resultStep } from './batch.ts';
+import type { RunContext } from './run-context.ts';
+
+const PARALLEL = 4;
+
+/** Runs approved calls, at most four at once; each result is on record as soon as it is there. */
+export async function executeAll(run: RunContext, calls: readonly BatchCall[]): Promise<void> {
+  const waiting = [...calls];
+  const worker = async () => {
+    for (let next = waiting.shift(); next && !run.signal.aborted; next = waiting.shift()) await executeCall(run, next);
+  };
+  const finished = await Promise.allSettled(Array.from({ length: PARALLEL }, worker));
+  const failed = finished.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  run.signal.throwIfAborted();
+}
+
+async function executeCall(run: RunContext, { call, prepared }: BatchCall): Promise<void> {
+  if (prepared.kind !== 'ready') return;
+  const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
+  await run.recorder.record({
+    journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
+    durable: !readOnly,
+  });
+  let outcome: ToolOutcome;
+  try {
+    outcome = await prepared.execute({
+      signal: run.signal,
+      onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
+      onProcess: (process) =>
+        run.recorder.record({ journal: [{ kind: 'tool_process', callId: call.id, process }], durable: true }),
+    });
+  } catch (error) {
+    run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');
+    outcome = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, isError: true };
+  }
+  await run.recorder.record(resultStep([{ call, outcome }]));
+}

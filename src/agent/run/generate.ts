@@ -1,0 +1,125 @@
+import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { AssistantMessage, ToolCall } from '../message.ts';
+import type { Model, ModelPart, Usage } from '../providers/model.ts';
+import type { RunContext } from './run-context.ts';
+import { systemPrompt } from './system-prompt.ts';
+
+type Finish = Extract<ModelPart, { type: 'finish' }>;
+
+/** How one model turn ended. `partial` is what was shown before it broke off. */
+export type Generated =
+  | { kind: 'answered'; calls: ToolCall[]; text: string }
+  | { kind: 'broken'; error: unknown; partial: AssistantMessage | undefined };
+
+/** Asks the model for one turn, streams it into the log and records the whole answer. */
+export async function generate(run: RunContext): Promise<Generated> {
+  const model = await run.settings.model();
+  await run.recorder.record({
+    events: [{ type: 'thinking_start' }, { type: 'ws_state', ws_id: run.wsId, state: 'thinking' }],
+    journal: [{ kind: 'model_called', afterSeq: run.messageCount }],
+  });
+  const answer = collector(run);
+  try {
+    for await (const part of model.stream(requestOf(run), run.signal)) answer.take(part);
+  } catch (error) {
+    return { kind: 'broken', error, partial: answer.partial() };
+  }
+  if (run.signal.aborted) return { kind: 'broken', error: run.signal.reason, partial: answer.partial() };
+  return recordAnswer(run, model, answer.whole());
+}
+
+const requestOf = (run: RunContext) => ({
+  system: systemPrompt({ workdir: run.settings.workdir, nowMs: run.clock.now() }),
+  messages: run.messages,
+  tools: run.toolbox.definitions(),
+  effort: run.settings.effort,
+  typedByPerson: run.source === 'person',
+});
+
+interface Whole {
+  message: AssistantMessage;
+  finish: Finish | undefined;
+  spoke: boolean;
+}
+
+function collector(run: RunContext) {
+  const calls: ToolCall[] = [];
+  let content = '';
+  let reasoning = '';
+  let finish: Finish | undefined;
+  let spoke = false;
+
+  const message = (): AssistantMessage => ({
+    role: 'assistant',
+    content,
+    ...(reasoning !== '' && { reasoning }),
+    toolCalls: calls,
+    ...(finish?.providerData && { providerData: finish.providerData }),
+  });
+  const firstWord = () => {
+    if (!spoke) run.recorder.emit({ type: 'thinking_stop' });
+    spoke = true;
+  };
+  return {
+    take(part: ModelPart) {
+      if (part.type === 'finish') {
+        finish = part;
+        return;
+      }
+      firstWord();
+      if (part.type === 'tool_call') {
+        calls.push(part.call);
+        return;
+      }
+      if (part.text === '') return;
+      if (part.type === 'content') content += part.text;
+      else reasoning += part.text;
+      run.recorder.emit({ type: part.type, text: part.text });
+    },
+    whole: (): Whole => ({ message: message(), finish, spoke }),
+    partial: (): AssistantMessage | undefined =>
+      content === '' && reasoning === '' ? undefined : { ...message(), toolCalls: [], partial: true },
+  };
+}
+
+async function recordAnswer(run: RunContext, model: Model, { message, finish, spoke }: Whole): Promise<Generated> {
+  const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  const cut = finish?.reason === 'length';
+  // A call that was cut off in the middle of its arguments must not run.
+  const stored: AssistantMessage = cut ? { ...message, toolCalls: [], partial: true } : message;
+  const events: StreamEvent[] = [
+    ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
+    { type: 'stream_end' },
+    { type: 'status', ...statusOf(usage, model.contextWindow, run.settings.effort) },
+  ];
+  const warning = warningOf(finish);
+  if (warning !== undefined) events.push({ type: 'error', message: warning });
+  await run.recorder.record({
+    events,
+    messages: [stored],
+    journal: [{ kind: 'model_answered', calls: stored.toolCalls }],
+    usage: { usage, contextWindow: model.contextWindow },
+  });
+  return { kind: 'answered', calls: stored.toolCalls, text: stored.content };
+}
+
+function warningOf(finish: Finish | undefined): string | undefined {
+  if (finish?.reason === 'length') return 'Warning: the answer was cut off at the model’s output limit.';
+  if (finish?.reason === 'content_filter') return 'Warning: the provider’s content filter ended the answer.';
+  return undefined;
+}
+
+/** Token use against the window; `pct` with one decimal, 0 when the window is unknown. */
+export function statusOf(usage: Usage, contextWindow: number, effort: StatusRecord['effort']): StatusRecord {
+  const total = usage.promptTokens + usage.completionTokens;
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: total,
+    context_window: contextWindow,
+    pct: contextWindow === 0 ? 0 : Math.round((total / contextWindow) * 1000) / 10,
+    effort,
+    cache_creation_tokens: usage.cacheCreationTokens,
+    cache_read_tokens: usage.cacheReadTokens,
+  };
+}

@@ -1,0 +1,161 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { AssistantMessage } from '../message.ts';
+import { ProviderError } from '../providers/model.ts';
+import { StopReason } from '../stop-reason.ts';
+import { resultStep, runBatch } from './batch.ts';
+import { generate } from './generate.ts';
+import { openCalls, pendingApproval } from './journal.ts';
+import { RunSuperseded, type Step, StepOutdated } from './recorder.ts';
+import type { RunContext } from './run-context.ts';
+
+/** A run that has not come to an end after this many model turns is going round in circles. */
+const MAX_TURNS = 200;
+/** A turn that was cut off by crashes is asked again at most twice. */
+const MAX_ATTEMPTS = 3;
+const STORE_RETRY_MS = 1_000;
+
+/**
+ * Takes a run from wherever its journal says it is to its end. Resolves `ended` with its one terminal record written,
+ * `suspended` when the daemon shuts down (a restart continues), `superseded` when it was taken away. Never rejects.
+ */
+export async function runToEnd(run: RunContext): Promise<'ended' | 'suspended' | 'superseded'> {
+  try {
+    const summary = await converse(run);
+    await end(run, { outcome: { run_id: run.runId, status: 'ok' }, summary, events: [], state: 'idle' });
+    return 'ended';
+  } catch (error) {
+    return endBadly(run, error);
+  }
+}
+
+/** The partial answer of a turn that broke off, beside what broke it. */
+class TurnBroken extends Error {
+  override readonly name = 'TurnBroken';
+  readonly partial: AssistantMessage | undefined;
+
+  constructor(cause: unknown, partial: AssistantMessage | undefined) {
+    super('the turn broke off', { cause });
+    this.partial = partial;
+  }
+}
+
+/** Turns until the model asks for nothing more; answers its last words. */
+async function converse(run: RunContext): Promise<string> {
+  if (run.progress.attempts >= MAX_ATTEMPTS) throw new GatewayError('UNAVAILABLE', INTERRUPTED_TOO_OFTEN);
+  if (run.progress.phase === 'batch') {
+    if (run.progress.calls.length === 0) return lastWords(run);
+    await runBatch(run);
+  }
+  while (run.progress.turns < MAX_TURNS) {
+    run.signal.throwIfAborted();
+    const turn = await generate(run);
+    if (turn.kind === 'broken') throw new TurnBroken(turn.error, turn.partial);
+    if (turn.calls.length === 0) return turn.text;
+    run.signal.throwIfAborted();
+    await runBatch(run);
+  }
+  throw new GatewayError('UNAVAILABLE', `The run was ended after ${MAX_TURNS} model turns.`);
+}
+
+const INTERRUPTED_TOO_OFTEN = 'The answer was interrupted three times by restarts of the daemon. Send the message again.';
+
+function lastWords(run: RunContext): string {
+  const last = run.messages.at(-1);
+  return last?.role === 'assistant' ? last.content : '';
+}
+
+async function endBadly(run: RunContext, thrown: unknown): Promise<'ended' | 'suspended' | 'superseded'> {
+  const broken = thrown instanceof TurnBroken ? thrown : undefined;
+  const stop = run.signal.aborted && run.signal.reason instanceof StopReason ? run.signal.reason : undefined;
+  const error = broken?.cause ?? thrown;
+  if (error instanceof RunSuperseded) return 'superseded';
+  if (stop?.kind === 'shutdown') return 'suspended';
+  try {
+    await end(run, { ...badEnd(run, error, stop), ...(broken?.partial && { partial: broken.partial }) });
+    return 'ended';
+  } catch (failure) {
+    if (failure instanceof RunSuperseded) return 'superseded';
+    if (run.signal.aborted) return 'suspended';
+    run.log.error({ err: failure, runId: run.runId }, 'the end of a run could not be recorded; a restart will');
+    return 'suspended';
+  }
+}
+
+function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): End {
+  if (stop?.kind === 'cancel') {
+    const outcome: RunOutcome = { run_id: run.runId, status: 'cancelled' };
+    return { outcome, summary: 'cancelled', events: [{ type: 'cancelled' }, { type: 'stream_end' }], state: 'idle' };
+  }
+  const message = stop?.message ?? messageOf(run, error);
+  const outcome: RunOutcome = { run_id: run.runId, status: stop ? 'timeout' : 'error', error: message };
+  const events: StreamEvent[] = [{ type: 'error', message: `Error: ${message}` }, { type: 'stream_end' }];
+  return { outcome, summary: message, events, state: 'error' };
+}
+
+function messageOf(run: RunContext, error: unknown): string {
+  if (error instanceof ProviderError || error instanceof GatewayError) return error.message;
+  run.log.error({ err: error, runId: run.runId, wsId: run.wsId }, 'a run failed unexpectedly');
+  return 'Internal error (the daemon’s log says more)';
+}
+
+interface End {
+  outcome: RunOutcome;
+  summary: string;
+  events: StreamEvent[];
+  state: 'idle' | 'error';
+  partial?: AssistantMessage;
+}
+
+/**
+ * The one terminal record. While the store takes no writes the run stays busy and tries again: an end that nobody
+ * can read is not an end.
+ */
+async function end(run: RunContext, ending: End): Promise<void> {
+  for (;;) {
+    try {
+      return await run.recorder.record(endStep(run, ending));
+    } catch (error) {
+      if (error instanceof StepOutdated) continue;
+      if (!(error instanceof GatewayError && error.code === 'UNAVAILABLE')) throw error;
+      await run.clock.sleep(STORE_RETRY_MS, new AbortController().signal);
+    }
+  }
+}
+
+function endStep(run: RunContext, { outcome, summary, events, state, partial }: End): Step {
+  const left = leftovers(run, outcome);
+  return {
+    events: [...(left.events ?? []), ...events, { type: 'ws_state', ws_id: run.wsId, state, run: outcome }],
+    messages: [...(partial ? [partial] : []), ...(left.messages ?? [])],
+    journal: [...(left.journal ?? []), { kind: 'ended', status: outcome.status }],
+    ...(left.settled && { settled: left.settled }),
+    ended: { ...outcome, summary },
+  };
+}
+
+/** What a run that ends early leaves open: a question nobody has to answer any more, calls that get no result. */
+export function leftovers(run: Pick<RunContext, 'progress'>, outcome: RunOutcome): Step {
+  const by = outcome.status === 'cancelled' ? 'Cancelled by user' : 'Not run: the run had ended';
+  const asked = pendingApproval(run.progress);
+  const results = openCalls(run.progress).map((call) => {
+    const started = run.progress.tools.get(call.id)?.state === 'started';
+    return { call, outcome: { output: started ? `${by}; its outcome is unknown` : by, isError: true } };
+  });
+  const step = resultStep(results);
+  if (!asked) return step;
+  const { approvalId, digests } = asked;
+  const resolved: StreamEvent = {
+    type: 'approval_resolved',
+    approval_id: approvalId,
+    approved: false,
+    feedback: by,
+    always: false,
+    call_ids: Object.keys(digests),
+  };
+  return {
+    ...step,
+    events: [resolved, ...(step.events ?? [])],
+    settled: { approvalId, status: 'cancelled', by: 'cancel', feedback: by, always: false },
+  };
+}

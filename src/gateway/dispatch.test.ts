@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Scope } from '../../protocol/contract.ts';
+import { GatewayError } from '../../protocol/errors.ts';
+import { CONTRACTS, type MethodName } from '../../protocol/index.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { recordingLog } from '../testing/temp-store.ts';
+import type { Call, Handlers } from './call.ts';
+import { type Caller, createDispatch } from './dispatch.ts';
+import type { KeyedRequest } from './idempotency.ts';
+
+function setUp(handlers: Partial<Handlers> = {}) {
+  const log = recordingLog();
+  const outcomes: [string, string][] = [];
+  const keyed: KeyedRequest[] = [];
+  const dispatch = createDispatch({
+    handlers,
+    idempotency: {
+      answer(request, work) {
+        keyed.push(request);
+        return work({ kept: 'before', keep: () => [] });
+      },
+    },
+    metrics: { request: (method, outcome) => void outcomes.push([method, outcome]) },
+    clock: fakeClock(),
+    log,
+  });
+  return { dispatch, log, outcomes, keyed };
+}
+
+function callerWith(...scopes: Scope[]): Caller {
+  const revoked = new AbortController().signal;
+  return {
+    principal: { id: 'ada', scopes: new Set(scopes), source: { kind: 'operator' }, revoked },
+    signal: revoked,
+    address: '127.0.0.1',
+    interim: () => undefined,
+    subscriptions: undefined,
+  };
+}
+
+const stranger: Caller = { ...callerWith(), principal: undefined };
+const list = () => ({ workstreams: [] });
+const refusal = (code: string, message: string | RegExp) => (error: unknown) => {
+  assert.ok(error instanceof GatewayError);
+  assert.equal(error.code, code);
+  assert.match(error.message, typeof message === 'string' ? new RegExp(`^${message}$`) : message);
+  return true;
+};
+
+test('a handler gets its params with defaults filled in, and its answer is the answer', async () => {
+  const got: unknown[] = [];
+  const { dispatch, outcomes } = setUp({
+    'workstream.list'(params) {
+      got.push(params);
+      return list();
+    },
+  });
+  assert.deepEqual(await dispatch('workstream.list', undefined, callerWith('read')), list());
+  assert.deepEqual([got, outcomes], [[{}], [['workstream.list', 'ok']]]);
+});
+
+for (const method of ['nope', '__proto__', 'constructor', 'toString', 'workstream.send']) {
+  test(`${method} is not a method here`, async () => {
+    const { dispatch } = setUp({ 'workstream.list': list });
+    await assert.rejects(
+      dispatch(method, {}, callerWith('approve')),
+      refusal('INVALID_REQUEST', `unknown method: ${method}`),
+    );
+  });
+}
+
+test('an unknown name does not become a label, and is not echoed at length', async () => {
+  const { dispatch, outcomes } = setUp();
+  await assert.rejects(dispatch('x'.repeat(10_000), {}, stranger), (error: Error) => error.message.length < 200);
+  assert.deepEqual(outcomes, [['unknown', 'INVALID_REQUEST']]);
+});
+
+test('without a credential only public methods answer', async () => {
+  const { dispatch } = setUp({
+    'workstream.list': list,
+    'auth.status': () => ({ authenticated: false, authEnabled: true, userId: null, scopes: [], source: null }),
+  });
+  await assert.rejects(dispatch('workstream.list', {}, stranger), refusal('UNAUTHORIZED', 'unauthorized'));
+  assert.ok(await dispatch('auth.status', {}, stranger));
+});
+
+test('rights are looked at before params', async () => {
+  const { dispatch } = setUp({ 'workstream.list': list });
+  await assert.rejects(dispatch('workstream.list', { nope: 1 }, stranger), refusal('UNAUTHORIZED', /./));
+});
+
+const EVERY_SCOPE: Scope[] = ['read', 'write', 'approve', 'node', 'service'];
+const REACHED_BY: Record<Scope, Scope[]> = {
+  public: EVERY_SCOPE,
+  read: ['read', 'write', 'approve'],
+  write: ['write', 'approve'],
+  approve: ['approve'],
+  node: ['node'],
+  service: ['service'],
+};
+
+for (const [method, { scope }] of Object.entries(CONTRACTS)) {
+  if (method === 'connect') continue;
+  test(`${method} is reached with ${REACHED_BY[scope].join(', ')}, and with nothing else`, async () => {
+    const { dispatch } = setUp({ [method]: () => 'reached' });
+    const reached: Scope[] = [];
+    for (const held of EVERY_SCOPE) {
+      const error = await dispatch(method, { bad: 1 }, callerWith(held)).catch((refused: GatewayError) => refused);
+      if (!(error instanceof GatewayError && error.code === 'FORBIDDEN')) reached.push(held);
+      else assert.equal(error.message, `${method} needs the ${scope} scope`);
+    }
+    assert.deepEqual(reached, REACHED_BY[scope]);
+  });
+}
+
+test('params that the row refuses are named, without echoing them', async () => {
+  const { dispatch } = setUp({ 'workstream.create': () => assert.fail('not reached') });
+  const params = { name: 7, secret: 'hunter2' };
+  await assert.rejects(dispatch('workstream.create', params, callerWith('write')), (error: GatewayError) => {
+    assert.equal(error.code, 'INVALID_REQUEST');
+    assert.match(error.message, /^invalid workstream\.create params: name: .*; Unrecognized key: "secret"$/);
+    assert.doesNotMatch(JSON.stringify(error), /hunter2/);
+    return true;
+  });
+});
+
+for (const params of [null, [], 'text', 7]) {
+  test(`params ${JSON.stringify(params)} are refused where the row wants an object`, async () => {
+    const { dispatch } = setUp({ 'workstream.list': list });
+    await assert.rejects(
+      dispatch('workstream.list', params, callerWith('read')),
+      refusal('INVALID_REQUEST', /^invalid /),
+    );
+  });
+}
+
+test('a key called __proto__ in params is an unknown property like any other', async () => {
+  const { dispatch } = setUp({ 'workstream.list': list });
+  const params: unknown = JSON.parse('{"__proto__": {"admin": true}}');
+  await assert.rejects(
+    dispatch('workstream.list', params, callerWith('read')),
+    refusal('INVALID_REQUEST', /__proto__/),
+  );
+});
+
+test('what a handler throws that is no GatewayError is logged and told to nobody', async () => {
+  const { dispatch, log, outcomes } = setUp({
+    'workstream.list'() {
+      throw new Error('SELECT secret FROM vault');
+    },
+  });
+  await assert.rejects(dispatch('workstream.list', {}, callerWith('read')), refusal('INTERNAL', 'Internal error'));
+  assert.deepEqual([log.lines, outcomes], [[['error', 'a call failed']], [['workstream.list', 'INTERNAL']]]);
+});
+
+test('a GatewayError crosses as it is and is not logged', async () => {
+  const thrown = new GatewayError('NOT_FOUND', 'Unknown workstream');
+  const { dispatch, log } = setUp({ 'workstream.list': () => Promise.reject(thrown) });
+  await assert.rejects(dispatch('workstream.list', {}, callerWith('read')), (error) => error === thrown);
+  assert.deepEqual(log.lines, []);
+});
+
+test('only a call with a key goes by way of idempotency', async () => {
+  const calls: Call[] = [];
+  const { dispatch, keyed } = setUp({
+    'workstream.create'(_, call) {
+      calls.push(call);
+      return { wsId: 'w', name: 'w', resumed: false, messageCount: 0 };
+    },
+  });
+  const caller = callerWith('write');
+  await dispatch('workstream.create', {}, caller);
+  await dispatch('workstream.create', { idempotencyKey: 'k' }, caller);
+  assert.deepEqual(keyed, [{ method: 'workstream.create', key: 'k', params: { idempotencyKey: 'k' }, caller }]);
+  assert.deepEqual(
+    calls.map(({ kept }) => kept),
+    [undefined, 'before'],
+  );
+  assert.deepEqual(calls[0]?.keep('x'), []);
+});
+
+test('calls that share a serial key never overlap, others do', async () => {
+  const running: string[] = [];
+  let most = 0;
+  const gates = new Map<string, () => void>();
+  const { dispatch } = setUp({
+    async 'workstream.command'({ wsId, command }) {
+      running.push(wsId);
+      most = Math.max(most, running.filter((id) => id === wsId).length);
+      await new Promise<void>((open) => gates.set(command, open));
+      running.splice(running.indexOf(wsId), 1);
+      if (command === '1') throw new GatewayError('CONFLICT', 'no');
+      return { status: 'ok', wsId };
+    },
+  });
+  const caller = callerWith('write');
+  const command = (wsId: string, text: string) => dispatch('workstream.command', { wsId, command: text }, caller);
+  const first = command('a', '1').catch(() => 'failed');
+  const second = command('a', '2');
+  const third = command('b', '3');
+  await new Promise(setImmediate);
+  assert.deepEqual([...gates.keys()], ['1', '3'], 'the second of a waits, b does not');
+  gates.get('1')?.();
+  gates.get('3')?.();
+  assert.deepEqual([await first, await third], ['failed', { status: 'ok', wsId: 'b' }]);
+  await new Promise(setImmediate);
+  gates.get('2')?.();
+  assert.deepEqual([await second, most], [{ status: 'ok', wsId: 'a' }, 1]);
+});
+
+test('every row of the protocol names a scope', () => {
+  const scopes = new Set(Object.keys(CONTRACTS).map((method) => CONTRACTS[method as MethodName].scope));
+  assert.deepEqual([...scopes].sort(), ['approve', 'public', 'read', 'write']);
+});

@@ -1,0 +1,146 @@
+import type { AgentEvent } from '../../../protocol/methods/agent.ts';
+import type { ChatEvent } from '../../../protocol/methods/chat.ts';
+import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
+
+/** One frame for protocol-2 clients. */
+export type AgentFrame = { event: 'agent'; payload: AgentEvent } | { event: 'chat'; payload: ChatEvent };
+
+/**
+ * One run as protocol-2 clients see it: a fold of its log. Text is cumulative and sampled: `take` says what is due at
+ * once, `sample` what has gathered; numbers are given when a frame is made, so `seq` is dense for every reader.
+ */
+export class AgentProjection {
+  readonly #run: { runId: string; sessionKey: string; sessionId: string };
+  #seq = 0;
+  #text = '';
+  #reasoning = '';
+  /** How much of each was in the last sample. */
+  #sentText = 0;
+  #sentReasoning = 0;
+  readonly #output = new Map<string, string>();
+
+  constructor(run: { runId: string; sessionKey: string; sessionId: string }) {
+    this.#run = run;
+  }
+
+  started(nowMs: number): AgentFrame[] {
+    const { sessionId, sessionKey } = this.#run;
+    return [this.#agent('job', nowMs, { state: 'started', startedAt: nowMs, sessionId, sessionKey })];
+  }
+
+  /** Something waits to be sampled. */
+  get dirty(): boolean {
+    return this.#text.length > this.#sentText || this.#reasoning.length > this.#sentReasoning || this.#output.size > 0;
+  }
+
+  take(event: StreamEvent, nowMs: number): AgentFrame[] {
+    switch (event.type) {
+      case 'content':
+        this.#text += event.text;
+        return [];
+      case 'reasoning':
+        this.#reasoning += event.text;
+        return [];
+      case 'tool_output_chunk':
+        this.#output.set(event.call_id, (this.#output.get(event.call_id) ?? '') + event.chunk);
+        return [];
+      case 'thinking_start':
+        this.#forgetText();
+        return [];
+      case 'stream_end':
+        return this.#streamEnd(event, nowMs);
+      case 'tool_info':
+      case 'approve_request':
+        return [...this.sample(nowMs), ...this.#toolStarts(event.items, nowMs)];
+      case 'tool_result':
+        return [...this.sample(nowMs), this.#toolResult(event, nowMs)];
+      case 'error':
+        return [...this.sample(nowMs), this.#agent('error', nowMs, { message: event.message })];
+      case 'ws_state':
+        return event.run ? this.#ended(event.run, nowMs) : [];
+      default:
+        return [];
+    }
+  }
+
+  /** What has gathered since the last sample, as one frame per stream. */
+  sample(nowMs: number): AgentFrame[] {
+    const frames: AgentFrame[] = [];
+    if (this.#reasoning.length > this.#sentReasoning) {
+      const delta = this.#reasoning.slice(this.#sentReasoning);
+      this.#sentReasoning = this.#reasoning.length;
+      frames.push(this.#agent('reasoning', nowMs, { text: this.#reasoning, delta }));
+    }
+    if (this.#text.length > this.#sentText) {
+      const delta = this.#text.slice(this.#sentText);
+      this.#sentText = this.#text.length;
+      frames.push(this.#agent('assistant', nowMs, { text: this.#text, delta }), this.#chat('delta', nowMs, this.#text));
+    }
+    for (const [toolCallId, output] of this.#output) {
+      frames.push(this.#agent('tool', nowMs, { phase: 'update', toolCallId, output }));
+    }
+    this.#output.clear();
+    return frames;
+  }
+
+  #streamEnd({ interrupted }: StreamEventOf<'stream_end'>, nowMs: number): AgentFrame[] {
+    if (!interrupted) return this.sample(nowMs);
+    this.#forgetText();
+    return [];
+  }
+
+  #forgetText(): void {
+    this.#text = '';
+    this.#reasoning = '';
+    this.#sentText = 0;
+    this.#sentReasoning = 0;
+  }
+
+  #toolStarts(items: StreamEventOf<'tool_info'>['items'], nowMs: number): AgentFrame[] {
+    return items
+      .filter(({ error }) => error === null)
+      .map(({ call_id, func_name, header }) =>
+        this.#agent('tool', nowMs, { phase: 'start', name: func_name, toolCallId: call_id, meta: header }),
+      );
+  }
+
+  #toolResult({ call_id, name, is_error, output }: StreamEventOf<'tool_result'>, nowMs: number): AgentFrame {
+    return this.#agent('tool', nowMs, { phase: 'result', name, toolCallId: call_id, isError: is_error, output });
+  }
+
+  #ended(run: NonNullable<StreamEventOf<'ws_state'>['run']>, nowMs: number): AgentFrame[] {
+    const frames = this.sample(nowMs);
+    if (run.status === 'ok' || run.status === 'cancelled') {
+      const aborted = run.status === 'cancelled';
+      frames.push(this.#agent('job', nowMs, { state: 'done', endedAt: nowMs, sessionId: this.#run.sessionId, aborted }));
+      frames.push(aborted ? this.#chat('aborted', nowMs) : this.#chat('final', nowMs, this.#text));
+    } else {
+      const error = run.error ?? 'the run failed';
+      frames.push(this.#agent('job', nowMs, { state: 'error', endedAt: nowMs, sessionId: this.#run.sessionId, error }));
+      frames.push(this.#chat('error', nowMs, undefined, error));
+    }
+    return frames;
+  }
+
+  #agent(stream: string, ts: number, data: Record<string, unknown>): AgentFrame {
+    this.#seq += 1;
+    return { event: 'agent', payload: { runId: this.#run.runId, seq: this.#seq, stream, ts, data } };
+  }
+
+  /** A chat event has the number of the agent event beside it. */
+  #chat(state: ChatEvent['state'], timestamp: number, text = '', errorMessage?: string): AgentFrame {
+    const { runId, sessionKey } = this.#run;
+    const message = { role: 'assistant' as const, content: [{ type: 'text' as const, text }], timestamp };
+    return {
+      event: 'chat',
+      payload: {
+        runId,
+        sessionKey,
+        seq: this.#seq,
+        state,
+        ...(text !== '' && { message }),
+        ...(errorMessage !== undefined && { errorMessage }),
+      },
+    };
+  }
+}

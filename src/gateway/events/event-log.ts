@@ -1,0 +1,126 @@
+import type { Log } from '../../log.ts';
+import type { Store, StoredEvent } from '../store/store.ts';
+import { toLogEntry } from './log-entry.ts';
+import type { LogEntry, LogReader, Sink } from './log-reader.ts';
+import { mergeDeltas } from './merge-deltas.ts';
+import { PullReader } from './pull-reader.ts';
+import { createTail, type Tail } from './tail.ts';
+
+/** A reader that has more than this to catch up gets neighbouring deltas joined. */
+const LAG_EVENTS = 24;
+const PAGE = 512;
+
+type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
+
+interface Follower {
+  reader: PullReader;
+  sink: Sink;
+  onEnd: (() => void) | undefined;
+}
+
+/** The live side of the stored logs: a shared tail per workstream, and readers that pull from it or from the store. */
+export class EventLog {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #tails = new Map<string, Tail>();
+  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #listeners = new Set<Listener>();
+
+  constructor(deps: { store: Store; log: Log }) {
+    this.#store = deps.store;
+    this.#log = deps.log;
+    deps.store.onCommitted((appended) => this.#take(appended));
+  }
+
+  get epoch(): string {
+    return this.#store.epoch;
+  }
+
+  bounds(wsId: string): { first: number; last: number } {
+    return this.#store.bounds(wsId);
+  }
+
+  /** One page of a log as it is stored. */
+  page(wsId: string, after: number, limit: number): Promise<StoredEvent[]> {
+    return this.#store.readEvents(wsId, after, limit);
+  }
+
+  /** Writes every event after `after` into the sink, as fast as it takes them, until closed. */
+  follow(wsId: string, after: number, { sink, onEnd }: { sink: Sink; onEnd?: () => void }): LogReader {
+    const group = this.#followers.get(wsId) ?? new Set<Follower>();
+    this.#followers.set(wsId, group);
+    const reader = new PullReader({
+      after,
+      sink,
+      tail: (offset) => this.#fromTail(wsId, offset),
+      page: (offset) => this.#fromStore(wsId, offset),
+      onClosed: () => {
+        group.delete(follower);
+        if (group.size === 0 && this.#followers.get(wsId) === group) this.#followers.delete(wsId);
+      },
+      onFailed: (error) => this.#log.error({ err: error, wsId }, 'a reader could not read the log'),
+    });
+    const follower: Follower = { reader, sink, onEnd };
+    group.add(follower);
+    reader.resume();
+    return reader;
+  }
+
+  /** Somebody reads this log now. */
+  isFollowed(wsId: string): boolean {
+    return this.#followers.has(wsId);
+  }
+
+  /** Sends a frame that is not in the log to whoever follows it now. */
+  transient(wsId: string, json: string): void {
+    for (const { sink } of this.#followers.get(wsId) ?? []) sink.transient?.(json);
+  }
+
+  /** Called after each commit with what a log gained, before readers are woken. Must not throw. */
+  onAppended(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The workstream was unloaded: its readers end, its tail is let go. */
+  end(wsId: string): void {
+    for (const { reader, onEnd } of [...(this.#followers.get(wsId) ?? [])]) {
+      reader.close();
+      onEnd?.();
+    }
+    this.#tails.delete(wsId);
+  }
+
+  #take(appended: ReadonlyMap<string, readonly StoredEvent[]>): void {
+    for (const [wsId, events] of appended) {
+      const entries = events.map((event) => this.#toEntry(wsId, event));
+      this.#tailOf(wsId).push(entries);
+      for (const listener of this.#listeners) listener(wsId, entries);
+    }
+    for (const wsId of appended.keys()) {
+      for (const { reader } of this.#followers.get(wsId) ?? []) reader.resume();
+    }
+  }
+
+  #tailOf(wsId: string): Tail {
+    const tail = this.#tails.get(wsId) ?? createTail();
+    this.#tails.set(wsId, tail);
+    return tail;
+  }
+
+  #toEntry(wsId: string, event: StoredEvent): LogEntry {
+    return toLogEntry({ wsId, epoch: this.epoch }, event);
+  }
+
+  #fromTail(wsId: string, offset: number): readonly LogEntry[] | undefined {
+    const held = this.#tails.get(wsId)?.after(offset);
+    if (!held) return this.#store.bounds(wsId).last <= offset ? [] : undefined;
+    if (held.length <= LAG_EVENTS) return held;
+    return mergeDeltas(held).map((event) => this.#toEntry(wsId, event));
+  }
+
+  async #fromStore(wsId: string, offset: number): Promise<readonly LogEntry[]> {
+    const events = await this.#store.readEvents(wsId, offset, PAGE);
+    return mergeDeltas(events).map((event) => this.#toEntry(wsId, event));
+  }
+}

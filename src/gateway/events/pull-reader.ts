@@ -1,0 +1,67 @@
+import type { LogEntry, LogReader, Sink } from './log-reader.ts';
+
+export interface PullReaderParts {
+  after: number;
+  sink: Sink;
+  /** What memory holds after an offset; undefined when that is no longer there. */
+  tail(offset: number): readonly LogEntry[] | undefined;
+  page(offset: number): Promise<readonly LogEntry[]>;
+  onClosed(): void;
+  onFailed(error: unknown): void;
+}
+
+/** Pulls a log into a sink while the sink has room; otherwise it is an offset and nothing more. */
+export class PullReader implements LogReader {
+  readonly #parts: PullReaderParts;
+  #offset: number;
+  #closed = false;
+  #loading = false;
+
+  constructor(parts: PullReaderParts) {
+    this.#parts = parts;
+    this.#offset = parts.after;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  resume(): void {
+    const { sink, tail } = this.#parts;
+    while (!this.#closed && !this.#loading && sink.ready()) {
+      const entries = tail(this.#offset);
+      if (!entries) {
+        void this.#load();
+        return;
+      }
+      if (entries.length === 0) return;
+      this.#deliver(entries);
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#parts.onClosed();
+  }
+
+  #deliver(entries: readonly LogEntry[]): void {
+    this.#offset = entries.at(-1)?.offset ?? this.#offset;
+    this.#parts.sink.write(entries);
+  }
+
+  async #load(): Promise<void> {
+    this.#loading = true;
+    try {
+      const entries = await this.#parts.page(this.#offset);
+      this.#loading = false;
+      if (entries.length === 0) return;
+      // A sink that filled up meanwhile gets the page again later: a stalled client costs no memory.
+      if (!this.#closed && this.#parts.sink.ready()) this.#deliver(entries);
+      this.resume();
+    } catch (error) {
+      this.#loading = false;
+      this.#parts.onFailed(error);
+    }
+  }
+}

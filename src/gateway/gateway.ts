@@ -1,0 +1,208 @@
+import type { Models } from '../agent/providers/model.ts';
+import type { ProcessIdentity } from '../agent/tools/tool.ts';
+import type { Toolbox } from '../agent/tools/toolbox.ts';
+import type { Clock } from '../clock.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import type { OriginPolicy } from './auth/origin-policy.ts';
+import type { Handlers } from './call.ts';
+import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
+import { createDispatch, type Dispatch } from './dispatch.ts';
+import { AgentEvents } from './events/agent-events.ts';
+import { EventLog } from './events/event-log.ts';
+import type { EventStreams } from './events/event-streams.ts';
+import { UnseenEnds } from './events/unseen-ends.ts';
+import { WorkstreamStreams } from './events/workstream-streams.ts';
+import { Health } from './health.ts';
+import { createIdempotency } from './idempotency.ts';
+import { agentMethods } from './methods/agent.ts';
+import { approvalMethods } from './methods/approval.ts';
+import { type AuthMethodDeps, authMethods } from './methods/auth.ts';
+import { chatMethods } from './methods/chat.ts';
+import { eventsMethods } from './methods/events.ts';
+import { healthMethods } from './methods/health.ts';
+import { sessionsMethods } from './methods/sessions.ts';
+import { statusMethods } from './methods/status.ts';
+import { systemMethods } from './methods/system.ts';
+import { workstreamMethods } from './methods/workstream.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createPresence, type Presence } from './presence.ts';
+import { createGatewayServer, type GatewayServer } from './server.ts';
+import type { Store } from './store/store.ts';
+import { Approvals } from './workstreams/approvals.ts';
+import { Commands } from './workstreams/commands.ts';
+import { createMessages } from './workstreams/history.ts';
+import { observeWorkstreams } from './workstreams/observer.ts';
+import { recoverRuns, restoreState } from './workstreams/recovery.ts';
+import { Runs } from './workstreams/runs.ts';
+import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
+import { Settings } from './workstreams/settings.ts';
+import { createSnapshots } from './workstreams/snapshot.ts';
+import { Workstreams } from './workstreams/workstreams.ts';
+
+export interface GatewayDeps {
+  store: Store;
+  /** For people who ask where sessions are kept. */
+  storePath: string;
+  lastAliveMs: number | undefined;
+  models: Models;
+  toolbox: Toolbox;
+  notSandboxed: string | undefined;
+  killLeftover(process: ProcessIdentity): Promise<unknown>;
+  resolveWorkdir(asked?: string): Promise<string>;
+  auth: AuthMethodDeps;
+  authenticator: Authenticator;
+  originPolicy: OriginPolicy;
+  server: { version: string; host: string; nodeId: string; platform: string };
+  approvalMs: number;
+  maxWorkstreams: number;
+  tickIntervalMs?: number;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+/** The core of the daemon: one dispatch, one event log, one set of workstreams, and a WebSocket side. */
+export interface Gateway {
+  dispatch: Dispatch;
+  streams: EventStreams;
+  metrics: Metrics;
+  health: Health;
+  sockets: GatewayServer;
+  /** Reconciles what the last process left; nothing may be served before it resolves. */
+  recover(): Promise<void>;
+  /** Ticks, health and housekeeping, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Says good-bye, closes sockets and stops what runs so that a restart continues it. */
+  shutdown(reason: string): Promise<void>;
+}
+
+export function createGateway(deps: GatewayDeps): Gateway {
+  const { store, clock, log } = deps;
+  const stopping = new AbortController();
+  const metrics = createMetrics();
+  const presence = createPresence({ self: deps.server, clock });
+  const broadcast = createBroadcast({
+    onInvalid: (event, problem) => log.error({ event, err: problem }, 'an event does not fit its own schema'),
+  });
+  const parts = createParts(deps, { broadcast, metrics, stopping: stopping.signal });
+  const { workstreams, events, streams, recover } = parts;
+  const states = () => workstreams.list().map(({ data }) => data.state);
+  const health = new Health({ ...deps.server, ...deps, states });
+  const idempotency = createIdempotency({ store, clock, log });
+  const handlers = createHandlers(deps, { ...parts, presence, health });
+  const dispatch = createDispatch({ handlers, idempotency, metrics, clock, log });
+  const sockets = createGatewayServer({
+    ...deps,
+    dispatch,
+    broadcast,
+    presence,
+    follow: (wsId, after, stream) => events.follow(wsId, after, stream),
+    health: { latest: () => health.summary(), version: () => health.version() },
+  });
+  mirrorState(metrics, { health, workstreams, sockets });
+  return {
+    dispatch,
+    streams,
+    metrics,
+    health,
+    sockets,
+    recover,
+    async run(signal) {
+      const stateVersion = () => ({ presence: presence.version(), health: health.version() });
+      const publish: Parameters<Health['run']>[1] = (summary) =>
+        broadcast.publish('health', summary, { stateVersion: stateVersion() });
+      await Promise.all([sockets.run(signal), idempotency.run(signal), health.run(signal, publish)]);
+    },
+    async shutdown(reason) {
+      stopping.abort(new Error(reason));
+      await Promise.all([sockets.shutdown(reason), workstreams.shutdown()]);
+    },
+  };
+}
+
+/** The parts that carry conversations, joined. */
+function createParts(
+  deps: GatewayDeps,
+  around: { broadcast: Broadcast; metrics: Metrics; stopping: AbortSignal },
+) {
+  const { store, models, clock, ids, log } = deps;
+  const events = new EventLog({ store, log });
+  const messages = createMessages(store);
+  const unseenEnds = new UnseenEnds({ clock, events });
+  const agentEvents = new AgentEvents({
+    events,
+    clock,
+    stopping: around.stopping,
+    send: (wsId, { event, payload }) => around.broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
+  });
+  const observer = observeWorkstreams({ ...around, agentEvents, unseenEnds });
+  const workstreams: Workstreams = new Workstreams({
+    ...deps,
+    ...observer,
+    observer,
+    events,
+    stopping: around.stopping,
+    maxLoaded: deps.maxWorkstreams,
+    onLoaded: (data) => streams.announce(data),
+    loadContext: async ({ wsId, contextAfterSeq, messageCount }) => {
+      const all = { after: contextAfterSeq, upTo: messageCount, limit: Number.MAX_SAFE_INTEGER };
+      return (await messages.page(wsId, all)).map(({ message }) => message);
+    },
+  });
+  const snapshots = createSnapshots({ messages, events, models });
+  const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
+  const runs = new Runs({ store, ids });
+  const settings = new Settings({ store, workstreams, models });
+  return {
+    events,
+    messages,
+    workstreams,
+    snapshots,
+    streams,
+    runs,
+    settings,
+    approvals: new Approvals({ workstreams, store }),
+    commands: new Commands({ store, messages, settings, models, clock, ids }),
+    saved: createSavedWorkstreams(store),
+    async recover() {
+      const recovered = await recoverRuns({ ...deps, nowMs: clock.now() });
+      await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+      for (const handle of workstreams.adopt(recovered)) runs.track(handle);
+      log.info({ workstreams: workstreams.list().length }, 'ready');
+    },
+  };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+const createHandlers = (deps: GatewayDeps, parts: Parts & { presence: Presence; health: Health }): Handlers => ({
+  ...healthMethods(parts.health),
+  ...statusMethods({ ...deps, ...parts }),
+  ...systemMethods(parts),
+  ...agentMethods({ ...deps, ...parts }),
+  ...chatMethods(parts),
+  ...sessionsMethods({ ...deps, ...parts }),
+  ...eventsMethods(parts),
+  ...workstreamMethods(parts),
+  ...approvalMethods(parts.approvals),
+  ...authMethods(deps.auth),
+});
+
+function mirrorState(
+  metrics: Metrics,
+  { health, workstreams, sockets }: { health: Health; workstreams: Workstreams; sockets: GatewayServer },
+): void {
+  metrics.mirror({
+    build: () => health.summary(),
+    uptimeSeconds: () => health.summary().uptimeSeconds,
+    workstreams: () => health.summary().workstreams,
+    contextUsedRatio: () => {
+      const [latest] = workstreams.list().sort((a, b) => b.data.updatedMs - a.data.updatedMs);
+      return (latest?.data.status()?.pct ?? 0) / 100;
+    },
+    gatewayConnections: () => sockets.connections,
+    backend: () => health.summary().backend,
+  });
+}

@@ -1,0 +1,89 @@
+import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { WorkstreamState } from '../../protocol/stream-events.ts';
+import type { BackendHealth } from '../agent/providers/model.ts';
+import type { Clock } from '../clock.ts';
+
+export interface HealthDeps {
+  version: string;
+  nodeId: string;
+  models: {
+    current(): { alias: string; modelId: string };
+    health(): BackendHealth;
+    notices(): string[];
+  };
+  store: { health(): { status: 'ok' | 'degraded'; reason?: string } };
+  /** Why commands run without a sandbox; undefined when they run in one. */
+  notSandboxed: string | undefined;
+  maxWorkstreams: number;
+  states(): WorkstreamState[];
+  clock: Clock;
+}
+
+const REFRESH_MS = 60_000;
+/** A change is told soon, but not each of a flapping one. */
+const LOOK_MS = 2_000;
+
+/** How the daemon is. Everything in it is known without waiting, so a summary is never stale. */
+export class Health {
+  readonly #deps: HealthDeps;
+  readonly #startedMs: number;
+  #version = 1;
+
+  constructor(deps: HealthDeps) {
+    this.#deps = deps;
+    this.#startedMs = deps.clock.monotonic();
+  }
+
+  /** Counts refreshes: the `health` half of `stateVersion`. */
+  version(): number {
+    return this.#version;
+  }
+
+  summary(): HealthSummary {
+    const { version, nodeId, models, store, notSandboxed, maxWorkstreams, clock } = this.#deps;
+    const begunMs = clock.monotonic();
+    const backend = models.health();
+    const stored = store.health();
+    const { alias, modelId } = models.current();
+    return {
+      ok: true,
+      ts: clock.now(),
+      durationMs: Math.round(clock.monotonic() - begunMs),
+      status: backend.status === 'up' && stored.status === 'ok' ? 'ok' : 'degraded',
+      version,
+      nodeId,
+      uptimeSeconds: Math.round((clock.monotonic() - this.#startedMs) / 100) / 10,
+      model: modelId,
+      modelAlias: alias,
+      workstreams: countStates(this.#deps.states()),
+      maxWorkstreams,
+      backend,
+      store: stored,
+      sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },
+      notices: models.notices(),
+    };
+  }
+
+  /** Publishes a fresh summary every minute, and soon after something in it that matters has changed. */
+  async run(signal: AbortSignal, publish: (summary: HealthSummary) => void): Promise<void> {
+    let told = '';
+    let toldMs = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      const summary = this.summary();
+      const matters = JSON.stringify([summary.status, summary.backend, summary.store, summary.notices, summary.model]);
+      if (matters !== told || this.#deps.clock.monotonic() - toldMs >= REFRESH_MS) {
+        told = matters;
+        toldMs = this.#deps.clock.monotonic();
+        this.#version += 1;
+        publish(summary);
+      }
+      await this.#deps.clock.sleep(LOOK_MS, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+}
+
+function countStates(states: WorkstreamState[]): HealthSummary['workstreams'] {
+  const counts = { total: states.length, idle: 0, thinking: 0, running: 0, attention: 0, error: 0 };
+  for (const state of states) counts[state] += 1;
+  return counts;
+}

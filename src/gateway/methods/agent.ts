@@ -1,0 +1,93 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { agentContracts } from '../../../protocol/methods/agent.ts';
+import type { Clock } from '../../clock.ts';
+import type { Call, Handlers } from '../call.ts';
+import type { RunResult } from '../workstreams/run-record.ts';
+import type { Runs } from '../workstreams/runs.ts';
+import { MAIN } from '../workstreams/session-keys.ts';
+import { effortOfLevel } from '../workstreams/thinking-level.ts';
+import type { RunHandle } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { until } from '../until.ts';
+
+interface AgentMethodDeps {
+  workstreams: Workstreams;
+  runs: Runs;
+  clock: Clock;
+}
+
+const WAIT_MS = 30_000;
+
+export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agentContracts> => ({
+  agent: async (params, call) => {
+    const handle = await accept(params, call, deps);
+    const { runId } = handle.run;
+    call.interim({ runId, status: 'accepted' });
+    return toAgentResult(await until(handle.ended, call.signal));
+  },
+  'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS }, call) => {
+    const workstream = sessionKey === undefined ? undefined : await deps.workstreams.findByKey(sessionKey);
+    const by = { principal: call.principal?.id ?? 'unknown', ...(workstream && { wsId: workstream.data.wsId }) };
+    const handle = await deps.runs.find(runId, by);
+    if (!handle) throw new GatewayError('NOT_FOUND', 'unknown runId');
+    const result = await inTime(handle, { timeoutMs, clock: deps.clock, signal: call.signal });
+    const { startedMs } = handle.run;
+    const started = startedMs !== undefined && { startedAt: startedMs };
+    if (!result) return { runId, status: 'timeout', ...started };
+    const error = result.status === 'ok' ? undefined : (result.error ?? result.status);
+    return { runId, status: error === undefined ? 'ok' : 'error', ...started, endedAt: result.endedMs, ...(error && { error }) };
+  },
+});
+
+async function accept(
+  params: Parameters<Handlers<'agent'>['agent']>[0],
+  call: Call,
+  { workstreams, runs }: AgentMethodDeps,
+): Promise<RunHandle> {
+  const principal = call.principal?.id ?? 'unknown';
+  const kept = call.kept as { runId: string; wsId: string } | undefined; // what `also` below was given
+  if (kept) {
+    const handle = await runs.find(kept.runId, { principal, wsId: kept.wsId });
+    if (handle) return handle;
+  }
+  const workstream = await workstreams.obtainByKey(params.sessionKey?.trim() || params.sessionId?.trim() || MAIN);
+  const { wsId } = workstream.data;
+  const handle = await runs.accept(workstream, {
+    message: params.message,
+    principal,
+    key: params.idempotencyKey,
+    source: 'agent',
+    request: {
+      ...(params.thinking !== undefined && { effort: effortOfLevel(params.thinking) }),
+      ...(params.timeout && { timeoutMs: params.timeout * 1000 }),
+    },
+    whenBusy: 'queue',
+    also: (runId) => call.keep({ runId, wsId }),
+  });
+  if (!handle) throw new GatewayError('BUSY', 'The workstream is busy');
+  return handle;
+}
+
+/** The second answer: a run that failed is an error with the result beside it. */
+function toAgentResult({ run_id: runId, status, summary, error }: RunResult) {
+  if (status === 'ok') return { runId, status: 'ok' as const, summary: 'completed' };
+  const payload = { runId, status: 'error' as const, summary };
+  if (status === 'cancelled') throw new GatewayError('CONFLICT', 'The run was cancelled', { payload });
+  throw new GatewayError(status === 'timeout' ? 'AGENT_TIMEOUT' : 'UNAVAILABLE', error ?? summary, { payload });
+}
+
+async function inTime(
+  { ended }: RunHandle,
+  { timeoutMs, clock, signal }: { timeoutMs: number; clock: Clock; signal: AbortSignal },
+): Promise<RunResult | undefined> {
+  const over = new AbortController();
+  const late = clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
+    () => undefined,
+    () => undefined, // it ended, or the caller is gone
+  );
+  try {
+    return await Promise.race([ended, late]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,119 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { ChatMessage, chatContracts } from '../../../protocol/methods/chat.ts';
+import type { Call, Handlers } from '../call.ts';
+import type { Messages, StoredMessage } from '../workstreams/history.ts';
+import type { Runs } from '../workstreams/runs.ts';
+import { effortOfLevel } from '../workstreams/thinking-level.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+
+interface ChatMethodDeps {
+  workstreams: Workstreams;
+  runs: Runs;
+  messages: Messages;
+}
+
+const HISTORY = 200;
+/** Of one answer's JSON; the oldest messages go first, the newest always stays. */
+const HISTORY_BYTES = 768 * 1024;
+
+export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatContracts> => ({
+  'chat.history': async ({ sessionKey, limit = HISTORY }) => {
+    const workstream = await deps.workstreams.findByKey(sessionKey);
+    if (!workstream) return { sessionKey, messages: [], thinkingLevel: 'off' };
+    const { data } = workstream;
+    const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit };
+    const stored = await deps.messages.page(data.wsId, range);
+    return {
+      sessionKey: data.sessionKey,
+      sessionId: data.wsId,
+      messages: newestWithin(stored.map(toChatMessage), HISTORY_BYTES),
+      thinkingLevel: data.thinkingLevel ?? 'medium',
+    };
+  },
+  'chat.send': (params, call) => send(params, call, deps),
+  'chat.abort': async ({ sessionKey, runId }, { principal }) => {
+    const workstream = await deps.workstreams.findByKey(sessionKey);
+    if (!workstream) return { ok: true, aborted: false };
+    if (runId === undefined) {
+      const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
+      return { ok: true, aborted: wasRunning || queuedMessages.count > 0 };
+    }
+    const handle = await deps.runs.find(runId, { principal: principal?.id ?? 'unknown' });
+    if (handle && handle.run.wsId !== workstream.data.wsId) {
+      throw new GatewayError('INVALID_REQUEST', 'runId does not match sessionKey');
+    }
+    return { ok: true, aborted: await workstream.cancelRun(handle?.run.runId ?? runId) };
+  },
+});
+
+async function send(
+  params: Parameters<Handlers<'chat.send'>['chat.send']>[0],
+  call: Call,
+  { workstreams, runs }: ChatMethodDeps,
+) {
+  const message = params.message.trim();
+  if (message === '') throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
+  const principal = call.principal?.id ?? 'unknown';
+  const kept = call.kept as { runId: string; wsId: string } | undefined; // what `also` below was given
+  if (kept) return { runId: kept.runId, status: await statusOf(kept, principal, runs) };
+  const workstream = await workstreams.obtainByKey(params.sessionKey.trim());
+  const { wsId } = workstream.data;
+  const handle = await runs.accept(workstream, {
+    message,
+    principal,
+    key: params.idempotencyKey,
+    source: 'person',
+    request: {
+      ...(params.thinking !== undefined && { effort: effortOfLevel(params.thinking) }),
+      ...(params.timeoutMs && { timeoutMs: params.timeoutMs }),
+    },
+    whenBusy: 'queue',
+    also: (runId) => call.keep({ runId, wsId }),
+  });
+  if (!handle) throw new GatewayError('BUSY', 'The session is busy');
+  return { runId: handle.run.runId, status: 'started' as const };
+}
+
+/** What a repeat hears: still going, or how it ended. */
+async function statusOf({ runId, wsId }: { runId: string; wsId: string }, principal: string, runs: Runs) {
+  const handle = await runs.find(runId, { principal, wsId });
+  if (!handle) return 'error' as const;
+  const result = await Promise.race([handle.ended, Promise.resolve(undefined)]);
+  if (!result) return 'in_flight' as const;
+  return result.status === 'ok' ? ('ok' as const) : ('error' as const);
+}
+
+function toChatMessage({ message, createdMs }: StoredMessage): ChatMessage {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [{ type: 'text', text: message.content }], timestamp: createdMs };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...(message.reasoning === undefined ? [] : [{ type: 'thinking' as const, thinking: message.reasoning }]),
+          ...(message.content === '' ? [] : [{ type: 'text' as const, text: message.content }]),
+          ...message.toolCalls.map((call) => ({ type: 'toolCall' as const, ...call })),
+        ],
+        timestamp: createdMs,
+      };
+    case 'tool':
+      return {
+        role: 'toolResult',
+        content: [{ type: 'text', text: message.output }],
+        timestamp: createdMs,
+        toolCallId: message.callId,
+        toolName: message.name,
+        isError: message.isError,
+      };
+  }
+}
+
+function newestWithin(messages: ChatMessage[], maxBytes: number): ChatMessage[] {
+  let bytes = 0;
+  const from = messages.findLastIndex((message) => {
+    bytes += JSON.stringify(message).length;
+    return bytes > maxBytes;
+  });
+  return messages.slice(Math.max(0, Math.min(from + 1, messages.length - 1)));
+}

@@ -1,0 +1,38 @@
+import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { eventsContracts } from '../../../protocol/methods/events.ts';
+import type { Call, Handlers, Subscriptions } from '../call.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { resumption } from '../events/resumption.ts';
+import type { Snapshots } from '../workstreams/snapshot.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+
+interface EventsMethodDeps {
+  workstreams: Workstreams;
+  snapshots: Snapshots;
+  events: EventLog;
+}
+
+export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eventsContracts> => ({
+  'events.subscribe': async ({ wsId, after }, call) => {
+    const { workstreams, snapshots, events } = deps;
+    const subscriptions = subscriptionsOf(call);
+    const workstream = await workstreams.get(wsId);
+    const cursor = parseCursor(after);
+    const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
+    if (resumed?.recovered) {
+      subscriptions.add(wsId, resumed.offset);
+      return { cursor: formatCursor({ epoch: events.epoch, offset: resumed.offset }), recovered: true };
+    }
+    const taken = await snapshots.take(workstream);
+    subscriptions.add(wsId, taken.after);
+    const { cursor: at, snapshot } = taken;
+    return { cursor: at, recovered: false, ...(resumed?.reason && { reason: resumed.reason }), snapshot };
+  },
+  'events.unsubscribe': ({ wsId }, call) => ({ ok: true, removed: subscriptionsOf(call).remove(wsId) }),
+});
+
+function subscriptionsOf({ subscriptions }: Call): Subscriptions {
+  if (subscriptions) return subscriptions;
+  throw new GatewayError('INVALID_REQUEST', 'Subscriptions need a WebSocket; over HTTP open /v1/api/events');
+}

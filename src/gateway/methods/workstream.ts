@@ -1,0 +1,141 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { workstreamContracts } from '../../../protocol/methods/workstream.ts';
+import type { Call, Handlers } from '../call.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { holds } from '../rights.ts';
+import type { Approvals } from '../workstreams/approvals.ts';
+import type { Commands } from '../workstreams/commands.ts';
+import { type Messages, toHistory } from '../workstreams/history.ts';
+import type { Runs } from '../workstreams/runs.ts';
+import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
+import type { Settings } from '../workstreams/settings.ts';
+import type { Snapshots } from '../workstreams/snapshot.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+
+interface WorkstreamMethodDeps {
+  workstreams: Workstreams;
+  runs: Runs;
+  approvals: Approvals;
+  commands: Commands;
+  settings: Settings;
+  snapshots: Snapshots;
+  saved: SavedWorkstreams;
+  messages: Messages;
+  events: EventLog;
+}
+
+const PAGE = 100;
+const BUSY = 'Already processing a request. Please wait.';
+
+export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
+  const { workstreams, approvals, commands, settings, snapshots, saved } = deps;
+  return {
+    'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
+    'workstream.saved': async (params) => ({ workstreams: await saved.list(params) }),
+    'workstream.create': (params, call) => create(params, call, deps),
+    'workstream.get': async ({ wsId }) => {
+      const { cursor, snapshot } = await snapshots.take(await workstreams.get(wsId));
+      return { cursor, snapshot };
+    },
+    'workstream.history': async ({ wsId, before, limit }) => page(await workstreams.get(wsId), { before, limit }, deps),
+    'workstream.update': async ({ wsId, name, model, autoApprove }, call) => {
+      requireApproveFor(autoApprove, call);
+      const workstream = await workstreams.get(wsId);
+      await settings.change(workstream, {
+        ...(name !== undefined && { name }),
+        ...(model !== undefined && { model }),
+        ...(autoApprove !== undefined && { autoApprove }),
+      });
+      return workstream.data.toRow();
+    },
+    'workstream.send': (params, call) => send(params, call, deps),
+    'workstream.approve': async ({ wsId, approved, feedback, always = false, approvalId }, call) => {
+      const workstream = await workstreams.get(wsId);
+      const decision = { approved, feedback: feedback?.trim() ?? '', always, by: call.principal?.id ?? 'unknown' };
+      await approvals.resolveIn(workstream, decision, { approvalId, also: call.keep({ status: 'ok' }) });
+      return { status: 'ok' };
+    },
+    'workstream.cancel': async ({ wsId, force = false }) => {
+      const workstream = workstreams.find(wsId);
+      if (workstream) return { status: 'ok', dropped: await workstream.cancel({ force }) };
+      if (await workstreams.isStored(wsId)) throw new GatewayError('INVALID_REQUEST', 'No session');
+      throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+    },
+    'workstream.command': async ({ wsId, command }) => {
+      if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
+      await commands.run(await workstreams.get(wsId), command);
+      return { status: 'ok', wsId };
+    },
+    'workstream.close': async ({ wsId }) => {
+      await workstreams.close(wsId);
+      return { status: 'ok' };
+    },
+  };
+}
+
+type Handled<M extends keyof typeof workstreamContracts> = Handlers<M>[M];
+
+/** `auto_approve` answers every later question: whoever sets it needs the right to answer. */
+function requireApproveFor(autoApprove: boolean | undefined, { principal }: Call): void {
+  if (!autoApprove || (principal && holds(principal.scopes, 'approve'))) return;
+  throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
+}
+
+async function create(
+  params: Parameters<Handled<'workstream.create'>>[0],
+  call: Call,
+  { workstreams, settings }: WorkstreamMethodDeps,
+) {
+  const { name, model, autoApprove, workdir } = params;
+  requireApproveFor(autoApprove, call);
+  const resumed = params.resumeWs ? await workstreams.reopen(params.resumeWs) : undefined;
+  if (resumed) {
+    const { data } = resumed.workstream;
+    if (autoApprove && !resumed.wasOpen) await settings.change(resumed.workstream, { autoApprove });
+    return { wsId: data.wsId, name: data.name, resumed: true, messageCount: data.messageCount };
+  }
+  const { data } = await workstreams.create({
+    ...(name !== undefined && { name }),
+    ...(model !== undefined && { model }),
+    ...(autoApprove !== undefined && { autoApprove }),
+    ...(workdir !== undefined && { workdir }),
+  });
+  return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
+}
+
+async function page(
+  { data }: Workstream,
+  { before, limit = PAGE }: { before: number | undefined; limit: number | undefined },
+  { messages }: WorkstreamMethodDeps,
+) {
+  const upTo = before === undefined ? data.messageCount : before - 1;
+  const stored = await messages.page(data.wsId, { after: data.contextAfterSeq, upTo, limit });
+  const first = stored[0]?.seq ?? data.contextAfterSeq + 1;
+  return { messages: toHistory(stored), truncated: first > data.contextAfterSeq + 1 };
+}
+
+async function send(
+  { wsId, message, idempotencyKey }: Parameters<Handled<'workstream.send'>>[0],
+  call: Call,
+  { workstreams, runs, events }: WorkstreamMethodDeps,
+): Promise<{ status: 'ok' | 'busy'; runId?: string }> {
+  const text = message.trim();
+  if (text === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
+  const workstream = await workstreams.get(wsId);
+  const kept = call.kept as { runId: string } | undefined; // what `keep` below was given
+  if (kept) return { status: 'ok', runId: kept.runId };
+  const handle = await runs.accept(workstream, {
+    message: text,
+    principal: call.principal?.id ?? 'unknown',
+    ...(idempotencyKey !== undefined && { key: idempotencyKey }),
+    source: 'person',
+    whenBusy: 'refuse',
+    also: (runId) => call.keep({ runId }),
+  });
+  if (handle) return { status: 'ok', runId: handle.run.runId };
+  events.transient(wsId, JSON.stringify({ type: 'busy_error', message: BUSY }));
+  // Nothing was done, so a repeat of the same key has to try again rather than hear of this moment.
+  if (idempotencyKey !== undefined) throw new GatewayError('BUSY', BUSY, { retryAfterMs: 1_000 });
+  return { status: 'busy' };
+}

@@ -1,0 +1,56 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { Decision } from '../../agent/run/journal.ts';
+import type { Statement, Store } from '../store/store.ts';
+import type { Workstream } from './workstream.ts';
+import type { Workstreams } from './workstreams.ts';
+
+/** The questions that wait, over all workstreams. */
+export class Approvals {
+  readonly #workstreams: Workstreams;
+  readonly #store: Store;
+
+  constructor(deps: { workstreams: Workstreams; store: Store }) {
+    this.#workstreams = deps.workstreams;
+    this.#store = deps.store;
+  }
+
+  /** Oldest first. */
+  list(wsId?: string): Approval[] {
+    return this.#workstreams
+      .list()
+      .filter(({ data }) => wsId === undefined || data.wsId === wsId)
+      .flatMap(({ current }) => current?.pendingApproval() ?? [])
+      .sort((a, b) => a.expiresAtMs - b.expiresAtMs);
+  }
+
+  /** NOT_FOUND for an id that never was, CONFLICT for one that is decided. */
+  async resolve(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
+    const owner = this.#workstreams
+      .list()
+      .find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
+    if (owner?.current) return owner.current.decide(approvalId, decision, also);
+    const stored = await this.#store.db
+      .selectFrom('approvals')
+      .select('approval_id')
+      .where('approval_id', '=', approvalId)
+      .executeTakeFirst();
+    if (stored) throw new GatewayError('CONFLICT', 'That approval was decided already');
+    throw new GatewayError('NOT_FOUND', 'Unknown approval');
+  }
+
+  /** Decides whatever waits in a workstream; nothing waiting is no error. An `approvalId` that is not the one waiting is. */
+  async resolveIn(
+    { current }: Workstream,
+    decision: Decision,
+    options: { approvalId?: string | undefined; also: Statement[] },
+  ): Promise<void> {
+    const pending = current?.pendingApproval();
+    const { approvalId = pending?.approvalId, also } = options;
+    if (approvalId === undefined) {
+      if (also.length > 0) await this.#store.commit({ statements: also });
+      return;
+    }
+    await this.resolve(approvalId, decision, also);
+  }
+}

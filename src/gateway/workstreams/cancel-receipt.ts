@@ -1,0 +1,41 @@
+import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
+import type { RunOutcome } from '../../../protocol/stream-events.ts';
+import { openCalls } from '../../agent/run/journal.ts';
+import type { Step } from '../../agent/run/recorder.ts';
+import { leftovers } from '../../agent/run/run.ts';
+import type { LiveRun } from './live-run.ts';
+import type { QueuedRun } from './run-queue.ts';
+
+/** What a cancel is about to stop. */
+export function receiptOf(live: LiveRun | undefined, queued: QueuedRun[]): CancelReceipt {
+  const approval = live?.pendingApproval();
+  const [first] = queued;
+  return {
+    wasRunning: live !== undefined,
+    pendingApproval: approval
+      ? { approvalId: approval.approvalId, toolNames: approval.items.map(({ func_name }) => func_name) }
+      : null,
+    stoppedTools: live ? runningTools(live) : [],
+    queuedMessages: { count: queued.length, firstPreview: first ? first.run.request.message.slice(0, 200) : null },
+  };
+}
+
+const runningTools = ({ progress }: LiveRun): string[] =>
+  openCalls(progress)
+    .filter(({ id }) => progress.tools.get(id)?.state === 'started')
+    .map(({ name }) => name);
+
+/** The last word of a run that is abandoned: `stream_end` and idle, nothing else (spec http-and-sse, POST cancel). */
+export function lastWord(live: LiveRun): Step {
+  const { run, progress } = live;
+  const partial = live.partialAnswer();
+  const outcome: RunOutcome = { run_id: run.runId, status: 'cancelled' };
+  const { messages, journal, settled } = leftovers({ progress }, outcome);
+  return {
+    events: [{ type: 'stream_end' }, { type: 'ws_state', ws_id: run.wsId, state: 'idle', run: outcome }],
+    messages: [...(partial ? [partial] : []), ...(messages ?? [])],
+    journal: [...(journal ?? []), { kind: 'ended', status: 'cancelled' }],
+    ...(settled && { settled }),
+    ended: { ...outcome, summary: 'cancelled' },
+  };
+}

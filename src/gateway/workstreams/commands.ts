@@ -1,0 +1,177 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Models } from '../../agent/providers/model.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Statement, Store } from '../store/store.ts';
+import { type Messages, toHistory } from './history.ts';
+import { setWorkstream } from './run-rows.ts';
+import type { Settings } from './settings.ts';
+import type { Workstream } from './workstream.ts';
+import { copyMessages, insertWorkstream, readByName, toWorkstreamRow } from './workstream-rows.ts';
+
+export interface CommandDeps {
+  store: Store;
+  messages: Messages;
+  settings: Settings;
+  models: Models;
+  clock: Clock;
+  ids: Ids;
+}
+
+interface Command {
+  usage: string;
+  help: string;
+  /** It changes what the next turn reads, so nothing may be running. */
+  whenIdle: boolean;
+  run(argument: string, workstream: Workstream): Promise<void>;
+}
+
+/** The slash commands of a conversation. What they say arrives as `info` events. */
+export class Commands {
+  readonly #deps: CommandDeps;
+  readonly #commands: Record<string, Command>;
+
+  constructor(deps: CommandDeps) {
+    this.#deps = deps;
+    this.#commands = {
+      help: {
+        usage: '/help',
+        help: 'What can be typed here.',
+        whenIdle: false,
+        run: (_argument, workstream) => this.#say(workstream, this.#help()),
+      },
+      clear: {
+        usage: '/clear',
+        help: 'Empty the screen and the context; what was said stays stored.',
+        whenIdle: true,
+        run: (_argument, workstream) => this.#clear(workstream, []),
+      },
+      new: {
+        usage: '/new',
+        help: 'Start afresh; the conversation so far is kept as a saved one.',
+        whenIdle: true,
+        run: (_argument, workstream) => this.#startAfresh(workstream),
+      },
+      model: {
+        usage: '/model [ALIAS]',
+        help: 'Show the models, or switch this workstream to one.',
+        whenIdle: false,
+        run: (alias, workstream) => this.#model(alias, workstream),
+      },
+      resume: {
+        usage: '/resume NAME',
+        help: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
+        whenIdle: true,
+        run: (name, workstream) => this.#resume(name, workstream),
+      },
+      name: {
+        usage: '/name NAME',
+        help: 'Name this workstream.',
+        whenIdle: false,
+        run: (name, workstream) => this.#name(name, workstream),
+      },
+    };
+  }
+
+  /** What goes wrong is an `error` event, not a refusal: the command was understood as far as the wire is concerned. */
+  async run(workstream: Workstream, line: string): Promise<void> {
+    const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+    const command = Object.hasOwn(this.#commands, word) ? this.#commands[word] : undefined;
+    if (!command) return this.#say(workstream, `Unknown command: /${word.slice(0, 64)}. Type /help for a list.`);
+    if (command.whenIdle && workstream.busy) {
+      return this.#say(workstream, `/${word} has to wait until the answer is finished; cancel it first.`);
+    }
+    try {
+      await command.run(argument.trim(), workstream);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE') throw error;
+      await this.#append(workstream, [{ type: 'error', message: `Command error: ${error.message}` }]);
+    }
+  }
+
+  #help(): string {
+    const width = Math.max(...Object.values(this.#commands).map(({ usage }) => usage.length));
+    return Object.values(this.#commands)
+      .map(({ usage, help }) => `${usage.padEnd(width)}  ${help}`)
+      .join('\n');
+  }
+
+  async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
+    const { data } = workstream;
+    const after = data.messageCount;
+    await this.#deps.store.commit({
+      statements: [...before, setWorkstream(data.wsId, { context_after_seq: after })],
+      events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }] },
+    });
+    data.contextAfterSeq = after;
+    workstream.forgetContext();
+  }
+
+  async #startAfresh(workstream: Workstream): Promise<void> {
+    const { ids, clock } = this.#deps;
+    const { data } = workstream;
+    const count = data.messageCount - data.contextAfterSeq;
+    if (count === 0) return this.#clear(workstream, []);
+    const row = toWorkstreamRow({ wsId: ids.wsId(), workdir: data.workdir, loaded: 0, nowMs: clock.now() });
+    const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });
+    const copied = copyMessages({ wsId: data.wsId, after: data.contextAfterSeq }, row.ws_id, count);
+    await this.#clear(workstream, [saved, ...copied]);
+    await this.#say(workstream, `The conversation so far is saved as ${row.generated_name}.`);
+  }
+
+  async #model(alias: string, workstream: Workstream): Promise<void> {
+    if (alias !== '') {
+      await this.#deps.settings.change(workstream, { model: alias });
+      return this.#say(workstream, `Model: ${workstream.data.toRow().modelAlias}`);
+    }
+    const current = workstream.data.toRow().modelAlias;
+    const lines = this.#deps.models
+      .list()
+      .map((model) => `${model.alias === current ? '*' : ' '} ${model.alias}  (${model.provider}/${model.modelId})`);
+    return this.#say(workstream, lines.join('\n'));
+  }
+
+  async #name(name: string, workstream: Workstream): Promise<void> {
+    if (name === '') throw new GatewayError('INVALID_REQUEST', 'Usage: /name NAME');
+    await this.#deps.settings.change(workstream, { name });
+    await this.#say(workstream, `This workstream is now called ${name}.`);
+  }
+
+  async #resume(name: string, workstream: Workstream): Promise<void> {
+    if (name === '') throw new GatewayError('INVALID_REQUEST', 'Usage: /resume NAME');
+    const { store, messages } = this.#deps;
+    const row = await readByName(store, name);
+    if (!row) throw new GatewayError('NOT_FOUND', `No saved conversation is called ${name}`);
+    const { data } = workstream;
+    const count = row.message_count - row.context_after_seq;
+    const boundary = data.messageCount;
+    const range = { after: row.context_after_seq, upTo: row.message_count, limit: 200 };
+    const shown = toHistory(await messages.page(row.ws_id, range));
+    const renumbered = shown.map((message) => ({ ...message, seq: message.seq - row.context_after_seq + boundary }));
+    await store.commit({
+      statements: [
+        setWorkstream(data.wsId, { context_after_seq: boundary }),
+        ...copyMessages({ wsId: row.ws_id, after: row.context_after_seq }, data.wsId, count),
+      ],
+      events: {
+        wsId: data.wsId,
+        events: [
+          { type: 'clear_ui', after_seq: boundary },
+          { type: 'history', messages: renumbered },
+        ],
+      },
+    });
+    data.contextAfterSeq = boundary;
+    data.messageCount += count;
+    workstream.forgetContext();
+  }
+
+  #say(workstream: Workstream, message: string): Promise<void> {
+    return this.#append(workstream, [{ type: 'info', message }]);
+  }
+
+  async #append({ data }: Workstream, events: StreamEvent[]): Promise<void> {
+    await this.#deps.store.commit({ events: { wsId: data.wsId, events } });
+  }
+}

@@ -1,0 +1,256 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Message } from '../../agent/message.ts';
+import { advance, type Decision, pendingApproval, type Progress } from '../../agent/run/journal.ts';
+import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
+import type { Clock } from '../../clock.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { endRun, FENCE_SQL, fence, insertApproval, insertJournal, insertMessage, setWorkstream, settleApproval } from './run-rows.ts';
+import type { RunRecord, RunResult } from './run-record.ts';
+import type { WorkstreamData } from './workstream-data.ts';
+
+/** Who hears of what a run does; called after the commit, and must not throw. */
+export interface RunObserver {
+  onApprovalRequested(approval: Approval): void;
+  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
+  onUsage(usage: NonNullable<Step['usage']>): void;
+  onToolStarted(tool: string): void;
+  onEnded(result: RunResult): void;
+}
+
+export interface LiveRunParts {
+  run: RunRecord;
+  data: WorkstreamData;
+  progress: Progress;
+  /** The context the model reads; what the run records is appended to it. */
+  messages: Message[];
+  /** A question that was pending when the daemon stopped. */
+  pending?: NewApproval;
+  store: Store;
+  clock: Clock;
+  observer: RunObserver;
+}
+
+/** One run while it is in memory: the recorder it writes through, its pending question, its way to stop. */
+export class LiveRun implements Recorder {
+  readonly run: RunRecord;
+  readonly progress: Progress;
+  readonly messages: Message[];
+  /** Resolves with the terminal record; never rejects. */
+  readonly ended: Promise<RunResult>;
+  readonly #parts: LiveRunParts;
+  readonly #stopping = new AbortController();
+  readonly #ended = Promise.withResolvers<RunResult>();
+  #superseded = false;
+  #emitFailure: unknown;
+  #pending: NewApproval | undefined;
+  #deciding = false;
+  /** What the model has said in the turn in progress. */
+  #partial = '';
+  #onDecision: ((decision: Decision) => void) | undefined;
+
+  constructor(parts: LiveRunParts) {
+    this.#parts = parts;
+    this.run = parts.run;
+    this.progress = parts.progress;
+    this.messages = parts.messages;
+    this.#pending = parts.pending;
+    this.ended = this.#ended.promise;
+  }
+
+  /** Aborts with the StopReason of `stop`. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  stop(reason: Error): void {
+    this.#stopping.abort(reason);
+  }
+
+  async record(step: Step): Promise<void> {
+    if (this.#superseded) throw new RunSuperseded('the run was taken over');
+    if (this.#emitFailure !== undefined) {
+      const failure = this.#emitFailure;
+      this.#emitFailure = undefined;
+      throw failure;
+    }
+    await this.#commit(step, []);
+  }
+
+  emit(event: StreamEvent): void {
+    if (this.#superseded) return;
+    if (event.type === 'content') this.#partial += event.text;
+    this.#parts.store.commit({ events: { wsId: this.run.wsId, events: [event] } }).catch((error: unknown) => {
+      this.#emitFailure ??= error;
+    });
+  }
+
+  /** The first step: the message is in the conversation and the run on record, with `statements` in the same transaction. */
+  begin(statements: Statement[]): Promise<void> {
+    const { message } = this.run.request;
+    const { runId, source } = this.run;
+    const step: Step = {
+      events: [{ type: 'user_turn', message, run_id: runId, source }],
+      messages: [{ role: 'user', content: message }],
+      journal: [{ kind: 'started' }],
+    };
+    return this.#commit(step, statements);
+  }
+
+  /** The answer in progress as far as it was shown; undefined between answers. */
+  partialAnswer(): Message | undefined {
+    if (this.#partial === '') return undefined;
+    return { role: 'assistant', content: this.#partial, toolCalls: [], partial: true };
+  }
+
+  /** Rejects with the stop reason. */
+  decision(approvalId: string): Promise<Decision> {
+    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
+    const asked = [this.progress.outcomeApproval, this.progress.approval].find((a) => a?.approvalId === approvalId);
+    const onStop = () => reject(this.signal.reason);
+    if (asked?.decision) resolve(asked.decision);
+    else if (this.signal.aborted) onStop();
+    else {
+      this.signal.addEventListener('abort', onStop, { once: true });
+      this.#onDecision = (decision) => {
+        this.signal.removeEventListener('abort', onStop);
+        resolve(decision);
+      };
+    }
+    return promise;
+  }
+
+  pendingApproval(): Approval | undefined {
+    const asked = this.#pending;
+    if (!asked) return undefined;
+    const { approvalId, kind, items, expiresAtMs } = asked;
+    const { wsId, sessionKey } = this.#parts.data;
+    return { approvalId, wsId, sessionKey, kind, items, expiresAtMs };
+  }
+
+  /** Records the one decision, with `also` in the same transaction. CONFLICT when it is decided already. */
+  async decide(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
+    const asked = pendingApproval(this.progress);
+    if (this.#superseded || this.signal.aborted || this.#deciding || asked?.approvalId !== approvalId) throw decided();
+    this.#deciding = true;
+    try {
+      await this.#commit(this.#decisionStep(approvalId, Object.keys(asked.digests), decision), also);
+    } catch (error) {
+      throw error instanceof RunSuperseded || error instanceof StepOutdated ? decided() : error;
+    } finally {
+      this.#deciding = false;
+    }
+    this.#onDecision?.(decision);
+  }
+
+  /** Takes the run away from its worker: `step` is its last word, whatever the worker still says is refused. */
+  async supersede(step: Step): Promise<void> {
+    const { data } = this.#parts;
+    this.#superseded = true;
+    try {
+      await this.#commit(step, [setWorkstream(this.run.wsId, { run_epoch: this.run.epoch + 1 })]);
+      data.epoch = this.run.epoch + 1;
+    } catch (error) {
+      this.#superseded = false;
+      throw error;
+    }
+  }
+
+  async #commit(step: Step, also: Statement[]): Promise<void> {
+    const { store, clock } = this.#parts;
+    const nowMs = clock.now();
+    const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...statementsOf(this.run, step, nowMs)];
+    const events = step.events && step.events.length > 0 ? { wsId: this.run.wsId, events: step.events } : undefined;
+    let lastOffset: number;
+    try {
+      lastOffset = await store.commit({ statements, ...(events && { events }), durable: step.durable ?? false });
+    } catch (error) {
+      throw toRunError(error);
+    }
+    this.#apply(step, { lastOffset, nowMs });
+  }
+
+  #apply(step: Step, at: { lastOffset: number; nowMs: number }): void {
+    const { data, observer } = this.#parts;
+    for (const entry of step.journal ?? []) {
+      advance(this.progress, entry);
+      if (entry.kind === 'tool_started') observer.onToolStarted(toolName(this.progress, entry.callId));
+    }
+    if (step.messages?.some(({ role }) => role === 'assistant')) this.#partial = '';
+    this.messages.push(...(step.messages ?? []));
+    data.applyStep(step, at);
+    if (step.usage) observer.onUsage(step.usage);
+    this.#applyApproval(step);
+    if (!step.ended) return;
+    const { startedMs } = this.run;
+    const result: RunResult = { ...step.ended, endedMs: at.nowMs, ...(startedMs !== undefined && { startedMs }) };
+    observer.onEnded(result);
+    this.#ended.resolve(result);
+  }
+
+  #applyApproval(step: Step): void {
+    const { data, observer } = this.#parts;
+    if (step.approval) {
+      this.#pending = step.approval;
+      const approval = this.pendingApproval();
+      if (approval) observer.onApprovalRequested(approval);
+    }
+    if (step.settled) {
+      this.#pending = undefined;
+      const { wsId, sessionKey } = data;
+      const { approvalId, status } = step.settled;
+      observer.onApprovalResolved({ approvalId, wsId, sessionKey, approved: status === 'approved' });
+    }
+  }
+
+  #decisionStep(approvalId: string, callIds: string[], decision: Decision): Step {
+    const { data } = this.#parts;
+    const { approved, feedback, by } = decision;
+    const always = approved && decision.always;
+    return {
+      events: [
+        { type: 'approval_resolved', approval_id: approvalId, approved, feedback, always, call_ids: callIds },
+        ...(always ? [data.settingsEvent({ skipPermissions: true })] : []),
+        { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
+      ],
+      journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],
+      settled: { approvalId, status: statusOf(decision), by, feedback, always },
+      durable: true,
+    };
+  }
+}
+
+function statusOf({ approved, by }: Decision): 'approved' | 'denied' | 'expired' {
+  if (approved) return 'approved';
+  return by === 'timeout' ? 'expired' : 'denied';
+}
+
+function toRunError(error: unknown): unknown {
+  if (!(error instanceof UnitRefused)) return error;
+  if (error.sql === FENCE_SQL) return new RunSuperseded('the run was taken over', { cause: error });
+  return new StepOutdated('something else was settled first', { cause: error });
+}
+
+const decided = () => new GatewayError('CONFLICT', 'That approval was decided already');
+
+const toolName = (progress: Progress, callId: string): string =>
+  progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';
+
+function statementsOf(run: RunRecord, step: Step, nowMs: number): Statement[] {
+  const at = { wsId: run.wsId, runId: run.runId, nowMs };
+  return [
+    ...(step.settled ? [settleApproval(step.settled, nowMs)] : []),
+    ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
+    ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
+    ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
+    ...(step.settled?.always ? [setWorkstream(run.wsId, { auto_approve: 1 })] : []),
+    ...(step.usage ? [setWorkstream(run.wsId, { usage_json: JSON.stringify(step.usage) })] : []),
+    ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
+  ];
+}
+
+const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
+  endRun(run.runId, ended, nowMs),
+  setWorkstream(run.wsId, { aborted_last_run: ended.status === 'cancelled' ? 1 : 0 }),
+];

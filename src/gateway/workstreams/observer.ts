@@ -1,0 +1,42 @@
+import type { Broadcast } from '../connections/broadcast.ts';
+import type { AgentEvents } from '../events/agent-events.ts';
+import type { UnseenEnds } from '../events/unseen-ends.ts';
+import type { Metrics } from '../metrics.ts';
+import type { WorkstreamData } from './workstream-data.ts';
+import type { WorkstreamObserver } from './workstream-deps.ts';
+
+interface ObserverDeps {
+  broadcast: Broadcast;
+  metrics: Metrics;
+  agentEvents: AgentEvents;
+  unseenEnds: UnseenEnds;
+}
+
+/** Tells the rest of the gateway what happens in workstreams. */
+export function observeWorkstreams({ broadcast, metrics, agentEvents, unseenEnds }: ObserverDeps): WorkstreamObserver & {
+  onUnloaded(data: WorkstreamData): void;
+  onEvicted(): void;
+} {
+  return {
+    onRunning({ wsId, sessionKey }, { runId, source }) {
+      agentEvents.begin({ wsId, runId, sessionKey });
+      unseenEnds.begun(wsId, source === 'person');
+    },
+    onEnded(_data, _run, { status }) {
+      if (status === 'error' || status === 'timeout') metrics.error();
+    },
+    onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
+    onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
+    onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
+    onUsage({ usage }) {
+      metrics.tokens('prompt', usage.promptTokens);
+      metrics.tokens('completion', usage.completionTokens);
+      metrics.tokens('cache_creation', usage.cacheCreationTokens);
+      metrics.tokens('cache_read', usage.cacheReadTokens);
+    },
+    onToolStarted: (tool) => metrics.toolCall(tool),
+    onMessage: () => metrics.messageSent(),
+    onUnloaded: ({ wsId }) => unseenEnds.forget(wsId),
+    onEvicted: () => metrics.evicted(),
+  };
+}

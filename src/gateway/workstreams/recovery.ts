@@ -1,0 +1,136 @@
+import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
+import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
+import type { NewApproval } from '../../agent/run/recorder.ts';
+import type { ProcessIdentity } from '../../agent/tools/tool.ts';
+import type { Log } from '../../log.ts';
+import type { ApprovalTable, JournalTable, RunTable } from '../store/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { AdoptedRun } from './workstream.ts';
+import type { WorkstreamData } from './workstream-data.ts';
+
+/** An approval keeps at least this much time after a start. */
+const MIN_APPROVAL_MS = 10 * 60 * 1000;
+
+export interface RecoveryDeps {
+  store: Store;
+  nowMs: number;
+  /** When the last process was surely alive; approvals do not age while nobody could answer. */
+  lastAliveMs: number | undefined;
+  killLeftover(process: ProcessIdentity): Promise<unknown>;
+  log: Log;
+}
+
+/**
+ * Reads what the last process left unfinished, kills what it left running, and closes answers that were cut off
+ * (`stream_end {interrupted}`), before anybody is served. The runs are continued by `Workstream.adopt`.
+ */
+export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, AdoptedRun[]>> {
+  const { store } = deps;
+  const rows = await store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('status', 'in', ['queued', 'running'])
+    .orderBy('status', 'desc') // running before queued
+    .orderBy('accepted_ms')
+    .execute();
+  const recovered = new Map<string, AdoptedRun[]>();
+  for (const row of rows) {
+    const journal = await store.db.selectFrom('journal').selectAll().where('run_id', '=', row.run_id).orderBy('seq').execute();
+    const progress = foldJournal(journal);
+    await killLeftovers(progress, deps);
+    const pending = await pendingOf(progress, deps);
+    const adopted: AdoptedRun = { run: toRecord(row), progress, ...(pending && { pending }) };
+    recovered.set(row.ws_id, [...(recovered.get(row.ws_id) ?? []), adopted]);
+    deps.log.info({ runId: row.run_id, wsId: row.ws_id, phase: progress.phase }, 'a run of the last process continues');
+  }
+  return recovered;
+}
+
+export function foldJournal(rows: readonly JournalTable[]): Progress {
+  const progress = newProgress();
+  // The generic seam between stored JSON and the entries that were written as it.
+  for (const { kind, body_json } of rows) advance(progress, { kind, ...JSON.parse(body_json) } as JournalEntry);
+  return progress;
+}
+
+async function killLeftovers(progress: Progress, { killLeftover, log }: RecoveryDeps): Promise<void> {
+  for (const { state, process } of progress.tools.values()) {
+    if (state !== 'started' || !process) continue;
+    try {
+      await killLeftover(process);
+    } catch (error) {
+      log.warn({ err: error, pid: process.pid }, 'a process of the last daemon could not be stopped');
+    }
+  }
+}
+
+async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApproval | undefined> {
+  const asked = pendingApproval(progress);
+  if (!asked) return undefined;
+  const { store, nowMs, lastAliveMs } = deps;
+  const row = await store.db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('approval_id', '=', asked.approvalId)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const leftMs = Math.max(MIN_APPROVAL_MS, row.expires_ms - (lastAliveMs ?? row.asked_ms));
+  const expiresAtMs = nowMs + leftMs;
+  const extend = build.updateTable('approvals').set({ expires_ms: expiresAtMs }).where('approval_id', '=', row.approval_id);
+  await store.commit({ statements: [statementOf(extend)] });
+  return toApproval(row, expiresAtMs);
+}
+
+const toApproval = (row: ApprovalTable, expiresAtMs: number): NewApproval => ({
+  approvalId: row.approval_id,
+  kind: row.kind,
+  items: JSON.parse(row.items_json),
+  digests: JSON.parse(row.digests_json),
+  expiresAtMs,
+});
+
+const toRecord = (row: RunTable): AdoptedRun['run'] => ({
+  runId: row.run_id,
+  wsId: row.ws_id,
+  principal: row.principal,
+  ...(row.run_key !== null && { runKey: row.run_key }),
+  source: row.source,
+  request: JSON.parse(row.request_json),
+  epoch: row.epoch,
+  acceptedMs: row.accepted_ms,
+  ...(row.started_ms !== null && { startedMs: row.started_ms }),
+});
+
+/**
+ * Brings a loaded workstream to where its unfinished run is, and closes an answer that was cut off. The run's
+ * generation is asked again; clients fold the void text away.
+ */
+export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, store: Store): Promise<void> {
+  const { phase, afterSeq } = adopted.progress;
+  if (phase === 'queued') return;
+  data.state = stateOf(adopted.progress);
+  const afterOffset = await lastThinkingStart(store, data.wsId);
+  if (phase !== 'started') data.turnStart = { afterOffset: Math.max(0, afterOffset - 1), afterSeq };
+  if (phase !== 'generating') return;
+  await store.commit({ events: { wsId: data.wsId, events: [{ type: 'stream_end', interrupted: true }] } });
+}
+
+function stateOf(progress: Progress): WorkstreamState {
+  if (pendingApproval(progress)) return 'attention';
+  return progress.phase === 'batch' && progress.calls.length > 0 ? 'running' : 'thinking';
+}
+
+/** The offset of the last `thinking_start` of a log, 0 when there is none. */
+async function lastThinkingStart(store: Store, wsId: string): Promise<number> {
+  const row = await store.db
+    .selectFrom('events')
+    .select('offset')
+    .where('ws_id', '=', wsId)
+    .where('body_json', 'like', '{"type":"thinking_start"%')
+    .orderBy('offset', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.offset ?? 0;
+}

@@ -1,0 +1,143 @@
+import type { JournalEntry } from '../../agent/run/journal.ts';
+import type { NewApproval, Step } from '../../agent/run/recorder.ts';
+import type { Message } from '../../agent/message.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement } from '../store/store.ts';
+import type { RunRecord } from './run-record.ts';
+
+/*
+ * The statements of a run. Plain SQL where every model turn passes several times; the builder elsewhere.
+ */
+
+/** Named, so that its refusal can be told from others. */
+export const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
+
+/** Refuses the whole unit when a newer epoch owns the workstream; also its `updated_ms`. */
+export const fence = (wsId: string, epoch: number, nowMs: number): Statement => ({
+  sql: FENCE_SQL,
+  parameters: [nowMs, wsId, epoch],
+  expect: 1,
+});
+
+export const insertJournal = (run: { runId: string; wsId: string }, entry: JournalEntry, nowMs: number): Statement => {
+  const { kind, ...body } = entry;
+  return {
+    sql: `INSERT INTO journal (run_id, seq, ws_id, kind, body_json, at_ms)
+          SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ? FROM journal WHERE run_id = ?`,
+    parameters: [run.runId, run.wsId, kind, JSON.stringify(body), nowMs, run.runId],
+  };
+};
+
+/** The message takes the next number of its workstream. */
+export const insertMessage = (at: { wsId: string; runId: string | null; nowMs: number }, message: Message): Statement[] => [
+  {
+    sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms)
+          SELECT ws_id, message_count + 1, ?, ?, ? FROM workstreams WHERE ws_id = ?`,
+    parameters: [at.runId, JSON.stringify(message), at.nowMs, at.wsId],
+    expect: 1,
+  },
+  { sql: 'UPDATE workstreams SET message_count = message_count + 1 WHERE ws_id = ?', parameters: [at.wsId] },
+];
+
+export const insertRun = (run: RunRecord, status: 'queued' | 'running', nowMs: number): Statement =>
+  statementOf(
+    build.insertInto('runs').values({
+      run_id: run.runId,
+      ws_id: run.wsId,
+      principal: run.principal,
+      run_key: run.runKey ?? null,
+      source: run.source,
+      status,
+      request_json: JSON.stringify(run.request),
+      epoch: run.epoch,
+      error: null,
+      summary: null,
+      accepted_ms: nowMs,
+      started_ms: status === 'running' ? nowMs : null,
+      ended_ms: null,
+    }),
+    1,
+  );
+
+export const startRun = (run: RunRecord, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('runs')
+      .set({ status: 'running', started_ms: nowMs, epoch: run.epoch })
+      .where('run_id', '=', run.runId)
+      .where('status', '=', 'queued'),
+    1,
+  );
+
+/** A run that never began still gets its terminal record. */
+export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
+  insertJournal(run, { kind: 'ended', status: 'cancelled' }, nowMs),
+  endRun(run.runId, { run_id: run.runId, status: 'cancelled', summary: 'cancelled' }, nowMs),
+];
+
+/** The one terminal record of a run: refused when it has one already. */
+export const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('runs')
+      .set({ status: ended.status, error: ended.error ?? null, summary: ended.summary.slice(0, 16_384), ended_ms: nowMs })
+      .where('run_id', '=', runId)
+      .where('ended_ms', 'is', null),
+    1,
+  );
+
+export const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement =>
+  statementOf(
+    build.insertInto('approvals').values({
+      approval_id: approval.approvalId,
+      ws_id: run.wsId,
+      run_id: run.runId,
+      kind: approval.kind,
+      status: 'pending',
+      items_json: JSON.stringify(approval.items),
+      digests_json: JSON.stringify(approval.digests),
+      feedback: null,
+      always: 0,
+      decided_by: null,
+      asked_ms: nowMs,
+      expires_ms: approval.expiresAtMs,
+      decided_ms: null,
+    }),
+    1,
+  );
+
+/** Exactly one decision: refused when the approval is not pending any more. */
+export const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('approvals')
+      .set({
+        status: settled.status,
+        feedback: settled.feedback,
+        always: settled.always ? 1 : 0,
+        decided_by: settled.by,
+        decided_ms: nowMs,
+      })
+      .where('approval_id', '=', settled.approvalId)
+      .where('status', '=', 'pending'),
+    1,
+  );
+
+export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement =>
+  statementOf(build.updateTable('workstreams').set(values).where('ws_id', '=', wsId), 1);
+
+/** Columns of a workstream that change one at a time. */
+export interface WorkstreamValues {
+  alias: string | null;
+  title: string | null;
+  model_alias: string | null;
+  auto_approve: 0 | 1;
+  thinking_level: string | null;
+  verbose_level: string | null;
+  loaded: 0 | 1 | 2;
+  context_after_seq: number;
+  usage_json: string | null;
+  run_epoch: number;
+  aborted_last_run: 0 | 1;
+  updated_ms: number;
+}

@@ -1,0 +1,114 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Ids } from '../../ids.ts';
+import type { RunTable } from '../store/schema.ts';
+import type { Statement, Store } from '../store/store.ts';
+import type { RunRecord, RunRequest, RunResult } from './run-record.ts';
+import type { RunHandle, Workstream } from './workstream.ts';
+
+export interface AcceptOptions {
+  message: string;
+  principal: string;
+  /** The caller's idempotency key; becomes the run's id where it is free. */
+  key?: string;
+  source: RunRecord['source'];
+  request?: Omit<RunRequest, 'message'>;
+  whenBusy: 'refuse' | 'queue';
+  /** What is committed together with the acceptance. */
+  also?(runId: string): Statement[];
+}
+
+/** Accepts runs and finds them again, in memory while they go on, in the store afterwards. */
+export class Runs {
+  readonly #store: Store;
+  readonly #ids: Ids;
+  readonly #live = new Map<string, RunHandle>();
+
+  constructor(deps: { store: Store; ids: Ids }) {
+    this.#store = deps.store;
+    this.#ids = deps.ids;
+  }
+
+  /** Undefined when the workstream is busy and the run is not to be queued. */
+  async accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
+    const { message, principal, key, source, request, whenBusy, also } = options;
+    if (whenBusy === 'refuse' && workstream.busy) return undefined;
+    const runId = await this.#freeId(key);
+    const handle = await workstream.accept({
+      runId,
+      principal,
+      ...(key !== undefined && { runKey: key }),
+      source,
+      request: { ...request, message },
+      also: also?.(runId) ?? [],
+      whenBusy,
+    });
+    if (handle) this.track(handle);
+    return handle;
+  }
+
+  track(handle: RunHandle): void {
+    const { runId } = handle.run;
+    this.#live.set(runId, handle);
+    void handle.ended.then(() => this.#live.delete(runId));
+  }
+
+  /** A run by its id, or by the key it was asked for with; only the caller's own, in one session where that is said. */
+  async find(runId: string, by: { principal: string; wsId?: string }): Promise<RunHandle | undefined> {
+    const live = this.#live.get(runId) ?? this.#liveByKey(runId, by);
+    if (live) return isTheirs(live.run, by) ? live : undefined;
+    const row = await this.#read(runId, by);
+    return row && { run: toRecord(row), ended: Promise.resolve(toResult(row)) };
+  }
+
+  #liveByKey(key: string, { principal, wsId }: { principal: string; wsId?: string }): RunHandle | undefined {
+    for (const handle of this.#live.values()) {
+      const { run } = handle;
+      if (run.runKey === key && run.principal === principal && (wsId ?? run.wsId) === run.wsId) return handle;
+    }
+    return undefined;
+  }
+
+  #read(runId: string, { principal, wsId }: { principal: string; wsId?: string }): Promise<RunTable | undefined> {
+    let query = this.#store.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('principal', '=', principal)
+      .where((where) => where.or([where('run_id', '=', runId), where('run_key', '=', runId)]));
+    if (wsId !== undefined) query = query.where('ws_id', '=', wsId);
+    return query.orderBy('accepted_ms', 'desc').limit(1).executeTakeFirst();
+  }
+
+  async #freeId(key: string | undefined): Promise<string> {
+    if (key === undefined || this.#live.has(key)) return this.#ids.id('run');
+    const taken = await this.#store.db.selectFrom('runs').select('run_id').where('run_id', '=', key).executeTakeFirst();
+    return taken ? this.#ids.id('run') : key;
+  }
+}
+
+const isTheirs = (run: RunRecord, { principal, wsId }: { principal: string; wsId?: string }): boolean =>
+  run.principal === principal && (wsId === undefined || run.wsId === wsId);
+
+const toRecord = (row: RunTable): RunRecord => ({
+  runId: row.run_id,
+  wsId: row.ws_id,
+  principal: row.principal,
+  source: row.source,
+  request: JSON.parse(row.request_json),
+  epoch: row.epoch,
+  acceptedMs: row.accepted_ms,
+  ...(row.started_ms !== null && { startedMs: row.started_ms }),
+});
+
+function toResult(row: RunTable): RunResult {
+  if (row.status === 'queued' || row.status === 'running') {
+    throw new GatewayError('UNAVAILABLE', 'That run belongs to another daemon'); // every unfinished one of ours is in memory
+  }
+  return {
+    run_id: row.run_id,
+    status: row.status,
+    summary: row.summary ?? '',
+    endedMs: row.ended_ms ?? 0,
+    ...(row.error !== null && { error: row.error }),
+    ...(row.started_ms !== null && { startedMs: row.started_ms }),
+  };
+}

@@ -1,0 +1,22 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+
+/** What a session key names (decision on session keys): a fixed session, a ws_id, or an alias a person chose. */
+export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';
+
+const WS_ID = /^[0-9a-f]{32}$/;
+const ALIAS = /^[a-z0-9][a-z0-9._:-]{0,63}$/;
+
+export const MAIN = 'main';
+
+export function kindOfKey(key: string): KeyKind {
+  if (key === MAIN || key.startsWith('cron:')) return 'fixed';
+  if (WS_ID.test(key)) return 'wsId';
+  return ALIAS.test(key) ? 'alias' : 'invalid';
+}
+
+/** Refuses names that could be mistaken for another kind of key. */
+export function requireFreeName(name: string): void {
+  const kind = kindOfKey(name);
+  if (kind === 'fixed' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
+  if (/\p{Cc}/u.test(name)) throw new GatewayError('INVALID_REQUEST', 'A name must not contain control characters');
+}

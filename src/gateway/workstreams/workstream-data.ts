@@ -1,0 +1,156 @@
+import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import { statusOf } from '../../agent/run/generate.ts';
+import type { Step } from '../../agent/run/recorder.ts';
+import type { Effort } from '../../agent/providers/model.ts';
+import type { WorkstreamTable } from '../store/schema.ts';
+
+/** Where the model turn in progress begins: histories end before it, streams replay from it. */
+export interface TurnStart {
+  /** The offset before its `thinking_start`. */
+  afterOffset: number;
+  /** Messages stored by then. */
+  afterSeq: number;
+}
+
+/** What is known of a loaded workstream without asking the store; follows every committed step. */
+export interface WorkstreamData {
+  readonly wsId: string;
+  /** Canonical: `main`, `cron:<jobId>` or the ws_id. */
+  readonly sessionKey: string;
+  readonly workdir: string;
+  readonly createdMs: number;
+  name: string;
+  alias: string | null;
+  title: string | null;
+  modelAlias: string | null;
+  autoApprove: boolean;
+  thinkingLevel: string | null;
+  verboseLevel: string | null;
+  state: WorkstreamState;
+  messageCount: number;
+  contextAfterSeq: number;
+  updatedMs: number;
+  epoch: number;
+  abortedLastRun: boolean;
+  turnStart: TurnStart | undefined;
+  usage: Step['usage'];
+  applyStep(step: Step, at: { lastOffset: number; nowMs: number }): void;
+  /** The settings as columns. */
+  settings(): Settings;
+  applySettings(values: Partial<Settings>): void;
+  settingsEvent(change?: { skipPermissions?: boolean }): StreamEventOf<'settings_changed'>;
+  toRow(): WorkstreamRow;
+  status(): StatusRecord | undefined;
+  effort(): Effort;
+}
+
+type Settings = Pick<
+  WorkstreamTable,
+  'alias' | 'model_alias' | 'auto_approve' | 'thinking_level' | 'verbose_level'
+>;
+
+/** `defaultModel` is asked each time, because the default may change while a workstream is loaded. */
+export function createWorkstreamData(
+  row: WorkstreamTable,
+  defaultModel: () => { alias: string; modelId: string },
+): WorkstreamData {
+  const data: WorkstreamData = {
+    wsId: row.ws_id,
+    sessionKey: row.session_key ?? row.ws_id,
+    workdir: row.workdir,
+    createdMs: row.created_ms,
+    name: row.alias ?? row.generated_name,
+    alias: row.alias,
+    title: row.title,
+    modelAlias: row.model_alias,
+    autoApprove: row.auto_approve === 1,
+    thinkingLevel: row.thinking_level,
+    verboseLevel: row.verbose_level,
+    state: 'idle',
+    messageCount: row.message_count,
+    contextAfterSeq: row.context_after_seq,
+    updatedMs: row.updated_ms,
+    epoch: row.run_epoch,
+    abortedLastRun: row.aborted_last_run === 1,
+    turnStart: undefined,
+    usage: row.usage_json === null ? undefined : JSON.parse(row.usage_json),
+    applyStep(step, at) {
+      data.updatedMs = Math.max(data.updatedMs, at.nowMs);
+      followEvents(data, step.events ?? [], at.lastOffset);
+      data.messageCount += step.messages?.length ?? 0;
+      if (step.usage) data.usage = step.usage;
+      if (step.settled?.always) data.autoApprove = true;
+      if (!step.ended) return;
+      data.abortedLastRun = step.ended.status === 'cancelled';
+      data.turnStart = undefined;
+    },
+    settings: () => ({
+      alias: data.alias,
+      model_alias: data.modelAlias,
+      auto_approve: data.autoApprove ? 1 : 0,
+      thinking_level: data.thinkingLevel,
+      verbose_level: data.verboseLevel,
+    }),
+    applySettings(values) {
+      if (values.alias !== undefined) data.alias = values.alias;
+      data.name = data.alias ?? generatedName(data.wsId);
+      if (values.model_alias !== undefined) data.modelAlias = values.model_alias;
+      if (values.auto_approve !== undefined) data.autoApprove = values.auto_approve === 1;
+      if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
+      if (values.verbose_level !== undefined) data.verboseLevel = values.verbose_level;
+    },
+    settingsEvent: (change = {}) => ({
+      type: 'settings_changed',
+      name: data.name,
+      model: modelOf(data, defaultModel()).modelId,
+      model_alias: modelOf(data, defaultModel()).alias,
+      skip_permissions: change.skipPermissions ?? data.autoApprove,
+    }),
+    toRow: () => ({
+      wsId: data.wsId,
+      name: data.name,
+      sessionKey: data.sessionKey,
+      state: data.state,
+      title: data.title,
+      modelAlias: modelOf(data, defaultModel()).alias,
+      skipPermissions: data.autoApprove,
+      messageCount: data.messageCount,
+      createdMs: data.createdMs,
+      updatedMs: data.updatedMs,
+    }),
+    status: () => data.usage && statusOf(data.usage.usage, data.usage.contextWindow, data.effort()),
+    effort: () => toEffort(data.thinkingLevel),
+  };
+  return data;
+}
+
+function followEvents(data: WorkstreamData, events: readonly StreamEvent[], lastOffset: number): void {
+  events.forEach((event, index) => {
+    if (event.type === 'ws_state') data.state = event.state;
+    if (event.type === 'thinking_start') {
+      data.turnStart = { afterOffset: lastOffset - (events.length - index), afterSeq: data.messageCount };
+    }
+  });
+}
+
+/** A workstream without a model of its own follows the default one. */
+function modelOf(data: WorkstreamData, standard: { alias: string; modelId: string }): { alias: string; modelId: string } {
+  return data.modelAlias === null ? standard : { alias: data.modelAlias, modelId: data.modelAlias };
+}
+
+/** thinkingLevel off, minimal, low → low; medium; high (default medium). */
+export function toEffort(thinkingLevel: string | null): Effort {
+  if (thinkingLevel === 'high') return 'high';
+  return thinkingLevel === null || thinkingLevel === 'medium' ? 'medium' : 'low';
+}
+
+/** The name of a workstream nobody named: `ws-` and four characters of its id. */
+export const generatedName = (wsId: string): string => `ws-${wsId.slice(0, 4)}`;
+
+/** The first line of a first message, short enough for a tab. */
+export function titleOf(message: string): string {
+  const line = message.trim().split('\n', 1)[0] ?? '';
+  return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
+}
+

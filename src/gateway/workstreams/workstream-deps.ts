@@ -1,0 +1,43 @@
+import type { Models } from '../../agent/providers/model.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { Message } from '../../agent/message.ts';
+import type { Step } from '../../agent/run/recorder.ts';
+import type { Toolbox } from '../../agent/tools/toolbox.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import type { Store } from '../store/store.ts';
+import type { RunRecord, RunResult } from './run-record.ts';
+import type { WorkstreamData } from './workstream-data.ts';
+
+/** Who hears of what happens in workstreams, after it is committed. Must not throw. */
+export interface WorkstreamObserver {
+  onRunning(data: WorkstreamData, run: RunRecord): void;
+  onEnded(data: WorkstreamData, run: RunRecord, result: RunResult): void;
+  /** A run that waited was cancelled before it began. */
+  onDropped(data: WorkstreamData, run: RunRecord): void;
+  onApprovalRequested(approval: Approval): void;
+  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
+  onUsage(usage: NonNullable<Step['usage']>): void;
+  onToolStarted(tool: string): void;
+  /** A user message was accepted and its run began. */
+  onMessage(): void;
+}
+
+/** What every workstream works with. */
+export interface WorkstreamDeps {
+  store: Store;
+  models: Models;
+  toolbox: Toolbox;
+  /** Why commands run without a sandbox; undefined when they run in one. */
+  notSandboxed: string | undefined;
+  approvalMs: number;
+  observer: WorkstreamObserver;
+  /** The stored context of a workstream: the messages after its last /clear. */
+  loadContext(data: WorkstreamData): Promise<Message[]>;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}

@@ -1,0 +1,86 @@
+import type { WorkstreamTable } from '../store/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement, Store } from '../store/store.ts';
+import { generatedName } from './workstream-data.ts';
+
+export interface NewWorkstream {
+  wsId: string;
+  sessionKey?: string;
+  alias?: string;
+  model?: string;
+  autoApprove?: boolean;
+  workdir: string;
+  /** 0: stored without being opened (a copy that is put aside). */
+  loaded?: 0 | 1;
+  nowMs: number;
+}
+
+export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
+  ws_id: made.wsId,
+  session_key: made.sessionKey ?? null,
+  alias: made.alias ?? null,
+  generated_name: generatedName(made.wsId),
+  title: null,
+  model_alias: made.model ?? null,
+  auto_approve: made.autoApprove ? 1 : 0,
+  thinking_level: null,
+  verbose_level: null,
+  workdir: made.workdir,
+  loaded: made.loaded ?? 1,
+  context_after_seq: 0,
+  message_count: 0,
+  usage_json: null,
+  run_epoch: 1,
+  aborted_last_run: 0,
+  created_ms: made.nowMs,
+  updated_ms: made.nowMs,
+});
+
+export const insertWorkstream = (row: WorkstreamTable): Statement => statementOf(build.insertInto('workstreams').values(row), 1);
+
+/** Copies messages behind those that are there; `to`'s count grows with it. */
+export function copyMessages(from: { wsId: string; after: number }, to: string, count: number): Statement[] {
+  return [
+    {
+      sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms)
+            SELECT w.ws_id, w.message_count + ROW_NUMBER() OVER (ORDER BY m.seq), NULL, m.body_json, m.created_ms
+            FROM messages m JOIN workstreams w ON w.ws_id = ?
+            WHERE m.ws_id = ? AND m.seq > ?`,
+      parameters: [to, from.wsId, from.after],
+      expect: count,
+    },
+    { sql: 'UPDATE workstreams SET message_count = message_count + ? WHERE ws_id = ?', parameters: [count, to] },
+  ];
+}
+
+export const readOpen = (store: Store): Promise<WorkstreamTable[]> =>
+  store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 1).orderBy('created_ms').execute();
+
+export const readById = (store: Store, wsId: string): Promise<WorkstreamTable | undefined> =>
+  store.db.selectFrom('workstreams').selectAll().where('ws_id', '=', wsId).executeTakeFirst();
+
+export const readByKey = (store: Store, key: string): Promise<WorkstreamTable | undefined> =>
+  store.db
+    .selectFrom('workstreams')
+    .selectAll()
+    .where((where) => where.or([where('session_key', '=', key), where('alias', '=', key)]))
+    .executeTakeFirst();
+
+/** By exact alias or generated name, then exact id, then unique id prefix. */
+export async function readByName(store: Store, name: string): Promise<WorkstreamTable | undefined> {
+  const exact = await store.db
+    .selectFrom('workstreams')
+    .selectAll()
+    .where((where) => where.or([where('alias', '=', name), where('session_key', '=', name), where('ws_id', '=', name)]))
+    .executeTakeFirst();
+  if (exact) return exact;
+  const prefix = name.startsWith('ws-') ? name.slice(3) : name;
+  if (!/^[0-9a-f]{3,32}$/.test(prefix)) return undefined;
+  const found = await store.db
+    .selectFrom('workstreams')
+    .selectAll()
+    .where('ws_id', 'like', `${prefix}%`)
+    .limit(2)
+    .execute();
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -1,0 +1,200 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { WorkstreamTable } from '../store/schema.ts';
+import { kindOfKey, MAIN, requireFreeName } from './session-keys.ts';
+import { type AdoptedRun, type RunHandle, Workstream } from './workstream.ts';
+import { setWorkstream } from './run-rows.ts';
+import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
+import type { WorkstreamDeps } from './workstream-deps.ts';
+import { insertWorkstream, readById, readByKey, readByName, readOpen, toWorkstreamRow } from './workstream-rows.ts';
+
+export interface RegistryDeps extends WorkstreamDeps {
+  events: EventLog;
+  maxLoaded: number;
+  resolveWorkdir(asked?: string): Promise<string>;
+  onLoaded(data: WorkstreamData): void;
+  onUnloaded(data: WorkstreamData): void;
+  /** One was unloaded to make room. */
+  onEvicted(): void;
+}
+
+export interface CreateOptions {
+  name?: string;
+  model?: string;
+  autoApprove?: boolean;
+  workdir?: string;
+  sessionKey?: string;
+}
+
+/** The workstreams that are open, and the way to those that are only stored. */
+export class Workstreams {
+  readonly #deps: RegistryDeps;
+  readonly #open = new Map<string, Workstream>();
+  /** A load or a creation in progress, so that two callers get one workstream. */
+  readonly #pending = new Map<string, Promise<Workstream>>();
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Opens what was open, gives unfinished runs back to their workstreams, and makes `main` if there is none. */
+  async load(recovered: Map<string, AdoptedRun[]>, restore: (data: WorkstreamData, run: AdoptedRun) => Promise<void>) {
+    const rows = await readOpen(this.#deps.store);
+    for (const wsId of recovered.keys()) {
+      if (rows.some(({ ws_id }) => ws_id === wsId)) continue;
+      const row = await readById(this.#deps.store, wsId);
+      if (row) rows.push(row);
+    }
+    for (const row of rows) {
+      const workstream = this.#add(row);
+      for (const run of recovered.get(row.ws_id) ?? []) await restore(workstream.data, run);
+    }
+    const main = await readByKey(this.#deps.store, MAIN);
+    if (!main) await this.create({ sessionKey: MAIN });
+    else if (this.#open.size === 0) await this.#reopen(main);
+  }
+
+  /** Continues what `load` read; call it when everything that listens is in place. */
+  adopt(recovered: Map<string, AdoptedRun[]>): RunHandle[] {
+    return [...recovered].flatMap(([wsId, runs]) => this.#open.get(wsId)?.adopt(runs) ?? []);
+  }
+
+  /** In the order they were made. */
+  list(): Workstream[] {
+    return [...this.#open.values()].sort((a, b) => a.data.createdMs - b.data.createdMs);
+  }
+
+  find(wsId: string): Workstream | undefined {
+    return this.#open.get(wsId);
+  }
+
+  /** An open workstream, or one that was unloaded to make room. NOT_FOUND otherwise. */
+  async get(wsId: string): Promise<Workstream> {
+    const open = this.#open.get(wsId);
+    if (open) return open;
+    const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId) : undefined;
+    if (row?.loaded !== 2) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+    return this.#reopen(row);
+  }
+
+  /** Stored under this ws_id, open or not. */
+  async isStored(wsId: string): Promise<boolean> {
+    return this.#open.has(wsId) || (await readById(this.#deps.store, wsId)) !== undefined;
+  }
+
+  /** The workstream of a session key; undefined when there is none. Opens it when it is closed. */
+  async findByKey(key: string): Promise<Workstream | undefined> {
+    for (const workstream of this.#open.values()) {
+      if ([workstream.data.wsId, workstream.data.sessionKey, workstream.data.alias].includes(key)) return workstream;
+    }
+    const { store } = this.#deps;
+    const row = kindOfKey(key) === 'wsId' ? await readById(store, key) : await readByKey(store, key);
+    return row && this.#reopen(row);
+  }
+
+  /** As `findByKey`, but a key shaped like an alias makes a workstream of that name. */
+  async obtainByKey(key: string): Promise<Workstream> {
+    const found = await this.findByKey(key);
+    if (found) return found;
+    const kind = kindOfKey(key);
+    if (key === MAIN) return this.#once(key, () => this.create({ sessionKey: MAIN }));
+    if (kind === 'alias') return this.#once(key, () => this.create({ name: key }));
+    throw new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
+  }
+
+  /** Reopens a stored workstream by alias, name, id or unique id prefix; undefined when there is none. */
+  async reopen(name: string): Promise<{ workstream: Workstream; wasOpen: boolean } | undefined> {
+    const row = await readByName(this.#deps.store, name);
+    if (!row) return undefined;
+    const wasOpen = this.#open.has(row.ws_id);
+    return { workstream: await this.#reopen(row), wasOpen };
+  }
+
+  async create(options: CreateOptions): Promise<Workstream> {
+    const { store, clock, ids, models } = this.#deps;
+    const name = options.name?.trim();
+    if (name) await this.requireFree(name);
+    const model = options.model?.trim();
+    if (model) await models.resolve(model);
+    const workdir = await this.#deps.resolveWorkdir(options.workdir?.trim() || undefined);
+    await this.#makeRoom();
+    const row = toWorkstreamRow({
+      wsId: ids.wsId(),
+      ...(options.sessionKey !== undefined && { sessionKey: options.sessionKey }),
+      ...(name && { alias: name }),
+      ...(model && { model }),
+      autoApprove: options.autoApprove ?? false,
+      workdir,
+      nowMs: clock.now(),
+    });
+    await store.commit({ statements: [insertWorkstream(row)] });
+    return this.#add(row);
+  }
+
+  /** CONFLICT when another workstream has the name. */
+  async requireFree(name: string, except?: string): Promise<void> {
+    requireFreeName(name);
+    const taken = await readByKey(this.#deps.store, name);
+    if (taken && taken.ws_id !== except) {
+      throw new GatewayError('CONFLICT', 'That name is already used by another workstream');
+    }
+  }
+
+  /** Unloads a workstream for good: what runs in it is cancelled, its readers end, its rows stay. */
+  async close(wsId: string): Promise<void> {
+    const workstream = await this.get(wsId);
+    if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
+    await workstream.cancel({ force: false });
+    await this.#unload(workstream, 0);
+  }
+
+  async shutdown(): Promise<void> {
+    await Promise.all(this.list().map((workstream) => workstream.shutdown()));
+  }
+
+  #add(row: WorkstreamTable): Workstream {
+    const data = createWorkstreamData(row, () => this.#deps.models.current());
+    const workstream = new Workstream(data, this.#deps);
+    this.#open.set(row.ws_id, workstream);
+    this.#deps.onLoaded(data);
+    return workstream;
+  }
+
+  #reopen(row: WorkstreamTable): Promise<Workstream> {
+    const open = this.#open.get(row.ws_id);
+    if (open) return Promise.resolve(open);
+    return this.#once(row.ws_id, async () => {
+      await this.#makeRoom();
+      await this.#deps.store.commit({ statements: [setWorkstream(row.ws_id, { loaded: 1 })] });
+      return this.#add({ ...row, loaded: 1 });
+    });
+  }
+
+  async #once(key: string, make: () => Promise<Workstream>): Promise<Workstream> {
+    const running = this.#pending.get(key);
+    if (running) return running;
+    const made = make().finally(() => this.#pending.delete(key));
+    this.#pending.set(key, made);
+    return made;
+  }
+
+  /** Unloads the oldest idle workstream that nobody looks at when there are too many. */
+  async #makeRoom(): Promise<void> {
+    const { maxLoaded, events } = this.#deps;
+    if (this.#open.size < maxLoaded) return;
+    const idle = this.list()
+      .filter(({ busy, data }) => !busy && data.sessionKey !== MAIN && !events.isFollowed(data.wsId))
+      .sort((a, b) => a.data.updatedMs - b.data.updatedMs);
+    const [oldest] = idle;
+    if (!oldest) throw new GatewayError('INVALID_REQUEST', `Maximum of ${maxLoaded} workstreams reached`);
+    await this.#unload(oldest, 2);
+    this.#deps.onEvicted();
+  }
+
+  async #unload({ data }: Workstream, loaded: 0 | 2): Promise<void> {
+    await this.#deps.store.commit({ statements: [setWorkstream(data.wsId, { loaded })] });
+    this.#open.delete(data.wsId);
+    this.#deps.events.end(data.wsId);
+    this.#deps.onUnloaded(data);
+  }
+}
