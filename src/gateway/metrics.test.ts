@@ -63,14 +63,13 @@ test('gauges ask for the state when they are read', async () => {
 
 test('workstreams are counted per state and together', async () => {
   const { lines } = setUp();
-  assert.deepEqual(await lines('service_workstreams_'), [
-    'service_workstreams_active_total 3',
+  assert.deepEqual(await lines('service_workstreams_active'), ['service_workstreams_active_total 3']);
+  assert.deepEqual(await lines('service_workstreams_by'), [
     'service_workstreams_by_state{state="idle"} 2',
     'service_workstreams_by_state{state="thinking"} 0',
     'service_workstreams_by_state{state="running"} 1',
     'service_workstreams_by_state{state="attention"} 0',
     'service_workstreams_by_state{state="error"} 0',
-    'service_workstreams_evicted_total 0',
   ]);
 });
 
