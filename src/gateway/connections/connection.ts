@@ -107,7 +107,6 @@ export class Connection implements WireListener {
     this.#outbox.flush();
     this.#end();
     this.#wire.close(code, reason);
-    this.#wire.resume(); // else the client's own close frame is not read, and the socket lingers until a deadline
   }
 
   terminate(): void {
