@@ -1,5 +1,13 @@
 import type { ApprovalItem, StreamEventOf } from '../../../../protocol/stream-events.ts';
-import { type ApprovalBlock, type Block, type Decision, isApproval, isTool, type ToolBlock } from './blocks.ts';
+import {
+  type ApprovalBlock,
+  type Block,
+  type Decision,
+  isApproval,
+  isTool,
+  type ToolBlock,
+  type ToolPhase,
+} from './blocks.ts';
 import { keepTail, toPlainText } from './plain-text.ts';
 
 /** How much of a running tool's output stays in the page; the result brings the rest. */
@@ -39,20 +47,23 @@ export function finishTool(
   }));
 }
 
-/** The question as a card; one that is already there stays as it is. */
+/**
+ * The question as a card at the end. A snapshot tells of a question before the turn that asked it is replayed, so one
+ * that is already there moves.
+ */
 export function askApproval(
   blocks: readonly Block[],
   asked: Omit<ApprovalBlock, 'kind' | 'decision'>,
 ): readonly Block[] {
-  if (blocks.some((block) => isApproval(block) && block.approvalId === asked.approvalId)) return blocks;
   const calls = new Set(asked.items.map((item) => item.call_id));
-  // The calls are shown by the question until it is decided; after a crash their first run stays visible, in doubt.
-  const others =
-    asked.question === 'tools'
-      ? blocks.filter((block) => !(isOpen(block) && calls.has(block.callId)))
-      : blocks.map((block) =>
-          isOpen(block) && calls.has(block.callId) ? { ...block, phase: 'unknown' as const } : block,
-        );
+  const others: Block[] = [];
+  for (const block of blocks) {
+    if (isApproval(block) && block.approvalId === asked.approvalId) continue;
+    const isItsCall = isOpen(block) && calls.has(block.callId);
+    if (!isItsCall) others.push(block);
+    // The calls are shown by the question until it is decided; after a crash their first run stays visible, in doubt.
+    else if (asked.question === 'outcome') others.push({ ...block, phase: 'unknown' });
+  }
   return [...others, { kind: 'approval', ...asked, decision: undefined }];
 }
 
@@ -67,8 +78,8 @@ export function decideApproval(
   const decided = blocks.with(index, { ...approval, decision: toDecision(event) });
   if (event.approved) return startTools(decided, approval.items, key);
   if (approval.question === 'outcome') return decided;
-  const denied = approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase: 'denied' as const }));
-  return [...decided, ...denied];
+  const phase = isWithdrawn(event.feedback) ? 'stopped' : 'denied';
+  return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
 
 /** What was open when the run ended is not open any more. */
@@ -95,14 +106,19 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   result: undefined,
 });
 
-/** How a stored or just finished call ended, by the words the gateway uses for a refusal. */
-export function phaseOf(output: string, isError: boolean): 'done' | 'failed' | 'denied' {
-  if (/^(Denied by user|Blocked)/.test(output)) return 'denied';
-  return isError ? 'failed' : 'done';
+/** How a stored or just finished call ended, by the words the gateway uses for what is no fault of the tool. */
+export function phaseOf(output: string, isError: boolean): ToolPhase {
+  if (!isError) return /^(Denied by user|Blocked)/.test(output) ? 'denied' : 'done';
+  if (/^(Denied by user|Blocked|Approval timed out)/.test(output)) return 'denied';
+  if (/^Outcome unknown|its outcome is unknown$/.test(output)) return 'unknown';
+  return isWithdrawn(output) ? 'stopped' : 'failed';
 }
 
+/** Nobody decided: the run had been cancelled or had ended. */
+const isWithdrawn = (words: string) => /^(Cancelled by user|Not run: the run had ended)/.test(words);
+
 const isOpen = (block: Block): block is ToolBlock =>
-  isTool(block) && (block.phase === 'running' || block.phase === 'unknown');
+  isTool(block) && (block.phase === 'running' || block.phase === 'unknown') && block.result === undefined;
 
 const toToolBlock = (item: ApprovalItem, key: string): ToolBlock => ({
   ...emptyTool({ call_id: item.call_id, name: item.func_name }, key),
@@ -123,5 +139,7 @@ function updateTool(
   return tool && isTool(tool) ? blocks.with(index, update(tool)) : blocks;
 }
 
-const toDecision = ({ approved, always, feedback }: StreamEventOf<'approval_resolved'>): Decision =>
-  approved ? { kind: 'approved', always, feedback } : { kind: 'denied', feedback };
+function toDecision({ approved, always, feedback }: StreamEventOf<'approval_resolved'>): Decision {
+  if (approved) return { kind: 'approved', always, feedback };
+  return isWithdrawn(feedback) ? { kind: 'withdrawn' } : { kind: 'denied', feedback };
+}

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Desk } from '../state/app.ts';
 import { findCommands, isCommand } from '../state/commands.ts';
 import { type Conversation, isBusy } from '../state/conversation.ts';
@@ -20,6 +20,7 @@ export function Composer({ desk, tab, conversation }: ComposerProps) {
   const busy = isBusy(conversation.state);
   const mayGo = draft.trim() !== '' && (!busy || isCommand(draft)) && tab.sending.value === undefined;
   useLayoutEffect(() => fitHeight(field.current), [draft]);
+  useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
   const submit = () => {
     if (mayGo) void desk.actions.submit(tab);
   };
@@ -98,6 +99,12 @@ function toHint({ state }: Conversation, draft: string): string {
   if (state === 'attention') return 'Waiting for your decision';
   if (isBusy(state)) return draft.trim() === '' ? 'Working' : 'Working: send when it is done';
   return draft === '' ? '' : 'Enter sends, Shift+Enter for a new line';
+}
+
+/** Typing goes on here, unless the focus is somewhere already or would bring up a keyboard on glass. */
+function takeFocus(field: HTMLTextAreaElement | null): void {
+  const isFree = document.activeElement === null || document.activeElement === document.body;
+  if (isFree && matchMedia('(pointer: fine)').matches) field?.focus({ preventScroll: true });
 }
 
 const MAX_HEIGHT_PX = 220;

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConnectionLostError, RequestError } from '../../../../protocol/client/request-error.ts';
+import { createActions } from './actions.ts';
+import { snapshot } from './conversation-fixture.ts';
+import { createFakeClient } from './fake-client.ts';
+import { openTab } from './tab.ts';
+
+function open() {
+  const fake = createFakeClient();
+  const shown: string[] = [];
+  let keys = 0;
+  const actions = createActions({
+    client: fake.client,
+    workstreams: { show: async (wsId) => void shown.push(wsId) },
+    newKey: () => `key${++keys}`,
+  });
+  const tab = openTab(snapshot().workstream, {
+    client: fake.client,
+    schedule: (run) => run(),
+    isInFront: () => true,
+    onGone: () => undefined,
+  });
+  return { ...fake, actions, shown, tab };
+}
+
+test('a sent draft leaves the composer', async () => {
+  const { actions, tab, calls, answer } = open();
+  answer('workstream.send', () => ({ status: 'ok', runId: 'r' }));
+  tab.draft.value = '  hello \n';
+  await actions.submit(tab);
+  assert.deepEqual(calls, [['workstream.send', { wsId: 'w', message: 'hello', idempotencyKey: 'key1' }]]);
+  assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', undefined, undefined]);
+});
+
+test('a message that was on its way when the connection died goes once more under the same key', async () => {
+  const { actions, tab, calls, answer } = open();
+  answer('workstream.send', () => {
+    if (calls.length === 1) throw new ConnectionLostError('gone');
+    return { status: 'ok' };
+  });
+  tab.draft.value = 'hello';
+  await actions.submit(tab);
+  assert.deepEqual(calls[0], calls[1]);
+  assert.deepEqual([calls.length, tab.draft.value, tab.problem.value], [2, '', undefined]);
+});
+
+test('a refused message stays in the composer beside the reason', async () => {
+  const { actions, tab, answer } = open();
+  answer('workstream.send', () => {
+    throw new RequestError('UNAVAILABLE', 'the disk is full');
+  });
+  tab.draft.value = 'hello';
+  await actions.submit(tab);
+  assert.deepEqual([tab.draft.value, tab.problem.value], ['hello', 'the disk is full']);
+});
+
+test('a busy workstream keeps the message', async () => {
+  const { actions, tab, answer } = open();
+  answer('workstream.send', () => ({ status: 'busy' }));
+  tab.draft.value = 'hello';
+  await actions.submit(tab);
+  assert.equal(tab.draft.value, 'hello');
+  assert.match(tab.problem.value ?? '', /still working/);
+});
+
+test('a slash command is a command, and the workstream it leads to comes to the front', async () => {
+  const { actions, tab, calls, shown, answer } = open();
+  answer('workstream.command', () => ({ status: 'ok', wsId: 'other' }));
+  tab.draft.value = '/new';
+  await actions.submit(tab);
+  assert.deepEqual([calls, shown], [[['workstream.command', { wsId: 'w', command: '/new' }]], ['other']]);
+});
+
+test('an older page goes before what is shown', async () => {
+  const { actions, tab, calls, deliver, answer } = open();
+  const message = (seq: number) => ({ seq, role: 'user' as const, content: `m${seq}`, tool_calls: null });
+  deliver('w').onSnapshot(snapshot({ messages: [message(3)], truncated: true }), 'e:0');
+  answer('workstream.history', () => ({ messages: [message(1), message(2)], truncated: false }));
+  await actions.loadEarlier(tab);
+  assert.deepEqual(calls, [['workstream.history', { wsId: 'w', before: 3, limit: 100 }]]);
+  assert.deepEqual(
+    tab.conversation.value?.blocks.map(({ key }) => key),
+    ['h1', 'h2', 'h3'],
+  );
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestError } from '../../../../protocol/client/request-error.ts';
+import type { GatewayClientOptions } from '../../../../protocol/client/ws-client.ts';
+import type { HelloOk } from '../../../../protocol/methods/connect.ts';
+import { App } from './app.ts';
+import { snapshot } from './conversation-fixture.ts';
+import { createFakeClient } from './fake-client.ts';
+import { LoginError } from './login.ts';
+
+const hello: HelloOk = {
+  type: 'hello-ok',
+  protocol: 2,
+  server: { version: '1', connId: 'c' },
+  features: { methods: [], events: [] },
+  snapshot: { presence: [], health: {}, stateVersion: { presence: 0, health: 0 }, uptimeMs: 1 },
+  policy: { maxPayload: 1, maxBufferedBytes: 1, tickIntervalMs: 30_000 },
+};
+
+function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) {
+  const fake = createFakeClient();
+  const browser = { authenticated, authEnabled, fragment, scopes: ['read', 'write', 'approve'] };
+  const logins: unknown[] = [];
+  let onStatus: GatewayClientOptions['onStatus'];
+  fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
+  fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
+  const app = new App({
+    login: {
+      status: async () => ({ ...browser }),
+      async login(credential) {
+        logins.push(credential);
+        if (!('code' in credential) || credential.code !== 'good') throw new LoginError('refused');
+        browser.authenticated = true;
+      },
+      async logout() {
+        browser.authenticated = false;
+      },
+    },
+    openClient: (options) => {
+      onStatus = options.onStatus;
+      return fake.client;
+    },
+    schedule: (run) => run(),
+    isVisible: () => true,
+    memory: { getItem: () => null, setItem: () => undefined },
+    newKey: () => 'key',
+    fragment: {
+      read: () => browser.fragment,
+      clear: () => {
+        browser.fragment = '';
+      },
+    },
+  });
+  const status: NonNullable<typeof onStatus> = (next) => onStatus?.(next);
+  const phase = () => {
+    const { value } = app.phase;
+    return value.kind === 'login' ? [value.kind, value.problem] : [value.kind];
+  };
+  return { ...fake, app, browser, logins, status, phase };
+}
+
+const settled = () => new Promise(setImmediate);
+
+test('a browser without a login sees the login card', async () => {
+  const { app, phase } = open({ authenticated: false });
+  await app.start();
+  assert.deepEqual(phase(), ['login', undefined]);
+});
+
+test('a login link logs in and leaves the address', async () => {
+  const { app, phase, browser, logins } = open({ authenticated: false, fragment: 'login=good' });
+  await app.start();
+  assert.deepEqual([phase(), logins, browser.fragment], [['desk'], [{ code: 'good' }], '']);
+});
+
+test('a used login link says so on the card', async () => {
+  const { app, phase } = open({ authenticated: false, fragment: 'login=old' });
+  await app.start();
+  assert.deepEqual(phase(), ['login', 'refused']);
+});
+
+test('a used login link is no loss to a browser that is logged in', async () => {
+  const { app, phase } = open({ fragment: 'login=old' });
+  await app.start();
+  assert.deepEqual(phase(), ['desk']);
+});
+
+test('with authentication off nobody logs in and everybody may approve', async () => {
+  const { app, phase, browser } = open({ authenticated: false, authEnabled: false });
+  browser.scopes = [];
+  await app.start();
+  assert.deepEqual([phase(), app.canApprove.value], [['desk'], true]);
+});
+
+test('a reader may not approve', async () => {
+  const { app, browser } = open();
+  browser.scopes = ['read'];
+  await app.start();
+  assert.equal(app.canApprove.value, false);
+});
+
+test('an opened connection brings the workstreams and the health', async () => {
+  const { app, calls, status } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  await settled();
+  assert.deepEqual([calls.map(([method]) => method), app.health.value?.version], [['health', 'workstream.list'], '1']);
+});
+
+test('a lost connection of a browser whose login has ended leads to the login card', async () => {
+  const { app, phase, browser, closed, status } = open();
+  await app.start();
+  browser.authenticated = false;
+  status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
+  await settled();
+  assert.deepEqual([phase(), closed], [['login', 'Your login has ended.'], ['client']]);
+});
+
+test('a lost connection of a browser that is still logged in waits for the daemon', async () => {
+  const { app, phase, status } = open();
+  await app.start();
+  status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
+  await settled();
+  assert.deepEqual([phase(), app.lost.value], [['desk'], true]);
+  status({ kind: 'open', hello });
+  assert.equal(app.lost.value, false);
+});
+
+test('a refused handshake leads to the login card', async () => {
+  const { app, phase, status } = open();
+  await app.start();
+  status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
+  assert.deepEqual(phase(), ['login', 'You have been logged out.']);
+});
+
+test('workstreams that wait for a person are counted, in whatever tab', async () => {
+  const { app, status, deliver } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  await settled();
+  deliver('w').onSnapshot(snapshot(), 'e:0');
+  deliver('w').onEvent({ type: 'ws_state', ws_id: 'w', state: 'attention' }, 'e:1');
+  assert.equal(app.waiting.value, 1);
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HistoryMessage, StreamEvent } from '../../../../protocol/stream-events.ts';
+import { foldEvent } from './conversation.ts';
+import { busy, fold, item, lines, snapshot } from './conversation-fixture.ts';
+
+const asked: StreamEvent = {
+  type: 'approve_request',
+  approval_id: 'q',
+  kind: 'tools',
+  expires_at_ms: 9,
+  items: [item('1')],
+};
+const resolved = (approved: boolean, feedback = ''): StreamEvent => ({
+  type: 'approval_resolved',
+  approval_id: 'q',
+  approved,
+  feedback,
+  always: false,
+  call_ids: ['1'],
+});
+
+test('an approved batch turns into its outcome and running cards', () => {
+  const after = fold([
+    asked,
+    resolved(true),
+    { type: 'tool_output_chunk', call_id: '1', chunk: 'one\n' },
+    { type: 'tool_output_chunk', call_id: '1', chunk: '\u001b[32mtwo\u001b[0m\n' },
+  ]);
+  assert.deepEqual(lines(after), ['approval q approved', 'tool 1 running: one\ntwo\n']);
+  const done = foldEvent(after, {
+    type: 'tool_result',
+    call_id: '1',
+    name: 'bash',
+    output: 'one\ntwo',
+    is_error: false,
+  });
+  assert.deepEqual(lines(done), ['approval q approved', 'tool 1 done: one\ntwo']);
+});
+
+test('a denied batch shows its calls as denied, and a result cannot make them done', () => {
+  const after = fold([
+    asked,
+    resolved(false, 'not now'),
+    { type: 'tool_result', call_id: '1', name: 'bash', output: 'Denied by user: not now', is_error: true },
+  ]);
+  assert.deepEqual(lines(after), ['approval q denied', 'tool 1 denied: Denied by user: not now']);
+});
+
+test('a question in the snapshot and the same question in the log are one', () => {
+  const pending = {
+    approvalId: 'q',
+    wsId: 'w',
+    sessionKey: 'main',
+    kind: 'tools' as const,
+    items: [item('1')],
+    expiresAtMs: 9,
+  };
+  const messages: HistoryMessage[] = [
+    { seq: 1, role: 'assistant', content: 'I will', tool_calls: [{ id: '1', name: 'bash', arguments: '{}' }] },
+  ];
+  const from = snapshot({
+    workstream: { ...busy.workstream, state: 'attention' },
+    messages,
+    pendingApprovals: [pending],
+  });
+  assert.deepEqual(lines(fold([asked], from)), ['answer I will', 'approval q pending']);
+});
+
+test('a question of the snapshot stands after the turn that asked it, once that is replayed', () => {
+  const pending = {
+    approvalId: 'q',
+    wsId: 'w',
+    sessionKey: 'main',
+    kind: 'tools' as const,
+    items: [item('1')],
+    expiresAtMs: 9,
+  };
+  const from = snapshot({ workstream: { ...busy.workstream, state: 'attention' }, pendingApprovals: [pending] });
+  const replayed = fold(
+    [{ type: 'thinking_start' }, { type: 'content', text: 'I will' }, { type: 'stream_end' }],
+    from,
+  );
+  assert.deepEqual(lines(foldEvent(replayed, asked)), ['answer I will', 'approval q pending']);
+});
+
+test('a question that a cancel ends counts as withdrawn, its calls as stopped', () => {
+  const after = fold([
+    asked,
+    resolved(false, 'Cancelled by user'),
+    { type: 'tool_result', call_id: '1', name: 'bash', output: 'Cancelled by user', is_error: true },
+    { type: 'cancelled' },
+    { type: 'stream_end' },
+    { type: 'ws_state', ws_id: 'w', state: 'idle' },
+  ]);
+  assert.deepEqual(lines(after), ['approval q withdrawn', 'tool 1 stopped: Cancelled by user']);
+});
+
+test('a skipped call stays in doubt when the run has ended', () => {
+  const after = fold(
+    [
+      { type: 'tool_info', items: [item('1')] },
+      { type: 'approve_request', approval_id: 'q', kind: 'outcome', expires_at_ms: 9, items: [item('1')] },
+      resolved(false),
+      { type: 'tool_result', call_id: '1', name: 'bash', output: 'Outcome unknown: Headgate stopped', is_error: true },
+      { type: 'ws_state', ws_id: 'w', state: 'idle' },
+    ],
+    busy,
+  );
+  assert.deepEqual(lines(after), ['tool 1 unknown: Outcome unknown: Headgate stopped', 'approval q denied']);
+});
+
+test('a question about an unknown outcome keeps the first run visible and in doubt', () => {
+  const outcome: StreamEvent = {
+    type: 'approve_request',
+    approval_id: 'q',
+    kind: 'outcome',
+    expires_at_ms: 9,
+    items: [item('1')],
+  };
+  const waiting = fold([{ type: 'tool_info', items: [item('1')] }, outcome], busy);
+  assert.deepEqual(lines(waiting), ['tool 1 unknown: ', 'approval q pending']);
+  const skipped = foldEvent(waiting, resolved(false));
+  assert.deepEqual(lines(skipped), ['tool 1 unknown: ', 'approval q denied']);
+  const again = foldEvent(waiting, resolved(true));
+  assert.deepEqual(lines(again), ['tool 1 running: ', 'approval q approved']);
+});
+
+test('a call id that a later turn uses again gets its own card', () => {
+  const result: StreamEvent = { type: 'tool_result', call_id: '1', name: 'bash', output: 'ok', is_error: false };
+  const info: StreamEvent = { type: 'tool_info', items: [item('1')] };
+  assert.deepEqual(lines(fold([info, result, info])), ['tool 1 done: ok', 'tool 1 running: ']);
+});
+
+test('a malformed call is a failed card with its reason', () => {
+  const after = fold([{ type: 'tool_info', items: [item('1', { error: 'arguments are no JSON' })] }]);
+  assert.deepEqual(lines(after), ['tool 1 failed: arguments are no JSON']);
+});
+
+test('a cancel keeps the partial answer, withdraws the question and stops the tools', () => {
+  const after = fold([
+    { type: 'tool_info', items: [item('0')] },
+    asked,
+    { type: 'content', text: 'par' },
+    { type: 'cancelled' },
+    { type: 'stream_end' },
+    { type: 'ws_state', ws_id: 'w', state: 'idle' },
+  ]);
+  assert.deepEqual(lines(after), ['tool 0 stopped: ', 'approval q withdrawn', 'answer partial par']);
+  assert.equal(after.state, 'idle');
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WorkstreamRow } from '../../../../protocol/methods/workstream.ts';
+import { snapshot } from './conversation-fixture.ts';
+import { createFakeClient } from './fake-client.ts';
+import { tabName, tabState } from './tab.ts';
+import { Workstreams } from './workstreams.ts';
+
+const row = (wsId: string): WorkstreamRow => ({ ...snapshot().workstream, wsId, name: `name of ${wsId}` });
+
+function open(remembered: string | null = null) {
+  const fake = createFakeClient();
+  const stored = { front: remembered };
+  let listed: WorkstreamRow[] = [];
+  fake.answer('workstream.list', () => ({ workstreams: listed }));
+  const workstreams = new Workstreams({
+    client: fake.client,
+    schedule: (run) => run(),
+    isVisible: () => true,
+    memory: {
+      getItem: () => stored.front,
+      setItem: (_key, value) => {
+        stored.front = value;
+      },
+    },
+  });
+  const list = async (...ids: string[]) => {
+    listed = ids.map(row);
+    await workstreams.refresh();
+  };
+  const ids = () => workstreams.tabs.value.map(({ wsId }) => wsId);
+  return {
+    ...fake,
+    workstreams,
+    list,
+    ids,
+    stored,
+    setListed: (...names: string[]) => {
+      listed = names.map(row);
+    },
+  };
+}
+
+test('the list becomes tabs, the first one in front', async () => {
+  const { workstreams, list, ids, stored } = open();
+  await list('a', 'b');
+  assert.deepEqual([ids(), workstreams.front.value?.wsId, stored.front], [['a', 'b'], 'a', 'a']);
+});
+
+test('the tab that was in front before a reload is in front again', async () => {
+  const { workstreams, list } = open('b');
+  await list('a', 'b');
+  assert.equal(workstreams.front.value?.wsId, 'b');
+});
+
+test('a tab survives a new list, one that is gone is closed, and another comes to the front', async () => {
+  const { workstreams, list, ids, closed } = open('b');
+  await list('a', 'b');
+  const kept = workstreams.tabs.value[0];
+  await list('a', 'c');
+  assert.equal(workstreams.tabs.value[0], kept);
+  assert.deepEqual([ids(), closed, workstreams.front.value?.wsId], [['a', 'c'], ['b'], 'a']);
+});
+
+test('what is said in another tab marks it as unread until it comes to the front', async () => {
+  const { workstreams, list, deliver } = open();
+  await list('a', 'b');
+  deliver('b').onSnapshot(snapshot({ workstream: row('b') }), 'e:0');
+  deliver('b').onEvent({ type: 'content', text: 'news' }, 'e:1');
+  const [front, other] = workstreams.tabs.value;
+  assert.deepEqual([front?.unread.value, other?.unread.value], [false, true]);
+  workstreams.select('b');
+  assert.equal(other?.unread.value, false);
+});
+
+test('name and state follow the log once it is read', async () => {
+  const { workstreams, list, deliver } = open();
+  await list('a');
+  const [tab] = workstreams.tabs.value;
+  assert.ok(tab);
+  assert.deepEqual([tabName(tab), tabState(tab)], ['name of a', 'idle']);
+  deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  deliver('a').onEvent({ type: 'ws_state', ws_id: 'a', state: 'attention' }, 'e:1');
+  assert.deepEqual([tabName(tab), tabState(tab)], ['name of a', 'attention']);
+});
+
+test('a question in a workstream without a tab brings the list up to date', async () => {
+  const { list, setListed, emit, ids } = open();
+  await list('a');
+  setListed('a', 'b');
+  emit('approval.requested', { approvalId: 'q', wsId: 'b', sessionKey: 'b', kind: 'tools', items: [], expiresAtMs: 1 });
+  await new Promise(setImmediate);
+  assert.deepEqual(ids(), ['a', 'b']);
+});
+
+test('a workstream that is made comes to the front', async () => {
+  const { workstreams, list, setListed, answer, calls } = open();
+  await list('a');
+  setListed('a', 'new');
+  answer('workstream.create', () => ({ wsId: 'new', name: 'x', resumed: false, messageCount: 0 }));
+  await workstreams.create({ name: 'x' });
+  assert.deepEqual([workstreams.front.value?.wsId, calls[1]], ['new', ['workstream.create', { name: 'x' }]]);
+});
+
+test('saved conversations leave out those that are open', async () => {
+  const { workstreams, answer } = open();
+  const saved = (wsId: string, loaded: boolean) => ({
+    wsId,
+    loaded,
+    alias: null,
+    name: wsId,
+    title: null,
+    createdMs: 1,
+    updatedMs: 1,
+    messageCount: 1,
+  });
+  answer('workstream.saved', () => ({ workstreams: [saved('a', true), saved('b', false)] }));
+  assert.deepEqual(
+    (await workstreams.saved()).map(({ wsId }) => wsId),
+    ['b'],
+  );
+});
