@@ -189,7 +189,10 @@ function toWire({ webSocket, socket }: RawSocket, log: Log): Wire {
     get pendingBytes() {
       return socket.writableLength;
     },
-    close: (code, reason) => webSocket.close(code, reason),
+    close(code, reason) {
+      webSocket.close(code, reason);
+      webSocket.resume(); // a paused socket would never read the client's own close frame
+    },
     terminate: () => webSocket.terminate(),
     ping() {
       if (isOpen()) webSocket.ping();

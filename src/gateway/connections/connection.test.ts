@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ResponseFrame } from '../../../protocol/frames.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { HelloOk } from '../../../protocol/methods/connect.ts';
+import { BUDGET, openConnection } from '../testing/connection-fixture.ts';
+import { CONNECT } from '../testing/gateway-fixture.ts';
+
+const never = () => new Promise<never>(() => undefined);
+
+test('the answer to a good handshake is hello-ok, and only then comes an event', async () => {
+  const { broadcast, welcome, frames, endTurn, calls, seen } = openConnection();
+  broadcast.publish('tick', { ts: 1 });
+  await welcome();
+  broadcast.publish('tick', { ts: 2 });
+  await endTurn();
+  const [answer, ...events] = frames();
+  const hello = HelloOk.parse((answer as ResponseFrame).payload);
+  assert.deepEqual(
+    { ...hello, features: undefined },
+    {
+      type: 'hello-ok',
+      protocol: 2,
+      server: { version: '1.2.3', connId: 'c1' },
+      features: undefined,
+      snapshot: { presence: [], health: {}, stateVersion: { presence: 1, health: 1 }, uptimeMs: 12 },
+      policy: { maxPayload: 1_048_576, maxBufferedBytes: BUDGET, tickIntervalMs: 30_000 },
+    },
+  );
+  assert.deepEqual(events, [{ type: 'event', event: 'tick', payload: { ts: 2 }, seq: 2 }]);
+  assert.deepEqual(calls, ['pause', 'maxPayload 1048576', 'resume']);
+  assert.deepEqual(seen, ['left lobby', 'present c1']);
+});
+
+test('features name what this client may use, and not connect', async () => {
+  const { welcome, frames } = openConnection();
+  await welcome();
+  const { features } = HelloOk.parse((frames()[0] as ResponseFrame).payload);
+  const has = (name: string) => features.methods.includes(name);
+  assert.deepEqual(['agent', 'workstream.list', 'auth.status', 'approval.list', 'connect'].map(has), [
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  assert.deepEqual(features.events, ['agent', 'chat', 'workstream', 'presence', 'tick', 'health', 'shutdown']);
+});
+
+test('frames that came with the first one are answered after it', async () => {
+  const { call, endTurn, answers } = openConnection();
+  call('c', 'connect', CONNECT);
+  call('1', 'health');
+  await endTurn();
+  await endTurn();
+  assert.deepEqual(
+    answers().map(([id]) => id),
+    ['c', '1'],
+  );
+});
+
+test('frames that came with a refused one are not', async () => {
+  const { call, endTurn, answers, calls } = openConnection({ authenticate: async () => undefined });
+  call('c', 'connect', CONNECT);
+  call('1', 'health');
+  await endTurn();
+  assert.deepEqual([answers(), calls.at(-1)], [[['c', 'UNAUTHORIZED']], 'close 1008 unauthorized']);
+});
+
+test('silence for ten seconds ends a connection without a word', async () => {
+  const { clock, calls, frames } = openConnection();
+  await clock.advance(LIMITS.handshakeMs - 1);
+  assert.deepEqual(calls, []);
+  await clock.advance(1);
+  assert.deepEqual([calls, frames()], [['close 1000'], []]);
+});
+
+test('the ten seconds include the time that judging the credential takes', async () => {
+  const { call, clock, calls } = openConnection({ authenticate: never });
+  call('c', 'connect', CONNECT);
+  await clock.advance(LIMITS.handshakeMs);
+  assert.equal(calls.at(-1), 'close 1000');
+});
+
+test('after the handshake silence is fine', async () => {
+  const { welcome, clock, calls } = openConnection();
+  await welcome();
+  await clock.advance(LIMITS.handshakeMs * 10);
+  assert.equal(calls.at(-1), 'resume');
+});
+
+test('a credential that cannot be judged closes with 1011 and says nothing', async () => {
+  const { call, endTurn, calls, frames } = openConnection({ authenticate: () => Promise.reject(new Error('disk')) });
+  call('c', 'connect', CONNECT);
+  await endTurn();
+  assert.deepEqual([calls.at(-1), frames()], ['close 1011', []]);
+});
+
+test('a client that answers no ping is given up at the third tick', async () => {
+  const { welcome, connection, calls } = openConnection();
+  connection.tick();
+  await welcome();
+  calls.length = 0;
+  connection.tick();
+  connection.tick();
+  connection.onPong();
+  connection.tick();
+  connection.tick();
+  assert.deepEqual(calls, ['ping', 'ping', 'ping', 'ping']);
+  connection.tick();
+  assert.deepEqual(calls.slice(4), ['terminate']);
+});
+
+test('any frame is a sign of life', async () => {
+  const { welcome, connection, calls, call } = openConnection();
+  await welcome();
+  for (let i = 0; i < 5; i++) {
+    connection.tick();
+    call(`${i}`, 'health');
+  }
+  assert.equal(calls.includes('terminate'), false);
+});
+
+test('a revoked credential closes the connection at once', async () => {
+  const { welcome, revocation, calls, seen, broadcast, endTurn } = openConnection();
+  await welcome();
+  revocation.abort();
+  assert.deepEqual([calls.at(-1), seen.at(-1), broadcast.size], ['close 1008 unauthorized', 'absent c1', 0]);
+  broadcast.publish('tick', { ts: 1 });
+  await endTurn();
+});
+
+test('a credential revoked while it was being judged opens nothing', async () => {
+  const { revocation, welcome, calls, broadcast } = openConnection();
+  revocation.abort();
+  await welcome();
+  assert.deepEqual([calls.includes('close 1008 unauthorized'), broadcast.size], [true, 0]);
+});
+
+test('after its end a connection hears and says nothing', async () => {
+  const { welcome, connection, call, endTurn, frames, seen } = openConnection();
+  await welcome();
+  connection.close({ code: 1012, reason: 'service restart' });
+  connection.onClose();
+  call('late', 'health');
+  await endTurn();
+  assert.deepEqual([frames().length, seen.filter((word) => word.startsWith('absent'))], [1, ['absent c1']]);
+});

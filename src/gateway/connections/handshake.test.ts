@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Principal } from '../call.ts';
+import { CONNECT } from '../testing/gateway-fixture.ts';
+import { shakeHands } from './handshake.ts';
+
+const ada: Principal = {
+  id: 'ada',
+  scopes: new Set(['write']),
+  source: { kind: 'operator' },
+  revoked: new AbortController().signal,
+};
+
+const authenticator = {
+  authenticate: async (token: string | undefined) => (token === 'good' ? ada : undefined),
+};
+
+const shake = (text: string | undefined, upgradeToken?: string) => shakeHands(text, { authenticator, upgradeToken });
+const connect = (params?: unknown) => JSON.stringify({ type: 'req', id: '1', method: 'connect', params });
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+/** What a client reads of an outcome: the answer, then how the socket closes. */
+async function read(text: string | undefined, upgradeToken?: string) {
+  const outcome = await shake(text, upgradeToken);
+  if (outcome.kind === 'accepted') return outcome.principal.id;
+  const { answer, closing } = outcome;
+  const error = answer && `${answer.id} ${answer.error.code} ${answer.error.message}`;
+  return [error, closing.code, closing.reason];
+}
+
+const INVALID = [undefined, 1008, 'invalid handshake'];
+const REFUSED: [what: string, text: string | undefined, read: unknown][] = [
+  ['not JSON', '{', [undefined, 1000, '']],
+  ['a binary frame', undefined, [undefined, 1000, '']],
+  ['a number', '42', INVALID],
+  ['null', 'null', INVALID],
+  ['an array', '[]', INVALID],
+  ['a response frame', '{"type":"res","id":"1","ok":true}', INVALID],
+  ['a frame without id', '{"type":"req","method":"connect"}', INVALID],
+  ['a frame with an empty id', '{"type":"req","id":"","method":"connect"}', INVALID],
+  ['a frame with an unknown property', '{"type":"req","id":"1","method":"connect","x":1}', INVALID],
+  ['a frame with a key called __proto__', '{"type":"req","id":"1","method":"connect","__proto__":{}}', INVALID],
+  ['a value nested more than 32 deep', connect(JSON.parse(nested(32))), INVALID],
+  [
+    'another method first',
+    '{"type":"req","id":"1","method":"health"}',
+    ['1 INVALID_REQUEST invalid handshake: first request must be connect', 1008, 'invalid handshake'],
+  ],
+  [
+    'max below ours',
+    connect({ ...CONNECT, maxProtocol: 1 }),
+    ['1 INVALID_REQUEST protocol mismatch', 1002, 'protocol mismatch'],
+  ],
+  [
+    'min above ours',
+    connect({ ...CONNECT, minProtocol: 3, maxProtocol: 9 }),
+    ['1 INVALID_REQUEST protocol mismatch', 1002, 'protocol mismatch'],
+  ],
+  ['no token', connect(CONNECT), ['1 UNAUTHORIZED unauthorized', 1008, 'unauthorized']],
+  ['an empty auth object', connect({ ...CONNECT, auth: {} }), ['1 UNAUTHORIZED unauthorized', 1008, 'unauthorized']],
+  [
+    'a wrong token',
+    connect({ ...CONNECT, auth: { token: 'bad' } }),
+    ['1 UNAUTHORIZED unauthorized', 1008, 'unauthorized'],
+  ],
+  [
+    'the token __proto__',
+    connect({ ...CONNECT, auth: { token: '__proto__' } }),
+    ['1 UNAUTHORIZED unauthorized', 1008, 'unauthorized'],
+  ],
+];
+
+for (const [what, text, expected] of REFUSED) {
+  test(`${what} is refused as the protocol says`, async () => {
+    assert.deepEqual(await read(text), expected);
+  });
+}
+
+const BAD_PARAMS: [what: string, params: unknown, problem: RegExp][] = [
+  ['no params', undefined, /minProtocol/],
+  ['params that are an array', [], /expected object/],
+  ['an unknown property', { ...CONNECT, role: 'admin' }, /"role"/],
+  ['scopes of its own choice', { ...CONNECT, scopes: ['approve'] }, /"scopes"/],
+  ['a client without mode', { ...CONNECT, client: { ...CONNECT.client, mode: undefined } }, /client\.mode/],
+  ['an empty client name', { ...CONNECT, client: { ...CONNECT.client, name: '' } }, /client\.name/],
+  ['a token that is an array', { ...CONNECT, auth: { token: ['good'] } }, /auth\.token/],
+  ['a token that is an object', { ...CONNECT, auth: { token: { length: 4 } } }, /auth\.token/],
+  ['protocol 0', { ...CONNECT, minProtocol: 0 }, /minProtocol/],
+];
+
+for (const [what, params, problem] of BAD_PARAMS) {
+  test(`connect with ${what} is refused, naming the place`, async () => {
+    const [error, ...closing] = (await read(connect(params), 'good')) as [string, number, string];
+    assert.match(error, /^1 INVALID_REQUEST invalid connect params: /);
+    assert.match(error, problem);
+    assert.deepEqual(closing, [1008, 'invalid handshake']);
+  });
+}
+
+test('a protocol mismatch says which version is spoken here', async () => {
+  const outcome = await shake(connect({ ...CONNECT, minProtocol: 3, maxProtocol: 3 }));
+  assert.deepEqual(outcome.kind === 'refused' && outcome.answer?.error.details, { expectedProtocol: 2 });
+});
+
+test('params are judged before the version, the version before the credential', async () => {
+  assert.match(String(await read(connect({ ...CONNECT, maxProtocol: 'x' }))), /invalid connect params/);
+  assert.match(String(await read(connect({ ...CONNECT, maxProtocol: 1 }))), /protocol mismatch/);
+});
+
+test('a token in the first frame is accepted', async () => {
+  assert.equal(await read(connect({ ...CONNECT, auth: { token: 'good' } })), 'ada');
+});
+
+test('what the upgrade carried counts when the frame gives none', async () => {
+  assert.equal(await read(connect(CONNECT), 'good'), 'ada');
+  assert.equal(await read(connect({ ...CONNECT, auth: {} }), 'good'), 'ada');
+});
+
+test('a wrong token in the frame is not saved by a good one of the upgrade', async () => {
+  const outcome = await read(connect({ ...CONNECT, auth: { token: 'bad' } }), 'good');
+  assert.deepEqual(outcome, ['1 UNAUTHORIZED unauthorized', 1008, 'unauthorized']);
+});
+
+test('32 levels are not too deep', async () => {
+  // The frame and its params are the first two of them.
+  assert.match(String(await read(connect({ x: JSON.parse(nested(30)) }))), /invalid connect params/);
+});

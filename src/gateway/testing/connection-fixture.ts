@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import type { ResponseFrame } from '../../../protocol/frames.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import type { Principal } from '../call.ts';
+import { Connection } from '../connections/connection.ts';
+import { createHello } from '../connections/hello.ts';
+import { createRevocations } from '../connections/revocations.ts';
+import type { Dispatch } from '../dispatch.ts';
+import { fakeWire } from './fake-wire.ts';
+import { CONNECT, strictBroadcast } from './gateway-fixture.ts';
+
+/** What may wait for a client of this fixture, in bytes. */
+export const BUDGET = 4_000;
+
+interface ConnectionFixtureOptions {
+  dispatch?: Dispatch;
+  isStalled?: boolean;
+  authenticate?: () => Promise<Principal | undefined>;
+}
+
+/** One connection over a wire and a clock that are moved by hand; its turns end when the test says so. */
+export function openConnection({
+  dispatch = async (method) => method,
+  isStalled = false,
+  authenticate,
+}: ConnectionFixtureOptions = {}) {
+  const clock = fakeClock();
+  const broadcast = strictBroadcast();
+  const seen: string[] = [];
+  const revocation = new AbortController();
+  const principal: Principal = {
+    id: 'ada',
+    scopes: new Set(['write']),
+    source: { kind: 'operator' },
+    revoked: revocation.signal,
+  };
+  const turn: (() => void)[] = [];
+  const fake = fakeWire({ isStalled });
+  const upgrade = { connId: 'c1', address: '::1', token: undefined, leaveLobby: () => void seen.push('left lobby') };
+  const connection = new Connection(fake.wire, upgrade, {
+    dispatch,
+    authenticator: { authenticate: authenticate ?? (async () => principal) },
+    hello: createHello({
+      server: { version: '1.2.3' },
+      presence: () => [],
+      health: () => ({}),
+      stateVersion: () => ({ presence: 1, health: 1 }),
+      uptimeMs: () => 12.5,
+      policy: { maxBufferedBytes: BUDGET, tickIntervalMs: 30_000 },
+    }),
+    presence: {
+      connected: (connId) => void seen.push(`present ${connId}`),
+      disconnected: (connId) => void seen.push(`absent ${connId}`),
+    },
+    broadcast,
+    revocations: createRevocations(),
+    follow: () => assert.fail('nobody subscribes'),
+    maxBufferedBytes: BUDGET,
+    defer: (task) => void turn.push(task),
+    clock,
+    log: recordingLog(),
+  });
+  const endTurn = async () => {
+    await new Promise(setImmediate);
+    for (const task of turn.splice(0)) task();
+  };
+  const say = (frame: unknown) => connection.onMessage(JSON.stringify(frame));
+  const call = (id: string, method: string, params?: unknown) => say({ type: 'req', id, method, params });
+  return {
+    ...fake,
+    clock,
+    broadcast,
+    seen,
+    revocation,
+    connection,
+    endTurn,
+    say,
+    call,
+    async welcome() {
+      call('c', 'connect', CONNECT);
+      await endTurn();
+    },
+    /** Answers as `id code|payload`. */
+    answers: () =>
+      (fake.frames() as ResponseFrame[])
+        .filter(({ type }) => type === 'res')
+        .map(({ id, payload, error }) => [id, error?.code ?? payload]),
+  };
+}
