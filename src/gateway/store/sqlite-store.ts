@@ -45,7 +45,7 @@ export interface SqliteStoreOptions {
 
 /** Opens, checks, migrates and claims the file; see `openUndamaged` and `migrate` for what can go wrong. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { path, clock, log, durability } = options;
+  const { path, clock, log, durability, maxWalBytes = 64 * 1_048_576 } = options;
   const opened = openUndamaged(path, {
     clock,
     log,
@@ -53,6 +53,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       migrate(connection, { path, log });
       connection.run(`pragma synchronous = ${durability}`);
       connection.run('pragma wal_autocheckpoint = 0');
+      connection.run(`pragma journal_size_limit = ${maxWalBytes}`); // a log that grew beyond is cut when it starts anew
+      connection.run('pragma cache_size = -16384'); // KiB
       return claimIdentity(connection, options);
     },
   });
@@ -64,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     fallback: localCheckpoint(connection),
     clock,
     log,
-    maxWalBytes: options.maxWalBytes ?? 64 * 1_048_576,
+    maxWalBytes,
   });
   const queue = createUnitQueue({
     write: createGroupWriter({ connection, heads, clock, durability }),

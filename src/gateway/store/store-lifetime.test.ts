@@ -110,20 +110,27 @@ test('a second damaged file never takes the place of the first', async () => {
   assert.equal(readFileSync(`${path}.damaged-19700101T000001Z`, 'utf8'), 'the first one');
 });
 
-test('a file found broken after an unclean stop is set aside, and the epoch is new', async () => {
-  using dir = tempDir();
-  const path = join(dir.path, 'headgate.db');
-  const before = await tempStore({ path });
-  for (let n = 0; n < 20; n += 1) await before.commit({ events: { wsId: `${n}`, events: [info('x'.repeat(5_000))] } });
-  await before.close();
-  pretendUnclean(path);
-  truncateSync(path, 5 * 4_096);
-  await using store = await tempStore({ path });
-  assert.deepEqual(
-    { aside: store.setAside !== undefined, same: store.epoch === before.epoch, bounds: store.bounds('1') },
-    { aside: true, same: false, bounds: { first: 1, last: 0 } },
-  );
-});
+for (const [title, damage] of [
+  ['cut off', (path: string) => truncateSync(path, 5 * 4_096)],
+  ['garbled in its last pages', (path: string) => garble(path, statSync(path).size - 3 * 4_096)],
+] as const) {
+  test(`a file found ${title} after an unclean stop is set aside, and the epoch is new`, async () => {
+    using dir = tempDir();
+    const path = join(dir.path, 'headgate.db');
+    const before = await tempStore({ path });
+    for (const wsId of ['1', '2', '3', '4', '5', '6']) {
+      await before.commit({ events: { wsId, events: [info('x'.repeat(5_000))] } });
+    }
+    await before.close();
+    pretendUnclean(path);
+    damage(path);
+    await using store = await tempStore({ path });
+    assert.deepEqual(
+      { aside: store.setAside !== undefined, same: store.epoch === before.epoch, bounds: store.bounds('1') },
+      { aside: true, same: false, bounds: { first: 1, last: 0 } },
+    );
+  });
+}
 
 test('a file that cannot be reached is left where it is', async () => {
   using dir = tempDir();
@@ -149,6 +156,11 @@ function pretendUnclean(path: string): void {
   connection.run(UPSERT_META, ['clean_stop', '0']);
   connection.run('pragma wal_checkpoint(truncate)');
   connection.close();
+}
+
+function garble(path: string, from: number): void {
+  const content = readFileSync(path);
+  writeFileSync(path, content.fill(0xff, from));
 }
 
 async function killInMidRun(path: string): Promise<number> {
