@@ -25,14 +25,16 @@ import { createGateway, type Gateway, type GatewayDeps } from '../src/gateway/ga
 import { loginLink } from '../src/gateway/methods/auth.ts';
 import { startCheckpointThread } from '../src/gateway/store/checkpoint-thread.ts';
 import { lockHome } from '../src/gateway/store/home-lock.ts';
-import { createRetention } from '../src/gateway/store/retention.ts';
 import { openSqliteStore, type SqliteStore } from '../src/gateway/store/sqlite-store.ts';
-import { resolveWorkdir } from '../src/gateway/workstreams/workdir.ts';
+import { resolveWorkdir, type WorkdirPolicy } from '../src/gateway/workstreams/workdir.ts';
 import { createHttpApp } from '../src/http/app.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { Ids } from '../src/ids.ts';
 import type { Log } from '../src/log.ts';
+import { runInBackground } from './background.ts';
 import type { Config } from './config.ts';
+import { closeServer, listen, urlOf } from './listen.ts';
+import { StartError } from './start-error.ts';
 
 /** Everything a daemon is made of that is not its own code: what the command line, the environment and the build say. */
 export interface DaemonOptions {
@@ -86,14 +88,9 @@ export interface Daemon {
   shutdown(reason: string): Promise<void>;
 }
 
-/** The daemon cannot start, in words for the person who started it. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
 /** From choices to running parts: the only file that names implementations. The port opens when all else is ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const lock = asStartError(() => lockHome(options.home));
+  const lock = await asStartError(() => lockHome(options.home));
   try {
     const store = await openStore(options);
     try {
@@ -132,19 +129,14 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { clock, log, host } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
-  const models = createModels({
-    config: options.config,
-    environment: options.environment,
-    model: options.model,
-    clock,
-    log,
-  });
+  const { publicUrl } = options.config.server;
+  const url = () => urlOf({ ...address, publicUrl });
+  const models = createModels({ ...options, model: options.model });
   await asStartError(() => models.start());
   const { toolbox, runner, notSandboxed } = await createTools(options);
-  const standard = options.workdir ?? options.config.workdir ?? path.join(options.home, 'workspace');
-  const workdirs = { home: options.home, userHome: options.userHome, standard };
+  const workdirs = workdirPolicyOf(options);
   const workdir = await asStartError(() => resolveWorkdir(workdirs));
-  const auth = await createAuth(options, { store, baseUrl: () => urlOf(options, address.port) });
+  const auth = await createAuth(options, { store, baseUrl: url });
   const originPolicy = originPolicyAt(options, address);
   const gateway = createGateway({
     ...options,
@@ -166,8 +158,19 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   await gateway.recover();
   const server = createHttp(options, { gateway, originPolicy, ...auth, closing: stopping.signal });
   address.port = await listen(server, address);
-  const background = runInBackground(options, { gateway, models, store, auth, signal: stopping.signal });
+  const { retentionDays } = options.config;
+  const background = runInBackground({
+    clock,
+    log,
+    retentionDays,
+    gateway,
+    models,
+    store,
+    auth,
+    signal: stopping.signal,
+  });
   const shutdown = once(async (reason: string) => {
+    server.close(); // nobody new from here on
     stopping.abort(new Error(reason));
     await gateway.shutdown(reason);
     await closeServer(server);
@@ -176,7 +179,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     release();
   });
   return {
-    url: urlOf(options, address.port),
+    url: url(),
     port: address.port,
     model: models.current(),
     workdir,
@@ -186,6 +189,12 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     shutdown,
   };
 }
+
+const workdirPolicyOf = ({ home, userHome, workdir, config }: DaemonOptions): WorkdirPolicy => ({
+  home,
+  userHome,
+  standard: workdir ?? config.workdir ?? path.join(home, 'workspace'),
+});
 
 async function createTools(
   options: DaemonOptions,
@@ -214,7 +223,14 @@ async function createAuth(options: DaemonOptions, { store, baseUrl }: { store: S
   const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, sessions });
   const codes = createLoginCodes({ store, clock, ids });
   const throttle = createLoginThrottle({ clock });
-  return { authenticator, sessions, codes, throttle, baseUrl, link: () => loginLink({ authenticator, codes, baseUrl }) };
+  return {
+    authenticator,
+    sessions,
+    codes,
+    throttle,
+    baseUrl,
+    link: () => loginLink({ authenticator, codes, baseUrl }),
+  };
 }
 
 /** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */
@@ -261,86 +277,15 @@ function createHttp(options: DaemonOptions, { gateway, originPolicy, authenticat
   return server;
 }
 
-interface BackgroundParts {
-  gateway: Gateway;
-  models: { run(signal: AbortSignal): Promise<void> };
-  store: SqliteStore;
-  auth: { sessions: { run(signal: AbortSignal): Promise<void> } };
-  signal: AbortSignal;
-}
-
-/** Approvals do not age while the daemon is down: it leaves a sign of life this often. */
-const ALIVE_MS = 30_000;
-
-function runInBackground({ clock, log, config }: DaemonOptions, parts: BackgroundParts): Promise<unknown> {
-  const { gateway, models, store, auth, signal } = parts;
-  const retention = createRetention({ store, clock, log, eventDays: config.retentionDays });
-  const stayAlive = async () => {
-    while (!signal.aborted) {
-      await store.markAlive(clock.now()).catch((error: unknown) => log.warn({ err: error }, 'no sign of life stored'));
-      await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
-    }
-  };
-  const services = { gateway, models, logins: auth.sessions, retention, alive: { run: stayAlive } };
-  return Promise.all(
-    Object.entries(services).map(async ([name, service]) => {
-      try {
-        await service.run(signal);
-      } catch (error) {
-        if (!signal.aborted) log.error({ err: error, service: name }, 'a background service ended');
-      }
-    }),
-  );
-}
-
-async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once('error', reject);
-  server.listen({ host, port }, () => {
-    server.off('error', reject);
-    const address = server.address();
-    resolve(typeof address === 'object' && address !== null ? address.port : port);
-  });
-  try {
-    return await promise;
-  } catch (error) {
-    throw new StartError(listenProblem(error, { host, port }), { cause: error });
-  }
-}
-
-function listenProblem(error: unknown, { host, port }: { host: string; port: number }): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Choose another with --port N.`;
-  if (code === 'EACCES') return `Port ${port} needs more rights. Choose one above 1023 with --port N.`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `This machine has no address ${host} (--host).`;
-  return `Cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
-  await closed;
-}
-
-function urlOf({ config, host }: DaemonOptions, port: number): string {
-  if (config.server.publicUrl !== undefined) return config.server.publicUrl.replace(/\/$/, '');
-  const name = host === '0.0.0.0' || host === '127.0.0.1' || host === '::' || host === '::1' ? 'localhost' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
 /** The machine as /health names it: its host name and four characters that tell two daemons of it apart. */
 const nodeIdOf = (ids: Ids): string => `${hostname() || 'headgate'}_${ids.secret(2)}`;
 
 /** What is wrong with the machine or its files is told to the person in one line. */
-function asStartError<T>(work: () => T): T {
-  const wrap = (error: unknown) => {
-    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-  };
+async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    const result = work();
-    return result instanceof Promise ? (result.catch(wrap) as T) : result;
+    return await work();
   } catch (error) {
-    return wrap(error);
+    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 

@@ -82,7 +82,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { store, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const presence = createPresence({ self: deps.server, clock });
+  const { version, host, platform } = deps.server;
+  const presence = createPresence({ self: { version, host, platform }, clock });
   const broadcast = createBroadcast({
     onInvalid: (event, problem) => log.error({ event, err: problem }, 'an event does not fit its own schema'),
   });
@@ -95,6 +96,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const dispatch = createDispatch({ handlers, idempotency, metrics, clock, log });
   const sockets = createGatewayServer({
     ...deps,
+    server: { version, host },
     dispatch,
     broadcast,
     presence,
@@ -123,10 +125,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 /** The parts that carry conversations, joined. */
-function createParts(
-  deps: GatewayDeps,
-  around: { broadcast: Broadcast; metrics: Metrics; stopping: AbortSignal },
-) {
+function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics: Metrics; stopping: AbortSignal }) {
   const { store, models, clock, ids, log } = deps;
   const events = new EventLog({ store, log });
   const messages = createMessages(store);

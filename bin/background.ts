@@ -1,0 +1,41 @@
+import type { Clock } from '../src/clock.ts';
+import type { Gateway } from '../src/gateway/gateway.ts';
+import { createRetention } from '../src/gateway/store/retention.ts';
+import type { SqliteStore } from '../src/gateway/store/sqlite-store.ts';
+import type { Log } from '../src/log.ts';
+
+interface BackgroundParts {
+  clock: Clock;
+  log: Log;
+  retentionDays: number;
+  gateway: Gateway;
+  models: { run(signal: AbortSignal): Promise<void> };
+  store: SqliteStore;
+  auth: { sessions: { run(signal: AbortSignal): Promise<void> } };
+  signal: AbortSignal;
+}
+
+/** Approvals do not age while the daemon is down: it leaves a sign of life this often. */
+const ALIVE_MS = 30_000;
+
+/** Everything that goes on by itself, until the signal aborts. One service that fails does not take the others down. */
+export function runInBackground(parts: BackgroundParts): Promise<unknown> {
+  const { clock, log, gateway, models, store, auth, signal } = parts;
+  const retention = createRetention({ store, clock, log, eventDays: parts.retentionDays });
+  const stayAlive = async () => {
+    while (!signal.aborted) {
+      await store.markAlive(clock.now()).catch((error: unknown) => log.warn({ err: error }, 'no sign of life stored'));
+      await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  };
+  const services = { gateway, models, logins: auth.sessions, retention, alive: { run: stayAlive } };
+  return Promise.all(
+    Object.entries(services).map(async ([name, service]) => {
+      try {
+        await service.run(signal);
+      } catch (error) {
+        if (!signal.aborted) log.error({ err: error, service: name }, 'a background service ended');
+      }
+    }),
+  );
+}
