@@ -157,8 +157,14 @@ function headersOf(row: Endpoint) {
 }
 
 function errorsOf(row: Endpoint) {
-  const common = { 401: 'Unauthorized: missing or invalid token', 403: `Forbidden: token lacks '${row.scope}' scope` };
-  const errors = { ...(row.scope === 'public' ? {} : common), ...row.errors };
+  const errors = {
+    ...(row.scope === 'public'
+      ? {}
+      : { 401: 'Unauthorized: missing or invalid token', 403: `Forbidden: token lacks '${row.scope}' scope` }),
+    ...(row.idempotencyKey ? { 409: 'This idempotency key was used with other fields' } : {}),
+    ...(row.verb === 'post' ? { 413: 'Request body too large' } : {}),
+    ...row.errors,
+  };
   return mapValues(errors, (description) => ({ description, ...json(ErrorReply) }));
 }
 
