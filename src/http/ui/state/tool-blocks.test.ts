@@ -149,3 +149,13 @@ test('a cancel keeps the partial answer, withdraws the question and stops the to
   assert.deepEqual(lines(after), ['tool 0 stopped: ', 'approval q withdrawn', 'answer partial par']);
   assert.equal(after.state, 'idle');
 });
+
+test('the output of a running tool is bounded, and what was let go is counted', () => {
+  const chunks = Array.from({ length: 1_000 }, (_, index): StreamEvent => {
+    return { type: 'tool_output_chunk', call_id: '1', chunk: `${String(index).padStart(99, '.')}\n` };
+  });
+  const [tool] = fold([{ type: 'tool_info', items: [item('1')] }, ...chunks], busy).blocks;
+  assert.ok(tool?.kind === 'tool');
+  assert.ok(tool.live.length <= 40_000 && tool.live.endsWith('999\n'), `${tool.live.length} characters`);
+  assert.equal(tool.live.length + tool.liveDropped, 100_000);
+});

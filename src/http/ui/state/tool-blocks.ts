@@ -10,7 +10,7 @@ import {
 } from './blocks.ts';
 import { keepTail, toPlainText } from './plain-text.ts';
 
-/** How much of a running tool's output stays in the page; the result brings the rest. */
+/** How much of a running tool's output stays in the page, at most twice this; the result brings the rest. */
 const LIVE_CHARS = 20_000;
 
 /** The batch as running cards. A card of the same call that has not ended is taken over, not doubled. */
@@ -27,8 +27,10 @@ export function startTools(blocks: readonly Block[], items: readonly ApprovalIte
 
 export function appendOutput(blocks: readonly Block[], event: StreamEventOf<'tool_output_chunk'>): readonly Block[] {
   return updateTool(blocks, event.call_id, (tool) => {
-    const tail = keepTail(tool.live + toPlainText(event.chunk), LIVE_CHARS);
-    return { ...tool, live: tail.text, liveDropped: tool.liveDropped + tail.dropped };
+    const live = tool.live + toPlainText(event.chunk);
+    if (live.length < 2 * LIVE_CHARS) return { ...tool, live }; // cut seldom: each cut copies what is kept
+    const { text, dropped } = keepTail(live, LIVE_CHARS);
+    return { ...tool, live: text, liveDropped: tool.liveDropped + dropped };
   });
 }
 
