@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LogEntry, Sink } from '../events/log-reader.ts';
+import { createSubscriptions } from './subscriptions.ts';
+
+const entry = (offset: number, text: string): LogEntry => ({
+  offset,
+  json: text,
+  type: 'content',
+  sse: () => assert.fail('not for a WebSocket'),
+  wsFrame: () => Buffer.from(text),
+});
+
+function setUp() {
+  const seen: string[] = [];
+  const readers = new Map<string, { sink: Sink; onEnd(): void }>();
+  const room = { left: 100 };
+  const subscriptions = createSubscriptions({
+    follow(wsId, after, stream) {
+      seen.push(`follow ${wsId} after ${after}`);
+      readers.set(wsId, stream);
+      return {
+        offset: after,
+        resume() {
+          seen.push(`resume ${wsId}`);
+          room.left -= 1;
+        },
+        close: () => void seen.push(`close ${wsId}`),
+      };
+    },
+    outbox: { isReady: () => room.left > 0, push: (frame) => void seen.push(`push ${frame}`) },
+    watching: {
+      watch: (wsId) => void seen.push(`watch ${wsId}`),
+      unwatch: (wsId) => void seen.push(`unwatch ${wsId}`),
+    },
+  });
+  const subscribe = (wsId: string, after: number) => {
+    const request = subscriptions.during();
+    request.add(wsId, after);
+    request.start();
+  };
+  return { seen, readers, room, subscriptions, subscribe, clear: () => void seen.splice(0) };
+}
+
+test('a log is followed only when the answer to the request is on its way', () => {
+  const { seen, subscriptions } = setUp();
+  const request = subscriptions.during();
+  request.add('a', 7);
+  assert.deepEqual(seen, []);
+  request.start();
+  assert.deepEqual(seen, ['follow a after 7', 'watch a']);
+});
+
+test('a request that failed follows nothing', () => {
+  const { seen, subscriptions } = setUp();
+  subscriptions.during().add('a', 7);
+  subscriptions.during().start();
+  assert.deepEqual(seen, []);
+});
+
+test('entries go out as the frames that all readers share', () => {
+  const { seen, readers, subscribe, clear } = setUp();
+  subscribe('a', 0);
+  clear();
+  readers.get('a')?.sink.write([entry(1, 'one'), entry(2, 'two')]);
+  assert.deepEqual(seen, ['push one', 'push two']);
+});
+
+test('a second subscription replaces the first, which is silent from the moment of the request', () => {
+  const { seen, subscriptions, subscribe, clear } = setUp();
+  subscribe('a', 7);
+  clear();
+  const request = subscriptions.during();
+  request.add('a', 3);
+  assert.deepEqual(seen, ['close a']);
+  request.start();
+  assert.deepEqual(seen, ['close a', 'follow a after 3', 'watch a']);
+});
+
+test('two requests for one workstream at once leave one reader', () => {
+  const { seen, subscriptions } = setUp();
+  const [first, second] = [subscriptions.during(), subscriptions.during()];
+  first.add('a', 1);
+  second.add('a', 2);
+  first.start();
+  second.start();
+  assert.deepEqual(seen, ['follow a after 1', 'watch a', 'close a', 'follow a after 2', 'watch a']);
+});
+
+test('removing says whether there was a subscription', () => {
+  const { seen, subscriptions, subscribe, clear } = setUp();
+  subscribe('a', 0);
+  clear();
+  const request = subscriptions.during();
+  assert.deepEqual([request.remove('a'), request.remove('a')], [true, false]);
+  assert.deepEqual(seen, ['close a', 'unwatch a']);
+});
+
+test('what a request adds and removes again is not followed', () => {
+  const { seen, subscriptions } = setUp();
+  const request = subscriptions.during();
+  request.add('a', 0);
+  assert.equal(request.remove('a'), true);
+  request.start();
+  assert.deepEqual(seen, []);
+});
+
+test('a closed workstream ends its subscription', () => {
+  const { seen, readers, subscriptions, subscribe, clear } = setUp();
+  subscribe('a', 0);
+  clear();
+  readers.get('a')?.onEnd();
+  assert.equal(subscriptions.during().remove('a'), false);
+  assert.deepEqual(seen, ['close a', 'unwatch a']);
+});
+
+test('the end of a reader that was replaced does not end the new one', () => {
+  const { readers, subscriptions, subscribe } = setUp();
+  subscribe('a', 0);
+  const old = readers.get('a');
+  subscribe('a', 5);
+  old?.onEnd();
+  assert.equal(subscriptions.during().remove('a'), true);
+});
+
+test('when there is room again every reader gets its turn, however little room there is', () => {
+  const { seen, room, subscriptions, subscribe, clear } = setUp();
+  for (const wsId of ['a', 'b', 'c']) subscribe(wsId, 0);
+  clear();
+  for (let i = 0; i < 3; i++) {
+    room.left = 2;
+    subscriptions.resume();
+  }
+  assert.deepEqual(seen, ['resume a', 'resume b', 'resume c', 'resume a', 'resume b', 'resume c']);
+});
+
+test('the end of a connection closes all readers, and a late answer opens none', () => {
+  const { seen, subscriptions, subscribe, clear } = setUp();
+  subscribe('a', 0);
+  const late = subscriptions.during();
+  late.add('b', 0);
+  clear();
+  subscriptions.close();
+  late.start();
+  assert.deepEqual(seen, ['close a']);
+});

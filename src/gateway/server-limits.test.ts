@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../protocol/limits.ts';
+import { CONNECT, openGateway } from './testing/gateway-fixture.ts';
+import type { TestClient } from './testing/test-client.ts';
+
+const BEFORE = LIMITS.maxPayloadBeforeConnectBytes;
+const AFTER = LIMITS.maxPayloadBytes;
+const TOO_BIG = { code: 1009, reason: '' };
+
+type Send = (client: TestClient, text: string) => void;
+
+const inOne: Send = ({ socket }, text) => socket.send(text);
+const inPieces: Send = ({ socket }, text) => {
+  const third = Math.ceil(text.length / 3);
+  socket.send(text.slice(0, third), { fin: false });
+  socket.send(text.slice(third, 2 * third), { fin: false });
+  socket.send(text.slice(2 * third), { fin: true });
+};
+
+/** A request of exactly so many bytes. */
+function requestOf(bytes: number, method: string, params: object): string {
+  const text = (pad: string) =>
+    JSON.stringify({ type: 'req', id: 'big', method, params: { ...params, userAgent: pad } });
+  return text('x'.repeat(bytes - text('').length));
+}
+
+const connectOf = (bytes: number) => requestOf(bytes, 'connect', { ...CONNECT, auth: { token: 'read-token' } });
+
+for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments': inPieces })) {
+  for (const bytes of [BEFORE - 1, BEFORE]) {
+    test(`a first request of ${bytes} bytes in ${way} is read`, async () => {
+      await using gateway = await openGateway();
+      const client = await gateway.open();
+      send(client, connectOf(bytes));
+      assert.equal((await client.answerTo('big')).ok, true);
+    });
+  }
+
+  test(`a first request of ${BEFORE + 1} bytes in ${way} closes with 1009`, async () => {
+    await using gateway = await openGateway();
+    const client = await gateway.open();
+    send(client, connectOf(BEFORE + 1));
+    assert.deepEqual([await client.closed, client.frames], [TOO_BIG, []]);
+  });
+
+  // Raising the limit reaches into ws: these fail when a new version of it has changed there.
+  for (const bytes of [BEFORE + 1, AFTER - 1, AFTER]) {
+    test(`a request of ${bytes} bytes in ${way} is read once connected`, async () => {
+      await using gateway = await openGateway();
+      const client = await gateway.connect();
+      send(client, requestOf(bytes, 'system-presence', {}));
+      assert.equal((await client.answerTo('big')).ok, true);
+      assert.deepEqual(
+        gateway.log.lines.filter(([level]) => level === 'error'),
+        [],
+      );
+    });
+  }
+
+  test(`a request of ${AFTER + 1} bytes in ${way} closes with 1009 once connected`, async () => {
+    await using gateway = await openGateway();
+    const client = await gateway.connect();
+    send(client, requestOf(AFTER + 1, 'system-presence', {}));
+    assert.deepEqual(await client.closed, TOO_BIG);
+  });
+}
+
+test('a limit that was raised for one client is not raised for the next', async () => {
+  await using gateway = await openGateway();
+  await gateway.connect();
+  const client = await gateway.open();
+  client.socket.send(connectOf(BEFORE + 1));
+  assert.deepEqual(await client.closed, TOO_BIG);
+});
+
+test('a message of 256 fragments is read, one of 257 is not', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  const sendIn = (fragments: number) => {
+    const text = requestOf(fragments * 2, 'system-presence', {});
+    for (let i = 0; i < fragments; i++) {
+      client.socket.send(text.slice(i * 2, i * 2 + 2), { fin: i === fragments - 1 });
+    }
+  };
+  sendIn(256);
+  assert.equal((await client.answerTo('big')).ok, true);
+  sendIn(257);
+  assert.equal((await client.closed).code, 1008);
+});
+
+test('bytes that are no UTF-8 close the connection, escaped lone surrogates do not', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  client.socket.send('{"type":"req","id":"s","method":"system-presence","params":{"x":"\\ud800"}}');
+  assert.equal((await client.answerTo('s')).ok, true);
+  client.socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
+  assert.equal((await client.closed).code, 1007);
+});
+
+test('a binary message is refused like any other that is no request', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  client.socket.send(Buffer.from('{}'));
+  const { error } = await client.answerTo('invalid');
+  assert.deepEqual([error?.code, error?.message], ['INVALID_REQUEST', 'invalid request frame: not JSON']);
+  assert.ok(await client.call('system-presence'));
+});
