@@ -3,9 +3,9 @@ import { build } from 'vite';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** Builds the page into dist/ui: index.html, which holds everything, and csp.json with the hashes for its policy. */
-export async function buildPage() {
-  await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/http/ui` });
+/** Builds the page into `outDir`: index.html, which holds everything, and csp.json with the hashes for its policy. */
+export async function buildPage(outDir = `${repository}dist/ui`) {
+  await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/http/ui`, build: { outDir } });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPage();

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Assets } from './compose.ts';
+import { StartError } from './start-error.ts';
+
+const PolicyHashes = z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) });
+
+/** What the build put into `dist`, below the package's root folder. */
+export async function loadAssets(root: URL): Promise<Assets> {
+  const dist = new URL('dist/', root);
+  try {
+    const read = (name: string) => readFile(new URL(name, dist), 'utf8');
+    const [pageHtml, hashes, openapi] = await Promise.all([
+      read('ui/index.html'),
+      read('ui/csp.json'),
+      read('openapi.json'),
+    ]);
+    const { scripts, styles } = PolicyHashes.parse(JSON.parse(hashes));
+    return {
+      pageHtml,
+      scriptSources: scripts,
+      styleSources: styles,
+      openapi: JSON.parse(openapi),
+      searchWorkerUrl: new URL('search-worker.js', dist),
+      checkpointWorkerUrl: new URL('checkpoint-worker.js', dist),
+    };
+  } catch (error) {
+    throw new StartError('The build in dist/ is incomplete; run: npm run build', { cause: error });
+  }
+}
+
+const Package = z.object({ version: z.string() });
+
+/** Headgate's version. */
+export async function readVersion(root: URL): Promise<string> {
+  return Package.parse(JSON.parse(await readFile(new URL('package.json', root), 'utf8'))).version;
+}

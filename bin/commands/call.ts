@@ -1,0 +1,58 @@
+import type { CallableMethod, GatewayClient } from '../../protocol/client/ws-client.ts';
+import { CONTRACTS, isMethodName, type ParamsInput } from '../../protocol/index.ts';
+import { randomIds } from '../../src/ids.ts';
+import { readVersion } from '../assets.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
+import type { Surroundings } from '../options.ts';
+import { UsageError } from '../start-error.ts';
+
+interface CallOptions {
+  method: string;
+  /** JSON text. */
+  params: string | undefined;
+  flags: TargetFlags;
+  around: Surroundings;
+  root: URL;
+}
+
+/** Calls one method of a running daemon: the result goes to stdout as JSON, an interim answer to stderr. */
+export async function call({ method, params, flags, around, root }: CallOptions): Promise<void> {
+  if (!isCallable(method)) {
+    const names = Object.keys(CONTRACTS).filter(isCallable).join(', ');
+    throw new UsageError(`There is no method "${method}". There are: ${names}.`);
+  }
+  const given = withKey(method, parseParams(params));
+  const target = await resolveTarget(flags, around);
+  const caller = { target, version: await readVersion(root) };
+  const result = await withClient(caller, (client) => callMethod(client, method, given));
+  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+}
+
+const isCallable = (name: string): name is CallableMethod => isMethodName(name) && name !== 'connect';
+
+type Given = Record<string, unknown> | undefined;
+
+function parseParams(text: string | undefined): Given {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // told below
+  }
+  throw new UsageError(`The params are no JSON object: ${text}`);
+}
+
+/** A person who types a call means it once: the key that such methods ask for is made up. */
+function withKey(method: CallableMethod, params: Given): Given {
+  if (CONTRACTS[method].idempotency !== 'required' || params?.idempotencyKey !== undefined) return params;
+  return { ...params, idempotencyKey: randomIds.id('cli') };
+}
+
+function callMethod(client: GatewayClient, method: CallableMethod, params: Given): Promise<unknown> {
+  return client.call(
+    method,
+    params as ParamsInput<CallableMethod>, // typed by a person: the daemon checks it and says what is wrong
+    { onInterim: (payload) => process.stderr.write(`${JSON.stringify(payload)}\n`) },
+  );
+}

@@ -1,0 +1,101 @@
+import { systemClock } from '../../src/clock.ts';
+import { randomIds } from '../../src/ids.ts';
+import type { Log } from '../../src/log.ts';
+import { loadAssets, readVersion } from '../assets.ts';
+import { toBanner } from '../banner.ts';
+import { readBootId } from '../boot-id.ts';
+import { type Daemon, startDaemon } from '../compose.ts';
+import { loadConfig } from '../config.ts';
+import { removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
+import { openHomeFolder } from '../home-folder.ts';
+import { createLog } from '../log.ts';
+import { type Options, resolveHome, resolveOptions, type StartFlags, type Surroundings } from '../options.ts';
+import { createStopSignals } from '../stop-signals.ts';
+
+interface StartOptions {
+  flags: StartFlags;
+  around: Surroundings;
+  /** The package's folder. */
+  root: URL;
+}
+
+/** Starts the daemon and returns when it answers; from then on signals end the process. */
+export async function start({ flags, around, root }: StartOptions): Promise<void> {
+  const home = resolveHome(flags, around);
+  const changes = await openHomeFolder(home);
+  const { config, warnings } = await loadConfig(home);
+  const options = resolveOptions(flags, config, around);
+  const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY });
+  for (const notice of [...changes, ...warnings]) log.warn({}, notice);
+  const [assets, version, bootId] = await Promise.all([loadAssets(root), readVersion(root), readBootId()]);
+  const environment = around.environment;
+  const starting = startDaemon({
+    ...options,
+    home,
+    config,
+    environment,
+    userHome: around.userHome,
+    version,
+    bootId,
+    assets,
+    log,
+    clock: systemClock,
+    ids: randomIds,
+  });
+  guardProcess({ home, starting, log });
+  const daemon = await starting;
+  await announce({ home, options, daemon, version, linkCommand: toLinkCommand(flags, environment) });
+}
+
+interface Guarded {
+  home: string;
+  starting: Promise<Daemon>;
+  log: Log;
+}
+
+/** Signals stop the daemon also while it starts; a fault nobody handles ends the process, as its state is unknown. */
+function guardProcess({ home, starting, log }: Guarded): void {
+  const stop = async (reason: string) => {
+    const daemon = await starting;
+    await removeDaemonFile(home, process.pid);
+    await daemon.shutdown(reason);
+  };
+  const onSignal = createStopSignals({ stop, exit: (code) => process.exit(code), clock: systemClock, log });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  const die = (err: unknown, message: string) => {
+    log.error({ err }, message);
+    process.exit(1);
+  };
+  process.on('uncaughtException', (error) => die(error, 'an error that nobody handles'));
+  process.on('unhandledRejection', (reason) => die(reason, 'a failure that nobody waits for'));
+  process.stdout.on('error', () => undefined); // whoever read the banner may be gone
+}
+
+interface Announcement {
+  home: string;
+  options: Options;
+  daemon: Daemon;
+  version: string;
+  linkCommand: string;
+}
+
+async function announce({ home, options, daemon, version, linkCommand }: Announcement): Promise<void> {
+  const url = toLocalUrl(options.host, daemon.port);
+  await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
+  const link = options.authEnabled ? await daemon.loginLink() : undefined;
+  process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
+}
+
+const LOCAL_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Where this machine reaches the daemon, whatever name the world knows it by. */
+function toLocalUrl(host: string, port: number): string {
+  const address = LOCAL_ADDRESS[host] ?? host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+/** The command as this person has to type it: from a clone there is no `headgate` on the PATH. */
+function toLinkCommand({ home }: StartFlags, environment: Surroundings['environment']): string {
+  const program = environment.npm_lifecycle_event === 'start' ? 'npx headgate' : 'headgate';
+  return `${program} link${home === undefined ? '' : ` --home ${home}`}`;
+}

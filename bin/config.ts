@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import JSON5 from 'json5';
+import { z } from 'zod';
+import { ModelsConfig } from '../src/agent/providers/models-config.ts';
+import { hasCode } from '../src/gateway/store/private-file.ts';
+import { StartError } from './start-error.ts';
+
+const ToolsConfig = z.object({
+  sandbox: z.enum(['auto', 'off', 'required']).default('auto'),
+  /** How long a command of the agent may take. */
+  timeoutSecs: z.int().min(1).max(3_600).default(120),
+});
+
+const ServerConfig = z.object({
+  host: z.string().min(1).optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  /** Names besides the loopback ones under which browsers may reach the daemon: `name` or `name:port`. */
+  allowedHosts: z.array(z.string().min(1)).default([]),
+  /** Where people reach the daemon when something stands before it. */
+  publicUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** Loaded at once; the oldest idle one is unloaded, never deleted. */
+  maxWorkstreams: z.int().min(1).max(10_000).default(50),
+});
+
+/** config.json, with every default filled in. docs/configuration.md has one row per key. */
+export const Config = ModelsConfig.extend({
+  tools: ToolsConfig.prefault({}),
+  server: ServerConfig.prefault({}),
+  durability: z.enum(['normal', 'full']).default('normal'),
+  retentionDays: z.int().min(1).max(36_500).default(30),
+  approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),
+  workdir: z
+    .string()
+    .refine((text) => path.isAbsolute(text) || /^~(\/|$)/.test(text), 'must be absolute or start with ~/')
+    .optional(),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+export type Config = z.infer<typeof Config>;
+
+export interface LoadedConfig {
+  config: Config;
+  /** One line for each thing in the file that has no effect. */
+  warnings: string[];
+}
+
+/** Reads `<home>/config.json` (JSON5: comments and trailing commas are fine). Never writes it. */
+export async function loadConfig(home: string): Promise<LoadedConfig> {
+  const file = path.join(home, 'config.json');
+  const text = await readText(file);
+  return parseConfig(text ?? '{}', file);
+}
+
+/** The text of a config file; `file` is its name in messages. */
+export function parseConfig(text: string, file: string): LoadedConfig {
+  const value = parseJson5(text, file);
+  const parsed = Config.safeParse(value, { reportInput: false });
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      ({ path: keys, message }) => `${keys.join('.') || 'the file'}: ${message}`,
+    );
+    throw new StartError(`${file} cannot be used: ${problems.join('; ')}.`);
+  }
+  const warnings = unknownKeys(value, parsed.data).map((key) => `${file}: "${key}" is not a setting and has no effect`);
+  return { config: parsed.data, warnings };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw new StartError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function parseJson5(text: string, file: string): unknown {
+  const source = text.replace(/^\uFEFF/, '');
+  try {
+    return source.trim() === '' ? {} : JSON5.parse(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
+    throw new StartError(`${file} is not JSON (JSON5 is fine): ${reason}. It was left as it is.`, { cause: error });
+  }
+}
+
+/** The schemas drop what they do not know, so what is missing from the output was not known. `$schema` is the editor's. */
+function unknownKeys(input: unknown, output: unknown, prefix = ''): string[] {
+  if (!isRecord(input) || !isRecord(output)) return [];
+  return Object.entries(input).flatMap(([key, value]) => {
+    if (Object.hasOwn(output, key)) return unknownKeys(value, output[key], `${prefix}${key}.`);
+    return key.startsWith('$') ? [] : [`${prefix}${key}`];
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

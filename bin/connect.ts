@@ -1,0 +1,85 @@
+import { createGatewayClient, type GatewayClient } from '../protocol/client/ws-client.ts';
+import { findOperatorToken } from '../src/gateway/auth/operator-token.ts';
+import { readDaemonFile } from './daemon-file.ts';
+import { resolveHome, type Surroundings } from './options.ts';
+import { StartError, UsageError } from './start-error.ts';
+
+/** The flags that say which daemon a command speaks to. */
+export interface TargetFlags {
+  home?: string | undefined;
+  url?: string | undefined;
+  token?: string | undefined;
+}
+
+export interface Target {
+  /** Of the WebSocket. */
+  url: string;
+  token: string | undefined;
+  /** The folder whose daemon it is; undefined when the address was given. */
+  home: string | undefined;
+}
+
+interface Caller {
+  target: Target;
+  /** Headgate's, of the program that calls. */
+  version: string;
+}
+
+/** Which daemon is meant: flags win over the environment, that over the daemon that runs in the home folder. */
+export async function resolveTarget(flags: TargetFlags, around: Surroundings): Promise<Target> {
+  const { environment } = around;
+  const given = flags.url ?? (environment.HEADGATE_URL || undefined);
+  const token = flags.token ?? (environment.HEADGATE_TOKEN || undefined);
+  const home = resolveHome(flags, around);
+  const running = await readDaemonFile(home);
+  if (given === undefined) {
+    if (running === undefined) throw new StartError(nobodyRuns(home));
+    return { url: toSocketUrl(running.url), token: token ?? (await findOperatorToken(home)), home };
+  }
+  const url = toSocketUrl(given);
+  // The home's token goes only to the home's own daemon, not to whatever address was typed.
+  const own = running !== undefined && toSocketUrl(running.url) === url;
+  return { url, token: token ?? (own ? await findOperatorToken(home) : undefined), home: own ? home : undefined };
+}
+
+/** Runs `use` with a connection that ends with it. */
+export async function withClient<T>(
+  { target, version }: Caller,
+  use: (client: GatewayClient) => Promise<T>,
+): Promise<T> {
+  const client = createGatewayClient({
+    url: target.url,
+    token: target.token,
+    client: { name: 'headgate', version, mode: 'cli', platform: process.platform },
+    reconnect: false,
+  });
+  try {
+    await connect(client, target);
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+async function connect(client: GatewayClient, { url, home }: Target): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    // Refused by a daemon: its words say more than ours.
+    if (error instanceof Error && error.name === 'RequestError') throw error;
+    const message = home === undefined ? `No daemon answers at ${url}.` : nobodyRuns(home);
+    throw new StartError(message, { cause: error });
+  }
+}
+
+const nobodyRuns = (home: string): string =>
+  `No daemon is running in ${home}. Start one (headgate start), or say where it is with --url or --home.`;
+
+function toSocketUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^(http|ws)s?:$/.test(url.protocol)) {
+    throw new UsageError(`"${text}" is no address: use one such as http://127.0.0.1:7717.`);
+  }
+  url.protocol = url.protocol.replace('http', 'ws');
+  return url.href;
+}

@@ -1,0 +1,95 @@
+import { homedir } from 'node:os';
+import { Command, CommanderError } from 'commander';
+import { RequestError } from '../protocol/client/request-error.ts';
+import { readVersion } from './assets.ts';
+import type { TargetFlags } from './connect.ts';
+import type { StartFlags, Surroundings } from './options.ts';
+import { StartError } from './start-error.ts';
+
+interface Invocation {
+  argv: readonly string[];
+  /** The package's folder: package.json and dist/ lie in it. */
+  root: URL;
+}
+
+/** The command line. Sets the exit code; a daemon that was started keeps the process alive. */
+export async function main({ argv, root }: Invocation): Promise<void> {
+  const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
+  const program = createProgram({ root, around, version: await readVersion(root) });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    process.exitCode = report(error);
+    // What was opened before the failure must not keep a process alive that has nothing to do.
+    process.exit();
+  }
+}
+
+interface ProgramDeps {
+  root: URL;
+  around: Surroundings;
+  version: string;
+}
+
+/** Each command's code is loaded when it runs: `link` needs no daemon's worth of modules. */
+function createProgram({ root, around, version }: ProgramDeps): Command {
+  const program = new Command('headgate')
+    .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined }); // told once, by `report`
+  addStart(program, async (flags) => (await import('./commands/start.ts')).start({ flags, around, root }));
+  withTarget(program.command('call'))
+    .description('call one method of the running daemon and print its result')
+    .argument('<method>', 'its name, such as workstream.list')
+    .argument('[params]', 'its params, a JSON object')
+    .action(async (method: string, params: string | undefined, flags: TargetFlags) =>
+      (await import('./commands/call.ts')).call({ method, params, flags, around, root }),
+    );
+  withTarget(program.command('link'))
+    .description('print a link that logs a browser in, once')
+    .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
+  return program;
+}
+
+function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): void {
+  program
+    .command('start', { isDefault: true })
+    .description('start the daemon (what `headgate` alone does)')
+    .option('--port <n>', 'where to listen; 0 takes any free port (HEADGATE_PORT; default 7717)')
+    .option('--host <address>', 'on which address (HEADGATE_HOST; default 127.0.0.1)')
+    .option('--home <folder>', 'where everything is kept (HEADGATE_HOME; default ~/.headgate)')
+    .option('--workdir <folder>', 'where the agent works (HEADGATE_WORKDIR; default <home>/workspace)')
+    .option('--model <name>', 'an alias of config.json, or provider/model (HEADGATE_MODEL)')
+    .option('--no-auth', 'ask nobody who they are; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
+    .action(run);
+}
+
+function withTarget(command: Command): Command {
+  return command
+    .option('--home <folder>', 'the home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
+    .option('--url <address>', 'where a daemon answers (HEADGATE_URL)')
+    .option('--token <token>', 'its token (HEADGATE_TOKEN; default: that of the home folder)');
+}
+
+/** Tells what went wrong in one line; the answer is the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode !== 0) tell(`${error.message.replace(/^error: /, '')} (headgate --help lists what there is)`);
+    return error.exitCode === 0 ? 0 : 2;
+  }
+  if (error instanceof RequestError) {
+    process.stderr.write(`${error.code}: ${error.message}\n`);
+    return 1;
+  }
+  if (error instanceof StartError) {
+    tell(error.message);
+    return error.exitCode;
+  }
+  process.stderr.write(`headgate: ${error instanceof Error ? error.stack : String(error)}\n`); // a mistake of ours
+  return 1;
+}
+
+function tell(text: string): void {
+  process.stderr.write(`headgate: ${text.replaceAll(/\s*\n\s*/g, ' ')}\n`);
+}

@@ -1,0 +1,145 @@
+// Makes dist/: the daemon's bundle, its workers' bundles, the page and the OpenAPI document. Whoever reads dist/ meanwhile
+// sees old files or new ones, never half of one: everything is built aside and renamed into place, the entry last.
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DIST = path.join(ROOT, 'dist');
+const DAY_MS = 86_400_000;
+
+/** What each part is made from. A part whose sources are as they were is left alone. */
+const PARTS = {
+  server: {
+    sources: ['bin', 'src', 'protocol', 'scripts/build.js', 'package-lock.json', 'tsconfig.json'],
+    skip: (file) => file.startsWith('src/http/ui/') || isTest(file),
+    build: buildServer,
+  },
+  page: {
+    sources: ['src/http/ui', 'protocol', 'scripts/build-page.js', 'vite.config.ts', 'package-lock.json'],
+    skip: isTest,
+    build: buildPage,
+  },
+};
+
+/** Builds what `dist` lacks; with `ifStale: false` everything. Answers the names of the parts that were built. */
+export async function build({ ifStale }) {
+  const built = [];
+  for (const [name, part] of Object.entries(PARTS)) {
+    const stamp = path.join(DIST, `.${name}.stamp`);
+    const digest = await digestOf(part);
+    if (ifStale && (await readFile(stamp, 'utf8').catch(() => '')) === digest) continue;
+    await mkdir(DIST, { recursive: true });
+    const aside = await mkdtemp(path.join(DIST, `.${name}-`));
+    try {
+      await part.build(aside);
+      await moveInto(aside, DIST);
+      await writeFile(stamp, digest);
+    } finally {
+      await rm(aside, { recursive: true, force: true });
+    }
+    built.push(name);
+  }
+  return built;
+}
+
+/** Changes with every file that is changed, added or removed. */
+async function digestOf({ sources, skip }) {
+  const files = (await Promise.all(sources.map(listFiles))).flat().filter((file) => !skip(file));
+  const stats = await Promise.all(
+    files.map(async (file) => {
+      const { size, mtimeMs } = await stat(path.join(ROOT, file));
+      return `${file} ${size} ${mtimeMs}\n`;
+    }),
+  );
+  return createHash('sha256').update(stats.sort().join('')).digest('hex');
+}
+
+async function listFiles(source) {
+  const entries = await readdir(path.join(ROOT, source), { recursive: true, withFileTypes: true }).catch((error) => {
+    if (error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (entries === undefined) return [source];
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => path.relative(ROOT, path.join(entry.parentPath, entry.name)));
+}
+
+function isTest(file) {
+  return /\.(test|contract)\.tsx?$|\/testing\/|\/fixtures\//.test(file);
+}
+
+async function buildServer(outdir) {
+  const { build: bundle } = await import('esbuild');
+  const shared = {
+    absWorkingDir: ROOT,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    sourcemap: true,
+    logLevel: 'warning',
+    outdir,
+    // Packages that are CommonJS inside call require() for node's own modules.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    },
+  };
+  await Promise.all([
+    bundle({
+      ...shared,
+      entryPoints: { main: 'bin/main.ts' },
+      splitting: true,
+      chunkNames: 'chunks/[name]-[hash]',
+    }),
+    bundle({
+      ...shared,
+      entryPoints: {
+        'search-worker': 'src/agent/tools/search-worker.ts',
+        'checkpoint-worker': 'src/gateway/store/checkpoint-worker.ts',
+      },
+    }),
+    cp(path.join(ROOT, 'protocol/generated/openapi.json'), path.join(outdir, 'openapi.json')),
+  ]);
+}
+
+async function buildPage(outdir) {
+  const page = await import('./build-page.js');
+  await page.buildPage(path.join(outdir, 'ui'));
+}
+
+async function moveInto(from, to) {
+  const files = (await readdir(from, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const names = files.map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)));
+  // The entry names chunks: they have to be there when it comes.
+  for (const name of names.sort((a, b) => Number(a === 'main.js') - Number(b === 'main.js'))) {
+    await mkdir(path.dirname(path.join(to, name)), { recursive: true });
+    await rename(path.join(from, name), path.join(to, name));
+  }
+  if (names.includes('main.js')) await sweepChunks(to, names);
+}
+
+/** A daemon that still runs the build before may load its chunks later, so they are kept for a day. */
+async function sweepChunks(dist, current) {
+  const builtMs = (await stat(path.join(dist, 'main.js'))).mtimeMs;
+  for (const name of await readdir(path.join(dist, 'chunks'))) {
+    const chunk = path.join('chunks', name);
+    const { mtimeMs } = await stat(path.join(dist, chunk));
+    if (!current.includes(chunk) && builtMs - mtimeMs > DAY_MS) await rm(path.join(dist, chunk), { force: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const options = process.argv.slice(2);
+  const unknown = options.find((option) => option !== '--if-stale');
+  if (unknown !== undefined) {
+    process.stderr.write(`build: unknown option ${unknown}; there is only --if-stale\n`);
+    process.exit(2);
+  }
+  const startMs = performance.now();
+  const built = await build({ ifStale: options.includes('--if-stale') });
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  if (built.length > 0) process.stderr.write(`built ${built.join(' and ')} in ${seconds} s\n`);
+}
