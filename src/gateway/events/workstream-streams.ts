@@ -16,8 +16,6 @@ export interface StreamsDeps {
   unseenEnds: UnseenEnds;
 }
 
-/** Messages that `history` carries; a client pages back for more. */
-const HISTORY_LIMIT = 2_000;
 const PAGE = 512;
 
 /** The HTTP interface's event streams over the shared logs. */
@@ -89,7 +87,7 @@ export class WorkstreamStreams implements EventStreams {
     const { wsId } = workstream.data;
     const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
     const connected = this.#connected(workstream, lost);
-    const { messages, truncated, after } = await snapshots.history(workstream, HISTORY_LIMIT);
+    const { messages, truncated, after } = await snapshots.history(workstream);
     const history = { type: 'history', messages, ...(truncated && { truncated }) } as const;
     const frames: Opening['frames'] = [
       { json: json(connected) },
@@ -118,7 +116,10 @@ export class WorkstreamStreams implements EventStreams {
       if (event.type === 'approval_resolved') decided.add(event.approval_id);
       return { offset, event, text };
     });
-    return parsed.map(({ offset, event, text }) => ({ id: this.#idOf(offset), json: asReplayed(event, text, decided) }));
+    return parsed.map(({ offset, event, text }) => ({
+      id: this.#idOf(offset),
+      json: asReplayed(event, text, decided),
+    }));
   }
 
   #idOf(offset: number): string {

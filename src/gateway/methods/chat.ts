@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { ChatMessage, chatContracts } from '../../../protocol/methods/chat.ts';
 import type { Call, Handlers } from '../call.ts';
-import type { Messages, StoredMessage } from '../workstreams/history.ts';
+import { type Messages, newestWithin, type StoredMessage } from '../workstreams/history.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -14,7 +14,7 @@ interface ChatMethodDeps {
 
 const HISTORY = 200;
 /** Of one answer's JSON; the oldest messages go first, the newest always stays. */
-const HISTORY_BYTES = 768 * 1024;
+const HISTORY_CHARS = 768 * 1024;
 
 export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatContracts> => ({
   'chat.history': async ({ sessionKey, limit = HISTORY }) => {
@@ -26,7 +26,7 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
     return {
       sessionKey: data.sessionKey,
       sessionId: data.wsId,
-      messages: newestWithin(stored.map(toChatMessage), HISTORY_BYTES),
+      messages: newestWithin(stored.map(toChatMessage), HISTORY_CHARS),
       thinkingLevel: data.thinkingLevel ?? 'medium',
     };
   },
@@ -107,13 +107,4 @@ function toChatMessage({ message, createdMs }: StoredMessage): ChatMessage {
         isError: message.isError,
       };
   }
-}
-
-function newestWithin(messages: ChatMessage[], maxBytes: number): ChatMessage[] {
-  let bytes = 0;
-  const from = messages.findLastIndex((message) => {
-    bytes += JSON.stringify(message).length;
-    return bytes > maxBytes;
-  });
-  return messages.slice(Math.max(0, Math.min(from + 1, messages.length - 1)));
 }

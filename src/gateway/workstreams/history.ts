@@ -94,3 +94,13 @@ function headAndTail(text: string): string {
   const half = SHOWN_CHARS / 2;
   return `${text.slice(0, half)}\n[… ${text.length - SHOWN_CHARS} characters left out …]\n${text.slice(-half)}`;
 }
+
+/** The newest of a list, as many as their JSON text fits into `maxChars`, and always the last one. */
+export function newestWithin<T>(messages: readonly T[], maxChars: number): T[] {
+  let chars = 0;
+  const beyond = messages.findLastIndex((message) => {
+    chars += JSON.stringify(message).length;
+    return chars > maxChars;
+  });
+  return messages.slice(Math.max(0, Math.min(beyond + 1, messages.length - 1)));
+}

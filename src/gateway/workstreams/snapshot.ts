@@ -1,43 +1,60 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor } from '../../../protocol/cursor.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { type Messages, toHistory } from './history.ts';
+import { type Messages, newestWithin, toHistory } from './history.ts';
 import type { Workstream } from './workstream.ts';
 
-/** Messages of a first paint; older ones come by page. */
-const FIRST_PAGE = 200;
+interface Size {
+  messages: number;
+  chars: number;
+}
+
+/** Of a snapshot: it has to fit into one frame beside everything else. Older messages come by page. */
+const FIRST_PAINT: Size = { messages: 200, chars: 512 * 1024 };
+/** Of the `history` that an event stream begins with. */
+const FULL_REPLAY: Size = { messages: 2_000, chars: 4 * 1024 * 1024 };
 
 /** A workstream at one place of its log: what came before, and the cursor to go on from. */
 export interface Snapshots {
-  /** Everything before the model turn in progress, the newest `limit` messages of it. */
-  history(workstream: Workstream, limit: number): Promise<{ messages: HistoryMessage[]; truncated: boolean; after: number }>;
+  /** Everything before the model turn in progress, and the offset that it stands for. */
+  history(workstream: Workstream): Promise<{ messages: HistoryMessage[]; truncated: boolean; after: number }>;
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
 }
 
 export function createSnapshots(deps: { messages: Messages; events: EventLog; models: Models }): Snapshots {
   const { messages, events, models } = deps;
 
-  const history: Snapshots['history'] = async ({ data }, limit) => {
-    // Both are read before the first await: the messages stand for exactly the events up to `after`.
-    const after = data.turnStart?.afterOffset ?? events.bounds(data.wsId).last;
-    const upTo = data.turnStart?.afterSeq ?? data.messageCount;
-    const range = { after: data.contextAfterSeq, upTo, limit };
-    const stored = await messages.page(data.wsId, range);
-    const firstSeq = stored[0]?.seq ?? upTo + 1;
-    return { messages: toHistory(stored), truncated: firstSeq > data.contextAfterSeq + 1, after };
+  /** What `after` and `upTo` say belongs together: to be read in one go, when no commit is half taken in. */
+  const placeOf = ({ data }: Workstream) => ({
+    after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
+    upTo: data.turnStart?.afterSeq ?? data.messageCount,
+  });
+
+  const pageAt = async ({ data }: Workstream, upTo: number, size: Size) => {
+    const range = { after: data.contextAfterSeq, upTo, limit: size.messages };
+    const page = newestWithin(toHistory(await messages.page(data.wsId, range)), size.chars);
+    const firstSeq = page[0]?.seq ?? upTo + 1;
+    return { messages: page, truncated: firstSeq > data.contextAfterSeq + 1 };
   };
 
   return {
-    history,
+    async history(workstream) {
+      await nextTurn();
+      const { after, upTo } = placeOf(workstream);
+      return { ...(await pageAt(workstream, upTo, FULL_REPLAY)), after };
+    },
     async take(workstream) {
+      await nextTurn();
       const { data } = workstream;
+      const { after, upTo } = placeOf(workstream);
       const pending = workstream.current?.pendingApproval();
       const status = data.status();
       const row = data.toRow();
       const current = models.current();
-      const { messages: page, truncated, after } = await history(workstream, FIRST_PAGE);
+      const { messages: page, truncated } = await pageAt(workstream, upTo, FIRST_PAINT);
       return {
         cursor: formatCursor({ epoch: events.epoch, offset: after }),
         after,
