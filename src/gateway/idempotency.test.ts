@@ -182,6 +182,17 @@ test('an effect whose key is taken meanwhile is refused whole', async () => {
   await assert.rejects(gateway.answer(request(), work), UnitRefused);
 });
 
+test('the answer of a handler that had nothing to keep with is stored all the same', async () => {
+  await using gateway = await setUp();
+  const work = counted();
+  const idle = (keyed: Keyed) => {
+    keyed.keep('never committed, for there was nothing to do');
+    return work();
+  };
+  await gateway.answer(request(), idle);
+  assert.deepEqual([await gateway.answer(request(), idle), work.times], [{ times: 1 }, 1]);
+});
+
 test('a repeat may keep something newer', async () => {
   await using gateway = await setUp();
   const work = async ({ kept, keep }: Keyed): Promise<unknown> => {

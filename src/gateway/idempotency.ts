@@ -19,7 +19,7 @@ export interface KeyedRequest {
 }
 
 /** What a keyed call puts in place of its caller's: shared by everyone who repeats it while it runs. */
-export type Keyed = Pick<Call, 'kept' | 'keep'> & Partial<Pick<Call, 'interim' | 'signal'>>;
+export type Keyed = Pick<Call, 'kept' | 'keep' | 'momentary'> & Partial<Pick<Call, 'interim' | 'signal'>>;
 
 /**
  * Answers repeats of a call: while it runs they wait for the same answer, afterwards they get the stored one, for 24
@@ -72,15 +72,19 @@ export function createIdempotency({ store, clock, log }: IdempotencyDeps): Idemp
   async function perform(id: RowId, shared: SharedCall, { work, kept }: { work: Work; kept: unknown }) {
     const named = { ...id, digest: shared.digest };
     let isKept = kept !== undefined;
+    let isMomentary = false;
     const keep = (value: unknown): Statement[] => {
       const row = rowOf(named, 'kept', value);
       const statement = isKept ? updateStatement(row) : insertStatement(row, 1);
       isKept = true;
       return [statement];
     };
+    const momentary = () => {
+      isMomentary = true;
+    };
     try {
-      const result = await work({ kept, keep, interim: shared.interim, signal: shared.signal });
-      if (!isKept) await remember(rowOf(named, 'result', result));
+      const result = await work({ kept, keep, momentary, interim: shared.interim, signal: shared.signal });
+      if (!isKept && !isMomentary) await remember(rowOf(named, 'result', result));
       return result;
     } catch (error) {
       if (isFinal(error)) await remember(rowOf(named, 'error', toStored(error)));

@@ -39,12 +39,11 @@ export function createSubscriptions({ follow, outbox, watching }: SubscriptionsO
 
   function open(wsId: string, after: number): void {
     drop(wsId); // a request that ran beside this one may have been faster
-    const reader = follow(wsId, after, {
-      sink,
-      onEnd() {
-        if (readers.get(wsId) === reader) remove(wsId);
-      },
-    });
+    let reader: LogReader | undefined;
+    const onEnd = () => {
+      if (reader && readers.get(wsId) === reader) remove(wsId);
+    };
+    reader = follow(wsId, after, { sink, onEnd });
     readers.set(wsId, reader);
     watching.watch(wsId);
   }

@@ -51,6 +51,8 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     },
     'workstream.send': (params, call) => send(params, call, deps),
     'workstream.approve': async ({ wsId, approved, feedback, always = false, approvalId }, call) => {
+      if (call.kept) return { status: 'ok' }; // decided then; what waits now is another question
+      if (call.kept) return { status: 'ok' }; // decided by the first call: what waits now is another question
       const workstream = await workstreams.get(wsId);
       const decision = { approved, feedback: feedback?.trim() ?? '', always, by: call.principal?.id ?? 'unknown' };
       await approvals.resolveIn(workstream, decision, { approvalId, also: call.keep({ status: 'ok' }) });
@@ -122,9 +124,9 @@ async function send(
 ): Promise<{ status: 'ok' | 'busy'; runId?: string }> {
   const text = message.trim();
   if (text === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
-  const workstream = await workstreams.get(wsId);
   const kept = call.kept as { runId: string } | undefined; // what `keep` below was given
   if (kept) return { status: 'ok', runId: kept.runId };
+  const workstream = await workstreams.get(wsId);
   const handle = await runs.accept(workstream, {
     message: text,
     principal: call.principal?.id ?? 'unknown',
@@ -135,7 +137,6 @@ async function send(
   });
   if (handle) return { status: 'ok', runId: handle.run.runId };
   events.transient(wsId, JSON.stringify({ type: 'busy_error', message: BUSY }));
-  // Nothing was done, so a repeat of the same key has to try again rather than hear of this moment.
-  if (idempotencyKey !== undefined) throw new GatewayError('BUSY', BUSY, { retryAfterMs: 1_000 });
+  call.momentary(); // nothing was done, so a repeat of the same key tries again
   return { status: 'busy' };
 }
