@@ -193,6 +193,18 @@ test('the answer of a handler that had nothing to keep with is stored all the sa
   assert.deepEqual([await gateway.answer(request(), idle), work.times], [{ times: 1 }, 1]);
 });
 
+test('an answer about this moment is not told to a repeat', async () => {
+  await using gateway = await setUp();
+  const work = counted();
+  const busyOnce = ({ keep, momentary }: Keyed) => {
+    if (work.times === 0) momentary();
+    keep('not committed');
+    return work();
+  };
+  const ask = () => gateway.answer(request(), busyOnce);
+  assert.deepEqual([await ask(), await ask(), await ask()], [{ times: 1 }, { times: 2 }, { times: 2 }]);
+});
+
 test('a repeat may keep something newer', async () => {
   await using gateway = await setUp();
   const work = async ({ kept, keep }: Keyed): Promise<unknown> => {

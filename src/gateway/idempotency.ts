@@ -41,56 +41,10 @@ type Work = (keyed: Keyed) => Promise<unknown>;
 type RowId = Pick<IdempotencyTable, 'principal' | 'method' | 'key'>;
 type Kind = IdempotencyTable['kind'];
 
-export function createIdempotency({ store, clock, log }: IdempotencyDeps): Idempotency {
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const { store, clock, log } = deps;
+  const settle = createSettle(deps);
   const inFlight = new Map<string, SharedCall & { answer: Promise<unknown> }>();
-
-  const rowOf = (id: RowId & { digest: string }, kind: Kind, value: unknown): IdempotencyTable => {
-    const nowMs = clock.now();
-    const body_json = JSON.stringify(value ?? null);
-    return { ...id, kind, body_json, created_ms: nowMs, expires_ms: nowMs + LIMITS.idempotencyMs };
-  };
-
-  /** Best effort: the effect is done, and to fail the call now would only hide that. */
-  async function remember(row: IdempotencyTable): Promise<void> {
-    try {
-      await store.commit({ statements: [insertStatement(row)] });
-    } catch (error) {
-      log.warn({ err: error, method: row.method }, 'an answer could not be stored for repeats');
-    }
-  }
-
-  async function settle(id: RowId, shared: SharedCall, work: Work): Promise<unknown> {
-    const stored = await findRow(store, id, clock.now());
-    if (stored && stored.digest !== shared.digest) throw conflict();
-    if (!stored) return perform(id, shared, { work, kept: undefined });
-    const value: unknown = JSON.parse(stored.body_json);
-    if (stored.kind === 'result') return value;
-    if (stored.kind === 'error') throw toError(value as StoredError); // as toStored wrote it
-    return perform(id, shared, { work, kept: value });
-  }
-
-  async function perform(id: RowId, shared: SharedCall, { work, kept }: { work: Work; kept: unknown }) {
-    const named = { ...id, digest: shared.digest };
-    let isKept = kept !== undefined;
-    let isMomentary = false;
-    const keep = (value: unknown): Statement[] => {
-      const row = rowOf(named, 'kept', value);
-      const statement = isKept ? updateStatement(row) : insertStatement(row, 1);
-      isKept = true;
-      return [statement];
-    };
-    const momentary = () => {
-      isMomentary = true;
-    };
-    try {
-      const result = await work({ kept, keep, momentary, interim: shared.interim, signal: shared.signal });
-      if (!isKept && !isMomentary) await remember(rowOf(named, 'result', result));
-      return result;
-    } catch (error) {
-      if (isFinal(error)) await remember(rowOf(named, 'error', toStored(error)));
-      throw error;
-    }
-  }
 
   return {
     answer({ method, key, params, caller }, work) {
@@ -125,6 +79,58 @@ export function createIdempotency({ store, clock, log }: IdempotencyDeps): Idemp
 }
 
 const SWEEP_MS = 60 * 60 * 1000;
+
+/** Answers one call from what is stored, or does its work and stores what a repeat has to be told. */
+function createSettle({ store, clock, log }: IdempotencyDeps) {
+  const rowOf = (id: RowId & { digest: string }, kind: Kind, value: unknown): IdempotencyTable => {
+    const nowMs = clock.now();
+    const body_json = JSON.stringify(value ?? null);
+    return { ...id, kind, body_json, created_ms: nowMs, expires_ms: nowMs + LIMITS.idempotencyMs };
+  };
+
+  /** Best effort: the effect is done, and to fail the call now would only hide that. */
+  async function remember(row: IdempotencyTable): Promise<void> {
+    try {
+      await store.commit({ statements: [insertStatement(row)] });
+    } catch (error) {
+      log.warn({ err: error, method: row.method }, 'an answer could not be stored for repeats');
+    }
+  }
+
+  async function perform(id: RowId, shared: SharedCall, { work, kept }: { work: Work; kept: unknown }) {
+    const named = { ...id, digest: shared.digest };
+    let isKept = kept !== undefined;
+    let isMomentary = false;
+    const keep = (value: unknown): Statement[] => {
+      const row = rowOf(named, 'kept', value);
+      const statement = isKept ? updateStatement(row) : insertStatement(row, 1);
+      isKept = true;
+      return [statement];
+    };
+    const momentary = () => {
+      isMomentary = true;
+    };
+    try {
+      const result = await work({ kept, keep, momentary, interim: shared.interim, signal: shared.signal });
+      // Does nothing where the handler committed what it kept; where there was no effect to keep it with, it is stored.
+      if (kept === undefined && !isMomentary) await remember(rowOf(named, 'result', result));
+      return result;
+    } catch (error) {
+      if (isFinal(error)) await remember(rowOf(named, 'error', toStored(error)));
+      throw error;
+    }
+  }
+
+  return async (id: RowId, shared: SharedCall, work: Work): Promise<unknown> => {
+    const stored = await findRow(store, id, clock.now());
+    if (!stored) return perform(id, shared, { work, kept: undefined });
+    if (stored.digest !== shared.digest) throw conflict();
+    const value: unknown = JSON.parse(stored.body_json);
+    if (stored.kind === 'result') return value;
+    if (stored.kind === 'error') throw toError(value as StoredError); // as toStored wrote it
+    return perform(id, shared, { work, kept: value });
+  };
+}
 
 const conflict = () =>
   new GatewayError('CONFLICT', 'this idempotency key was used with other params; use a new key for a new request');
