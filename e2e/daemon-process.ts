@@ -1,0 +1,92 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { within } from './deadline.ts';
+
+export interface Exit {
+  /** Null when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface DaemonProcess {
+  pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once stdout holds this; rejects with what stderr says when the process ends without. */
+  printed(pattern: RegExp): Promise<void>;
+  /** Resolves when the process is gone and all it wrote is read. */
+  exited: Promise<Exit>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+interface SpawnOptions {
+  /** The file to run; default: what users run. */
+  entry?: string | URL | undefined;
+  args: readonly string[];
+  env: Record<string, string>;
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** For coverage, and for tests of code that is being written: without the bundle. */
+const STANDARD_ENTRY = process.env.E2E_SOURCES === '1' ? 'e2e/daemon-from-sources.ts' : 'bin/headgate.js';
+
+const alive = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
+/** Runs `headgate` with `args` in its own process. */
+export async function spawnHeadgate({ entry = STANDARD_ENTRY, args, env }: SpawnOptions): Promise<DaemonProcess> {
+  await bundleUpToDate();
+  const file = entry instanceof URL ? fileURLToPath(entry) : entry;
+  const child = spawn(process.execPath, [file, ...args], { cwd: ROOT, env: cleanEnvironment(env), stdio: 'pipe' });
+  child.stdin.end();
+  const read = { stdout: '', stderr: '' };
+  const waiting = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      read[name] += text;
+      for (const look of [...waiting]) look();
+    });
+  }
+  alive.add(child);
+  const exited = once(child, 'close').then(([code, signal]): Exit => {
+    alive.delete(child);
+    return { code, signal };
+  });
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => read.stdout,
+    stderr: () => read.stderr,
+    async printed(pattern) {
+      const seen = Promise.withResolvers<void>();
+      const look = () => pattern.test(read.stdout) && seen.resolve();
+      waiting.add(look);
+      look();
+      const failed = exited.then(({ code, signal }) => {
+        throw new Error(`the process ended with ${code ?? signal}: ${read.stderr.trim()}`);
+      });
+      const what = () => `${pattern} on stdout; stderr: ${read.stderr}`;
+      await within(Promise.race([seen.promise, failed]), 30_000, what).finally(() => waiting.delete(look));
+    },
+    exited,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+let built: Promise<unknown> | undefined;
+
+function bundleUpToDate(): Promise<unknown> {
+  built ??= promisify(execFile)(process.execPath, ['scripts/build.js', '--if-stale'], { cwd: ROOT });
+  return built;
+}
+
+const KEPT = ['PATH', 'LANG', 'TMPDIR', 'NODE_V8_COVERAGE'];
+
+/** Keys and settings of whoever runs the tests must not reach the daemon. */
+function cleanEnvironment(env: Record<string, string>): Record<string, string> {
+  const kept = KEPT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { ...Object.fromEntries(kept), ...env };
+}
