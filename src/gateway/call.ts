@@ -29,6 +29,8 @@ export interface Call {
    * effect. Empty when the call has no key.
    */
   keep(value: unknown): Statement[];
+  /** The answer is about this moment: a repeat of the key is asked anew instead of being told it again. */
+  momentary(): void;
   /** The connection's subscriptions, for the methods that change them; absent over HTTP. */
   subscriptions: Subscriptions | undefined;
 }

@@ -18,7 +18,7 @@ function setUp(handlers: Partial<Handlers> = {}) {
     idempotency: {
       answer(request, work) {
         keyed.push(request);
-        return work({ kept: 'before', keep: () => [] });
+        return work({ kept: 'before', keep: () => [], momentary: () => undefined });
       },
     },
     metrics: { request: (method, outcome) => void outcomes.push([method, outcome]) },

@@ -10,7 +10,7 @@ import { holds } from './rights.ts';
 import { createSerialKeys } from './serial-keys.ts';
 
 /** What a transport knows of a call; the rest of `Call` is added on the way to the handler. */
-export type Caller = Omit<Call, 'kept' | 'keep'>;
+export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary'>;
 
 /** The one way into the gateway, whichever transport a call came by. Rejects only with GatewayError. */
 export type Dispatch = (method: string, params: unknown, caller: Caller) => Promise<unknown>;
@@ -63,7 +63,7 @@ export function createDispatch({ handlers, idempotency, metrics, clock, log }: D
   };
 }
 
-const UNKEYED: Pick<Keyed, 'kept' | 'keep'> = { kept: undefined, keep: () => [] };
+const UNKEYED: Keyed = { kept: undefined, keep: () => [], momentary: () => undefined };
 
 function requireScope(principal: Principal | undefined, needed: Scope, method: MethodName): void {
   if (needed === 'public') return;

@@ -74,7 +74,10 @@ export class AgentProjection {
     if (this.#text.length > this.#sentText) {
       const delta = this.#text.slice(this.#sentText);
       this.#sentText = this.#text.length;
-      frames.push(this.#agent('assistant', nowMs, { text: this.#text, delta }), this.#chat('delta', nowMs, this.#text));
+      frames.push(
+        this.#agent('assistant', nowMs, { text: this.#text, delta }),
+        this.#chat('delta', nowMs, { text: this.#text }),
+      );
     }
     for (const [toolCallId, output] of this.#output) {
       frames.push(this.#agent('tool', nowMs, { phase: 'update', toolCallId, output }));
@@ -112,12 +115,14 @@ export class AgentProjection {
     const frames = this.sample(nowMs);
     if (run.status === 'ok' || run.status === 'cancelled') {
       const aborted = run.status === 'cancelled';
-      frames.push(this.#agent('job', nowMs, { state: 'done', endedAt: nowMs, sessionId: this.#run.sessionId, aborted }));
-      frames.push(aborted ? this.#chat('aborted', nowMs) : this.#chat('final', nowMs, this.#text));
+      frames.push(
+        this.#agent('job', nowMs, { state: 'done', endedAt: nowMs, sessionId: this.#run.sessionId, aborted }),
+      );
+      frames.push(aborted ? this.#chat('aborted', nowMs) : this.#chat('final', nowMs, { text: this.#text }));
     } else {
       const error = run.error ?? 'the run failed';
       frames.push(this.#agent('job', nowMs, { state: 'error', endedAt: nowMs, sessionId: this.#run.sessionId, error }));
-      frames.push(this.#chat('error', nowMs, undefined, error));
+      frames.push(this.#chat('error', nowMs, { error }));
     }
     return frames;
   }
@@ -128,8 +133,9 @@ export class AgentProjection {
   }
 
   /** A chat event has the number of the agent event beside it. */
-  #chat(state: ChatEvent['state'], timestamp: number, text = '', errorMessage?: string): AgentFrame {
+  #chat(state: ChatEvent['state'], timestamp: number, said: { text?: string; error?: string } = {}): AgentFrame {
     const { runId, sessionKey } = this.#run;
+    const { text = '', error } = said;
     const message = { role: 'assistant' as const, content: [{ type: 'text' as const, text }], timestamp };
     return {
       event: 'chat',
@@ -138,8 +144,8 @@ export class AgentProjection {
         sessionKey,
         seq: this.#seq,
         state,
-        ...(text !== '' && { message }),
-        ...(errorMessage !== undefined && { errorMessage }),
+        ...(text.trim() !== '' && { message }),
+        ...(error !== undefined && { errorMessage: error }),
       },
     };
   }

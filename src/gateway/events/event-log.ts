@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts';
 import type { Store, StoredEvent } from '../store/store.ts';
+import { joinDeltas } from './join-deltas.ts';
 import { toLogEntry } from './log-entry.ts';
 import type { LogEntry, LogReader, Sink } from './log-reader.ts';
-import { mergeDeltas } from './merge-deltas.ts';
 import { PullReader } from './pull-reader.ts';
 import { createTail, type Tail } from './tail.ts';
 
@@ -116,11 +116,11 @@ export class EventLog {
     const held = this.#tails.get(wsId)?.after(offset);
     if (!held) return this.#store.bounds(wsId).last <= offset ? [] : undefined;
     if (held.length <= LAG_EVENTS) return held;
-    return mergeDeltas(held).map((event) => this.#toEntry(wsId, event));
+    return joinDeltas(held).map((event) => this.#toEntry(wsId, event));
   }
 
   async #fromStore(wsId: string, offset: number): Promise<readonly LogEntry[]> {
     const events = await this.#store.readEvents(wsId, offset, PAGE);
-    return mergeDeltas(events).map((event) => this.#toEntry(wsId, event));
+    return joinDeltas(events).map((event) => this.#toEntry(wsId, event));
   }
 }

@@ -11,10 +11,7 @@ export interface Opening {
 /** Event streams as the HTTP interface offers them (spec http-and-sse, "Events"; decisions on catch-up and resume). */
 export interface EventStreams {
   /** Throws NOT_FOUND `Unknown workstream`. */
-  open(
-    wsId: string,
-    request: { lastEventId?: string; resume: boolean; snapshot: boolean },
-  ): Promise<Opening>;
+  open(wsId: string, request: { lastEventId?: string; resume: boolean; snapshot: boolean }): Promise<Opening>;
   /** Continues a stream; the reader ends by itself when the workstream is closed (then `onEnd`). */
   follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void }): LogReader;
   /** The current `ws_state` of every loaded workstream, as [wsId, JSON text]. */

@@ -16,6 +16,8 @@ export class PullReader implements LogReader {
   #offset: number;
   #closed = false;
   #loading = false;
+  /** A sink that wakes us while it takes what we write must not get the next entries in between. */
+  #delivering = false;
 
   constructor(parts: PullReaderParts) {
     this.#parts = parts;
@@ -28,7 +30,7 @@ export class PullReader implements LogReader {
 
   resume(): void {
     const { sink, tail } = this.#parts;
-    while (!this.#closed && !this.#loading && sink.ready()) {
+    while (!this.#closed && !this.#loading && !this.#delivering && sink.ready()) {
       const entries = tail(this.#offset);
       if (!entries) {
         void this.#load();
@@ -47,7 +49,12 @@ export class PullReader implements LogReader {
 
   #deliver(entries: readonly LogEntry[]): void {
     this.#offset = entries.at(-1)?.offset ?? this.#offset;
-    this.#parts.sink.write(entries);
+    this.#delivering = true;
+    try {
+      this.#parts.sink.write(entries);
+    } finally {
+      this.#delivering = false;
+    }
   }
 
   async #load(): Promise<void> {

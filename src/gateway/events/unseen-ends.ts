@@ -35,11 +35,11 @@ export class UnseenEnds {
     if (end && offset >= end.offset) this.#ends.delete(wsId);
   }
 
-  /** The end nobody saw, as JSON text, once. */
-  take(wsId: string): string | undefined {
+  /** The end nobody saw, as JSON text, once; not when it comes after `after`, which the stream itself carries. */
+  take(wsId: string, after: number): string | undefined {
     const end = this.#ends.get(wsId);
     this.#ends.delete(wsId);
-    return end && this.#clock.now() - end.atMs < FRESH_MS ? end.json : undefined;
+    return end && end.offset <= after && this.#clock.now() - end.atMs < FRESH_MS ? end.json : undefined;
   }
 
   forget(wsId: string): void {

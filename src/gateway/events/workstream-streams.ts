@@ -5,7 +5,7 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { EventLog } from './event-log.ts';
 import type { EventStreams, Opening } from './event-streams.ts';
-import { mergeDeltas } from './merge-deltas.ts';
+import { joinDeltas } from './join-deltas.ts';
 import { type Resumption, resumption } from './resumption.ts';
 import type { UnseenEnds } from './unseen-ends.ts';
 
@@ -96,7 +96,7 @@ export class WorkstreamStreams implements EventStreams {
     const head = events.bounds(wsId).last;
     const turn = head > after ? await this.#turnSoFar(wsId, after, head) : [];
     frames.push(...(snapshot ? asSnapshot(wsId, turn) : turn));
-    const unseen = unseenEnds.take(wsId);
+    const unseen = workstream.busy ? undefined : unseenEnds.take(wsId, after);
     if (unseen) frames.push({ json: unseen });
     return { frames, after: head };
   }
@@ -111,7 +111,7 @@ export class WorkstreamStreams implements EventStreams {
       offset = page.at(-1)?.offset ?? upTo;
     }
     const decided = new Set<string>();
-    const parsed = mergeDeltas(stored).map(({ offset, json: text }) => {
+    const parsed = joinDeltas(stored).map(({ offset, json: text }) => {
       const event: StreamEvent = JSON.parse(text);
       if (event.type === 'approval_resolved') decided.add(event.approval_id);
       return { offset, event, text };

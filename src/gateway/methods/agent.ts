@@ -2,13 +2,13 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
 import type { Call, Handlers } from '../call.ts';
+import { until } from '../until.ts';
 import type { RunResult } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { RunHandle } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import { until } from '../until.ts';
 
 interface AgentMethodDeps {
   workstreams: Workstreams;
@@ -31,11 +31,7 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
     const handle = await deps.runs.find(runId, by);
     if (!handle) throw new GatewayError('NOT_FOUND', 'unknown runId');
     const result = await inTime(handle, { timeoutMs, clock: deps.clock, signal: call.signal });
-    const { startedMs } = handle.run;
-    const started = startedMs !== undefined && { startedAt: startedMs };
-    if (!result) return { runId, status: 'timeout', ...started };
-    const error = result.status === 'ok' ? undefined : (result.error ?? result.status);
-    return { runId, status: error === undefined ? 'ok' : 'error', ...started, endedAt: result.endedMs, ...(error && { error }) };
+    return toWaitResult(runId, handle, result);
   },
 });
 
@@ -50,6 +46,7 @@ async function accept(
     const handle = await runs.find(kept.runId, { principal, wsId: kept.wsId });
     if (handle) return handle;
   }
+  const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
   const workstream = await workstreams.obtainByKey(params.sessionKey?.trim() || params.sessionId?.trim() || MAIN);
   const { wsId } = workstream.data;
   const handle = await runs.accept(workstream, {
@@ -58,7 +55,7 @@ async function accept(
     key: params.idempotencyKey,
     source: 'agent',
     request: {
-      ...(params.thinking !== undefined && { effort: effortOfLevel(params.thinking) }),
+      ...(effort && { effort }),
       ...(params.timeout && { timeoutMs: params.timeout * 1000 }),
     },
     whenBusy: 'queue',
@@ -66,6 +63,14 @@ async function accept(
   });
   if (!handle) throw new GatewayError('BUSY', 'The workstream is busy');
   return handle;
+}
+
+function toWaitResult(runId: string, { run: { startedMs } }: RunHandle, result: RunResult | undefined) {
+  const started = startedMs !== undefined && { startedAt: startedMs };
+  if (!result) return { runId, status: 'timeout' as const, ...started };
+  const ended = { runId, ...started, endedAt: result.endedMs };
+  if (result.status === 'ok') return { ...ended, status: 'ok' as const };
+  return { ...ended, status: 'error' as const, error: result.error ?? result.status };
 }
 
 /** The second answer: a run that failed is an error with the result beside it. */

@@ -56,6 +56,7 @@ async function send(
   const principal = call.principal?.id ?? 'unknown';
   const kept = call.kept as { runId: string; wsId: string } | undefined; // what `also` below was given
   if (kept) return { runId: kept.runId, status: await statusOf(kept, principal, runs) };
+  const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim());
   const { wsId } = workstream.data;
   const handle = await runs.accept(workstream, {
@@ -64,7 +65,7 @@ async function send(
     key: params.idempotencyKey,
     source: 'person',
     request: {
-      ...(params.thinking !== undefined && { effort: effortOfLevel(params.thinking) }),
+      ...(effort && { effort }),
       ...(params.timeoutMs && { timeoutMs: params.timeoutMs }),
     },
     whenBusy: 'queue',

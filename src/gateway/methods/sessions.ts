@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { SessionRow, sessionsContracts } from '../../../protocol/methods/sessions.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
@@ -32,6 +33,7 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
       ...(thinkingLevel !== undefined && { thinkingLevel: thinkingLevel && toThinkingLevel(thinkingLevel) }),
       ...(verboseLevel !== undefined && { verboseLevel: verboseLevel && toVerboseLevel(verboseLevel) }),
     };
+    if (key.trim() === '') throw new GatewayError('INVALID_REQUEST', 'key required');
     const workstream = await deps.workstreams.obtainByKey(key.trim());
     await deps.settings.change(workstream, change);
     const { data } = workstream;

@@ -12,7 +12,11 @@ interface StatusMethodDeps {
 
 const RECENT = 5;
 
-export const statusMethods = ({ workstreams, models, storePath }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
+export const statusMethods = ({
+  workstreams,
+  models,
+  storePath,
+}: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
   status: () => {
     const rows = workstreams.list().map(({ data }) => toSessionRow(data));
     const recent = rows.toSorted((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0)).slice(0, RECENT);

@@ -52,7 +52,6 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     'workstream.send': (params, call) => send(params, call, deps),
     'workstream.approve': async ({ wsId, approved, feedback, always = false, approvalId }, call) => {
       if (call.kept) return { status: 'ok' }; // decided then; what waits now is another question
-      if (call.kept) return { status: 'ok' }; // decided by the first call: what waits now is another question
       const workstream = await workstreams.get(wsId);
       const decision = { approved, feedback: feedback?.trim() ?? '', always, by: call.principal?.id ?? 'unknown' };
       await approvals.resolveIn(workstream, decision, { approvalId, also: call.keep({ status: 'ok' }) });

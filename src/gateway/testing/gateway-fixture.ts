@@ -88,7 +88,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
   const presence = createPresence({ self: { host: 'here', version: '1', platform: 'linux' }, clock });
   const dispatch = createDispatch({
     handlers: { ...systemMethods({ presence }), ...handlers },
-    idempotency: { answer: (_, work) => work({ kept: undefined, keep: () => [] }) },
+    idempotency: { answer: (_, work) => work({ kept: undefined, keep: () => [], momentary: () => undefined }) },
     metrics: { request: () => undefined },
     clock,
     log,
