@@ -159,10 +159,6 @@ function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps
   };
 }
 
-/** Whether a request wants a WebSocket: for `shouldUpgradeCallback`, so that `Upgrade: h2c` stays plain HTTP. */
-export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket';
-
 const SOCKET_OPTIONS = {
   noServer: true,
   clientTracking: false,

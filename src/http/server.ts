@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
 
 /** A server with limits against slow and oversized requests. Streams are answers, so the request limits leave them alone. */
@@ -11,6 +12,7 @@ export function createHttpServer(app: RequestListener, { log }: { log: Log }): S
       keepAliveTimeout: 5_000,
       maxHeaderSize: 16 * 1024,
       insecureHTTPParser: false,
+      shouldUpgradeCallback: isWebSocketUpgrade,
     },
     app,
   );

@@ -23,3 +23,7 @@ export function refuseUpgrade(socket: Duplex, status: number): void {
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
+
+/** Whether a request wants a WebSocket. Others, like curl’s offer of HTTP/2, are answered as if they had not asked. */
+export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
