@@ -4,7 +4,7 @@ import type { Log } from '../../src/log.ts';
 import { loadAssets, readVersion } from '../assets.ts';
 import { toBanner } from '../banner.ts';
 import { readBootId } from '../boot-id.ts';
-import { type Daemon, startDaemon } from '../compose.ts';
+import { type Daemon, type Replacements, startDaemon } from '../compose.ts';
 import { loadConfig } from '../config.ts';
 import { removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
 import { openHomeFolder } from '../home-folder.ts';
@@ -17,10 +17,12 @@ interface StartOptions {
   around: Surroundings;
   /** The package's folder. */
   root: URL;
+  /** Only for parts that stand in for ours in tests. */
+  replace?: Replacements;
 }
 
 /** Starts the daemon and returns when it answers; from then on signals end the process. */
-export async function start({ flags, around, root }: StartOptions): Promise<void> {
+export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
   const home = resolveHome(flags, around);
   const changes = await openHomeFolder(home);
   const { config, warnings } = await loadConfig(home);
@@ -41,6 +43,7 @@ export async function start({ flags, around, root }: StartOptions): Promise<void
     log,
     clock: systemClock,
     ids: randomIds,
+    ...(replace && { replace }),
   });
   guardProcess({ home, starting, log });
   const daemon = await starting;
