@@ -122,8 +122,8 @@ export class App {
     const phase = this.phase.peek();
     this.phase.value = { kind: 'login', problem };
     if (phase.kind !== 'desk') return;
-    phase.desk.workstreams.dispose();
     phase.desk.client.close();
+    phase.desk.workstreams.dispose();
   }
 
   #onStatus(status: ConnectionStatus): void {

@@ -40,7 +40,7 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
         {
           id: 'connection',
           level: 'warning',
-          text: 'Disconnected. Headgate keeps working; everything that happens meanwhile appears here when the connection is back.',
+          text: 'Disconnected. Nothing is lost: what happens meanwhile appears here when the connection is back.',
           action: 'retry',
         },
       ];

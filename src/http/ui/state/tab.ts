@@ -65,8 +65,15 @@ export function openTab(row: WorkstreamRow, { client, schedule, isInFront, onGon
   };
 }
 
-/** Name and state as the log says, or as the list said before the log was read. */
-export const tabName = (tab: Tab): string => tab.conversation.value?.name ?? tab.row.value.name;
+/** What to call it: the name somebody gave, else its title, else the name it was made with. */
+export function tabName(tab: Tab): string {
+  const row = tab.row.value;
+  const name = tab.conversation.value?.name ?? row.name;
+  if (!/^ws-[0-9a-f]{4,}$/.test(name)) return name;
+  return row.title ?? (row.sessionKey === 'main' ? 'main' : name);
+}
+
+/** The state as the log says, or as the list said before the log was read. */
 export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
 
 const isNews = ({ type }: StreamEvent) =>

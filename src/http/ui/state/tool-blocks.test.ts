@@ -100,6 +100,7 @@ test('a skipped call stays in doubt when the run has ended', () => {
   const after = fold(
     [
       { type: 'tool_info', items: [item('1')] },
+      { type: 'tool_output_chunk', call_id: '1', chunk: 'half\n' },
       { type: 'approve_request', approval_id: 'q', kind: 'outcome', expires_at_ms: 9, items: [item('1')] },
       resolved(false),
       { type: 'tool_result', call_id: '1', name: 'bash', output: 'Outcome unknown: Headgate stopped', is_error: true },
@@ -107,7 +108,7 @@ test('a skipped call stays in doubt when the run has ended', () => {
     ],
     busy,
   );
-  assert.deepEqual(lines(after), ['tool 1 unknown: Outcome unknown: Headgate stopped', 'approval q denied']);
+  assert.deepEqual(lines(after), ['tool 1 unknown: half\nOutcome unknown: Headgate stopped', 'approval q denied']);
 });
 
 test('a question about an unknown outcome keeps the first run visible and in doubt', () => {
@@ -130,6 +131,17 @@ test('a call id that a later turn uses again gets its own card', () => {
   const result: StreamEvent = { type: 'tool_result', call_id: '1', name: 'bash', output: 'ok', is_error: false };
   const info: StreamEvent = { type: 'tool_info', items: [item('1')] };
   assert.deepEqual(lines(fold([info, result, info])), ['tool 1 done: ok', 'tool 1 running: ']);
+});
+
+test('a tool that was cut short counts as stopped, not as failed', () => {
+  const cut: StreamEvent = {
+    type: 'tool_result',
+    call_id: '1',
+    name: 'bash',
+    output: 'one\n[cancelled]',
+    is_error: true,
+  };
+  assert.deepEqual(lines(fold([{ type: 'tool_info', items: [item('1')] }, cut])), ['tool 1 stopped: one\n[cancelled]']);
 });
 
 test('a malformed call is a failed card with its reason', () => {

@@ -42,11 +42,11 @@ export function finishTool(
   const result = toPlainText(event.output);
   const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
   if (!known) return [...blocks, { ...emptyTool(event, key), phase: phaseOf(event.output, event.is_error), result }];
-  return updateTool(blocks, event.call_id, (tool) => ({
-    ...tool,
-    phase: tool.phase === 'denied' ? 'denied' : phaseOf(event.output, event.is_error),
-    result,
-  }));
+  return updateTool(blocks, event.call_id, (tool) => {
+    const phase = tool.phase === 'denied' ? 'denied' : phaseOf(event.output, event.is_error);
+    // What it printed before a crash is all that is known of it.
+    return { ...tool, phase, result: phase === 'unknown' ? tool.live + result : result };
+  });
 }
 
 /**
@@ -113,11 +113,14 @@ export function phaseOf(output: string, isError: boolean): ToolPhase {
   if (!isError) return /^(Denied by user|Blocked)/.test(output) ? 'denied' : 'done';
   if (/^(Denied by user|Blocked|Approval timed out)/.test(output)) return 'denied';
   if (/^Outcome unknown|its outcome is unknown$/.test(output)) return 'unknown';
-  return isWithdrawn(output) ? 'stopped' : 'failed';
+  return isWithdrawn(output) || isCutShort(output) ? 'stopped' : 'failed';
 }
 
 /** Nobody decided: the run had been cancelled or had ended. */
 const isWithdrawn = (words: string) => /^(Cancelled by user|Not run: the run had ended)/.test(words);
+
+/** A tool was cut short from outside; what it had printed stands before that. */
+const isCutShort = (output: string) => /\[(cancelled|stopped by shutdown)\]\s*$/.test(output);
 
 const isOpen = (block: Block): block is ToolBlock =>
   isTool(block) && (block.phase === 'running' || block.phase === 'unknown') && block.result === undefined;

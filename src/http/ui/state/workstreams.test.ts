@@ -84,6 +84,21 @@ test('name and state follow the log once it is read', async () => {
   assert.deepEqual([tabName(tab), tabState(tab)], ['name of a', 'attention']);
 });
 
+test('a generated name gives way to the title, and to “main” for the first workstream', async () => {
+  const { workstreams, list } = open();
+  await list('a');
+  const [tab] = workstreams.tabs.value;
+  assert.ok(tab);
+  const called = (more: Partial<WorkstreamRow>) => {
+    tab.row.value = { ...row('a'), sessionKey: 'a', name: 'ws-12ab', ...more };
+    return tabName(tab);
+  };
+  assert.deepEqual(
+    [called({}), called({ title: 'Tides' }), called({ sessionKey: 'main' }), called({ name: 'mine', title: 'Tides' })],
+    ['ws-12ab', 'Tides', 'main', 'mine'],
+  );
+});
+
 test('a question in a workstream without a tab brings the list up to date', async () => {
   const { list, setListed, emit, ids } = open();
   await list('a');

@@ -26,7 +26,7 @@ export function Preview({ text }: { text: string }) {
 const MAX_COLOURED_LINES = 3_000;
 
 function DiffLines({ text }: { text: string }) {
-  const lines = useMemo(() => text.split('\n'), [text]);
+  const lines = useMemo(() => text.trimEnd().split('\n'), [text]);
   if (lines.length > MAX_COLOURED_LINES) return <code>{text}</code>;
   return (
     <code class="diff">

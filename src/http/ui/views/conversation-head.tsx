@@ -3,8 +3,8 @@ import { Icon } from './icons.tsx';
 import { STATE_WORDS } from './tab-button.tsx';
 
 /** Which workstream this is, what answers in it, and where its tools work. */
-export function ConversationHead({ conversation }: { conversation: Conversation }) {
-  const { name, state, model, modelAlias, workdir } = conversation;
+export function ConversationHead({ name, conversation }: { name: string; conversation: Conversation }) {
+  const { state, model, modelAlias, workdir } = conversation;
   return (
     <header class="conversation-head">
       <h1>{name}</h1>

@@ -1,6 +1,6 @@
 import type { App, Desk } from '../state/app.ts';
 import { isBusy } from '../state/conversation.ts';
-import type { Tab } from '../state/tab.ts';
+import { type Tab, tabName } from '../state/tab.ts';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { STATE_WORDS } from './tab-button.tsx';
@@ -18,7 +18,7 @@ export function ConversationView({ app, desk, tab }: ConversationViewProps) {
   if (!conversation) return <p class="empty">Loading the conversation…</p>;
   return (
     <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
-      <ConversationHead conversation={conversation} />
+      <ConversationHead name={tabName(tab)} conversation={conversation} />
       <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}

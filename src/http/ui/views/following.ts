@@ -26,14 +26,20 @@ export function useFollowing(): Following {
     const { current: view } = scroller;
     const { current: text } = content;
     if (!view || !text) return;
+    let lastTop = view.scrollTop;
     const onScroll = () => {
-      isFollowing.value = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_PX;
+      const isNearEnd = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_PX;
+      // Only moving up is leaving: content that grows between a scroll and its event also widens the distance.
+      if (isNearEnd) isFollowing.value = true;
+      else if (view.scrollTop < lastTop) isFollowing.value = false;
+      lastTop = view.scrollTop;
     };
     const onGrowth = () => {
       if (heldFromEnd.current !== undefined) {
         view.scrollTop = view.scrollHeight - heldFromEnd.current;
         heldFromEnd.current = undefined;
       } else if (isFollowing.peek()) view.scrollTop = view.scrollHeight;
+      lastTop = view.scrollTop;
     };
     const growth = new ResizeObserver(onGrowth);
     growth.observe(text);

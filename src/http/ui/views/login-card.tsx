@@ -29,6 +29,9 @@ export function LoginCard({ app, problem }: { app: App; problem: string | undefi
         <pre class="command">
           <code>headgate link</code>
         </pre>
+        <p class="aside">
+          In a clone of the repository: <code>node bin/headgate.js link</code>
+        </p>
         <form onSubmit={(event) => void submit(event)}>
           <label for="credential">Or paste the link, or a token</label>
           <div class="field-row">
