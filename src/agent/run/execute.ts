@@ -1,5 +1,6 @@
 import type { ToolOutcome } from '../tools/tool.ts';
-import { type BatchCall, resultStep } from './batch.ts';
+import type { BatchCall } from './batch-call.ts';
+import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
 
 const PARALLEL = 4;
@@ -8,7 +9,13 @@ const PARALLEL = 4;
 export async function executeAll(run: RunContext, calls: readonly BatchCall[]): Promise<void> {
   const waiting = [...calls];
   const worker = async () => {
-    for (let next = waiting.shift(); next && !run.signal.aborted; next = waiting.shift()) await executeCall(run, next);
+    try {
+      for (let next = waiting.shift(); next && !run.signal.aborted; next = waiting.shift())
+        await executeCall(run, next);
+    } catch (error) {
+      waiting.length = 0; // what cannot be recorded must not be started
+      throw error;
+    }
   };
   const finished = await Promise.allSettled(Array.from({ length: PARALLEL }, worker));
   const failed = finished.find((result) => result.status === 'rejected');

@@ -21,11 +21,11 @@ export async function generate(run: RunContext): Promise<Generated> {
   const answer = collector(run);
   try {
     for await (const part of model.stream(requestOf(run), run.signal)) answer.take(part);
+    run.signal.throwIfAborted();
+    return await recordAnswer(run, model, answer.whole());
   } catch (error) {
     return { kind: 'broken', error, partial: answer.partial() };
   }
-  if (run.signal.aborted) return { kind: 'broken', error: run.signal.reason, partial: answer.partial() };
-  return recordAnswer(run, model, answer.whole());
 }
 
 const requestOf = (run: RunContext) => ({

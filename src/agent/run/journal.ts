@@ -1,5 +1,5 @@
-import type { ProcessIdentity } from '../tools/tool.ts';
 import type { ToolCall } from '../message.ts';
+import type { ProcessIdentity } from '../tools/tool.ts';
 
 export interface Decision {
   approved: boolean;
@@ -75,7 +75,8 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       progress.phase = 'started';
       return;
     case 'model_called':
-      return modelCalled(progress, entry.afterSeq);
+      modelCalled(progress, entry.afterSeq);
+      return;
     case 'model_answered':
       Object.assign(progress, { phase: 'batch', attempts: 0, calls: entry.calls, tools: new Map() });
       progress.approval = undefined;
@@ -96,7 +97,7 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       progress.approval = { approvalId: '', question: 'tools', digests: entry.digests, decision: CLEARED };
       return;
     case 'tool_started':
-      progress.tools.set(entry.callId, { state: 'started', safeToRepeat: entry.safeToRepeat });
+      toolStarted(progress, entry);
       return;
     case 'tool_process': {
       const tool = progress.tools.get(entry.callId);
@@ -119,6 +120,15 @@ function modelCalled(progress: Progress, afterSeq: number): void {
   progress.attempts = progress.phase === 'generating' ? progress.attempts + 1 : 1;
   progress.phase = 'generating';
   progress.afterSeq = afterSeq;
+}
+
+function toolStarted(progress: Progress, { callId, safeToRepeat }: { callId: string; safeToRepeat: boolean }): void {
+  progress.tools.set(callId, { state: 'started', safeToRepeat });
+  const asked = progress.outcomeApproval;
+  if (!asked) return;
+  // "Run it again" was said of one start; should this one be cut off too, a person is asked anew.
+  const { [callId]: _, ...digests } = asked.digests;
+  progress.outcomeApproval = { ...asked, digests };
 }
 
 /** The question that waits for a person, if one does. */

@@ -19,7 +19,13 @@ export interface Step {
   messages?: Message[];
   approval?: NewApproval;
   /** A pending approval is settled with this step. */
-  settled?: { approvalId: string; status: 'approved' | 'denied' | 'expired' | 'cancelled'; by: string; feedback: string; always: boolean };
+  settled?: {
+    approvalId: string;
+    status: 'approved' | 'denied' | 'expired' | 'cancelled';
+    by: string;
+    feedback: string;
+    always: boolean;
+  };
   usage?: { usage: Usage; contextWindow: number };
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };

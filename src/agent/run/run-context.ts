@@ -33,6 +33,8 @@ export interface RunContext {
   notSandboxed: string | undefined;
   /** Aborts with a StopReason. */
   signal: AbortSignal;
+  /** Aborts when the daemon stops, also after `signal` has. */
+  stopping: AbortSignal;
   /**
    * Waits for the decision of a stored approval. The one who decides (a client, the deadline) records it before this
    * resolves. Rejects with the signal's reason.

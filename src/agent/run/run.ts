@@ -3,10 +3,11 @@ import type { RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts
 import type { AssistantMessage } from '../message.ts';
 import { ProviderError } from '../providers/model.ts';
 import { StopReason } from '../stop-reason.ts';
-import { resultStep, runBatch } from './batch.ts';
+import { runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
-import { RunSuperseded, type Step, StepOutdated } from './recorder.ts';
+import { RunSuperseded, type Step } from './recorder.ts';
+import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
 
 /** A run that has not come to an end after this many model turns is going round in circles. */
@@ -14,6 +15,7 @@ const MAX_TURNS = 200;
 /** A turn that was cut off by crashes is asked again at most twice. */
 const MAX_ATTEMPTS = 3;
 const STORE_RETRY_MS = 1_000;
+const MAX_REFUSALS = 5;
 
 /**
  * Takes a run from wherever its journal says it is to its end. Resolves `ended` with its one terminal record written,
@@ -21,13 +23,32 @@ const STORE_RETRY_MS = 1_000;
  */
 export async function runToEnd(run: RunContext): Promise<'ended' | 'suspended' | 'superseded'> {
   try {
-    const summary = await converse(run);
-    await end(run, { outcome: { run_id: run.runId, status: 'ok' }, summary, events: [], state: 'idle' });
+    await end(run, await endingOf(run));
     return 'ended';
   } catch (error) {
-    return endBadly(run, error);
+    if (error instanceof RunSuperseded) return 'superseded';
+    if (run.stopping.aborted || stopOf(run)?.kind === 'shutdown') return 'suspended';
+    run.log.error({ err: error, runId: run.runId }, 'the end of a run could not be recorded; a restart will');
+    return 'suspended';
   }
 }
+
+/** Works until there is an end to record. Rejects when there is none: the run was taken away, or goes on later. */
+async function endingOf(run: RunContext): Promise<End> {
+  try {
+    const summary = await converse(run);
+    return { outcome: { run_id: run.runId, status: 'ok' }, summary, events: [], state: 'idle' };
+  } catch (thrown) {
+    const broken = thrown instanceof TurnBroken ? thrown : undefined;
+    const error = broken?.cause ?? thrown;
+    const stop = stopOf(run);
+    if (error instanceof RunSuperseded || stop?.kind === 'shutdown') throw error;
+    return { ...badEnd(run, error, stop), ...(broken?.partial && { partial: broken.partial }) };
+  }
+}
+
+const stopOf = ({ signal }: RunContext): StopReason | undefined =>
+  signal.aborted && signal.reason instanceof StopReason ? signal.reason : undefined;
 
 /** The partial answer of a turn that broke off, beside what broke it. */
 class TurnBroken extends Error {
@@ -58,28 +79,12 @@ async function converse(run: RunContext): Promise<string> {
   throw new GatewayError('UNAVAILABLE', `The run was ended after ${MAX_TURNS} model turns.`);
 }
 
-const INTERRUPTED_TOO_OFTEN = 'The answer was interrupted three times by restarts of the daemon. Send the message again.';
+const INTERRUPTED_TOO_OFTEN =
+  'The answer was interrupted three times by restarts of the daemon. Send the message again.';
 
 function lastWords(run: RunContext): string {
   const last = run.messages.at(-1);
   return last?.role === 'assistant' ? last.content : '';
-}
-
-async function endBadly(run: RunContext, thrown: unknown): Promise<'ended' | 'suspended' | 'superseded'> {
-  const broken = thrown instanceof TurnBroken ? thrown : undefined;
-  const stop = run.signal.aborted && run.signal.reason instanceof StopReason ? run.signal.reason : undefined;
-  const error = broken?.cause ?? thrown;
-  if (error instanceof RunSuperseded) return 'superseded';
-  if (stop?.kind === 'shutdown') return 'suspended';
-  try {
-    await end(run, { ...badEnd(run, error, stop), ...(broken?.partial && { partial: broken.partial }) });
-    return 'ended';
-  } catch (failure) {
-    if (failure instanceof RunSuperseded) return 'superseded';
-    if (run.signal.aborted) return 'suspended';
-    run.log.error({ err: failure, runId: run.runId }, 'the end of a run could not be recorded; a restart will');
-    return 'suspended';
-  }
 }
 
 function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): End {
@@ -112,16 +117,19 @@ interface End {
  * can read is not an end.
  */
 async function end(run: RunContext, ending: End): Promise<void> {
+  let refusals = 0;
   for (;;) {
     try {
       return await run.recorder.record(endStep(run, ending));
     } catch (error) {
-      if (error instanceof StepOutdated) continue;
-      if (!(error instanceof GatewayError && error.code === 'UNAVAILABLE')) throw error;
-      await run.clock.sleep(STORE_RETRY_MS, new AbortController().signal);
+      if (isUnavailable(error)) await run.clock.sleep(STORE_RETRY_MS, run.stopping);
+      // Something was settled a moment ago, and the next step leaves it out; a store that refuses for ever does not count.
+      else if (error instanceof RunSuperseded || ++refusals === MAX_REFUSALS) throw error;
     }
   }
 }
+
+const isUnavailable = (error: unknown): boolean => error instanceof GatewayError && error.code === 'UNAVAILABLE';
 
 function endStep(run: RunContext, { outcome, summary, events, state, partial }: End): Step {
   const left = leftovers(run, outcome);

@@ -26,9 +26,7 @@ export class Approvals {
 
   /** NOT_FOUND for an id that never was, CONFLICT for one that is decided. */
   async resolve(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
-    const owner = this.#workstreams
-      .list()
-      .find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
+    const owner = this.#workstreams.list().find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
     if (owner?.current) return owner.current.decide(approvalId, decision, also);
     const stored = await this.#store.db
       .selectFrom('approvals')

@@ -31,6 +31,7 @@ export async function driveRun(
       toolbox: deps.toolbox,
       notSandboxed: deps.notSandboxed,
       signal: live.signal,
+      stopping: deps.stopping,
       decision: (approvalId) => decisionInTime(live, approvalId, deps),
       approvalMs: deps.approvalMs,
       clock,

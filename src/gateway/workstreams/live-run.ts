@@ -2,12 +2,21 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { advance, type Decision, pendingApproval, type Progress } from '../../agent/run/journal.ts';
+import { advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
-import { endRun, FENCE_SQL, fence, insertApproval, insertJournal, insertMessage, setWorkstream, settleApproval } from './run-rows.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
+import {
+  endRun,
+  FENCE_SQL,
+  fence,
+  insertApproval,
+  insertJournal,
+  insertMessage,
+  settleApproval,
+  setWorkstream,
+} from './run-rows.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
 /** Who hears of what a run does; called after the commit, and must not throw. */

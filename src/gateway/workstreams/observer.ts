@@ -13,7 +13,12 @@ interface ObserverDeps {
 }
 
 /** Tells the rest of the gateway what happens in workstreams. */
-export function observeWorkstreams({ broadcast, metrics, agentEvents, unseenEnds }: ObserverDeps): WorkstreamObserver & {
+export function observeWorkstreams({
+  broadcast,
+  metrics,
+  agentEvents,
+  unseenEnds,
+}: ObserverDeps): WorkstreamObserver & {
   onUnloaded(data: WorkstreamData): void;
   onEvicted(): void;
 } {

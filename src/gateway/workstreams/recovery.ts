@@ -1,3 +1,4 @@
+import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
@@ -6,7 +7,6 @@ import type { Log } from '../../log.ts';
 import type { ApprovalTable, JournalTable, RunTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { AdoptedRun } from './workstream.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
@@ -37,7 +37,12 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
     .execute();
   const recovered = new Map<string, AdoptedRun[]>();
   for (const row of rows) {
-    const journal = await store.db.selectFrom('journal').selectAll().where('run_id', '=', row.run_id).orderBy('seq').execute();
+    const journal = await store.db
+      .selectFrom('journal')
+      .selectAll()
+      .where('run_id', '=', row.run_id)
+      .orderBy('seq')
+      .execute();
     const progress = foldJournal(journal);
     await killLeftovers(progress, deps);
     const pending = await pendingOf(progress, deps);
@@ -78,7 +83,10 @@ async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApp
   if (!row) return undefined;
   const leftMs = Math.max(MIN_APPROVAL_MS, row.expires_ms - (lastAliveMs ?? row.asked_ms));
   const expiresAtMs = nowMs + leftMs;
-  const extend = build.updateTable('approvals').set({ expires_ms: expiresAtMs }).where('approval_id', '=', row.approval_id);
+  const extend = build
+    .updateTable('approvals')
+    .set({ expires_ms: expiresAtMs })
+    .where('approval_id', '=', row.approval_id);
   await store.commit({ statements: [statementOf(extend)] });
   return toApproval(row, expiresAtMs);
 }

@@ -1,5 +1,5 @@
-import type { Effort } from '../../agent/providers/model.ts';
 import type { RunOutcome, RunSource } from '../../../protocol/stream-events.ts';
+import type { Effort } from '../../agent/providers/model.ts';
 
 /** What a run was accepted with. */
 export interface RunRequest {

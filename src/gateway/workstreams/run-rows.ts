@@ -1,6 +1,6 @@
+import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
-import type { Message } from '../../agent/message.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 import type { RunRecord } from './run-record.ts';
@@ -29,7 +29,10 @@ export const insertJournal = (run: { runId: string; wsId: string }, entry: Journ
 };
 
 /** The message takes the next number of its workstream. */
-export const insertMessage = (at: { wsId: string; runId: string | null; nowMs: number }, message: Message): Statement[] => [
+export const insertMessage = (
+  at: { wsId: string; runId: string | null; nowMs: number },
+  message: Message,
+): Statement[] => [
   {
     sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms)
           SELECT ws_id, message_count + 1, ?, ?, ? FROM workstreams WHERE ws_id = ?`,
@@ -80,7 +83,12 @@ export const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: 
   statementOf(
     build
       .updateTable('runs')
-      .set({ status: ended.status, error: ended.error ?? null, summary: ended.summary.slice(0, 16_384), ended_ms: nowMs })
+      .set({
+        status: ended.status,
+        error: ended.error ?? null,
+        summary: ended.summary.slice(0, 16_384),
+        ended_ms: nowMs,
+      })
       .where('run_id', '=', runId)
       .where('ended_ms', 'is', null),
     1,

@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Models } from '../../agent/providers/model.ts';
+import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
 import { setWorkstream, type WorkstreamValues } from './run-rows.ts';
 import type { Workstream } from './workstream.ts';
@@ -13,17 +14,24 @@ export interface SettingsChange {
   verboseLevel?: string | null;
 }
 
+interface SettingsDeps {
+  store: Store;
+  workstreams: Workstreams;
+  models: Models;
+  clock: Pick<Clock, 'now'>;
+}
+
 /** Changes what a workstream is set to; everyone who follows it is told. */
 export class Settings {
-  readonly #deps: { store: Store; workstreams: Workstreams; models: Models };
+  readonly #deps: SettingsDeps;
 
-  constructor(deps: { store: Store; workstreams: Workstreams; models: Models }) {
+  constructor(deps: SettingsDeps) {
     this.#deps = deps;
   }
 
   /** An empty name goes back to the generated one. Refuses names in use and models that are unknown. */
   async change({ data }: Workstream, change: SettingsChange): Promise<void> {
-    const { store, workstreams, models } = this.#deps;
+    const { store, workstreams, models, clock } = this.#deps;
     const values: Partial<WorkstreamValues> = {};
     const name = change.name?.trim();
     if (name) await workstreams.requireFree(name, data.wsId);
@@ -34,6 +42,7 @@ export class Settings {
     if (change.thinkingLevel !== undefined) values.thinking_level = change.thinkingLevel;
     if (change.verboseLevel !== undefined) values.verbose_level = change.verboseLevel;
     if (Object.keys(values).length === 0) return;
+    values.updated_ms = Math.max(data.updatedMs, clock.now());
     const before = data.settings();
     data.applySettings(values);
     const event: StreamEvent = data.settingsEvent();
@@ -46,5 +55,6 @@ export class Settings {
       data.applySettings(before);
       throw error;
     }
+    data.updatedMs = Math.max(data.updatedMs, values.updated_ms);
   }
 }

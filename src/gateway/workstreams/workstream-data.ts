@@ -1,8 +1,8 @@
-import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { Effort } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
-import type { Effort } from '../../agent/providers/model.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 
 /** Where the model turn in progress begins: histories end before it, streams replay from it. */
@@ -45,10 +45,7 @@ export interface WorkstreamData {
   effort(): Effort;
 }
 
-type Settings = Pick<
-  WorkstreamTable,
-  'alias' | 'model_alias' | 'auto_approve' | 'thinking_level' | 'verbose_level'
->;
+type Settings = Pick<WorkstreamTable, 'alias' | 'model_alias' | 'auto_approve' | 'thinking_level' | 'verbose_level'>;
 
 /** `defaultModel` is asked each time, because the default may change while a workstream is loaded. */
 export function createWorkstreamData(
@@ -135,7 +132,10 @@ function followEvents(data: WorkstreamData, events: readonly StreamEvent[], last
 }
 
 /** A workstream without a model of its own follows the default one. */
-function modelOf(data: WorkstreamData, standard: { alias: string; modelId: string }): { alias: string; modelId: string } {
+function modelOf(
+  data: WorkstreamData,
+  standard: { alias: string; modelId: string },
+): { alias: string; modelId: string } {
   return data.modelAlias === null ? standard : { alias: data.modelAlias, modelId: data.modelAlias };
 }
 
@@ -153,4 +153,3 @@ export function titleOf(message: string): string {
   const line = message.trim().split('\n', 1)[0] ?? '';
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
 }
-

@@ -1,6 +1,6 @@
-import type { Models } from '../../agent/providers/model.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Message } from '../../agent/message.ts';
+import type { Models } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';

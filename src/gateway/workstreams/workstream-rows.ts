@@ -36,7 +36,8 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   updated_ms: made.nowMs,
 });
 
-export const insertWorkstream = (row: WorkstreamTable): Statement => statementOf(build.insertInto('workstreams').values(row), 1);
+export const insertWorkstream = (row: WorkstreamTable): Statement =>
+  statementOf(build.insertInto('workstreams').values(row), 1);
 
 /** Copies messages behind those that are there; `to`'s count grows with it. */
 export function copyMessages(from: { wsId: string; after: number }, to: string, count: number): Statement[] {

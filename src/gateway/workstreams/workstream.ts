@@ -77,7 +77,12 @@ export class Workstream {
     if (this.#closing) throw new GatewayError('UNAVAILABLE', 'Headgate is shutting down', { retryAfterMs: 2_000 });
     if (this.busy && asked.whenBusy === 'refuse') return undefined;
     const { also, whenBusy: _, ...fields } = asked;
-    const run: RunRecord = { ...fields, wsId: this.data.wsId, epoch: this.data.epoch, acceptedMs: this.#deps.clock.now() };
+    const run: RunRecord = {
+      ...fields,
+      wsId: this.data.wsId,
+      epoch: this.data.epoch,
+      acceptedMs: this.#deps.clock.now(),
+    };
     if (this.busy) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {

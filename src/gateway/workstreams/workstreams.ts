@@ -1,9 +1,9 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
+import { setWorkstream } from './run-rows.ts';
 import { kindOfKey, MAIN, requireFreeName } from './session-keys.ts';
 import { type AdoptedRun, type RunHandle, Workstream } from './workstream.ts';
-import { setWorkstream } from './run-rows.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 import { insertWorkstream, readById, readByKey, readByName, readOpen, toWorkstreamRow } from './workstream-rows.ts';

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ModelPart } from '../providers/model.ts';
+import { ProviderError } from '../providers/model.ts';
+import { StopReason } from '../stop-reason.ts';
+import { generate, statusOf } from './generate.ts';
+import { answerOf, callOf, runFixture, USAGE } from './run-fixture.ts';
+
+const START = [{ type: 'thinking_start' }, { type: 'ws_state', ws_id: 'ws-1', state: 'thinking' }];
+const STATUS = {
+  type: 'status',
+  prompt_tokens: 90,
+  completion_tokens: 10,
+  total_tokens: 100,
+  context_window: 1_000,
+  pct: 10,
+  effort: 'medium',
+  cache_creation_tokens: 3,
+  cache_read_tokens: 4,
+};
+const finish = (reason: 'stop' | 'length' | 'content_filter'): ModelPart => ({ type: 'finish', reason, usage: USAGE });
+
+test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream_end, status', async () => {
+  const fixture = runFixture({
+    turns: [[{ type: 'reasoning', text: 'hm' }, { type: 'content', text: 'Hel' }, ...answerOf('lo', [callOf('one')])]],
+  });
+  const generated = await generate(fixture.run);
+  assert.deepEqual(generated, { kind: 'answered', calls: [callOf('one')], text: 'Hello' });
+  assert.deepEqual(fixture.events, [
+    ...START,
+    { type: 'thinking_stop' },
+    { type: 'reasoning', text: 'hm' },
+    { type: 'content', text: 'Hel' },
+    { type: 'content', text: 'lo' },
+    { type: 'stream_end' },
+    STATUS,
+  ]);
+  assert.deepEqual(fixture.messages.at(-1), {
+    role: 'assistant',
+    content: 'Hello',
+    reasoning: 'hm',
+    toolCalls: [callOf('one')],
+  });
+  assert.deepEqual(fixture.journal, [
+    { kind: 'model_called', afterSeq: 1 },
+    { kind: 'model_answered', calls: [callOf('one')] },
+  ]);
+});
+
+test('the intent to ask is on record before the model is asked', async () => {
+  const fixture = runFixture({
+    turns: [
+      async function* () {
+        assert.deepEqual(fixture.journal, [{ kind: 'model_called', afterSeq: 1 }]);
+        yield* answerOf('yes');
+      },
+    ],
+  });
+  assert.equal((await generate(fixture.run)).kind, 'answered');
+});
+
+test('an answer cut off at the output limit drops its calls and says so', async () => {
+  const fixture = runFixture({
+    turns: [[{ type: 'content', text: 'so' }, { type: 'tool_call', call: callOf('one') }, finish('length')]],
+  });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: 'so' });
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'so', toolCalls: [], partial: true });
+  assert.deepEqual(fixture.journal.at(-1), { kind: 'model_answered', calls: [] });
+  assert.deepEqual(fixture.events.at(-1), {
+    type: 'error',
+    message: 'Warning: the answer was cut off at the model’s output limit.',
+  });
+});
+
+test('an answer that a content filter ended is kept, with a warning', async () => {
+  const fixture = runFixture({ turns: [[{ type: 'content', text: 'so' }, finish('content_filter')]] });
+  await generate(fixture.run);
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'so', toolCalls: [] });
+  assert.deepEqual(fixture.events.at(-1), {
+    type: 'error',
+    message: 'Warning: the provider’s content filter ended the answer.',
+  });
+});
+
+test('an empty answer still stops the thinking and ends its stream', async () => {
+  const fixture = runFixture({ turns: [[finish('stop')]] });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '' });
+  assert.deepEqual(fixture.events, [...START, { type: 'thinking_stop' }, { type: 'stream_end' }, STATUS]);
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [] });
+});
+
+test('what a provider wants back is stored with the answer', async () => {
+  const providerData = { test: { signature: 'x' } };
+  const fixture = runFixture({
+    turns: [
+      [
+        { type: 'content', text: 'a' },
+        { type: 'finish', reason: 'stop', usage: USAGE, providerData },
+      ],
+    ],
+  });
+  await generate(fixture.run);
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'a', toolCalls: [], providerData });
+});
+
+test('a turn that breaks off gives its partial text without calls, and records nothing', async () => {
+  const error = new ProviderError('interrupted', 'gone');
+  const fixture = runFixture({
+    turns: [
+      async function* () {
+        yield { type: 'content', text: 'Hel' };
+        yield { type: 'tool_call', call: callOf('one') };
+        throw error;
+      },
+    ],
+  });
+  assert.deepEqual(await generate(fixture.run), {
+    kind: 'broken',
+    error,
+    partial: { role: 'assistant', content: 'Hel', toolCalls: [], partial: true },
+  });
+  assert.equal(fixture.messages.length, 1);
+});
+
+test('a turn that breaks off before its first word has no partial text', async () => {
+  const error = new ProviderError('unreachable', 'nobody');
+  const fixture = runFixture({
+    turns: [
+      // biome-ignore lint/correctness/useYield: it fails before it says anything.
+      async function* () {
+        throw error;
+      },
+    ],
+  });
+  assert.deepEqual(await generate(fixture.run), { kind: 'broken', error, partial: undefined });
+});
+
+test('a model that ends its stream when it is stopped has not answered', async () => {
+  const stop = new StopReason('cancel', 'stop');
+  const fixture = runFixture({
+    turns: [
+      async function* () {
+        yield { type: 'content', text: 'Hel' };
+        fixture.stop(stop);
+      },
+    ],
+  });
+  const generated = await generate(fixture.run);
+  assert.deepEqual(generated, {
+    kind: 'broken',
+    error: stop,
+    partial: { role: 'assistant', content: 'Hel', toolCalls: [], partial: true },
+  });
+});
+
+test('an answer that cannot be recorded is not lost: it counts as partial', async () => {
+  const error = new Error('disk');
+  const fixture = runFixture({
+    turns: [answerOf('Hello')],
+    onRecord(step) {
+      if (step.usage) throw error;
+    },
+  });
+  assert.deepEqual(await generate(fixture.run), {
+    kind: 'broken',
+    error,
+    partial: { role: 'assistant', content: 'Hello', toolCalls: [], partial: true },
+  });
+});
+
+test('the share of the window has one decimal, and is 0 when the window is unknown', () => {
+  assert.equal(statusOf({ ...USAGE, promptTokens: 123, completionTokens: 0 }, 1_000, 'low').pct, 12.3);
+  assert.equal(statusOf({ ...USAGE, promptTokens: 1, completionTokens: 0 }, 3_000, 'low').pct, 0);
+  assert.equal(statusOf(USAGE, 0, 'low').pct, 0);
+});

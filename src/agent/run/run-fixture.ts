@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import type { Message, ToolCall } from '../message.ts';
+import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
+import type { StopReason } from '../stop-reason.ts';
+import { approvalDigest } from '../tools/approval-digest.ts';
+import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
+import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
+import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
+import type { Recorder, Step } from './recorder.ts';
+import type { RunContext } from './run-context.ts';
+
+export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
+
+/** What one fake tool does; everything has a harmless default. */
+export interface FakeTool {
+  needsApproval?: boolean;
+  readOnly?: boolean;
+  safeToRepeat?: boolean;
+  refuses?: string;
+  bindTo?: string;
+  execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
+}
+
+/** A turn of the scripted model: its parts, or what it does when asked. */
+export type Turn = ModelPart[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
+
+export interface FixtureOptions {
+  turns?: Turn[];
+  tools?: Record<string, FakeTool>;
+  /** What is on record already. */
+  journal?: JournalEntry[];
+  messages?: Message[];
+  autoApprove?: boolean;
+  contextWindow?: number;
+  /** Called before each step is taken; may throw in place of the store. */
+  onRecord?(step: Step): void;
+}
+
+/** A run over a recorder in memory, a scripted model and tools that are plain functions. */
+export function runFixture(options: FixtureOptions = {}) {
+  const progress = foldEntries(options.journal ?? [{ kind: 'started' }]);
+  const messages: Message[] = options.messages ?? [{ role: 'user', content: 'hello' }];
+  const stopping = new AbortController();
+  const signal = new AbortController();
+  const recorder = memoryRecorder({ progress, messages, onRecord: options.onRecord });
+  const clock = fakeClock(1_000);
+  const log = recordingLog();
+  const requests: ModelRequest[] = [];
+  const settings = {
+    workdir: '/work',
+    autoApprove: options.autoApprove ?? false,
+    effort: 'medium' as const,
+    model: async () => scriptedModel(options, requests),
+  };
+  let ids = 0;
+  const waiting = new Map<string, (decision: Decision) => void>();
+  const run: RunContext = {
+    wsId: 'ws-1',
+    runId: 'run_1',
+    source: 'person',
+    messages,
+    get messageCount() {
+      return messages.length;
+    },
+    progress,
+    recorder,
+    settings,
+    toolbox: fakeToolbox(options.tools ?? {}),
+    notSandboxed: undefined,
+    signal: signal.signal,
+    stopping: stopping.signal,
+    decision: (approvalId) =>
+      new Promise((resolve, reject) => {
+        waiting.set(approvalId, resolve);
+        signal.signal.addEventListener('abort', () => reject(signal.signal.reason), { once: true });
+      }),
+    approvalMs: 60_000,
+    clock,
+    ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => 'secret' },
+    log,
+  };
+  return {
+    run,
+    settings,
+    clock,
+    log,
+    requests,
+    stopping,
+    ...recorder.seen,
+    stop: (reason: StopReason) => signal.abort(reason),
+    /** Waits until a question is asked, and answers it as the gateway does: on record first. */
+    async answer(decision: Partial<Decision> = {}, approvalId = 'apr_1'): Promise<void> {
+      while (!waiting.has(approvalId)) await new Promise(setImmediate);
+      const whole = { approved: true, feedback: '', always: false, by: 'someone', ...decision };
+      advance(progress, { kind: 'approval_decided', approvalId, decision: whole });
+      waiting.get(approvalId)?.(whole);
+    },
+  };
+}
+
+export function foldEntries(entries: readonly JournalEntry[]): Progress {
+  const progress = newProgress();
+  for (const entry of entries) advance(progress, entry);
+  return progress;
+}
+
+/** The answer of a model as parts: words, then calls, then the finish. */
+export function answerOf(text: string, calls: ToolCall[] = []): ModelPart[] {
+  return [
+    ...(text === '' ? [] : [{ type: 'content', text } as const]),
+    ...calls.map((call) => ({ type: 'tool_call', call }) as const),
+    { type: 'finish', reason: calls.length > 0 ? 'tool_calls' : 'stop', usage: USAGE },
+  ];
+}
+
+export const callOf = (id: string, name = 'act', args = '{}'): ToolCall => ({ id, name, arguments: args });
+
+/** What an approval of the call is bound to, in the fixture's working directory. */
+export const digestOf = (call: ToolCall, bindTo?: string): string =>
+  approvalDigest({ tool: call.name, canonicalArguments: call.arguments, workdir: '/work', bindTo });
+
+/** Journal entries of a batch that a person approved, as a restart finds them. */
+export function approvedBatch(calls: ToolCall[], decision: Partial<Decision> = {}): JournalEntry[] {
+  const whole = { approved: true, feedback: '', always: false, by: 'someone', ...decision };
+  return [...askedBatch(calls), { kind: 'approval_decided', approvalId: 'apr_0', decision: whole }];
+}
+
+/** Journal entries of a batch that waits for a person. */
+export function askedBatch(calls: ToolCall[]): JournalEntry[] {
+  const digests = Object.fromEntries(calls.map((call) => [call.id, digestOf(call)]));
+  return [
+    { kind: 'started' },
+    { kind: 'model_called', afterSeq: 1 },
+    { kind: 'model_answered', calls },
+    { kind: 'approval_asked', approvalId: 'apr_0', question: 'tools', digests },
+  ];
+}
+
+interface MemoryRecorder {
+  progress: Progress;
+  messages: Message[];
+  onRecord: FixtureOptions['onRecord'];
+}
+
+function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
+  const seen = { steps: [] as Step[], events: [] as StreamEvent[], journal: [] as JournalEntry[], messages };
+  const recorder: Recorder & { seen: typeof seen } = {
+    seen,
+    async record(step) {
+      onRecord?.(step);
+      await new Promise(setImmediate);
+      seen.steps.push(step);
+      seen.events.push(...(step.events ?? []));
+      seen.journal.push(...(step.journal ?? []));
+      for (const entry of step.journal ?? []) advance(progress, entry);
+      messages.push(...(step.messages ?? []));
+    },
+    emit: (event) => void seen.events.push(event),
+  };
+  return recorder;
+}
+
+function scriptedModel({ turns = [], contextWindow = 1_000 }: FixtureOptions, requests: ModelRequest[]): Model {
+  return {
+    alias: 'scripted',
+    provider: 'test',
+    modelId: 'scripted',
+    contextWindow,
+    async *stream(request, signal) {
+      requests.push({ ...request, messages: [...request.messages] });
+      const turn = turns[requests.length - 1] ?? answerOf('done');
+      yield* typeof turn === 'function' ? turn(request, signal) : turn;
+    },
+  };
+}
+
+function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
+  return {
+    definitions: () => [],
+    async prepare(call): Promise<PreparedCall> {
+      const tool = tools[call.name] ?? {};
+      const { needsApproval = false, readOnly = false, safeToRepeat = false, refuses, bindTo, execute } = tool;
+      const shown = { header: `${call.name}: ${call.id}`, canonicalArguments: call.arguments };
+      if (refuses !== undefined) return { kind: 'refused', reason: refuses, ...shown };
+      return {
+        kind: 'ready',
+        ...shown,
+        preview: '',
+        approvalLabel: call.name,
+        needsApproval,
+        ...(bindTo !== undefined && { bindTo }),
+        execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, isError: false },
+        tool: { ...UNUSED, name: call.name, readOnly, safeToRepeat },
+      };
+    },
+  };
+}
+
+/** Of a prepared call only these three fields of its tool are read. */
+const UNUSED = {
+  description: '',
+  parameters: z.unknown(),
+  prepare: () => Promise.reject(new Error('not called here')),
+};
