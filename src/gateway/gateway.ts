@@ -153,7 +153,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
   const snapshots = createSnapshots({ messages, events, models });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
   const runs = new Runs({ store, ids });
-  const settings = new Settings({ store, workstreams, models });
+  const settings = new Settings({ store, workstreams, models, clock });
   return {
     events,
     messages,

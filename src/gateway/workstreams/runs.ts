@@ -54,8 +54,9 @@ export class Runs {
 
   /** A run by its id, or by the key it was asked for with; only the caller's own, in one session where that is said. */
   async find(runId: string, by: { principal: string; wsId?: string }): Promise<RunHandle | undefined> {
-    const live = this.#live.get(runId) ?? this.#liveByKey(runId, by);
-    if (live) return isTheirs(live.run, by) ? live : undefined;
+    const named = this.#live.get(runId);
+    const live = named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
+    if (live) return live;
     const row = await this.#read(runId, by);
     return row && { run: toRecord(row), ended: Promise.resolve(toResult(row)) };
   }

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProviderError } from '../../agent/providers/model.ts';
+import { calling } from '../testing/puppet-model.ts';
+import { wholeGateway } from '../testing/whole-gateway.ts';
+
+const HELLO = { sessionKey: 'main', message: 'hello', idempotencyKey: 'k1' };
+const never = () => new Promise(() => undefined);
+
+test('chat.send answers started at once, in_flight to a repeat, and ok when the run is over', async () => {
+  await using gateway = await wholeGateway();
+  const answered = Promise.withResolvers<void>();
+  gateway.puppet.turn('one ', answered.promise, 'two');
+  assert.deepEqual(await gateway.call('chat.send', HELLO), { runId: 'k1', status: 'started' });
+  assert.deepEqual(await gateway.call('chat.send', HELLO), { runId: 'k1', status: 'in_flight' });
+  answered.resolve();
+  await gateway.isIdle(await gateway.main());
+  assert.deepEqual(await gateway.call('chat.send', HELLO), { runId: 'k1', status: 'ok' });
+  await gateway.restart();
+  assert.deepEqual(await gateway.call('chat.send', HELLO), { runId: 'k1', status: 'ok' });
+  assert.equal(gateway.puppet.requests.length, 1);
+});
+
+test('a repeat hears that the run failed; the key with other params is a conflict', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn(new ProviderError('refused', 'no'));
+  await gateway.call('chat.send', HELLO);
+  await gateway.isIdle(await gateway.main());
+  assert.deepEqual(await gateway.call('chat.send', HELLO), { runId: 'k1', status: 'error' });
+  assert.equal((await gateway.refusal('chat.send', { ...HELLO, message: 'other' })).code, 'CONFLICT');
+});
+
+test('what chat.send refuses, it refuses before it makes a session', async () => {
+  await using gateway = await wholeGateway();
+  const refusals: [object, string, string][] = [
+    [{ message: ' \n' }, 'INVALID_REQUEST', 'message or attachment required'],
+    [{ thinking: 'hard' }, 'INVALID_REQUEST', 'invalid thinkingLevel (use off|minimal|low|medium|high)'],
+    [{ sessionKey: 'a b' }, 'NOT_FOUND', 'Unknown session: a b'],
+    [{ sessionKey: 'cron:job' }, 'NOT_FOUND', 'Unknown session: cron:job'],
+    [{ sessionKey: 'f'.repeat(32) }, 'NOT_FOUND', `Unknown session: ${'f'.repeat(32)}`],
+  ];
+  for (const [index, [params, code, message]] of refusals.entries()) {
+    const asked = { ...HELLO, sessionKey: 'new', idempotencyKey: `key${index}`, ...params };
+    assert.deepEqual(await gateway.refusal('chat.send', asked), { code, message });
+  }
+  assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
+});
+
+test('chat.send runs with the thinking it is given, a person’s words, and a time limit', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn(never());
+  await gateway.call('chat.send', { ...HELLO, message: ' hello ', thinking: 'off', timeoutMs: 2_000 });
+  const main = await gateway.main();
+  await gateway.reaches(main, 'thinking_start');
+  const [request] = gateway.puppet.requests;
+  assert.deepEqual(
+    [request?.effort, request?.typedByPerson, request?.messages],
+    ['low', true, [{ role: 'user', content: 'hello' }]],
+  );
+  await gateway.clock.advance(2_000);
+  const last = (await gateway.events(main)).at(-1);
+  assert.deepEqual(last, {
+    type: 'ws_state',
+    ws_id: main,
+    state: 'error',
+    run: { run_id: 'k1', status: 'timeout', error: 'The run took longer than 2 s' },
+  });
+});
+
+test('chat.abort without a run cancels everything of the session', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('part', never());
+  await gateway.call('chat.send', HELLO);
+  await gateway.call('chat.send', { ...HELLO, idempotencyKey: 'k2' });
+  const main = await gateway.main();
+  await gateway.reaches(main, 'content');
+  assert.deepEqual(await gateway.call('chat.abort', { sessionKey: 'main' }), { ok: true, aborted: true });
+  const ends = await Promise.all(['k1', 'k2'].map((runId) => gateway.call('agent.wait', { runId })));
+  assert.deepEqual(
+    ends.map(({ status, error }) => [status, error]),
+    [
+      ['error', 'cancelled'],
+      ['error', 'cancelled'],
+    ],
+  );
+  const tail = (await gateway.events(main)).slice(-3).map(({ type }) => type);
+  assert.deepEqual(tail, ['cancelled', 'stream_end', 'ws_state']);
+  assert.deepEqual(await gateway.call('chat.abort', { sessionKey: 'main' }), { ok: true, aborted: false });
+});
+
+test('chat.abort of one run leaves the others; of a run that is unknown or over it aborts nothing', async () => {
+  await using gateway = await wholeGateway();
+  const answered = Promise.withResolvers<void>();
+  gateway.puppet.turn(answered.promise, 'done');
+  await gateway.call('chat.send', HELLO);
+  await gateway.call('chat.send', { ...HELLO, idempotencyKey: 'k2' });
+  const abort = (runId: string, sessionKey = 'main') => gateway.call('chat.abort', { sessionKey, runId });
+  assert.deepEqual(await abort('k2'), { ok: true, aborted: true });
+  assert.deepEqual(
+    [await abort('k2'), await abort('k3')],
+    [
+      { ok: true, aborted: false },
+      { ok: true, aborted: false },
+    ],
+  );
+  assert.deepEqual(await abort('k1', 'nowhere'), { ok: true, aborted: false });
+  await gateway.call('sessions.patch', { key: 'elsewhere' });
+  assert.deepEqual(await gateway.refusal('chat.abort', { sessionKey: 'elsewhere', runId: 'k1' }), {
+    code: 'INVALID_REQUEST',
+    message: 'runId does not match sessionKey',
+  });
+  answered.resolve();
+  assert.equal((await gateway.call('agent.wait', { runId: 'k1' })).status, 'ok');
+});
+
+test('chat.history tells the conversation with reasoning, calls and their results', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn({ type: 'reasoning', text: 'Hm.' }, calling('look', { text: 'here' }));
+  gateway.puppet.turn('Found it.');
+  await gateway.call('chat.send', HELLO);
+  const main = await gateway.main();
+  await gateway.isIdle(main);
+  const timestamp = 1_000_000;
+  const text = (said: string) => [{ type: 'text', text: said }];
+  assert.deepEqual(await gateway.call('chat.history', { sessionKey: 'main' }), {
+    sessionKey: 'main',
+    sessionId: main,
+    thinkingLevel: 'medium',
+    messages: [
+      { role: 'user', content: text('hello'), timestamp },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm.' },
+          { type: 'toolCall', id: 'call_look', name: 'look', arguments: '{"text":"here"}' },
+        ],
+        timestamp,
+      },
+      {
+        role: 'toolResult',
+        content: text('looked here'),
+        timestamp,
+        toolCallId: 'call_look',
+        toolName: 'look',
+        isError: false,
+      },
+      { role: 'assistant', content: text('Found it.'), timestamp },
+    ],
+  });
+});
+
+test('chat.history gives the newest `limit` messages, 200 unless told, and of a large history what fits', async () => {
+  await using gateway = await wholeGateway();
+  const sessionKey = 'talk';
+  const large = 'x'.repeat(300 * 1024);
+  for (const [index, message] of ['1', large, large, large].entries()) {
+    await gateway.call('agent', { sessionKey, message, idempotencyKey: `k${index}` });
+  }
+  const sizes = async (limit?: number) => {
+    const { messages } = await gateway.call('chat.history', { sessionKey, ...(limit !== undefined && { limit }) });
+    return messages.map(({ content: [part] }) => (part?.type === 'text' ? part.text.length : 0));
+  };
+  assert.deepEqual(await sizes(1), [2]);
+  assert.deepEqual(await sizes(3), [2, large.length, 2]);
+  assert.deepEqual(await sizes(), [2, large.length, 2, large.length, 2]);
+  await gateway.call('agent', { sessionKey, message: 'y'.repeat(900 * 1024), idempotencyKey: 'huge' });
+  assert.deepEqual(await sizes(), [2], 'a message that is too large drops out with everything before it');
+  for (const limit of [0, 1001]) {
+    assert.equal((await gateway.refusal('chat.history', { sessionKey, limit })).code, 'INVALID_REQUEST');
+  }
+});
+
+test('chat.history of an unknown session is empty, and makes none', async () => {
+  await using gateway = await wholeGateway();
+  assert.deepEqual(await gateway.call('chat.history', { sessionKey: 'nowhere' }), {
+    sessionKey: 'nowhere',
+    messages: [],
+    thinkingLevel: 'off',
+  });
+  assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
+});
+
+test('chat.history begins after the last /clear', async () => {
+  await using gateway = await wholeGateway();
+  await gateway.call('agent', { message: 'before', idempotencyKey: 'k1' });
+  await gateway.call('workstream.command', { wsId: await gateway.main(), command: '/clear' });
+  await gateway.call('agent', { message: 'after', idempotencyKey: 'k2' });
+  const { messages } = await gateway.call('chat.history', { sessionKey: 'main' });
+  assert.deepEqual(
+    messages.map(({ content }) => content),
+    [[{ type: 'text', text: 'after' }], [{ type: 'text', text: 'ok' }]],
+  );
+});

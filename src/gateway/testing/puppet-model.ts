@@ -1,0 +1,62 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { ToolCall } from '../../agent/message.ts';
+import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
+import { until } from '../until.ts';
+
+/** One thing that the model does in a turn: say, call, wait, fail. Text alone is content. */
+export type Move = string | ModelPart | Promise<unknown> | Error;
+
+export const USAGE: Usage = { promptTokens: 70, completionTokens: 30, cacheCreationTokens: 0, cacheReadTokens: 0 };
+
+/** A call as the puppet makes it, for `turn`. */
+export const calling = (name: string, args: object = {}, id = `call_${name}`): ModelPart => ({
+  type: 'tool_call',
+  call: { id, name, arguments: JSON.stringify(args) } satisfies ToolCall,
+});
+
+/** Models of which each turn does what the test has said; a turn that nobody said anything about answers `ok`. */
+export function puppetModels() {
+  const turns: Move[][] = [];
+  const requests: ModelRequest[] = [];
+  const model = (alias: string): Model => ({
+    alias,
+    provider: 'puppet',
+    modelId: alias,
+    contextWindow: 1_000,
+    async *stream(request, signal) {
+      requests.push({ ...request, messages: [...request.messages] });
+      const moves = turns.shift() ?? ['ok'];
+      for (const move of moves) yield* perform(move, signal);
+      const calls = moves.some((move) => typeof move === 'object' && 'type' in move && move.type === 'tool_call');
+      yield { type: 'finish', reason: calls ? 'tool_calls' : 'stop', usage: USAGE };
+    },
+  });
+  const models: Models = {
+    async resolve(alias = 'puppet') {
+      if (ALIASES.includes(alias)) return model(alias);
+      throw new GatewayError('INVALID_REQUEST', `Unknown model '${alias}'. There are: ${ALIASES.join(', ')}`);
+    },
+    list: () => ALIASES.map((alias) => ({ alias, provider: 'puppet', modelId: alias, isDefault: alias === 'puppet' })),
+    current: () => ({ alias: 'puppet', provider: 'puppet', modelId: 'puppet' }),
+    notices: () => ['a puppet'],
+    health: () => ({ status: 'up', circuitState: 'closed' }),
+  };
+  return {
+    models,
+    /** What it was asked, in order. */
+    requests,
+    /** What it does in its next turn that nothing is said about yet. */
+    turn(...moves: Move[]) {
+      turns.push(moves);
+    },
+  };
+}
+
+const ALIASES = ['puppet', 'other'];
+
+async function* perform(move: Move, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  signal.throwIfAborted();
+  if (move instanceof Error) throw move;
+  if (move instanceof Promise) await until(move, signal);
+  else yield typeof move === 'string' ? { type: 'content', text: move } : move;
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Scope } from '../../../protocol/contract.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { CONTRACTS, type ParamsInput, type Result } from '../../../protocol/index.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Tool } from '../../agent/tools/tool.ts';
+import { createToolbox } from '../../agent/tools/toolbox.ts';
+import { randomIds } from '../../ids.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempDir } from '../../testing/temp-store.ts';
+import { createAuthenticator } from '../auth/create-authenticator.ts';
+import { createLoginCodes } from '../auth/login-codes.ts';
+import { createLoginThrottle } from '../auth/login-throttle.ts';
+import { createOriginPolicy } from '../auth/origin-policy.ts';
+import { expandScopes } from '../auth/scopes.ts';
+import type { Principal, ServedMethod, Subscriptions } from '../call.ts';
+import type { Caller } from '../dispatch.ts';
+import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
+import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
+import { puppetModels } from './puppet-model.ts';
+
+export interface CallAs {
+  /** Default: everything. */
+  scope?: Scope;
+  /** Default: ada. */
+  id?: string;
+  signal?: AbortSignal;
+  interim?(payload: unknown): void;
+  subscriptions?: Subscriptions;
+}
+
+/**
+ * The whole gateway over a real store in a temporary folder, with a clock that stands still, a puppet for a model, and
+ * two tools: `look` runs at once, `touch` asks first. Every result is checked against its row.
+ */
+export async function wholeGateway(options: Partial<GatewayDeps> = {}) {
+  const dir = tempDir();
+  const clock = fakeClock(1_000_000);
+  const log = recordingLog();
+  const puppet = puppetModels();
+  const start = async () => {
+    const path = join(dir.path, 'headgate.db');
+    const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'boot-1' });
+    return startOver(store, { ...standardDeps({ store, clock, log }), models: puppet.models, ...options });
+  };
+  let running = await start();
+
+  const call = async <M extends ServedMethod>(
+    method: M,
+    params: ParamsInput<M>,
+    as: CallAs = {},
+  ): Promise<Result<M>> => {
+    const result = await running.gateway.dispatch(method, params, callerOf(as));
+    assert.deepEqual(CONTRACTS[method].result.parse(result), result, `${method} answers what its row says`);
+    return result as Result<M>; // as its row has just parsed it
+  };
+  const events = (wsId: string) => eventsOf(running.store, wsId);
+  const stop = async () => {
+    await running.gateway.shutdown('test');
+    await running.store.close();
+  };
+
+  return {
+    dir: dir.path,
+    clock,
+    log,
+    puppet,
+    get gateway(): Gateway {
+      return running.gateway;
+    },
+    get store(): SqliteStore {
+      return running.store;
+    },
+    call,
+    /** How a call that must fail is answered. */
+    async refusal(method: ServedMethod, params: unknown, as: CallAs = {}) {
+      const result = await running.gateway.dispatch(method, params, callerOf(as)).catch((error: unknown) => error);
+      if (!(result instanceof GatewayError)) return assert.fail(`answered: ${JSON.stringify(result)}`);
+      const { code, message, payload } = result;
+      return { code, message, ...(payload !== undefined && { payload }) };
+    },
+    /** The wsId of the session that is always there. */
+    async main(): Promise<string> {
+      const { workstreams } = await call('workstream.list', {});
+      return workstreams.find(({ sessionKey }) => sessionKey === 'main')?.wsId ?? assert.fail('no main');
+    },
+    events,
+    /** Resolves when the log holds so many events of the type. */
+    async reaches(wsId: string, type: StreamEvent['type'], count = 1): Promise<void> {
+      await turnsUntil(async () => (await events(wsId)).filter((event) => event.type === type).length >= count, type);
+    },
+    /** Resolves when nothing runs in it any more. */
+    async isIdle(wsId: string): Promise<void> {
+      await turnsUntil(async () => {
+        const { snapshot } = await call('workstream.get', { wsId });
+        return ['idle', 'error'].includes(snapshot.workstream.state);
+      }, 'idle');
+    },
+    /** A new process over the same store. */
+    async restart(): Promise<void> {
+      await stop();
+      running = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await stop();
+      dir[Symbol.dispose]();
+    },
+  };
+}
+
+async function startOver(store: SqliteStore, deps: GatewayDeps) {
+  const gateway = createGateway(deps);
+  await gateway.recover();
+  return { store, gateway };
+}
+
+export type WholeGateway = Awaited<ReturnType<typeof wholeGateway>>;
+
+/** Lets the event loop turn until something is so; in vain at most a thousand times. */
+export async function turnsUntil(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let turn = 0; turn < 1_000; turn += 1) {
+    if (await isSo()) return;
+    await new Promise(setImmediate);
+  }
+  assert.fail(`never came: ${what}`);
+}
+
+export function callerOf({ scope = 'approve', id = 'ada', signal, interim, subscriptions }: CallAs = {}): Caller {
+  const revoked = new AbortController().signal;
+  const principal: Principal = { id, scopes: expandScopes([scope]), source: { kind: 'operator' }, revoked };
+  return {
+    principal,
+    signal: signal ?? new AbortController().signal,
+    address: '127.0.0.1',
+    interim: interim ?? (() => undefined),
+    subscriptions,
+  };
+}
+
+async function eventsOf(store: SqliteStore, wsId: string): Promise<StreamEvent[]> {
+  const stored = await store.readEvents(wsId, 0, 10_000);
+  return stored.map(({ json }): StreamEvent => JSON.parse(json));
+}
+
+type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore };
+
+function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models'> {
+  const sessions = {
+    verify: async () => undefined,
+    start: () => assert.fail('no login'),
+    revoke: async () => undefined,
+  };
+  const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', sessions });
+  return {
+    store,
+    storePath: '/home/ada/.headgate/headgate.db',
+    lastAliveMs: store.lastAliveMs,
+    toolbox: createToolbox([look, touch]),
+    notSandboxed: undefined,
+    killLeftover: async () => undefined,
+    resolveWorkdir: async (asked = '/work') => asked,
+    auth: {
+      authenticator,
+      sessions,
+      codes: createLoginCodes({ store, clock, ids: randomIds }),
+      throttle: createLoginThrottle({ clock }),
+      baseUrl: () => 'http://localhost',
+    },
+    authenticator,
+    originPolicy: createOriginPolicy({
+      authEnabled: false,
+      allowedHosts: [],
+      publicUrl: undefined,
+      host: '127.0.0.1',
+      port: 0,
+    }),
+    server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux' },
+    approvalMs: 3_600_000,
+    maxWorkstreams: 50,
+    clock,
+    ids: randomIds,
+    log,
+  };
+}
+
+const toolOf = (name: string, needsApproval: boolean): Tool<{ text: string }> => ({
+  name,
+  description: `Says ${name}.`,
+  parameters: z.object({ text: z.string().default('') }),
+  readOnly: !needsApproval,
+  safeToRepeat: !needsApproval,
+  prepare: async ({ text }) => ({
+    kind: 'ready',
+    header: `${name}: ${text}`,
+    preview: '',
+    approvalLabel: name,
+    needsApproval,
+    async execute({ onOutput }) {
+      onOutput(`${name}ing\n`);
+      return { output: `${name}ed ${text}`.trim(), isError: false };
+    },
+  }),
+});
+
+const look = toolOf('look', false);
+const touch = toolOf('touch', true);
