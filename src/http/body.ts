@@ -28,21 +28,23 @@ function readAll(req: IncomingMessage): Promise<Buffer> {
     let size = 0;
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= LIMITS.maxPayloadBytes) return void chunks.push(chunk);
-      chunks.length = 0;
-      reject(tooLarge());
+      if (size > LIMITS.maxPayloadBytes) {
+        chunks.length = 0; // the rest is read and forgotten while the client is told
+        reject(tooLarge());
+      } else chunks.push(chunk);
     });
-    req.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    req.once('error', reject);
-    req.once('close', () => reject(new GatewayError('INVALID_REQUEST', 'Request aborted')));
+    req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.on('error', (cause) => reject(new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause })));
   });
 }
 
 function toObject(bytes: Buffer): Record<string, unknown> {
   if (bytes.length === 0 || !isUtf8(bytes)) return {};
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return isRecord(value) ? withoutPrototypeKeys(value) : {};
+    const text = bytes.toString('utf8');
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return {};
+    return MAY_NAME_PROTOTYPES.test(text) ? withoutPrototypeKeys(value) : value;
   } catch {
     return {}; // by specification
   }
@@ -51,11 +53,15 @@ function toObject(bytes: Buffer): Record<string, unknown> {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Also by an escape; most bodies are spared the walk. */
+const MAY_NAME_PROTOTYPES = /__proto__|constructor|prototype|\\u/;
+
 /** At every depth, and without recursion: a body may be nested half a million deep. */
 function withoutPrototypeKeys(body: Record<string, unknown>): Record<string, unknown> {
   const open: object[] = [body];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const [key, value] of Object.entries(next)) {
+    for (const key of Object.keys(next)) {
+      const value: unknown = Reflect.get(next, key);
       if (key === '__proto__' || key === 'constructor' || key === 'prototype') Reflect.deleteProperty(next, key);
       else if (typeof value === 'object' && value !== null) open.push(value);
     }

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { httpEdge } from '../testing/http-edge.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const FORBIDDEN = { error: 'Forbidden: request from another site' };
+
+/** What browsers say about requests of pages that are not ours. */
+const foreign = (port: number): Record<string, string>[] => [
+  { origin: 'http://evil.test' },
+  { origin: 'null' },
+  { origin: `https://127.0.0.1:${port}` },
+  { origin: `http://127.0.0.1:${port + 1}` },
+  { origin: `http://127.0.0.1:${port}.evil.test` },
+  { origin: `http://evil.test:${port}` },
+  { origin: `http://localhost:${port}` }, // another origin than the Host says
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' }, // another port of this machine
+  { 'sec-fetch-site': 'same-origin', origin: 'http://evil.test' },
+  { 'sec-fetch-site': 'nonsense' },
+];
+
+const own = (port: number): Record<string, string>[] => [
+  {},
+  { origin: `http://127.0.0.1:${port}` },
+  { 'sec-fetch-site': 'same-origin', origin: `http://127.0.0.1:${port}` },
+  { 'sec-fetch-site': 'none' },
+];
+
+for (const authEnabled of [true, false]) {
+  test(`with auth ${authEnabled ? 'on' : 'off'}, another site's page changes nothing, not even with a token`, async () => {
+    await using edge = await httpEdge({ authEnabled });
+    for (const headers of foreign(edge.port)) {
+      for (const path of ['/v1/api/send', '/v1/api/approve', '/v1/api/auth/login', '/v1/api/auth/logout', '/nowhere']) {
+        const answer = await edge.post(path, { approved: true }, headers);
+        assert.deepEqual([headers, path, ...answer], [headers, path, 403, FORBIDDEN]);
+      }
+    }
+    assert.deepEqual(edge.asked, []);
+  });
+}
+
+test('with auth off, another site’s page reads nothing below /v1', async () => {
+  await using edge = await httpEdge({ authEnabled: false, answer: () => ({ workstreams: [] }) });
+  for (const headers of foreign(edge.port)) {
+    for (const path of ['/v1/api/workstreams', '/v1/api/events/global', '/v1/api/auth/status', '/v1/nowhere']) {
+      assert.deepEqual(await edge.sendJson({ path, headers }), [403, FORBIDDEN]);
+    }
+  }
+  assert.deepEqual(edge.asked, []);
+});
+
+test('with auth on, reading needs the token and is otherwise free of where it comes from', async () => {
+  await using edge = await httpEdge({ answer: () => ({ workstreams: [] }) });
+  for (const headers of foreign(edge.port)) {
+    const path = '/v1/api/workstreams';
+    assert.equal((await edge.send({ path, headers: { ...headers, authorization: 'Bearer read' } })).status, 200);
+    assert.equal((await edge.send({ path, headers })).status, 401);
+  }
+});
+
+test('another site’s page may open ours, whether auth is on or off', async () => {
+  for (const authEnabled of [true, false]) {
+    await using edge = await httpEdge({ authEnabled });
+    assert.equal((await edge.send({ path: '/', headers: { 'sec-fetch-site': 'cross-site' } })).status, 200);
+  }
+});
+
+test('our own page and programs are served', async () => {
+  for (const authEnabled of [true, false]) {
+    await using edge = await httpEdge({ authEnabled, answer: () => ({ status: 'ok' }) });
+    for (const headers of own(edge.port)) {
+      assert.equal((await edge.post('/v1/api/send', {}, headers))[0], 200);
+    }
+  }
+});
+
+test('a Host we do not go by is refused everywhere', async () => {
+  await using edge = await httpEdge();
+  for (const host of [
+    'evil.test',
+    `evil.test:${edge.port}`,
+    '127.0.0.1.evil.test',
+    'localhost.evil.test',
+    'user@localhost',
+  ]) {
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/health'],
+      ['GET', '/metrics'],
+      ['GET', '/nowhere'],
+      ['OPTIONS', '/'],
+      ['POST', '/v1/api/auth/login'],
+    ] as const) {
+      const { status, text } = await edge.send({ method, path, headers: { host } });
+      assert.deepEqual(
+        [host, path, status, text],
+        [host, path, 403, '{"error":"Forbidden: this host name is not allowed"}'],
+      );
+    }
+  }
+});
+
+test('loopback names are ours on any port', async () => {
+  await using edge = await httpEdge();
+  for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:99', '127.8.9.10', '[::1]:5']) {
+    assert.equal((await edge.send({ path: '/', headers: { host } })).status, 200);
+  }
+});
+
+test('a cookie authenticates our page', async (t) => {
+  await using edge = await httpEdge({ answer: () => ({ status: 'ok', workstreams: [] }) });
+  const cookie = 'theme=dark; service_auth=write; other=1';
+  const statusOf = async (method: string, headers: Record<string, string>) => {
+    const path = method === 'GET' ? '/v1/api/workstreams' : '/v1/api/send';
+    return (await edge.send({ method, path, headers, body: method === 'GET' ? '' : '{}' })).status;
+  };
+  await t.test('for reading, and for JSON', async () => {
+    assert.equal(await statusOf('GET', { cookie }), 200);
+    assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE }), 200);
+  });
+  await t.test('but not for a body that needs no preflight', async () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'text/plain; application/json',
+    ]) {
+      assert.equal(await statusOf('POST', { cookie, 'content-type': type }), 401);
+    }
+    assert.equal(await statusOf('POST', { cookie }), 401);
+  });
+  await t.test('nor when another site caused the request', async () => {
+    for (const headers of foreign(edge.port)) assert.equal(await statusOf('GET', { cookie, ...headers }), 401);
+  });
+  await t.test('and a Bearer token beats it, also a wrong one', async () => {
+    assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Bearer read' }), 403);
+    assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Bearer wrong' }), 401);
+    assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Bearer' }), 401);
+    assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Basic YTpi' }), 200);
+  });
+});
+
+test('login sets the cookie, Secure unless this machine is reached by plain http; logout expires it', async () => {
+  const login = {
+    status: 'ok',
+    role: 'full',
+    scopes: ['read', 'write'],
+    jwt: 'a.b.c',
+    userId: 'operator',
+    expiresAtMs: 1,
+  };
+  await using edge = await httpEdge({ answer: ({ method }) => (method === 'auth.login' ? login : { status: 'ok' }) });
+  const cookieOf = async (path: string) => {
+    const { headers, text } = await edge.send({ method: 'POST', path, headers: JSON_TYPE, body: '{"code":"c0de"}' });
+    return [headers['set-cookie'], JSON.parse(text)];
+  };
+  assert.deepEqual(await cookieOf('/v1/api/auth/login'), [
+    ['service_auth=a.b.c; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
+    { status: 'ok', role: 'full', scopes: 'read,write', jwt: 'a.b.c', user_id: 'operator' },
+  ]);
+  assert.deepEqual(await cookieOf('/v1/api/auth/logout'), [
+    ['service_auth=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'],
+    { status: 'ok' },
+  ]);
+  assert.deepEqual(edge.asked[0]?.params, { code: 'c0de', token: undefined });
+
+  await using named = await httpEdge({
+    answer: () => login,
+    originPolicy: { checkHost: () => true, isOwn: () => true, isForeign: () => false, admitsForeign: () => true },
+  });
+  const { headers } = await named.send({
+    method: 'POST',
+    path: '/v1/api/auth/login',
+    headers: { ...JSON_TYPE, host: 'chat.example.com' },
+  });
+  assert.deepEqual(headers['set-cookie'], [
+    'service_auth=a.b.c; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400; Secure',
+  ]);
+});

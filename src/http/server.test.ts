@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { httpEdge } from '../testing/http-edge.ts';
+
+async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(text);
+  let received = '';
+  socket.on('data', (data) => {
+    received += data.toString();
+  });
+  await once(socket, 'close');
+  return received;
+}
+
+const head = (status: string) =>
+  `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+
+test('what is not HTTP is answered and closed', async () => {
+  await using edge = await httpEdge();
+  assert.equal(await exchange(edge.port, 'nonsense\r\n\r\n'), head('400 Bad Request'));
+});
+
+test('requests that two servers could read differently are refused', async () => {
+  await using edge = await httpEdge();
+  const start = 'POST /v1/api/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n';
+  for (const rest of [
+    'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}',
+    'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n',
+    'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+    'Content-Length: +5\r\n\r\n{}   ',
+  ]) {
+    assert.equal(await exchange(edge.port, start + rest), head('400 Bad Request'), rest);
+  }
+  assert.deepEqual(edge.asked, []);
+});
+
+test('headers beyond 16 KiB are 431', async () => {
+  await using edge = await httpEdge();
+  const answer = await exchange(edge.port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`);
+  assert.equal(answer, head('431 Request Header Fields Too Large'));
+});
+
+test('a client that resets its connection harms nobody', async () => {
+  await using edge = await httpEdge();
+  const socket = connect(edge.port, '127.0.0.1');
+  await once(edge.server, 'connection');
+  socket.resetAndDestroy();
+  assert.equal((await edge.send({ path: '/' })).status, 200);
+});
+
+test('the limits against slow clients stand', async () => {
+  await using edge = await httpEdge();
+  const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount } = edge.server;
+  assert.deepEqual(
+    { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount },
+    { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, maxHeadersCount: 100 },
+  );
+});

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Scope } from '../../protocol/contract.ts';
+import type { Authenticator } from '../gateway/auth/authenticator.ts';
+import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
+import { expandScopes } from '../gateway/auth/scopes.ts';
+import type { Principal } from '../gateway/call.ts';
+import type { Caller } from '../gateway/dispatch.ts';
+import { createHttpApp, type HttpDeps } from '../http/app.ts';
+import { createHttpServer } from '../http/server.ts';
+import { fakeClock } from './fake-clock.ts';
+import { recordingLog } from './temp-store.ts';
+
+export interface Asked {
+  method: string;
+  params: unknown;
+  caller: Caller;
+}
+
+interface Sent {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/**
+ * The HTTP edge on a real port over a gateway that is only a function. The tokens `read`, `write` and `approve` stand for
+ * callers with that scope.
+ */
+export async function httpEdge(
+  deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } = {},
+) {
+  const { answer = () => ({}), authEnabled = true, ...given } = deps;
+  const clock = fakeClock(1_000);
+  const log = recordingLog();
+  const asked: Asked[] = [];
+  const counted: unknown[] = [];
+  const closing = new AbortController();
+  const app = createHttpApp({
+    dispatch: async (method, params, caller) => {
+      asked.push({ method, params, caller });
+      return answer({ method, params, caller });
+    },
+    authenticator: scopedTokens(authEnabled),
+    streams: NO_STREAMS,
+    metrics: {
+      httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),
+      sseConnections: (change) => counted.push(['sse', change]),
+      sseCoalesced: () => counted.push('coalesced'),
+      text: async () => 'service_uptime_seconds 1\n',
+    },
+    originPolicy: createOriginPolicy({
+      authEnabled,
+      allowedHosts: [],
+      publicUrl: undefined,
+      host: '127.0.0.1',
+      port: 0,
+    }),
+    page: { html: '<title>Headgate</title>', scriptSources: ["'sha256-AAAA'"], styleSources: [] },
+    openapi: { openapi: '3.1.0' },
+    clock,
+    log,
+    closing: closing.signal,
+    ...given,
+  });
+  const server = createHttpServer(app, { log });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    ...{ asked, counted, clock, log, closing, server, port },
+    ...clientOf(port),
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function clientOf(port: number) {
+  /** A request exactly as given: unlike `fetch` it may name any Host and Origin. */
+  const open = async ({ method = 'GET', path, headers = {}, body }: Sent): Promise<IncomingMessage> => {
+    const req = request({ host: '127.0.0.1', port, method, path, headers, agent: false });
+    req.on('error', () => undefined); // a request that is cut off shows in the answer, or its absence
+    req.end(body);
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    return res;
+  };
+  const send = async (sent: Sent): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> => {
+    const res = await open(sent);
+    let text = '';
+    for await (const chunk of res.setEncoding('utf8')) text += chunk;
+    return { status: res.statusCode ?? 0, headers: res.headers, text };
+  };
+  const sendJson = async (sent: Sent): Promise<[number, unknown]> => {
+    const { status, text } = await send(sent);
+    return [status, JSON.parse(text)];
+  };
+  /** A POST with a JSON body and the `approve` token, unless the headers say otherwise. */
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    sendJson({
+      method: 'POST',
+      path,
+      headers: { authorization: 'Bearer approve', 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  return { open, send, sendJson, post };
+}
+
+const unused = () => {
+  throw new Error('not in this test');
+};
+const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
+
+export function principalWith(scope: Scope, revoked = new AbortController().signal): Principal {
+  return { id: scope, scopes: expandScopes([scope]), source: { kind: 'login', jti: `jti-${scope}` }, revoked };
+}
+
+function scopedTokens(enabled: boolean): Authenticator {
+  const local: Principal = { ...principalWith('approve'), id: 'local', source: { kind: 'local' } };
+  return {
+    enabled,
+    async authenticate(token) {
+      if (!enabled) return local;
+      return token === 'read' || token === 'write' || token === 'approve' ? principalWith(token) : undefined;
+    },
+  };
+}
