@@ -205,3 +205,16 @@ const UNUSED = {
   parameters: z.unknown(),
   prepare: () => Promise.reject(new Error('not called here')),
 };
+
+/** A model that says one word and then waits until it is stopped. */
+export const endless: Turn = async function* (_, signal) {
+  yield { type: 'content', text: 'Hel' };
+  await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+};
+
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate);
+}
+
+export const has = ({ events }: { events: StreamEvent[] }, type: StreamEvent['type']): boolean =>
+  events.some((event) => event.type === type);

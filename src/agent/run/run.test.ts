@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { ProviderError } from '../providers/model.ts';
+import { StopReason } from '../stop-reason.ts';
+import { RunSuperseded } from './recorder.ts';
+import { runToEnd } from './run.ts';
+import { answerOf, callOf, endless, has, runFixture, type Turn, until } from './run-fixture.ts';
+
+const ONE = callOf('one');
+const TWO = callOf('two');
+const CANCEL = new StopReason('cancel', 'Cancelled by user');
+const CANCELLED = { run_id: 'run_1', status: 'cancelled' };
+const IDLE = { type: 'ws_state', ws_id: 'ws-1', state: 'idle' };
+const cancelledEvents = [{ type: 'cancelled' }, { type: 'stream_end' }, { ...IDLE, run: CANCELLED }];
+
+const failing = (error: Error): Turn =>
+  async function* () {
+    yield { type: 'content', text: 'Hel' };
+    throw error;
+  };
+
+test('a run asks the model until it wants nothing more, and ends with its last words', async () => {
+  const fixture = runFixture({ turns: [answerOf('Let me look.', [ONE]), answerOf('Found it.')] });
+  assert.equal(await runToEnd(fixture.run), 'ended');
+  assert.deepEqual(
+    fixture.events.map(({ type }) => type),
+    [
+      ...['thinking_start', 'ws_state', 'thinking_stop', 'content', 'stream_end', 'status'],
+      ...['tool_info', 'ws_state', 'tool_result'],
+      ...['thinking_start', 'ws_state', 'thinking_stop', 'content', 'stream_end', 'status'],
+      'ws_state',
+    ],
+  );
+  assert.deepEqual(fixture.steps.at(-1), {
+    events: [{ ...IDLE, run: { run_id: 'run_1', status: 'ok' } }],
+    messages: [],
+    journal: [{ kind: 'ended', status: 'ok' }],
+    ended: { run_id: 'run_1', status: 'ok', summary: 'Found it.' },
+  });
+  assert.deepEqual(
+    fixture.requests[1]?.messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool'],
+  );
+});
+
+test('a provider’s failure ends the run with an error and keeps what was said', async () => {
+  const fixture = runFixture({ turns: [failing(new ProviderError('interrupted', 'The server hung up.'))] });
+  assert.equal(await runToEnd(fixture.run), 'ended');
+  const outcome = { run_id: 'run_1', status: 'error', error: 'The server hung up.' };
+  assert.deepEqual(fixture.steps.at(-1), {
+    events: [
+      { type: 'error', message: 'Error: The server hung up.' },
+      { type: 'stream_end' },
+      { type: 'ws_state', ws_id: 'ws-1', state: 'error', run: outcome },
+    ],
+    messages: [{ role: 'assistant', content: 'Hel', toolCalls: [], partial: true }],
+    journal: [{ kind: 'ended', status: 'error' }],
+    ended: { ...outcome, summary: 'The server hung up.' },
+  });
+});
+
+test('an unexpected failure is told to the log, not to the client', async () => {
+  const fixture = runFixture({ turns: [failing(new Error('secret detail'))] });
+  await runToEnd(fixture.run);
+  assert.equal(fixture.steps.at(-1)?.ended?.error, 'Internal error (the daemon’s log says more)');
+  assert.deepEqual(fixture.log.lines, [['error', 'a run failed unexpectedly']]);
+});
+
+test('a workstream whose model cannot be had ends with the reason', async () => {
+  const fixture = runFixture();
+  fixture.run.settings = {
+    ...fixture.settings,
+    model: () => Promise.reject(new GatewayError('INVALID_REQUEST', 'Unknown model: x')),
+  };
+  await runToEnd(fixture.run);
+  assert.deepEqual([fixture.steps.length, fixture.steps[0]?.ended?.error], [1, 'Unknown model: x']);
+});
+
+test('cancelled while the model speaks: cancelled, stream_end, ws_state in one step with the partial text', async () => {
+  const fixture = runFixture({ turns: [endless] });
+  const ended = runToEnd(fixture.run);
+  await until(() => has(fixture, 'content'));
+  fixture.stop(CANCEL);
+  assert.equal(await ended, 'ended');
+  assert.deepEqual(fixture.steps.at(-1), {
+    events: cancelledEvents,
+    messages: [{ role: 'assistant', content: 'Hel', toolCalls: [], partial: true }],
+    journal: [{ kind: 'ended', status: 'cancelled' }],
+    ended: { ...CANCELLED, summary: 'cancelled' },
+  });
+});
+
+test('cancelled while a person is asked: the question is settled and every call gets a result', async () => {
+  const fixture = runFixture({ turns: [answerOf('', [ONE, TWO])], tools: { act: { needsApproval: true } } });
+  const ended = runToEnd(fixture.run);
+  await until(() => has(fixture, 'approve_request'));
+  fixture.stop(CANCEL);
+  assert.equal(await ended, 'ended');
+  const result = (call_id: string) => ({
+    type: 'tool_result',
+    call_id,
+    name: 'act',
+    output: 'Cancelled by user',
+    is_error: true,
+  });
+  const last = fixture.steps.at(-1);
+  assert.deepEqual(last?.events, [
+    {
+      type: 'approval_resolved',
+      approval_id: 'apr_1',
+      approved: false,
+      feedback: 'Cancelled by user',
+      always: false,
+      call_ids: ['one', 'two'],
+    },
+    result('one'),
+    result('two'),
+    ...cancelledEvents,
+  ]);
+  assert.deepEqual(last.settled, {
+    approvalId: 'apr_1',
+    status: 'cancelled',
+    by: 'cancel',
+    feedback: 'Cancelled by user',
+    always: false,
+  });
+  assert.deepEqual(last.journal, [
+    { kind: 'tool_finished', callId: 'one' },
+    { kind: 'tool_finished', callId: 'two' },
+    { kind: 'ended', status: 'cancelled' },
+  ]);
+});
+
+test('cancelled while tools run: what ran says how it ended, what did not says so', async () => {
+  const calls = Array.from({ length: 5 }, (_, index) => callOf(`c${index}`));
+  const fixture = runFixture({
+    turns: [answerOf('', calls)],
+    tools: {
+      act: {
+        execute: (_, { id }) => {
+          if (id === 'c3') fixture.stop(CANCEL);
+          return { output: `${id} was stopped`, isError: true };
+        },
+      },
+    },
+  });
+  assert.equal(await runToEnd(fixture.run), 'ended');
+  assert.deepEqual(
+    fixture.messages.slice(2).map((message) => message.role === 'tool' && message.output),
+    ['c0 was stopped', 'c1 was stopped', 'c2 was stopped', 'c3 was stopped', 'Cancelled by user'],
+  );
+  assert.deepEqual(fixture.events.slice(-3), cancelledEvents);
+});
+
+test('a tool that ignores a cancel and fails leaves an unknown outcome', async () => {
+  const fixture = runFixture({
+    turns: [answerOf('', [ONE])],
+    tools: {
+      act: {
+        execute: () => {
+          fixture.stop(CANCEL);
+          return { output: 'never recorded', isError: false };
+        },
+      },
+    },
+    onRecord({ journal = [], ended }) {
+      if (!ended && journal.some(({ kind }) => kind === 'tool_finished')) throw new Error('lost');
+    },
+  });
+  assert.equal(await runToEnd(fixture.run), 'ended');
+  assert.deepEqual(fixture.messages.at(-1), {
+    role: 'tool',
+    callId: 'one',
+    name: 'act',
+    output: 'Cancelled by user; its outcome is unknown',
+    isError: true,
+  });
+});
+
+test('a run that takes too long ends as a timeout, in state error', async () => {
+  const fixture = runFixture({ turns: [endless] });
+  const ended = runToEnd(fixture.run);
+  await until(() => has(fixture, 'content'));
+  fixture.stop(new StopReason('timeout', 'The run took longer than 5 s'));
+  assert.equal(await ended, 'ended');
+  const outcome = { run_id: 'run_1', status: 'timeout', error: 'The run took longer than 5 s' };
+  assert.deepEqual(fixture.events.slice(-3), [
+    { type: 'error', message: 'Error: The run took longer than 5 s' },
+    { type: 'stream_end' },
+    { type: 'ws_state', ws_id: 'ws-1', state: 'error', run: outcome },
+  ]);
+});
+
+test('a shutdown suspends the run and writes nothing', async () => {
+  for (const turn of [endless, answerOf('', [ONE])]) {
+    const fixture = runFixture({ turns: [turn], tools: { act: { needsApproval: true } } });
+    const ended = runToEnd(fixture.run);
+    await until(() => has(fixture, 'content') || has(fixture, 'approve_request'));
+    const before = fixture.steps.length;
+    fixture.stop(new StopReason('shutdown', 'bye'));
+    assert.deepEqual([await ended, fixture.steps.length], ['suspended', before]);
+  }
+});
+
+test('a superseded run stops without another word', async () => {
+  const fixture = runFixture({
+    turns: [endless],
+    onRecord(step) {
+      if (step.ended) throw new RunSuperseded('taken');
+    },
+  });
+  const ended = runToEnd(fixture.run);
+  await until(() => has(fixture, 'content'));
+  fixture.stop(CANCEL);
+  assert.deepEqual([await ended, fixture.steps.length, fixture.log.lines], ['superseded', 1, []]);
+});
+
+test('a run that is superseded in mid-work stops too', async () => {
+  const fixture = runFixture({
+    turns: [answerOf('hello')],
+    onRecord(step) {
+      if (step.usage) throw new RunSuperseded('taken');
+    },
+  });
+  assert.equal(await runToEnd(fixture.run), 'superseded');
+});
