@@ -14,6 +14,7 @@ interface Following {
 
 /** How far from the end still counts as reading the end. */
 const NEAR_PX = 48;
+const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
 /** Keeps the end of a growing conversation in view, until a person scrolls away from it. */
 export function useFollowing(): Following {
@@ -26,28 +27,39 @@ export function useFollowing(): Following {
     const { current: view } = scroller;
     const { current: text } = content;
     if (!view || !text) return;
-    let lastTop = view.scrollTop;
+    let seen = measure(view);
     const onScroll = () => {
-      const isNearEnd = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_PX;
-      // Only moving up is leaving: content that grows between a scroll and its event also widens the distance.
-      if (isNearEnd) isFollowing.value = true;
-      else if (view.scrollTop < lastTop) isFollowing.value = false;
-      lastTop = view.scrollTop;
+      const now = measure(view);
+      const isNearEnd = now.scrollHeight - now.scrollTop - now.clientHeight < NEAR_PX;
+      const isResized = now.scrollHeight !== seen.scrollHeight || now.clientHeight !== seen.clientHeight;
+      if (isNearEnd && now.scrollTop >= seen.scrollTop) isFollowing.value = true;
+      // A change of size moves the view too and is answered by onGrowth; only a person moves it up by itself.
+      else if (!isResized && now.scrollTop < seen.scrollTop) isFollowing.value = false;
+      if (!isResized) seen = now;
+    };
+    // Told at once: what streams in would otherwise pull the view back before the first pixel of the move is seen.
+    const onLeaving = (event: WheelEvent | KeyboardEvent) => {
+      const isUp = 'deltaY' in event ? event.deltaY < 0 : UPWARD_KEYS.includes(event.key);
+      if (isUp && view.scrollTop > 0 && !isForInside(event.target, view)) isFollowing.value = false;
     };
     const onGrowth = () => {
       if (heldFromEnd.current !== undefined) {
         view.scrollTop = view.scrollHeight - heldFromEnd.current;
         heldFromEnd.current = undefined;
       } else if (isFollowing.peek()) view.scrollTop = view.scrollHeight;
-      lastTop = view.scrollTop;
+      seen = measure(view);
     };
     const growth = new ResizeObserver(onGrowth);
     growth.observe(text);
     growth.observe(view);
     view.addEventListener('scroll', onScroll, { passive: true });
+    view.addEventListener('wheel', onLeaving, { passive: true });
+    view.addEventListener('keydown', onLeaving);
     return () => {
       growth.disconnect();
       view.removeEventListener('scroll', onScroll);
+      view.removeEventListener('wheel', onLeaving);
+      view.removeEventListener('keydown', onLeaving);
     };
   }, []);
 
@@ -55,10 +67,24 @@ export function useFollowing(): Following {
     scroller,
     content,
     isFollowing,
-    jump: useCallback(() => scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' }), []),
+    jump: useCallback(() => {
+      isFollowing.value = true;
+      scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    }, []),
     holdPlace() {
       const { current: view } = scroller;
       if (view) heldFromEnd.current = view.scrollHeight - view.scrollTop;
     },
   };
+}
+
+const measure = ({ scrollTop, scrollHeight, clientHeight }: Element) => ({ scrollTop, scrollHeight, clientHeight });
+
+/** A field, or a box with its own way up (output, a long preview), takes the move for itself. */
+function isForInside(target: EventTarget | null, view: Element): boolean {
+  if (target instanceof HTMLInputElement) return true;
+  for (let at = target instanceof Element ? target : null; at && at !== view; at = at.parentElement) {
+    if (at.scrollTop > 0) return true;
+  }
+  return false;
 }
