@@ -250,7 +250,9 @@ test('one key of two callers is two runs, each found by its key', async () => {
   gateway.puppet.turn(answered.promise);
   const first = asking(gateway);
   await first.accepted();
-  const second = gateway.call('agent', ASK, { id: 'bob' });
+  const accepted = Promise.withResolvers<unknown>();
+  const second = gateway.call('agent', ASK, { id: 'bob', interim: accepted.resolve });
+  await accepted.promise;
   const waited = gateway.call('agent.wait', { runId: 'k1' }, { id: 'bob' });
   await new Promise(setImmediate);
   answered.resolve();

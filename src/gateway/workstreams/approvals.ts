@@ -28,18 +28,12 @@ export class Approvals {
   async resolve(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
     const owner = this.#workstreams.list().find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
     if (owner?.current) return owner.current.decide(approvalId, decision, also);
-    const stored = await this.#store.db
-      .selectFrom('approvals')
-      .select('approval_id')
-      .where('approval_id', '=', approvalId)
-      .executeTakeFirst();
-    if (stored) throw new GatewayError('CONFLICT', 'That approval was decided already');
-    throw new GatewayError('NOT_FOUND', 'Unknown approval');
+    throw await this.#notWaiting(approvalId);
   }
 
   /** Decides whatever waits in a workstream; nothing waiting is no error. An `approvalId` that is not the one waiting is. */
   async resolveIn(
-    { current }: Workstream,
+    { current, data }: Workstream,
     decision: Decision,
     options: { approvalId?: string | undefined; also: Statement[] },
   ): Promise<void> {
@@ -49,6 +43,17 @@ export class Approvals {
       if (also.length > 0) await this.#store.commit({ statements: also });
       return;
     }
-    await this.resolve(approvalId, decision, also);
+    if (!current || approvalId !== pending?.approvalId) throw await this.#notWaiting(approvalId, data.wsId);
+    await current.decide(approvalId, decision, also);
+  }
+
+  async #notWaiting(approvalId: string, wsId?: string): Promise<GatewayError> {
+    const stored = await this.#store.db
+      .selectFrom('approvals')
+      .select('ws_id')
+      .where('approval_id', '=', approvalId)
+      .executeTakeFirst();
+    if (!stored || stored.ws_id !== (wsId ?? stored.ws_id)) return new GatewayError('NOT_FOUND', 'Unknown approval');
+    return new GatewayError('CONFLICT', 'That approval was decided already');
   }
 }

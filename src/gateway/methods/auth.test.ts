@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
+import { test } from 'node:test';
+import { authContracts } from '../../../protocol/methods/auth.ts';
+import { randomIds } from '../../ids.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { tempStore } from '../../testing/temp-store.ts';
+import { createAuthenticator } from '../auth/create-authenticator.ts';
+import { createLoginCodes } from '../auth/login-codes.ts';
+import { openLoginSessions } from '../auth/login-sessions.ts';
+import { createLoginThrottle } from '../auth/login-throttle.ts';
+import type { Call, Principal } from '../call.ts';
+import { authMethods } from './auth.ts';
+
+const TOKEN = `svc_${'0f'.repeat(32)}`;
+
+async function setUp({ enabled = true } = {}) {
+  const clock = fakeClock(1_700_000_000_000);
+  const store = await tempStore({ clock });
+  const key = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+  const sessions = await openLoginSessions({ store, key, clock, ids: randomIds });
+  const authenticator = createAuthenticator({ enabled, operatorToken: TOKEN, sessions });
+  const codes = createLoginCodes({ store, clock, ids: randomIds });
+  const throttle = createLoginThrottle({ clock });
+  const methods = authMethods({ authenticator, sessions, codes, throttle, baseUrl: () => 'http://127.0.0.1:7717' });
+  const call = (principal?: Principal, address = '1.2.3.4'): Call => ({
+    ...{ principal, address, signal: new AbortController().signal, interim: () => undefined },
+    ...{ kept: undefined, keep: () => [], subscriptions: undefined },
+  });
+  const login = async (params: { code?: string; token?: string }, address?: string) =>
+    methods['auth.login'](params, call(undefined, address));
+  const link = async () => {
+    const { url, expiresAtMs } = await methods['auth.link']({}, call());
+    return { url, expiresAtMs, code: url.split('#login=')[1] ?? '' };
+  };
+  return { clock, authenticator, methods, call, login, link, [Symbol.asyncDispose]: () => store.close() };
+}
+
+const INVALID = { code: 'UNAUTHORIZED', message: 'Invalid credentials' };
+
+test('a link’s code logs in once', async () => {
+  await using world = await setUp();
+  const { url, expiresAtMs, code } = await world.link();
+  assert.match(url, /^http:\/\/127\.0\.0\.1:7717\/#login=[0-9a-f]{32}$/);
+  assert.equal(expiresAtMs, world.clock.now() + 600_000);
+  const { jwt, ...rest } = await world.login({ code });
+  assert.deepEqual(rest, {
+    ...{ status: 'ok', role: 'full', scopes: ['read', 'write', 'approve'], userId: 'operator' },
+    expiresAtMs: world.clock.now() + 86_400_000,
+  });
+  assert.equal((await world.authenticator.authenticate(jwt))?.id, 'operator');
+  await assert.rejects(world.login({ code }), INVALID);
+});
+
+test('the operator token logs in and is not what the cookie holds', async () => {
+  await using world = await setUp();
+  const { jwt } = await world.login({ token: TOKEN });
+  assert.notEqual(jwt, TOKEN);
+  assert.equal((await world.authenticator.authenticate(jwt))?.source.kind, 'login');
+});
+
+test('a session cannot prolong itself', async () => {
+  await using world = await setUp();
+  const { jwt } = await world.login({ token: TOKEN });
+  await assert.rejects(world.login({ token: jwt }), INVALID);
+});
+
+test('nothing, or the wrong thing, is refused with the same words', async () => {
+  await using world = await setUp();
+  const { code } = await world.link();
+  for (const params of [{}, { code: 'wrong' }, { token: 'wrong' }, { token: code }]) {
+    await assert.rejects(world.login(params, `10.0.0.${Math.abs(JSON.stringify(params).length)}`), INVALID);
+  }
+});
+
+test('guessing is slowed down, whichever field is guessed', async () => {
+  await using world = await setUp();
+  const guesses = [{ code: 'a' }, { token: 'b' }, {}, { code: 'a', token: TOKEN }, { code: '' }];
+  for (const guess of guesses) await assert.rejects(world.login(guess), INVALID);
+  const { code } = await world.link();
+  const slow = { code: 'RATE_LIMITED', message: 'Too many login attempts', retryAfterMs: 300_000 };
+  await assert.rejects(world.login({ code }), slow);
+  assert.equal((await world.login({ code }, '5.6.7.8')).status, 'ok');
+});
+
+test('logging out ends the session everywhere', async () => {
+  await using world = await setUp();
+  const { jwt } = await world.login({ token: TOKEN });
+  const principal = await world.authenticator.authenticate(jwt);
+  assert.deepEqual(await world.methods['auth.logout']({}, world.call(principal)), { status: 'ok' });
+  assert.deepEqual([principal?.revoked.aborted, await world.authenticator.authenticate(jwt)], [true, undefined]);
+});
+
+test('logging out without a session, or with the operator token, ends nothing', async () => {
+  await using world = await setUp();
+  for (const token of [undefined, TOKEN]) {
+    const principal = await world.authenticator.authenticate(token);
+    assert.deepEqual(await world.methods['auth.logout']({}, world.call(principal)), { status: 'ok' });
+  }
+  assert.equal((await world.authenticator.authenticate(TOKEN))?.revoked.aborted, false);
+});
+
+test('status says who one is, or how things stand', async () => {
+  await using world = await setUp();
+  const nobody = { authenticated: false, authEnabled: true, userId: null, scopes: [], source: null };
+  assert.deepEqual(await world.methods['auth.status']({}, world.call()), nobody);
+  const { jwt } = await world.login({ token: TOKEN });
+  const principal = await world.authenticator.authenticate(jwt);
+  const status = await world.methods['auth.status']({}, world.call(principal));
+  assert.deepEqual(authContracts['auth.status'].result.parse(status), {
+    ...{ authenticated: true, authEnabled: true, userId: 'operator', source: 'login' },
+    scopes: ['read', 'write', 'approve'],
+  });
+});
+
+test('with auth off there is nothing to log in to, and the link is the plain address', async () => {
+  await using world = await setUp({ enabled: false });
+  const local = await world.authenticator.authenticate(undefined);
+  assert.deepEqual(await world.methods['auth.status']({}, world.call(local)), {
+    ...{ authenticated: false, authEnabled: false, userId: null, scopes: [], source: null },
+  });
+  await assert.rejects(world.login({ token: TOKEN }), { code: 'INVALID_REQUEST', message: 'Auth is not enabled' });
+  assert.equal((await world.link()).url, 'http://127.0.0.1:7717/');
+});

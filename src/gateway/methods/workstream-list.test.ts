@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+
+const never = () => new Promise(() => undefined);
+const UNKNOWN = { code: 'NOT_FOUND', message: 'Unknown workstream' };
+
+const refused = (message: string) => ({ code: 'INVALID_REQUEST', message });
+const names = async (gateway: WholeGateway) =>
+  (await gateway.call('workstream.list', {})).workstreams.map(({ name }) => name.replace(/^ws-.*/, 'generated'));
+
+test('create takes name, model and workdir, and answers a repeat with the same workstream', async () => {
+  await using gateway = await wholeGateway();
+  const params = { name: ' notes ', model: 'other', workdir: '/srv/notes', idempotencyKey: 'k1' };
+  const made = await gateway.call('workstream.create', params);
+  assert.deepEqual(made, { wsId: made.wsId, name: 'notes', resumed: false, messageCount: 0 });
+  assert.deepEqual(await gateway.call('workstream.create', params), made);
+  const { snapshot } = await gateway.call('workstream.get', { wsId: made.wsId });
+  assert.deepEqual([snapshot.workstream.modelAlias, snapshot.workdir], ['other', '/srv/notes']);
+  assert.deepEqual(await names(gateway), ['generated', 'notes']);
+});
+
+test('what create and update refuse', async () => {
+  await using gateway = await wholeGateway({ maxWorkstreams: 3 });
+  const { wsId } = await gateway.call('workstream.create', { name: 'taken' });
+  const model = refused("Unknown model 'none'. There are: puppet, other");
+  const conflict = { code: 'CONFLICT', message: 'That name is already used by another workstream' };
+  assert.deepEqual(await gateway.refusal('workstream.create', { name: 'taken' }), conflict);
+  assert.deepEqual(
+    await gateway.refusal('workstream.create', { name: 'main' }),
+    refused("The name 'main' is reserved"),
+  );
+  assert.deepEqual(await gateway.refusal('workstream.create', { model: 'none' }), model);
+  assert.deepEqual(await gateway.refusal('workstream.update', { wsId: await gateway.main(), name: 'taken' }), conflict);
+  assert.deepEqual(await gateway.refusal('workstream.update', { wsId, model: 'none' }), model);
+  assert.deepEqual(await names(gateway), ['generated', 'taken']);
+});
+
+test('update renames and chooses a model; an empty name goes back to the generated one', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  const renamed = await gateway.call('workstream.update', { wsId, name: ' desk ', model: 'other' });
+  assert.deepEqual([renamed.name, renamed.modelAlias, renamed.sessionKey], ['desk', 'other', 'main']);
+  const last = (await gateway.events(wsId)).at(-1);
+  assert.deepEqual(last, {
+    type: 'settings_changed',
+    name: 'desk',
+    model: 'other',
+    model_alias: 'other',
+    skip_permissions: false,
+  });
+  const back = await gateway.call('workstream.update', { wsId, name: '' });
+  assert.equal(back.name, `ws-${wsId.slice(0, 4)}`);
+  const events = (await gateway.events(wsId)).length;
+  await gateway.call('workstream.update', { wsId });
+  assert.equal((await gateway.events(wsId)).length, events, 'nothing changed, nothing is said');
+});
+
+test('close keeps the conversation, and create reopens it under its id by id, name or prefix', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', { name: 'notes' });
+  await gateway.call('workstream.send', { wsId, message: 'keep this' });
+  await gateway.isIdle(wsId);
+  for (const resumeWs of [wsId, 'notes', wsId.slice(0, 8)]) {
+    await gateway.call('workstream.close', { wsId });
+    assert.deepEqual(await gateway.refusal('workstream.get', { wsId }), UNKNOWN);
+    const reopened = await gateway.call('workstream.create', { resumeWs, name: 'ignored' });
+    assert.deepEqual(reopened, { wsId, name: 'notes', resumed: true, messageCount: 2 });
+  }
+  const again = await gateway.call('workstream.create', { resumeWs: wsId });
+  assert.equal(again.resumed, true, 'one that is open counts as resumed');
+  const fresh = await gateway.call('workstream.create', { resumeWs: 'gone' });
+  assert.deepEqual([fresh.resumed, fresh.messageCount], [false, 0]);
+});
+
+test('the last workstream cannot be closed, and a closed one ends what runs in it', async () => {
+  await using gateway = await wholeGateway();
+  const main = await gateway.main();
+  assert.deepEqual(await gateway.refusal('workstream.close', { wsId: main }), refused('Cannot close last workstream'));
+  const { wsId } = await gateway.call('workstream.create', {});
+  gateway.puppet.turn('part', never());
+  await gateway.call('workstream.send', { wsId, message: 'go' });
+  await gateway.reaches(wsId, 'content');
+  let ended = 0;
+  const sink = { ready: () => true, write: () => undefined };
+  gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => void ended++ });
+  assert.deepEqual(await gateway.call('workstream.close', { wsId }), { status: 'ok' });
+  const tail = (await gateway.events(wsId)).slice(-3).map(({ type }) => type);
+  assert.deepEqual([tail, ended], [['cancelled', 'stream_end', 'ws_state'], 1]);
+});
+
+test('workstream.saved lists what has messages, newest first, page by page', async () => {
+  await using gateway = await wholeGateway();
+  const made: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    await gateway.clock.advance(1_000);
+    const { wsId } = await gateway.call('workstream.create', { name });
+    await gateway.call('workstream.send', { wsId, message: `first of ${name}\nsecond line` });
+    await gateway.isIdle(wsId);
+    made.push(wsId);
+  }
+  await gateway.call('workstream.close', { wsId: made[0] ?? '' });
+  const { workstreams } = await gateway.call('workstream.saved', { limit: 2 });
+  assert.deepEqual(
+    workstreams.map(({ name, title, loaded, updatedMs }) => [name, title, loaded, updatedMs]),
+    [
+      ['three', 'first of three', true, 1_003_000],
+      ['two', 'first of two', true, 1_002_000],
+    ],
+  );
+  const rest = await gateway.call('workstream.saved', { before: 1_002_000 });
+  assert.deepEqual(rest.workstreams, [
+    {
+      wsId: made[0],
+      alias: 'one',
+      name: 'one',
+      title: 'first of one',
+      createdMs: 1_001_000,
+      updatedMs: 1_001_000,
+      messageCount: 2,
+      loaded: false,
+    },
+  ]);
+});
+
+test('history pages back to the first message and says when there is more', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  for (const message of ['a', 'b', 'c']) {
+    await gateway.call('workstream.send', { wsId, message });
+    await gateway.isIdle(wsId);
+  }
+  const page = async (params: object) => {
+    const { messages, truncated } = await gateway.call('workstream.history', { wsId, ...params });
+    return [messages.map(({ seq, content }) => `${seq}${content}`).join(' '), truncated];
+  };
+  assert.deepEqual(await page({}), ['1a 2ok 3b 4ok 5c 6ok', false]);
+  assert.deepEqual(await page({ limit: 2 }), ['5c 6ok', true]);
+  assert.deepEqual(await page({ limit: 3, before: 5 }), ['2ok 3b 4ok', true]);
+  assert.deepEqual(await page({ limit: 3, before: 2 }), ['1a', false]);
+  assert.deepEqual(
+    [await page({ before: 1 }), await page({ before: 0 })],
+    [
+      ['', false],
+      ['', false],
+    ],
+  );
+  assert.deepEqual(await page({ before: 1_000 }), ['1a 2ok 3b 4ok 5c 6ok', false]);
+});
