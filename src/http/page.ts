@@ -18,8 +18,7 @@ export const pageHeaders = ({ scriptSources, styleSources }: Page): RequestHandl
         defaultSrc: ["'none'"],
         scriptSrc: sources(scriptSources),
         styleSrc: sources(styleSources),
-        // `ws:` for browsers whose 'self' does not cover WebSockets.
-        connectSrc: ["'self'", 'ws:', 'wss:'],
+        connectSrc: ["'self'"], // covers WebSockets to ourselves; `ws:` would let a page talk to anyone
         imgSrc: ["'self'", 'data:'],
         fontSrc: ['data:'],
         baseUri: ["'none'"],

@@ -96,6 +96,8 @@ const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
+  // A stream uses its connection up; kept alive it would delay a shutdown.
+  Connection: 'close',
 };
 
 interface Quiet {

@@ -10,7 +10,10 @@ const TOKEN = /^svc_[0-9a-f]{64}$/;
 export async function openOperatorToken(home: string, ids: Pick<Ids, 'secret'>): Promise<string> {
   const existing = await findOperatorToken(home);
   if (existing !== undefined) return existing;
-  await writeOnce(tokenPath(home), `svc_${ids.secret(32)}\n`);
+  await writeOnce(
+    { path: tokenPath(home), temporary: join(home, `token.${ids.secret(8)}.tmp`) },
+    `svc_${ids.secret(32)}\n`,
+  );
   // Read back rather than remembered: another process may have been first.
   const token = await findOperatorToken(home);
   if (token === undefined) throw new Error(`${tokenPath(home)} vanished while it was made`);
@@ -39,9 +42,8 @@ export function tokenMatcher(token: string): (candidate: string) => boolean {
 const tokenPath = (home: string) => join(home, 'token');
 
 /** Never leaves a half-written file under the name, and never replaces one. */
-async function writeOnce(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = await open(temporary, 'w', 0o600);
+async function writeOnce({ path, temporary }: { path: string; temporary: string }, text: string): Promise<void> {
+  const file = await open(temporary, 'wx', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();

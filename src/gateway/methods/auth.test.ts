@@ -25,7 +25,7 @@ async function setUp({ enabled = true } = {}) {
   const methods = authMethods({ authenticator, sessions, codes, throttle, baseUrl: () => 'http://127.0.0.1:7717' });
   const call = (principal?: Principal, address = '1.2.3.4'): Call => ({
     ...{ principal, address, signal: new AbortController().signal, interim: () => undefined },
-    ...{ kept: undefined, keep: () => [], subscriptions: undefined },
+    ...{ kept: undefined, keep: () => [], momentary: () => undefined, subscriptions: undefined },
   });
   const login = async (params: { code?: string; token?: string }, address?: string) =>
     methods['auth.login'](params, call(undefined, address));

@@ -194,9 +194,7 @@ test('a reader that stands still holds a bounded buffer, and is resumed when it 
   await using edge = await httpEdge({ streams: fake.streams });
   const socket = connect(edge.port, '127.0.0.1');
   socket.pause();
-  socket.write(
-    'GET /v1/api/events?ws_id=ws-1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer read\r\nConnection: close\r\n\r\n',
-  );
+  socket.write('GET /v1/api/events?ws_id=ws-1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer read\r\n\r\n');
   await until(() => fake.followed.length === 1);
   const [stream] = fake.followed;
   assert.ok(stream);

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAuthenticator } from './create-authenticator.ts';
+
+const TOKEN = `svc_${'0f'.repeat(32)}`;
+
+function setUp(enabled: boolean) {
+  const verified: string[] = [];
+  const authenticator = createAuthenticator({
+    enabled,
+    operatorToken: TOKEN,
+    sessions: {
+      async verify(token) {
+        verified.push(token);
+        return undefined;
+      },
+    },
+  });
+  const who = async (token: unknown) => {
+    const principal = await authenticator.authenticate(token as string | undefined);
+    return principal && [principal.id, principal.source.kind, [...principal.scopes]];
+  };
+  return { authenticator, who, verified };
+}
+
+test('the operator token may do everything a person may', async () => {
+  const { who, verified } = setUp(true);
+  assert.deepEqual(await who(TOKEN), ['operator', 'operator', ['read', 'write', 'approve']]);
+  assert.deepEqual(verified, []);
+});
+
+test('a token that is merely present authenticates nobody', async () => {
+  const { who } = setUp(true);
+  const wrong: unknown[] = [
+    ...[undefined, null, '', ' ', '*', 'undefined', 'null', 'true', 'svc_', TOKEN.slice(0, -1), `${TOKEN}0`],
+    ...[`${TOKEN} `, `Bearer ${TOKEN}`, TOKEN.toUpperCase(), '__proto__', 'constructor', 'toString', 'operator'],
+    ...[[TOKEN], { token: TOKEN }, { toString: () => TOKEN }, 0, 1, true, () => TOKEN, 'x'.repeat(1_000_000)],
+  ];
+  for (const token of wrong) assert.equal(await who(token), undefined, String(token).slice(0, 80));
+});
+
+test('what is too long is not even looked at', async () => {
+  const { who, verified } = setUp(true);
+  await who('a.b.c');
+  await who('x'.repeat(4_097));
+  assert.deepEqual(verified, ['a.b.c']);
+});
+
+test('with auth off everyone is local, whatever they send', async () => {
+  const { who } = setUp(false);
+  for (const token of [undefined, '', 'wrong', TOKEN]) {
+    assert.deepEqual(await who(token), ['local', 'local', ['read', 'write', 'approve']]);
+  }
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SignJWT } from 'jose';
+import { randomIds } from '../../ids.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempDir } from '../../testing/temp-store.ts';
+import { openSigningKey } from './signing-key.ts';
+
+const open = (home: string) => openSigningKey({ home, ids: randomIds, clock: fakeClock(), log: recordingLog() });
+const signed = async (key: Awaited<ReturnType<typeof open>>) =>
+  new SignJWT({ a: 1 }).setProtectedHeader({ alg: 'HS256' }).sign(key);
+
+test('the key is made once, kept where only its owner reads it, and cannot be exported', async () => {
+  using home = tempDir();
+  const key = await open(home.path);
+  assert.equal(key.extractable, false);
+  assert.equal(await signed(await open(home.path)), await signed(key));
+  const path = join(home.path, 'secrets.json');
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  assert.match(JSON.parse(await readFile(path, 'utf8')).jwt_secret, /^[0-9a-f]{64}$/);
+});
+
+test('other secrets in the same file stay', async () => {
+  using home = tempDir();
+  const path = join(home.path, 'secrets.json');
+  await writeFile(path, '{"other":"kept"}', { mode: 0o600 });
+  await open(home.path);
+  assert.equal(JSON.parse(await readFile(path, 'utf8')).other, 'kept');
+});
+
+test('a short or unreadable secret is refused', async () => {
+  using home = tempDir();
+  for (const secret of ['', 'ab'.repeat(31), 'z'.repeat(64), 'a'.repeat(65)]) {
+    await writeFile(join(home.path, 'secrets.json'), JSON.stringify({ jwt_secret: secret }), { mode: 0o600 });
+    await assert.rejects(open(home.path), /must be at least 32 bytes as hex/);
+  }
+});
