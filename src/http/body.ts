@@ -14,7 +14,7 @@ export async function readBody(req: IncomingMessage): Promise<Record<string, unk
 }
 
 /** Absent counts as JSON: simple programs leave it out, and no browser form does. */
-export const isJson = (contentType: string | undefined): boolean =>
+const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || isDeclaredJson(contentType);
 
 export const isDeclaredJson = (contentType: string | undefined): boolean =>

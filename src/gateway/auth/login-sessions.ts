@@ -16,7 +16,7 @@ const MAX_VERIFIED = 1_024;
 /** Timers are never longer: the wall clock may jump and machines sleep. */
 const MAX_NAP_MS = 60_000;
 
-export interface LoginSession {
+interface LoginSession {
   jwt: string;
   expiresAtMs: number;
   principal: Principal;

@@ -15,7 +15,7 @@ export interface LoginThrottle {
 }
 
 /** `locked`: not now. `counted`: go ahead, and say so if it was right after all. */
-export type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
+type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
 
 interface Failures {
   /** When those of the current window happened, oldest first. */
