@@ -168,7 +168,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     async recover() {
       const recovered = await recoverRuns({ ...deps, nowMs: clock.now() });
       await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
-      for (const handle of workstreams.adopt(recovered)) runs.track(handle);
+      for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
       log.info({ workstreams: workstreams.list().length }, 'ready');
     },
   };

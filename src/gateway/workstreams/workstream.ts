@@ -3,15 +3,16 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
 import { newProgress, type Progress } from '../../agent/run/journal.ts';
-import { type NewApproval, RunSuperseded } from '../../agent/run/recorder.ts';
+import type { NewApproval } from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Statement } from '../store/store.ts';
-import { lastWord, receiptOf } from './cancel-receipt.ts';
+import { receiptOf } from './cancel-receipt.ts';
 import { driveRun } from './drive-run.ts';
 import { LiveRun } from './live-run.ts';
 import { type QueuedRun, RunQueue } from './run-queue.ts';
 import type { RunRecord, RunRequest, RunResult } from './run-record.ts';
 import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from './run-rows.ts';
+import { stopRun } from './stop-run.ts';
 import { titleOf, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 
@@ -41,9 +42,8 @@ export interface AdoptedRun {
   pending?: NewApproval;
 }
 
-/** A cancel that the worker does not follow within this time becomes a forced one. */
-const CANCEL_MS = 5_000;
 const RETRY_MS = 1_000;
+const SHUTTING_DOWN = 'Headgate is shutting down';
 
 /** A loaded workstream: one run at a time, at most ten that wait. */
 export class Workstream {
@@ -51,9 +51,10 @@ export class Workstream {
   readonly #deps: WorkstreamDeps;
   readonly #queue = new RunQueue();
   #live: LiveRun | undefined;
-  /** A run is being started: the place is taken, though nothing is in memory yet. */
-  #starting = false;
-  #closing = false;
+  /** The place is taken, though no run is in memory: one is being started, or the context is being changed. */
+  #starting: Promise<void> | undefined;
+  /** Why nothing is accepted any more. */
+  #closing: string | undefined;
   #driving: Promise<unknown> = Promise.resolve();
   #context: Message[] | undefined;
 
@@ -69,12 +70,12 @@ export class Workstream {
 
   /** Something runs, starts or waits. */
   get busy(): boolean {
-    return this.#live !== undefined || this.#starting || this.#queue.length > 0;
+    return this.#live !== undefined || this.#starting !== undefined || this.#queue.length > 0;
   }
 
   /** The message is on disk when this resolves; undefined when busy and not to be queued. BUSY beyond ten. */
   async accept(asked: NewRun): Promise<RunHandle | undefined> {
-    if (this.#closing) throw new GatewayError('UNAVAILABLE', 'Headgate is shutting down', { retryAfterMs: 2_000 });
+    if (this.#closing !== undefined) throw new GatewayError('UNAVAILABLE', this.#closing, { retryAfterMs: 2_000 });
     if (this.busy && asked.whenBusy === 'refuse') return undefined;
     const { also, whenBusy: _, ...fields } = asked;
     const run: RunRecord = {
@@ -86,7 +87,7 @@ export class Workstream {
     if (this.busy) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {
-      const live = await this.#start(run, () => [insertRun(run, 'running', run.acceptedMs), ...also]);
+      const live = await this.#start(run, () => [insertRun(run, 'running'), ...also]);
       return { run, ended: live.ended };
     } catch (error) {
       this.#wake();
@@ -94,8 +95,8 @@ export class Workstream {
     }
   }
 
-  /** Takes up what the last process left: the first may be in progress, the others wait. */
-  adopt(runs: AdoptedRun[]): RunHandle[] {
+  /** Takes up what the last process left, the first in progress, the others waiting; its question can be answered then. */
+  async adopt(runs: AdoptedRun[]): Promise<RunHandle[]> {
     const [first, ...rest] = runs;
     if (!first) return [];
     const waiting = first.progress.phase === 'queued' ? runs : rest;
@@ -106,23 +107,25 @@ export class Workstream {
       return handles;
     }
     const ended = Promise.withResolvers<RunResult>();
-    this.#starting = true;
-    this.#driving = this.#resume(first, ended);
+    await this.#resume(first, ended);
     return [{ run: first.run, ended: ended.promise }, ...handles];
   }
 
   /** Stops the run in progress and drops what waits; resolves when that is on record. */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
-    const receipt = receiptOf(this.#live, this.#queue.all());
-    for (const item of this.#queue.all()) await this.#drop(item);
-    await this.#stopCurrent(force);
+    await this.#settled();
+    const waiting = this.#queue.all();
+    const receipt = receiptOf(this.#live, waiting);
+    // At once: a run must stop also while the store cannot drop what waits behind it.
+    await Promise.all([this.#drop(waiting), this.#stopCurrent(force)]);
     return receipt;
   }
 
   /** Stops one run, in progress or waiting; false when it is neither. */
   async cancelRun(runId: string): Promise<boolean> {
+    await this.#settled();
     const waiting = this.#queue.find(runId);
-    if (waiting) await this.#drop(waiting);
+    if (waiting) await this.#drop([waiting]);
     else if (this.#live?.run.runId === runId) await this.#stopCurrent(false);
     else return false;
     return true;
@@ -133,11 +136,48 @@ export class Workstream {
     this.#context = undefined;
   }
 
+  /** Keeps runs from starting while `work` changes what they read; false, without any work, when one goes on. */
+  async whileIdle(work: () => Promise<void>): Promise<boolean> {
+    if (this.busy) return false;
+    const free = this.#takePlace();
+    try {
+      await work();
+    } finally {
+      free();
+      this.#wake();
+    }
+    return true;
+  }
+
+  /** From now on nothing is accepted and nothing that waits is started, until `reopen`. */
+  retire(): void {
+    this.#closing ??= 'The workstream is being closed';
+  }
+
+  reopen(): void {
+    this.#closing = undefined;
+    this.#wake();
+  }
+
   /** Stops what runs so that a restart continues it. */
   async shutdown(): Promise<void> {
-    this.#closing = true;
-    this.#live?.stop(new StopReason('shutdown', 'Headgate is shutting down'));
+    this.#closing = SHUTTING_DOWN;
+    this.#live?.stop(new StopReason('shutdown', SHUTTING_DOWN));
+    await this.#settled();
     await this.#driving;
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#starting) await this.#starting;
+  }
+
+  #takePlace(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#starting = promise;
+    return () => {
+      if (this.#starting === promise) this.#starting = undefined;
+      resolve();
+    };
   }
 
   async #enqueue(run: RunRecord, also: Statement[]): Promise<RunHandle> {
@@ -149,7 +189,7 @@ export class Workstream {
     const nowMs = clock.now();
     try {
       await store.commit({
-        statements: [insertRun(run, 'queued', nowMs), insertJournal(run, { kind: 'accepted' }, nowMs), ...also],
+        statements: [insertRun(run, 'queued'), insertJournal(run, { kind: 'accepted' }, nowMs), ...also],
       });
     } catch (error) {
       this.#queue.remove(item);
@@ -161,7 +201,7 @@ export class Workstream {
 
   /** Puts a run on record as running and lets the agent go. The place is free again when that fails. */
   async #start(run: RunRecord, statements: () => Statement[]): Promise<LiveRun> {
-    this.#starting = true;
+    const free = this.#takePlace();
     try {
       const live = await this.#makeLive({ run, progress: newProgress() });
       const title = this.data.title ?? titleOf(run.request.message);
@@ -172,17 +212,21 @@ export class Workstream {
       this.#drive(live);
       return live;
     } finally {
-      this.#starting = false;
+      free();
     }
   }
 
   async #resume(adopted: AdoptedRun, ended: PromiseWithResolvers<RunResult>): Promise<void> {
+    const free = this.#takePlace();
     try {
       const live = await this.#makeLive(adopted);
       live.ended.then(ended.resolve, ended.reject);
       this.#drive(live);
+    } catch (error) {
+      this.#deps.log.warn({ err: error, runId: adopted.run.runId }, 'a run could not be continued; trying again');
+      if (await this.#pause()) await this.#resume(adopted, ended);
     } finally {
-      this.#starting = false;
+      free();
     }
   }
 
@@ -209,6 +253,7 @@ export class Workstream {
   #drive(live: LiveRun): void {
     this.#live = live;
     this.#deps.observer.onRunning(this.data, live.run);
+    if (this.#closing === SHUTTING_DOWN) live.stop(new StopReason('shutdown', SHUTTING_DOWN));
     this.#driving = driveRun(live, this.data, this.#deps).then((outcome) =>
       outcome === 'suspended' ? undefined : this.#startNext(),
     );
@@ -216,13 +261,18 @@ export class Workstream {
 
   /** Starts the next waiting run if nothing else does. */
   #wake(): void {
-    if (this.#queue.length > 0 && !this.#live && !this.#starting) this.#driving = this.#startNext();
+    if (this.#queue.length > 0 && this.#mayStart()) this.#driving = this.#startNext();
+  }
+
+  #mayStart(): boolean {
+    const { stopping } = this.#deps;
+    return !this.#live && !this.#starting && this.#closing === undefined && !stopping.aborted;
   }
 
   async #startNext(): Promise<void> {
     const next = this.#queue.first;
-    if (!next || this.#closing || this.#live || this.#starting) return;
-    const { clock, log, stopping } = this.#deps;
+    if (!next || !this.#mayStart()) return;
+    const { clock, log } = this.#deps;
     next.run.epoch = this.data.epoch;
     next.run.startedMs = clock.now();
     this.#queue.remove(next);
@@ -232,45 +282,39 @@ export class Workstream {
     } catch (error) {
       log.warn({ err: error, runId: next.run.runId }, 'a waiting run could not be started; trying again');
       this.#queue.putBack(next);
-      await clock.sleep(RETRY_MS, stopping).catch(() => undefined); // the daemon stops: a restart starts it
-      return this.#startNext();
+      if (await this.#pause()) await this.#startNext();
     }
   }
 
-  async #drop(item: QueuedRun): Promise<void> {
+  /** False when the daemon stops meanwhile: then a restart tries again. */
+  #pause(): Promise<boolean> {
+    return this.#deps.clock.sleep(RETRY_MS, this.#deps.stopping).then(
+      () => true,
+      () => false, // the daemon stops
+    );
+  }
+
+  async #drop(items: QueuedRun[]): Promise<void> {
+    if (items.length === 0) return;
     const { store, clock, observer } = this.#deps;
     const endedMs = clock.now();
-    this.#queue.remove(item);
+    for (const item of items) this.#queue.remove(item); // first: what is being dropped must not be started
     try {
-      await store.commit({ statements: cancelQueuedRun(item.run, endedMs) });
+      await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
     } catch (error) {
-      this.#queue.putBack(item);
+      for (const item of items) this.#queue.putBack(item);
+      this.#wake();
       throw error;
     }
-    observer.onDropped(this.data, item.run);
-    item.ended.resolve({ run_id: item.run.runId, status: 'cancelled', summary: 'cancelled', endedMs });
+    for (const { run, ended } of items) {
+      observer.onDropped(this.data, run);
+      ended.resolve({ run_id: run.runId, status: 'cancelled', summary: 'cancelled', endedMs });
+    }
   }
 
   async #stopCurrent(force: boolean): Promise<void> {
-    const live = this.#live;
-    if (!live) return;
-    live.stop(new StopReason('cancel', 'Cancelled by user'));
-    if (force) return this.#abandon(live);
-    const inTime = new AbortController();
-    const late = this.#deps.clock.sleep(CANCEL_MS, inTime.signal).then(
-      () => this.#abandon(live),
-      () => undefined, // it ended in time
-    );
-    await Promise.race([live.ended, late]);
-    inTime.abort();
-  }
-
-  async #abandon(live: LiveRun): Promise<void> {
-    try {
-      await live.supersede(lastWord(live));
-    } catch (error) {
-      if (!(error instanceof RunSuperseded)) throw error; // it ended by itself meanwhile
-    }
-    this.#wake();
+    if (!this.#live) return;
+    await stopRun(this.#live, { force, clock: this.#deps.clock });
+    this.#wake(); // a worker that was abandoned starts nothing
   }
 }

@@ -55,8 +55,9 @@ export class Workstreams {
   }
 
   /** Continues what `load` read; call it when everything that listens is in place. */
-  adopt(recovered: Map<string, AdoptedRun[]>): RunHandle[] {
-    return [...recovered].flatMap(([wsId, runs]) => this.#open.get(wsId)?.adopt(runs) ?? []);
+  async adopt(recovered: Map<string, AdoptedRun[]>): Promise<RunHandle[]> {
+    const adopting = [...recovered].map(([wsId, runs]) => this.#open.get(wsId)?.adopt(runs) ?? []);
+    return (await Promise.all(adopting)).flat();
   }
 
   /** In the order they were made. */

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { BackendHealth } from '../agent/providers/model.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { Health } from './health.ts';
+
+function setUp() {
+  const clock = fakeClock(1_000_000);
+  const backend: BackendHealth = { status: 'up', circuitState: 'closed' };
+  const store: { status: 'ok' | 'degraded'; reason?: string } = { status: 'ok' };
+  const notices: string[] = [];
+  const health = new Health({
+    version: '1',
+    nodeId: 'node',
+    models: {
+      current: () => ({ alias: 'a', modelId: 'm' }),
+      health: () => ({ ...backend }),
+      notices: () => [...notices],
+    },
+    store: { health: () => ({ ...store }) },
+    notSandboxed: undefined,
+    maxWorkstreams: 50,
+    states: () => ['idle', 'error', 'idle'],
+    clock,
+  });
+  return { clock, backend, store, notices, health };
+}
+
+/** The service running; `[status, version]` of what it published. */
+function running({ health }: { health: Health }) {
+  const published: [string, number][] = [];
+  const stop = new AbortController();
+  const publish = ({ status }: HealthSummary) => void published.push([status, health.version()]);
+  const ended = health.run(stop.signal, publish);
+  return { published, stop: () => stop.abort(), ended };
+}
+
+test('the daemon is degraded while its model or its disk is', () => {
+  const { backend, store, health } = setUp();
+  const status = () => health.summary().status;
+  assert.equal(status(), 'ok');
+  backend.status = 'down';
+  assert.equal(status(), 'degraded');
+  backend.status = 'up';
+  store.status = 'degraded';
+  assert.equal(status(), 'degraded');
+  assert.deepEqual(health.summary().sandbox, { active: true });
+  assert.deepEqual(health.summary().workstreams, {
+    total: 3,
+    idle: 2,
+    thinking: 0,
+    running: 0,
+    attention: 0,
+    error: 1,
+  });
+});
+
+test('a summary is published at the start and every minute, each with a version of its own', async () => {
+  const parts = setUp();
+  const { published, stop, ended } = running(parts);
+  assert.deepEqual(published, [['ok', 2]]);
+  await parts.clock.advance(59_999);
+  assert.equal(published.length, 1);
+  await parts.clock.advance(1);
+  await parts.clock.advance(60_000);
+  assert.deepEqual(published, [
+    ['ok', 2],
+    ['ok', 3],
+    ['ok', 4],
+  ]);
+  stop();
+  await ended;
+});
+
+test('what matters is told within two seconds, what flaps in between is not', async () => {
+  const parts = setUp();
+  const { published, stop, ended } = running(parts);
+  parts.backend.status = 'down';
+  await parts.clock.advance(1_000);
+  parts.backend.status = 'up';
+  await parts.clock.advance(1_000);
+  assert.equal(published.length, 1);
+  parts.store.status = 'degraded';
+  await parts.clock.advance(2_000);
+  parts.notices.push('a key is missing');
+  await parts.clock.advance(2_000);
+  assert.deepEqual(published, [
+    ['ok', 2],
+    ['degraded', 3],
+    ['degraded', 4],
+  ]);
+  stop();
+  await ended;
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { calling } from '../testing/puppet-model.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+
+/** A question that waits in the session; its id. */
+async function ask(gateway: WholeGateway, sessionKey = 'main'): Promise<{ approvalId: string; wsId: string }> {
+  gateway.puppet.turn(calling('touch', { text: 'it' }), calling('look', {}, 'call_2'));
+  await gateway.call('chat.send', { sessionKey, message: 'go', idempotencyKey: `ask ${sessionKey}` });
+  const { sessions } = await gateway.call('sessions.list', {});
+  const { workstreams } = await gateway.call('workstream.list', {});
+  const wsId =
+    workstreams.find(({ name }) => name === sessionKey)?.wsId ??
+    sessions.find(({ key }) => key === sessionKey)?.sessionId ??
+    assert.fail(`no session ${sessionKey}`);
+  await gateway.reaches(wsId, 'approve_request');
+  const { approvals } = await gateway.call('approval.list', { wsId });
+  return { approvalId: approvals[0]?.approvalId ?? assert.fail('nothing waits'), wsId };
+}
+
+test('what waits is listed with everything a person has to see, oldest first', async () => {
+  await using gateway = await wholeGateway();
+  assert.deepEqual(await gateway.call('approval.list', {}), { approvals: [] });
+  const first = await ask(gateway);
+  await gateway.clock.advance(1_000);
+  const second = await ask(gateway, 'other');
+  const { approvals } = await gateway.call('approval.list', {});
+  const item = {
+    call_id: 'call_touch',
+    header: 'touch: it',
+    preview: '',
+    func_name: 'touch',
+    approval_label: 'touch',
+    needs_approval: true,
+    error: null,
+  };
+  const beside = { ...item, call_id: 'call_2', header: 'look: ', func_name: 'look', approval_label: 'look' };
+  const items = [item, { ...beside, needs_approval: false }];
+  assert.deepEqual(approvals, [
+    { ...first, sessionKey: 'main', kind: 'tools', items, expiresAtMs: 4_600_000 },
+    { ...second, sessionKey: second.wsId, kind: 'tools', items, expiresAtMs: 4_601_000 },
+  ]);
+  const { approvals: ofOne } = await gateway.call('approval.list', { wsId: second.wsId });
+  assert.deepEqual(ofOne, approvals.slice(1));
+});
+
+test('a decision is made once, and remembered with who made it', async () => {
+  await using gateway = await wholeGateway();
+  const { approvalId, wsId } = await ask(gateway);
+  const deny = { approvalId, approved: false, feedback: ' not today ' };
+  assert.deepEqual(await gateway.call('approval.resolve', deny, { id: 'bob' }), {
+    ok: true,
+    approvalId,
+    approved: false,
+  });
+  await gateway.isIdle(wsId);
+  const decided = { code: 'CONFLICT', message: 'That approval was decided already' };
+  assert.deepEqual(await gateway.refusal('approval.resolve', { approvalId, approved: true }), decided);
+  await gateway.restart();
+  assert.deepEqual(await gateway.refusal('approval.resolve', { approvalId, approved: true }), decided);
+  const row = await gateway.store.db.selectFrom('approvals').selectAll().executeTakeFirstOrThrow();
+  assert.deepEqual([row.status, row.feedback, row.decided_by], ['denied', 'not today', 'bob']);
+  const results = (await gateway.events(wsId)).filter(({ type }) => type === 'tool_result');
+  assert.equal(results.length, 2, 'a denial is for the whole batch');
+});
+
+test('of two decisions at once one counts', async () => {
+  await using gateway = await wholeGateway();
+  const { approvalId } = await ask(gateway);
+  const settled = await Promise.allSettled(
+    [true, false].map((approved) => gateway.call('approval.resolve', { approvalId, approved })),
+  );
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  );
+});
+
+test('an approval that never was is NOT_FOUND', async () => {
+  await using gateway = await wholeGateway();
+  const refusal = await gateway.refusal('approval.resolve', { approvalId: 'apr_none', approved: true });
+  assert.deepEqual(refusal, { code: 'NOT_FOUND', message: 'Unknown approval' });
+});
+
+test('what waits survives a restart under its own id, with ten minutes at least', async () => {
+  await using gateway = await wholeGateway({ approvalMs: 60_000 });
+  const { approvalId, wsId } = await ask(gateway);
+  await gateway.restart();
+  const { approvals } = await gateway.call('approval.list', {});
+  assert.deepEqual(
+    approvals.map((asked) => [asked.approvalId, asked.expiresAtMs]),
+    [[approvalId, 1_600_000]],
+  );
+  await gateway.call('approval.resolve', { approvalId, approved: true });
+  await gateway.isIdle(wsId);
+  const requests = (await gateway.events(wsId)).filter(({ type }) => type === 'approve_request');
+  assert.equal(requests.length, 1, 'nobody was asked twice');
+});
+
+test('an approval that nobody decides is denied when its time is over', async () => {
+  await using gateway = await wholeGateway();
+  const { approvalId, wsId } = await ask(gateway);
+  await gateway.clock.advance(3_600_000);
+  await gateway.isIdle(wsId);
+  const result = (await gateway.events(wsId)).find(({ type }) => type === 'tool_result');
+  assert.equal(result?.type === 'tool_result' && result.output, 'Approval timed out after 1 hour');
+  assert.equal((await gateway.refusal('approval.resolve', { approvalId, approved: true })).code, 'CONFLICT');
+});
+
+test('deciding needs the approve scope', async () => {
+  await using gateway = await wholeGateway();
+  const { approvalId } = await ask(gateway);
+  const write = { scope: 'write' } as const;
+  for (const [method, params] of [
+    ['approval.list', {}],
+    ['approval.resolve', { approvalId, approved: true }],
+    ['workstream.approve', { wsId: 'x', approved: true }],
+  ] as const) {
+    assert.equal((await gateway.refusal(method, params, write)).code, 'FORBIDDEN');
+  }
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wholeGateway } from '../testing/whole-gateway.ts';
+
+test('status tells the model, what it has to say, and the five latest sessions', async () => {
+  await using gateway = await wholeGateway();
+  for (const key of ['a', 'b', 'c', 'd', 'e']) {
+    await gateway.clock.advance(1_000);
+    await gateway.call('sessions.patch', { key });
+  }
+  const { sessions, ...rest } = await gateway.call('status', {});
+  assert.deepEqual(rest, {
+    heartbeatSeconds: 0,
+    providerSummary: ['puppet: puppet/puppet', 'a puppet'],
+    queuedSystemEvents: [],
+  });
+  const { recent, ...counted } = sessions;
+  assert.deepEqual(counted, {
+    path: '/home/ada/.headgate/headgate.db',
+    count: 6,
+    defaults: { model: 'puppet', contextTokens: null },
+  });
+  assert.deepEqual(
+    recent.map(({ updatedAt }) => updatedAt),
+    [1_005_000, 1_004_000, 1_003_000, 1_002_000, 1_001_000],
+  );
+});
+
+test('health tells the states of the workstreams, and that all is well', async () => {
+  await using gateway = await wholeGateway({ notSandboxed: 'no bubblewrap' });
+  gateway.puppet.turn(new Promise(() => undefined));
+  await gateway.call('workstream.create', {});
+  const wsId = await gateway.main();
+  await gateway.call('workstream.send', { wsId, message: 'go' });
+  await gateway.reaches(wsId, 'thinking_start');
+  await gateway.clock.advance(1_250);
+  assert.deepEqual(await gateway.call('health', {}), {
+    ok: true,
+    ts: 1_001_250,
+    durationMs: 0,
+    status: 'ok',
+    version: '1.2.3',
+    nodeId: 'node',
+    uptimeSeconds: 1.3,
+    model: 'puppet',
+    modelAlias: 'puppet',
+    workstreams: { total: 2, idle: 1, thinking: 1, running: 0, attention: 0, error: 0 },
+    maxWorkstreams: 50,
+    backend: { status: 'up', circuitState: 'closed' },
+    store: { status: 'ok' },
+    sandbox: { active: false, reason: 'no bubblewrap' },
+    notices: ['a puppet'],
+  });
+});
+
+test('health and status take whatever params they are given', async () => {
+  await using gateway = await wholeGateway();
+  for (const params of [null, 7, 'all', { probe: true }]) {
+    await gateway.call('health', params);
+    await gateway.call('status', params);
+  }
+});
