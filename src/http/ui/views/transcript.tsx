@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { type ApprovalBlock, findPendingApproval } from '../state/blocks.ts';
 import type { Conversation } from '../state/conversation.ts';
@@ -26,6 +27,10 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const { blocks } = conversation;
   const hidden = Math.max(0, blocks.length - limit.value);
   const pending = findPendingApproval(blocks);
+  const isSending = tab.sending.value !== undefined;
+  useEffect(() => {
+    if (isSending) jump(); // who says something wants to see the answer
+  }, [isSending, jump]);
   const earlier = async () => {
     holdPlace();
     limit.value += STEP_BLOCKS;
@@ -40,11 +45,11 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
               Load earlier messages
             </button>
           )}
-          {blocks.length === 0 && tab.sending.value === undefined && <Welcome tab={tab} />}
+          {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
           {blocks.slice(hidden).map((block) => (
             <BlockView key={block.key} block={block} isPending={block === pending} app={app} desk={desk} tab={tab} />
           ))}
-          {tab.sending.value !== undefined && <div class="block user sending">{tab.sending.value}</div>}
+          {isSending && <div class="block user sending">{tab.sending.value}</div>}
           {conversation.waiting && <Waiting />}
         </div>
       </div>
