@@ -74,7 +74,7 @@ export function replaceLast<B extends Block>(
   return found && matches(found) ? blocks.with(index, replace(found)) : blocks;
 }
 
-export const isAnswer = (block: Block): block is AnswerBlock => block.kind === 'answer';
+const isAnswer = (block: Block): block is AnswerBlock => block.kind === 'answer';
 export const isStreaming = (block: Block): block is AnswerBlock => isAnswer(block) && block.streaming;
 export const isTool = (block: Block): block is ToolBlock => block.kind === 'tool';
 export const isApproval = (block: Block): block is ApprovalBlock => block.kind === 'approval';
