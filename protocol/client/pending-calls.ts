@@ -12,6 +12,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** The first of two answers (`agent`: accepted). */
   onInterim?: ((payload: unknown) => void) | undefined;
+  /** The last answer, told before any frame that came behind it; the promise resolves a little later. Must not throw. */
+  onAnswer?: ((payload: unknown) => void) | undefined;
 }
 
 interface Pending {
@@ -37,7 +39,7 @@ export class PendingCalls {
   /** Registers a call; it goes out with the next `eachUnsent`. */
   add(method: MethodName, params: unknown, options: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { signal, timeoutMs, onInterim } = options;
+      const { signal, timeoutMs, onInterim, onAnswer } = options;
       if (signal?.aborted) return reject(signal.reason);
       if (this.#calls.size >= LIMITS.inFlightPerConnection)
         return reject(new RequestError('BUSY', 'too many calls wait for an answer', { retryable: true }));
@@ -52,8 +54,9 @@ export class PendingCalls {
         this.#calls.delete(id);
         cancelTimer();
         signal?.removeEventListener('abort', onAbort);
-        if ('error' in outcome) reject(outcome.error);
-        else resolve(outcome.payload);
+        if ('error' in outcome) return reject(outcome.error);
+        onAnswer?.(outcome.payload);
+        resolve(outcome.payload);
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#calls.set(id, {

@@ -58,6 +58,18 @@ test('a subscription starts with a snapshot and then tells each event once', asy
   assert.equal(subscription.cursor, 'e:8');
 });
 
+test('events that arrive in one packet with the answer of their subscription are told', async () => {
+  const { gateway, told, subscribe } = await setUp('e:4');
+  subscribe();
+  const { socket } = gateway;
+  const packet = [answer('1', { cursor: 'e:4', recovered: true }), event('e:5'), event('e:6')] as const;
+  await Promise.all(packet.map((frame) => ('id' in frame ? socket.answer(frame) : socket.event(frame))));
+  assert.deepEqual(told, [
+    ['content', 'e:5'],
+    ['content', 'e:6'],
+  ]);
+});
+
 test('after a reconnect a subscription continues from the last event it told', async () => {
   const { gateway, timers, told, subscribe } = await setUp();
   subscribe();

@@ -43,7 +43,11 @@ interface Live {
 interface Port {
   timers: Timers;
   connected(): boolean;
-  subscribe(params: Params<'events.subscribe'>): Promise<Result<'events.subscribe'>>;
+  /** `onAnswer` has to be told before the events that come behind the answer, perhaps in the same packet. */
+  subscribe(
+    params: Params<'events.subscribe'>,
+    onAnswer: (result: Result<'events.subscribe'>) => void,
+  ): Promise<unknown>;
   unsubscribe(params: Params<'events.unsubscribe'>): Promise<unknown>;
   /** Runs a listener so that what it throws cannot harm the client. */
   tell(run: () => void): void;
@@ -119,15 +123,14 @@ export class Subscriptions {
     live.cancelRetry();
     const { attempt, wsId, cursor } = live;
     const isCurrent = () => live.attempt === attempt && this.#live.get(wsId) === live;
-    this.#port.subscribe(cursor === undefined ? { wsId } : { wsId, after: cursor }).then(
-      (result) => {
-        if (isCurrent()) this.#onSubscribed(live, result);
-        else if (!this.#live.has(wsId) && this.#port.connected()) this.#unsubscribe(live);
-      },
-      (error: unknown) => {
-        if (isCurrent()) this.#onRefused(live, error);
-      },
-    );
+    const onAnswer = (result: Result<'events.subscribe'>) => {
+      if (isCurrent()) this.#onSubscribed(live, result);
+      else if (!this.#live.has(wsId) && this.#port.connected()) this.#unsubscribe(live);
+    };
+    const params = cursor === undefined ? { wsId } : { wsId, after: cursor };
+    this.#port.subscribe(params, onAnswer).catch((error: unknown) => {
+      if (isCurrent()) this.#onRefused(live, error);
+    });
   }
 
   #onSubscribed(live: Live, { cursor, recovered, reason, snapshot }: Result<'events.subscribe'>): void {

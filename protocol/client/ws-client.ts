@@ -79,7 +79,10 @@ class Client implements GatewayClient {
     this.#subscriptions = new Subscriptions({
       timers: this.#timers,
       connected: () => this.#hello !== undefined,
-      subscribe: (params) => this.call('events.subscribe', params),
+      subscribe: (params, onAnswer) =>
+        this.call('events.subscribe', params, {
+          onAnswer: (payload) => onAnswer(payload as Result<'events.subscribe'>), // by the method's contract
+        }),
       unsubscribe: (params) => this.call('events.unsubscribe', params),
       tell,
     });
