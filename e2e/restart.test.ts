@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Conversation, openConversation, type Question } from './conversation.ts';
+import { startDaemon } from './daemon.ts';
+import { readLedger, speechOf } from './ledger.ts';
+import { startScriptedModel } from './scripted-model.ts';
+import { say, stall } from './scripted-steps.ts';
+import { storyOf, turnLines } from './story.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+/** Kills the process, starts it again, and everybody comes back. */
+async function killAndRestart(...conversations: Conversation[]): Promise<void> {
+  await daemon.kill9();
+  await daemon.restart();
+  for (const conversation of conversations) await conversation.reconnect();
+}
+
+const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
+const lost = { name: 'ConnectionLostError' };
+
+test('killed while idle: everything is as it was, and the conversation goes on', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('idle first', say('first answer'));
+  const first = await talk.ask('idle first');
+  assert.deepEqual(await first.answer, completed(first));
+  const before = await talk.agree();
+  const asked = model.requests.length;
+  await killAndRestart(talk);
+  assert.deepEqual(await talk.agree(), before);
+  assert.deepEqual(await talk.repeat(first), completed(first));
+  assert.equal(model.requests.length, asked);
+  model.when('idle second', say('second answer'));
+  const second = await talk.ask('idle second');
+  await talk.ended(second);
+  const ledger = await talk.agree();
+  assert.deepEqual(speechOf(ledger), [
+    'user: idle first',
+    'assistant: first answer',
+    'user: idle second',
+    'assistant: second answer',
+  ]);
+  const { body } = await model.request(asked);
+  assert.deepEqual(
+    body.messages.slice(1).map(({ content }) => content),
+    ['idle first', 'first answer', 'idle second'],
+  );
+});
+
+test('A message that was answered `ok` must survive a kill of the daemon', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('just accepted', stall());
+  const { body } = await daemon.post('/v1/api/send', { ws_id: talk.wsId, message: 'just accepted' });
+  const killed = daemon.kill9();
+  assert.equal(body.status, 'ok');
+  await killed;
+  model.when('just accepted', say('answered after all'));
+  await daemon.restart();
+  await talk.reconnect();
+  await talk.ended({ runId: body.run_id });
+  const ledger = await talk.agree();
+  assert.deepEqual(speechOf(ledger), ['user: just accepted', 'assistant: answered after all']);
+  assert.deepEqual(
+    ledger.runs.map(({ run }) => [run.run_id, run.status]),
+    [[body.run_id, 'ok']],
+  );
+  assert.deepEqual(talk.story().slice(-7), [...turnLines('answered after all'), 'state idle (ok)']);
+});
+
+test('After a kill in mid-answer `stream_end` with `interrupted: true` must void the partial text before it is asked for again', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('in mid-answer', [say('half an ', 'answer'), stall()]);
+  const question = await talk.ask('in mid-answer');
+  await talk.until('content', ({ text }) => text.endsWith('answer'));
+  await Promise.all([assert.rejects(question.answer, lost), daemon.kill9()]);
+  model.when('in mid-answer', say('the whole answer'));
+  await daemon.restart();
+  await talk.reconnect();
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  const ledger = await talk.agree();
+  assert.deepEqual(talk.story(), [
+    'agent: in mid-answer',
+    ...['thinking_start', 'state thinking', 'thinking_stop', 'content: half an answer', 'stream_end interrupted'],
+    ...turnLines('the whole answer'),
+    'state idle (ok)',
+  ]);
+  assert.deepEqual(speechOf(ledger), ['user: in mid-answer', 'assistant: the whole answer']);
+});
+
+test('killed twice in one answer it is asked for again, the third time the run ends with an error', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('killed often', [say('half'), stall()]);
+  const question = await talk.ask('killed often');
+  question.answer.catch(() => undefined); // the connection is lost
+  for (let kill = 1; kill <= 3; kill += 1) {
+    const halves = () => talk.story().filter((line) => line === 'content: half').length;
+    await talk.until('content', () => halves() === kill);
+    await killAndRestart(talk);
+  }
+  await talk.ended(question);
+  const message = 'The answer was interrupted three times by restarts of the daemon. Send the message again.';
+  await assert.rejects(talk.repeat(question), {
+    code: 'UNAVAILABLE',
+    message,
+    payload: { runId: question.runId, status: 'error', summary: message },
+  });
+  await talk.agree();
+  const cutOff = ['thinking_start', 'state thinking', 'thinking_stop', 'content: half', 'stream_end interrupted'];
+  assert.deepEqual(talk.story(), [
+    'agent: killed often',
+    ...[...cutOff, ...cutOff, ...cutOff],
+    ...[`error: Error: ${message}`, 'stream_end', 'state error (error)'],
+  ]);
+});
+
+test('killed with messages waiting behind: each is answered once, in the order in which they came', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('queued', stall());
+  const questions: Question[] = [];
+  for (const message of ['queued 1', 'queued 2', 'queued 3']) questions.push(await talk.ask(message));
+  for (const { answer } of questions) answer.catch(() => undefined); // the connection is lost
+  await daemon.kill9();
+  for (const n of [1, 2, 3]) model.when(`queued ${n}`, say(`answer ${n}`));
+  await daemon.restart();
+  await talk.reconnect();
+  const answers = await Promise.all(questions.map((question) => talk.repeat(question)));
+  assert.deepEqual(answers, questions.map(completed));
+  const ledger = await talk.agree();
+  assert.deepEqual(
+    speechOf(ledger),
+    [1, 2, 3].flatMap((n) => [`user: queued ${n}`, `assistant: answer ${n}`]),
+  );
+  assert.deepEqual(
+    ledger.runs.map(({ run }) => run.status),
+    ['ok', 'ok', 'ok'],
+  );
+});
+
+test('Every event that a client has received must still be in the log after the daemon was killed', async () => {
+  await using talk = await openConversation(daemon);
+  const words = Array.from({ length: 3_000 }, (_, n) => `${n} `);
+  model.when('a flood', [say(...words), stall()]);
+  const question = await talk.ask('a flood');
+  await talk.until('content');
+  await Promise.all([assert.rejects(question.answer, lost), daemon.kill9()]);
+  const { events } = readLedger(daemon.home, talk.wsId);
+  const last = talk.seen.at(-1)?.offset ?? 0;
+  const held = events.filter(({ offset }) => offset <= last).map(({ event }) => event);
+  assert.deepEqual(talk.story(), storyOf(held));
+  model.when('a flood', say('dry land'));
+  await daemon.restart();
+  await talk.reconnect();
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  await talk.agree();
+});
