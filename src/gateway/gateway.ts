@@ -150,7 +150,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
       return (await messages.page(wsId, all)).map(({ message }) => message);
     },
   });
-  const snapshots = createSnapshots({ messages, events, models });
+  const snapshots = createSnapshots({ messages, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
   const runs = new Runs({ store, ids });
   const settings = new Settings({ store, workstreams, models, clock });

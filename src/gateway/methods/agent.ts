@@ -3,11 +3,10 @@ import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
 import type { Call, Handlers } from '../call.ts';
 import { until } from '../until.ts';
-import type { RunResult } from '../workstreams/run-record.ts';
+import type { RunHandle, RunResult } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
-import type { RunHandle } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface AgentMethodDeps {

@@ -4,7 +4,7 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Statement, Store } from '../store/store.ts';
-import { type Messages, toHistory } from './history.ts';
+import { type Messages, newestWithin, type StoredMessage, toHistory } from './history.ts';
 import { setWorkstream } from './run-rows.ts';
 import type { Settings } from './settings.ts';
 import type { Workstream } from './workstream.ts';
@@ -18,6 +18,9 @@ export interface CommandDeps {
   clock: Clock;
   ids: Ids;
 }
+
+/** Of a resumed conversation, in the event that shows it; older messages come by page. */
+const SHOWN = { messages: 200, chars: 512 * 1024 };
 
 interface Command {
   usage: string;
@@ -79,11 +82,15 @@ export class Commands {
     const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
     const command = Object.hasOwn(this.#commands, word) ? this.#commands[word] : undefined;
     if (!command) return this.#say(workstream, `Unknown command: /${word.slice(0, 64)}. Type /help for a list.`);
-    if (command.whenIdle && workstream.busy) {
-      return this.#say(workstream, `/${word} has to wait until the answer is finished; cancel it first.`);
-    }
+    const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream));
+    if (!command.whenIdle) return work();
+    if (await workstream.whileIdle(work)) return;
+    return this.#say(workstream, `/${word} has to wait until the answer is finished; cancel it first.`);
+  }
+
+  async #attempt(workstream: Workstream, work: () => Promise<void>): Promise<void> {
     try {
-      await command.run(argument.trim(), workstream);
+      await work();
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE') throw error;
       await this.#append(workstream, [{ type: 'error', message: `Command error: ${error.message}` }]);
@@ -115,8 +122,10 @@ export class Commands {
     if (count === 0) return this.#clear(workstream, []);
     const row = toWorkstreamRow({ wsId: ids.wsId(), workdir: data.workdir, loaded: 0, nowMs: clock.now() });
     const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });
-    const copied = copyMessages({ wsId: data.wsId, after: data.contextAfterSeq }, row.ws_id, count);
-    await this.#clear(workstream, [saved, ...copied]);
+    const range = { wsId: data.wsId, after: data.contextAfterSeq, upTo: data.messageCount };
+    const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message names it
+    await this.#clear(workstream, [saved, ...copyMessages(range, row.ws_id), unnamed]);
+    data.title = null;
     await this.#say(workstream, `The conversation so far is saved as ${row.generated_name}.`);
   }
 
@@ -144,26 +153,26 @@ export class Commands {
     const row = await readByName(store, name);
     if (!row) throw new GatewayError('NOT_FOUND', `No saved conversation is called ${name}`);
     const { data } = workstream;
-    const count = row.message_count - row.context_after_seq;
     const boundary = data.messageCount;
-    const range = { after: row.context_after_seq, upTo: row.message_count, limit: 200 };
-    const shown = toHistory(await messages.page(row.ws_id, range));
-    const renumbered = shown.map((message) => ({ ...message, seq: message.seq - row.context_after_seq + boundary }));
+    const after = row.context_after_seq;
+    const page = await messages.page(row.ws_id, { after, upTo: row.message_count, limit: SHOWN.messages });
+    const upTo = lastComplete(page) ?? after;
+    const shown = newestWithin(toHistory(page.filter(({ seq }) => seq <= upTo)), SHOWN.chars);
     await store.commit({
       statements: [
         setWorkstream(data.wsId, { context_after_seq: boundary }),
-        ...copyMessages({ wsId: row.ws_id, after: row.context_after_seq }, data.wsId, count),
+        ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId),
       ],
       events: {
         wsId: data.wsId,
         events: [
           { type: 'clear_ui', after_seq: boundary },
-          { type: 'history', messages: renumbered },
+          { type: 'history', messages: shown.map((message) => ({ ...message, seq: message.seq - after + boundary })) },
         ],
       },
     });
     data.contextAfterSeq = boundary;
-    data.messageCount += count;
+    data.messageCount += upTo - after;
     workstream.forgetContext();
   }
 
@@ -174,4 +183,13 @@ export class Commands {
   async #append({ data }: Workstream, events: StreamEvent[]): Promise<void> {
     await this.#deps.store.commit({ events: { wsId: data.wsId, events } });
   }
+}
+
+/** The last message that can be copied: the calls of a turn that is still in progress have no results yet. */
+function lastComplete(stored: readonly StoredMessage[]): number | undefined {
+  const index = stored.findLastIndex(({ message }) => message.role === 'assistant');
+  const answer = stored[index];
+  if (answer?.message.role !== 'assistant') return stored.at(-1)?.seq;
+  const results = stored.slice(index).filter(({ message }) => message.role === 'tool');
+  return results.length < answer.message.toolCalls.length ? answer.seq - 1 : stored.at(-1)?.seq;
 }

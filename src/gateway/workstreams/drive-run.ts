@@ -54,19 +54,38 @@ const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
   model: () => deps.models.resolve(data.modelAlias ?? undefined),
 });
 
-/** Timers count waking time only, so an hour of a sleeping laptop is no hour in which a person could have answered. */
-async function decisionInTime(live: LiveRun, approvalId: string, { clock, approvalMs, log }: WorkstreamDeps) {
+async function decisionInTime(live: LiveRun, approvalId: string, deps: WorkstreamDeps) {
   const answered = new AbortController();
-  const leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
-  const expiry = clock.sleep(leftMs, AbortSignal.any([answered.signal, live.signal])).then(
-    () => live.decide(approvalId, { approved: false, feedback: timedOut(approvalMs), always: false, by: 'timeout' }),
-    () => undefined, // decided or stopped in time
-  );
-  expiry.catch((error: unknown) => log.warn({ err: error, approvalId }, 'an approval could not be expired'));
+  void expire(live, approvalId, { ...deps, over: AbortSignal.any([answered.signal, live.signal]) });
   try {
     return await live.decision(approvalId);
   } finally {
     answered.abort();
+  }
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * Denies a question that nobody answered. Timers count waking time only, so an hour of a sleeping laptop is no hour
+ * in which a person could have answered.
+ */
+async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & { over: AbortSignal }): Promise<void> {
+  const { clock, approvalMs, log, over } = deps;
+  const denial = { approved: false, feedback: timedOut(approvalMs), always: false, by: 'timeout' };
+  let leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
+  for (;;) {
+    try {
+      await clock.sleep(leftMs, over);
+    } catch {
+      return; // decided or stopped in time
+    }
+    try {
+      return await live.decide(approvalId, denial);
+    } catch (error) {
+      log.warn({ err: error, approvalId }, 'an approval could not be expired; trying again');
+      leftMs = RETRY_MS;
+    }
   }
 }
 

@@ -76,8 +76,11 @@ function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMe
   }
 }
 
+/** How results of calls begin that a person, a deadline or a policy refused. */
+const DENIALS = ['Denied by user', 'Approval timed out', 'Blocked'];
+
 function toToolEntry({ callId, name, output, isError }: ToolMessage) {
-  const denied = output.startsWith('Denied by user') || output.startsWith('Blocked');
+  const denied = isError && DENIALS.some((words) => output.startsWith(words));
   return {
     role: 'tool' as const,
     content: headAndTail(output),

@@ -52,6 +52,8 @@ export class LiveRun implements Recorder {
   readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<RunResult>();
   #superseded = false;
+  /** The last word is being written: what the worker says meanwhile waits for whether it still counts. */
+  #superseding: Promise<void> | undefined;
   #emitFailure: unknown;
   #pending: NewApproval | undefined;
   #deciding = false;
@@ -78,6 +80,7 @@ export class LiveRun implements Recorder {
   }
 
   async record(step: Step): Promise<void> {
+    await this.#superseding?.catch(() => undefined); // whoever abandons the run hears of it
     if (this.#superseded) throw new RunSuperseded('the run was taken over');
     if (this.#emitFailure !== undefined) {
       const failure = this.#emitFailure;
@@ -88,7 +91,7 @@ export class LiveRun implements Recorder {
   }
 
   emit(event: StreamEvent): void {
-    if (this.#superseded) return;
+    if (this.#superseded || this.#superseding !== undefined) return;
     if (event.type === 'content') this.#partial += event.text;
     this.#parts.store.commit({ events: { wsId: this.run.wsId, events: [event] } }).catch((error: unknown) => {
       this.#emitFailure ??= error;
@@ -141,7 +144,7 @@ export class LiveRun implements Recorder {
   /** Records the one decision, with `also` in the same transaction. CONFLICT when it is decided already. */
   async decide(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
     const asked = pendingApproval(this.progress);
-    if (this.#superseded || this.signal.aborted || this.#deciding || asked?.approvalId !== approvalId) throw decided();
+    if (this.signal.aborted || this.#deciding || asked?.approvalId !== approvalId) throw decided();
     this.#deciding = true;
     try {
       await this.#commit(this.#decisionStep(approvalId, Object.keys(asked.digests), decision), also);
@@ -155,15 +158,20 @@ export class LiveRun implements Recorder {
 
   /** Takes the run away from its worker: `step` is its last word, whatever the worker still says is refused. */
   async supersede(step: Step): Promise<void> {
-    const { data } = this.#parts;
-    this.#superseded = true;
+    if (this.#superseded || this.#superseding !== undefined) throw new RunSuperseded('the run was taken over');
+    this.#superseding = this.#takeOver(step);
     try {
-      await this.#commit(step, [setWorkstream(this.run.wsId, { run_epoch: this.run.epoch + 1 })]);
-      data.epoch = this.run.epoch + 1;
-    } catch (error) {
-      this.#superseded = false;
-      throw error;
+      await this.#superseding;
+    } finally {
+      this.#superseding = undefined;
     }
+  }
+
+  async #takeOver(step: Step): Promise<void> {
+    const epoch = this.run.epoch + 1;
+    await this.#commit(step, [setWorkstream(this.run.wsId, { run_epoch: epoch })]);
+    this.#superseded = true;
+    this.#parts.data.epoch = epoch;
   }
 
   async #commit(step: Step, also: Statement[]): Promise<void> {
@@ -220,7 +228,7 @@ export class LiveRun implements Recorder {
     return {
       events: [
         { type: 'approval_resolved', approval_id: approvalId, approved, feedback, always, call_ids: callIds },
-        ...(always ? [data.settingsEvent({ skipPermissions: true })] : []),
+        ...(always ? [data.settingsEvent({ auto_approve: 1 })] : []),
         { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
       ],
       journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],

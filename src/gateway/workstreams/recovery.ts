@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import type { ApprovalTable, JournalTable, RunTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
-import type { AdoptedRun } from './workstream.ts';
+import type { AdoptedRun } from './run-record.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
 /** An approval keeps at least this much time after a start. */

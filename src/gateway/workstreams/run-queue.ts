@@ -22,15 +22,19 @@ export class RunQueue {
     return [...this.#items];
   }
 
+  /** Times of acceptance are made to differ, because a restart finds the order by them. */
   add(run: RunRecord): QueuedRun {
+    const lastMs = this.#items.at(-1)?.run.acceptedMs ?? 0;
+    run.acceptedMs = Math.max(run.acceptedMs, lastMs + 1);
     const item: QueuedRun = { run, ended: Promise.withResolvers() };
     this.#items.push(item);
     return item;
   }
 
-  /** It could not be started or dropped: it is next again. */
+  /** It could not be started or dropped: it has its place again. */
   putBack(item: QueuedRun): void {
-    this.#items.unshift(item);
+    const later = this.#items.findIndex(({ run }) => run.acceptedMs > item.run.acceptedMs);
+    this.#items.splice(later < 0 ? this.#items.length : later, 0, item);
   }
 
   find(runId: string): QueuedRun | undefined {

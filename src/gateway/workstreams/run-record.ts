@@ -1,5 +1,8 @@
 import type { RunOutcome, RunSource } from '../../../protocol/stream-events.ts';
 import type { Effort } from '../../agent/providers/model.ts';
+import type { Progress } from '../../agent/run/journal.ts';
+import type { NewApproval } from '../../agent/run/recorder.ts';
+import type { Statement } from '../store/store.ts';
 
 /** What a run was accepted with. */
 export interface RunRequest {
@@ -29,4 +32,30 @@ export interface RunResult extends RunOutcome {
   summary: string;
   startedMs?: number;
   endedMs: number;
+}
+
+/** A run as whoever asked for it holds it. */
+export interface RunHandle {
+  run: RunRecord;
+  /** Resolves with the terminal record; never rejects. */
+  ended: Promise<RunResult>;
+}
+
+export interface NewRun {
+  runId: string;
+  principal: string;
+  runKey?: string;
+  source: RunRecord['source'];
+  request: RunRequest;
+  /** Committed together with the acceptance. */
+  also: Statement[];
+  /** What to do while another run is in progress. */
+  whenBusy: 'refuse' | 'queue';
+}
+
+/** A run that the last process left unfinished. */
+export interface AdoptedRun {
+  run: RunRecord;
+  progress: Progress;
+  pending?: NewApproval;
 }

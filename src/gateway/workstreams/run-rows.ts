@@ -42,7 +42,7 @@ export const insertMessage = (
   { sql: 'UPDATE workstreams SET message_count = message_count + 1 WHERE ws_id = ?', parameters: [at.wsId] },
 ];
 
-export const insertRun = (run: RunRecord, status: 'queued' | 'running', nowMs: number): Statement =>
+export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement =>
   statementOf(
     build.insertInto('runs').values({
       run_id: run.runId,
@@ -55,8 +55,8 @@ export const insertRun = (run: RunRecord, status: 'queued' | 'running', nowMs: n
       epoch: run.epoch,
       error: null,
       summary: null,
-      accepted_ms: nowMs,
-      started_ms: status === 'running' ? nowMs : null,
+      accepted_ms: run.acceptedMs,
+      started_ms: status === 'running' ? run.acceptedMs : null,
       ended_ms: null,
     }),
     1,

@@ -1,9 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Ids } from '../../ids.ts';
 import type { RunTable } from '../store/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
-import type { RunRecord, RunRequest, RunResult } from './run-record.ts';
-import type { RunHandle, Workstream } from './workstream.ts';
+import type { RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
+import type { Workstream } from './workstream.ts';
 
 export interface AcceptOptions {
   message: string;
@@ -39,7 +40,10 @@ export class Runs {
       ...(key !== undefined && { runKey: key }),
       source,
       request: { ...request, message },
-      also: also?.(runId) ?? [],
+      also: [
+        ...(key === undefined ? [] : [releaseKey(key, { principal, wsId: workstream.data.wsId })]),
+        ...(also?.(runId) ?? []),
+      ],
       whenBusy,
     });
     if (handle) this.track(handle);
@@ -85,6 +89,17 @@ export class Runs {
     return taken ? this.#ids.id('run') : key;
   }
 }
+
+/** A key that is used again, by another method or after its answer was forgotten, names the newer run. */
+const releaseKey = (key: string, { principal, wsId }: { principal: string; wsId: string }): Statement =>
+  statementOf(
+    build
+      .updateTable('runs')
+      .set({ run_key: null })
+      .where('principal', '=', principal)
+      .where('ws_id', '=', wsId)
+      .where('run_key', '=', key),
+  );
 
 const isTheirs = (run: RunRecord, { principal, wsId }: { principal: string; wsId?: string }): boolean =>
   run.principal === principal && (wsId === undefined || run.wsId === wsId);

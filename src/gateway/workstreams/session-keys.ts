@@ -14,9 +14,16 @@ export function kindOfKey(key: string): KeyKind {
   return ALIAS.test(key) ? 'alias' : 'invalid';
 }
 
-/** Refuses names that could be mistaken for another kind of key. */
+/** Two workstreams cannot have one name. */
+export const nameTaken = (cause?: unknown): GatewayError =>
+  new GatewayError('CONFLICT', 'That name is already used by another workstream', { cause });
+
+const MAX_NAME = 128;
+
+/** Refuses names that could be mistaken for another kind of key, and those that nobody can read. */
 export function requireFreeName(name: string): void {
   const kind = kindOfKey(name);
   if (kind === 'fixed' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
+  if (name.length > MAX_NAME) throw new GatewayError('INVALID_REQUEST', `A name has at most ${MAX_NAME} characters`);
   if (/\p{Cc}/u.test(name)) throw new GatewayError('INVALID_REQUEST', 'A name must not contain control characters');
 }

@@ -1,9 +1,11 @@
-import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../store/store.ts';
-import { setWorkstream, type WorkstreamValues } from './run-rows.ts';
+import { createSerialKeys } from '../serial-keys.ts';
+import { type Store, UnitRefused } from '../store/store.ts';
+import { setWorkstream } from './run-rows.ts';
+import { nameTaken } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
+import type { Settings as Columns, WorkstreamData } from './workstream-data.ts';
 import type { Workstreams } from './workstreams.ts';
 
 export interface SettingsChange {
@@ -24,37 +26,48 @@ interface SettingsDeps {
 /** Changes what a workstream is set to; everyone who follows it is told. */
 export class Settings {
   readonly #deps: SettingsDeps;
+  readonly #serial = createSerialKeys();
 
   constructor(deps: SettingsDeps) {
     this.#deps = deps;
   }
 
   /** An empty name goes back to the generated one. Refuses names in use and models that are unknown. */
-  async change({ data }: Workstream, change: SettingsChange): Promise<void> {
-    const { store, workstreams, models, clock } = this.#deps;
-    const values: Partial<WorkstreamValues> = {};
-    const name = change.name?.trim();
-    if (name) await workstreams.requireFree(name, data.wsId);
-    if (name !== undefined) values.alias = name === '' ? null : name;
-    const model = change.model?.trim();
-    if (model) values.model_alias = (await models.resolve(model)).alias;
-    if (change.autoApprove !== undefined) values.auto_approve = change.autoApprove ? 1 : 0;
-    if (change.thinkingLevel !== undefined) values.thinking_level = change.thinkingLevel;
-    if (change.verboseLevel !== undefined) values.verbose_level = change.verboseLevel;
+  change({ data }: Workstream, change: SettingsChange): Promise<void> {
+    // One after the other: each event tells all settings, so it must not overtake the change before it.
+    return this.#serial.run(data.wsId, () => this.#change(data, change));
+  }
+
+  async #change(data: WorkstreamData, change: SettingsChange): Promise<void> {
+    const { store, clock } = this.#deps;
+    const values = await this.#toValues(data, change);
     if (Object.keys(values).length === 0) return;
-    values.updated_ms = Math.max(data.updatedMs, clock.now());
-    const before = data.settings();
-    data.applySettings(values);
-    const event: StreamEvent = data.settingsEvent();
+    const updatedMs = Math.max(data.updatedMs, clock.now());
     try {
       await store.commit({
-        statements: [setWorkstream(data.wsId, values)],
-        events: { wsId: data.wsId, events: [event] },
+        statements: [setWorkstream(data.wsId, { ...values, updated_ms: updatedMs })],
+        events: { wsId: data.wsId, events: [data.settingsEvent(values)] },
       });
     } catch (error) {
-      data.applySettings(before);
-      throw error;
+      throw error instanceof UnitRefused ? nameTaken(error) : error;
     }
-    data.updatedMs = Math.max(data.updatedMs, values.updated_ms);
+    data.applySettings(values);
+    data.updatedMs = Math.max(data.updatedMs, updatedMs);
+  }
+
+  async #toValues({ wsId }: WorkstreamData, change: SettingsChange): Promise<Partial<Columns>> {
+    const { workstreams, models } = this.#deps;
+    const name = change.name?.trim();
+    if (name) await workstreams.requireFree(name, wsId);
+    const model = change.model?.trim();
+    const alias = model ? (await models.resolve(model)).alias : undefined;
+    const { autoApprove, thinkingLevel, verboseLevel } = change;
+    return {
+      ...(name !== undefined && { alias: name === '' ? null : name }),
+      ...(alias !== undefined && { model_alias: alias }),
+      ...(autoApprove !== undefined && { auto_approve: autoApprove ? 1 : 0 }),
+      ...(thinkingLevel !== undefined && { thinking_level: thinkingLevel }),
+      ...(verboseLevel !== undefined && { verbose_level: verboseLevel }),
+    };
   }
 }

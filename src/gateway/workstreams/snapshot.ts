@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor } from '../../../protocol/cursor.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
-import type { Models } from '../../agent/providers/model.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Messages, newestWithin, toHistory } from './history.ts';
 import type { Workstream } from './workstream.ts';
@@ -24,9 +23,7 @@ export interface Snapshots {
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
 }
 
-export function createSnapshots(deps: { messages: Messages; events: EventLog; models: Models }): Snapshots {
-  const { messages, events, models } = deps;
-
+export function createSnapshots({ messages, events }: { messages: Messages; events: EventLog }): Snapshots {
   /** What `after` and `upTo` say belongs together: to be read in one go, when no commit is half taken in. */
   const placeOf = ({ data }: Workstream) => ({
     after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
@@ -53,14 +50,14 @@ export function createSnapshots(deps: { messages: Messages; events: EventLog; mo
       const pending = workstream.current?.pendingApproval();
       const status = data.status();
       const row = data.toRow();
-      const current = models.current();
+      const { model } = data.settingsEvent();
       const { messages: page, truncated } = await pageAt(workstream, upTo, FIRST_PAINT);
       return {
         cursor: formatCursor({ epoch: events.epoch, offset: after }),
         after,
         snapshot: {
           workstream: row,
-          model: data.modelAlias ?? current.modelId,
+          model,
           workdir: data.workdir,
           messages: page,
           truncated,

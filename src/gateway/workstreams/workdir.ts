@@ -14,8 +14,8 @@ export interface WorkdirPolicy {
 /** Resolves where a workstream works. Refuses the whole disk, the person's home folder and Headgate's own home. */
 export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Promise<string> {
   const given = asked ?? policy.standard;
-  if (given === policy.standard) await mkdir(given, { recursive: true, mode: 0o700 });
   if (!path.isAbsolute(given)) throw refused(given, 'it must be an absolute path');
+  if (given === policy.standard) await mkdir(given, { recursive: true, mode: 0o700 });
   const real = await resolved(given);
   if (!(await stat(real)).isDirectory()) throw refused(given, 'it is not a directory');
   const home = await realpath(policy.home);

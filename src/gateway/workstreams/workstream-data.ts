@@ -1,6 +1,6 @@
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
-import type { Effort } from '../../agent/providers/model.ts';
+import type { Effort, Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
@@ -39,39 +39,26 @@ export interface WorkstreamData {
   /** The settings as columns. */
   settings(): Settings;
   applySettings(values: Partial<Settings>): void;
-  settingsEvent(change?: { skipPermissions?: boolean }): StreamEventOf<'settings_changed'>;
+  /** What clients are told of the settings, as they are or with a change that is about to be stored. */
+  settingsEvent(change?: Partial<Settings>): StreamEventOf<'settings_changed'>;
   toRow(): WorkstreamRow;
   status(): StatusRecord | undefined;
   effort(): Effort;
 }
 
-type Settings = Pick<WorkstreamTable, 'alias' | 'model_alias' | 'auto_approve' | 'thinking_level' | 'verbose_level'>;
+export type Settings = Pick<
+  WorkstreamTable,
+  'alias' | 'model_alias' | 'auto_approve' | 'thinking_level' | 'verbose_level'
+>;
 
-/** `defaultModel` is asked each time, because the default may change while a workstream is loaded. */
-export function createWorkstreamData(
-  row: WorkstreamTable,
-  defaultModel: () => { alias: string; modelId: string },
-): WorkstreamData {
+/** `models` are asked each time, because the default may change while a workstream is loaded. */
+export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 'current' | 'list'>): WorkstreamData {
   const data: WorkstreamData = {
+    ...fieldsOf(row),
     wsId: row.ws_id,
     sessionKey: row.session_key ?? row.ws_id,
     workdir: row.workdir,
     createdMs: row.created_ms,
-    name: row.alias ?? row.generated_name,
-    alias: row.alias,
-    title: row.title,
-    modelAlias: row.model_alias,
-    autoApprove: row.auto_approve === 1,
-    thinkingLevel: row.thinking_level,
-    verboseLevel: row.verbose_level,
-    state: 'idle',
-    messageCount: row.message_count,
-    contextAfterSeq: row.context_after_seq,
-    updatedMs: row.updated_ms,
-    epoch: row.run_epoch,
-    abortedLastRun: row.aborted_last_run === 1,
-    turnStart: undefined,
-    usage: row.usage_json === null ? undefined : JSON.parse(row.usage_json),
     applyStep(step, at) {
       data.updatedMs = Math.max(data.updatedMs, at.nowMs);
       followEvents(data, step.events ?? [], at.lastOffset);
@@ -97,20 +84,24 @@ export function createWorkstreamData(
       if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
       if (values.verbose_level !== undefined) data.verboseLevel = values.verbose_level;
     },
-    settingsEvent: (change = {}) => ({
-      type: 'settings_changed',
-      name: data.name,
-      model: modelOf(data, defaultModel()).modelId,
-      model_alias: modelOf(data, defaultModel()).alias,
-      skip_permissions: change.skipPermissions ?? data.autoApprove,
-    }),
+    settingsEvent(change = {}) {
+      const { alias, model_alias, auto_approve } = { ...data.settings(), ...change };
+      const model = modelOf(model_alias, models);
+      return {
+        type: 'settings_changed',
+        name: alias ?? generatedName(data.wsId),
+        model: model.modelId,
+        model_alias: model.alias,
+        skip_permissions: auto_approve === 1,
+      };
+    },
     toRow: () => ({
       wsId: data.wsId,
       name: data.name,
       sessionKey: data.sessionKey,
       state: data.state,
       title: data.title,
-      modelAlias: modelOf(data, defaultModel()).alias,
+      modelAlias: modelOf(data.modelAlias, models).alias,
       skipPermissions: data.autoApprove,
       messageCount: data.messageCount,
       createdMs: data.createdMs,
@@ -122,6 +113,24 @@ export function createWorkstreamData(
   return data;
 }
 
+const fieldsOf = (row: WorkstreamTable) => ({
+  name: row.alias ?? row.generated_name,
+  alias: row.alias,
+  title: row.title,
+  modelAlias: row.model_alias,
+  autoApprove: row.auto_approve === 1,
+  thinkingLevel: row.thinking_level,
+  verboseLevel: row.verbose_level,
+  state: 'idle' as const,
+  messageCount: row.message_count,
+  contextAfterSeq: row.context_after_seq,
+  updatedMs: row.updated_ms,
+  epoch: row.run_epoch,
+  abortedLastRun: row.aborted_last_run === 1,
+  turnStart: undefined,
+  usage: row.usage_json === null ? undefined : JSON.parse(row.usage_json),
+});
+
 function followEvents(data: WorkstreamData, events: readonly StreamEvent[], lastOffset: number): void {
   events.forEach((event, index) => {
     if (event.type === 'ws_state') data.state = event.state;
@@ -131,12 +140,10 @@ function followEvents(data: WorkstreamData, events: readonly StreamEvent[], last
   });
 }
 
-/** A workstream without a model of its own follows the default one. */
-function modelOf(
-  data: WorkstreamData,
-  standard: { alias: string; modelId: string },
-): { alias: string; modelId: string } {
-  return data.modelAlias === null ? standard : { alias: data.modelAlias, modelId: data.modelAlias };
+/** A workstream without a model of its own follows the default one; a model that is in no list is its own name. */
+function modelOf(alias: string | null, models: Pick<Models, 'current' | 'list'>): { alias: string; modelId: string } {
+  if (alias === null) return models.current();
+  return models.list().find((model) => model.alias === alias) ?? { alias, modelId: alias };
 }
 
 /** thinkingLevel off, minimal, low → low; medium; high (default medium). */

@@ -39,15 +39,16 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
 export const insertWorkstream = (row: WorkstreamTable): Statement =>
   statementOf(build.insertInto('workstreams').values(row), 1);
 
-/** Copies messages behind those that are there; `to`'s count grows with it. */
-export function copyMessages(from: { wsId: string; after: number }, to: string, count: number): Statement[] {
+/** Copies messages with `after` < seq ≤ `upTo` behind those that are there; `to`'s count grows with it. */
+export function copyMessages(from: { wsId: string; after: number; upTo: number }, to: string): Statement[] {
+  const count = from.upTo - from.after;
   return [
     {
       sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms)
             SELECT w.ws_id, w.message_count + ROW_NUMBER() OVER (ORDER BY m.seq), NULL, m.body_json, m.created_ms
             FROM messages m JOIN workstreams w ON w.ws_id = ?
-            WHERE m.ws_id = ? AND m.seq > ?`,
-      parameters: [to, from.wsId, from.after],
+            WHERE m.ws_id = ? AND m.seq > ? AND m.seq <= ?`,
+      parameters: [to, from.wsId, from.after, from.upTo],
       expect: count,
     },
     { sql: 'UPDATE workstreams SET message_count = message_count + ? WHERE ws_id = ?', parameters: [count, to] },

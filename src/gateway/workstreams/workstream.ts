@@ -2,45 +2,18 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
-import { newProgress, type Progress } from '../../agent/run/journal.ts';
-import type { NewApproval } from '../../agent/run/recorder.ts';
+import { newProgress } from '../../agent/run/journal.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Statement } from '../store/store.ts';
 import { receiptOf } from './cancel-receipt.ts';
 import { driveRun } from './drive-run.ts';
 import { LiveRun } from './live-run.ts';
 import { type QueuedRun, RunQueue } from './run-queue.ts';
-import type { RunRecord, RunRequest, RunResult } from './run-record.ts';
+import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from './run-record.ts';
 import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from './run-rows.ts';
 import { stopRun } from './stop-run.ts';
 import { titleOf, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-
-/** A run as whoever asked for it holds it. */
-export interface RunHandle {
-  run: RunRecord;
-  /** Resolves with the terminal record; never rejects. */
-  ended: Promise<RunResult>;
-}
-
-export interface NewRun {
-  runId: string;
-  principal: string;
-  runKey?: string;
-  source: RunRecord['source'];
-  request: RunRequest;
-  /** Committed together with the acceptance. */
-  also: Statement[];
-  /** What to do while another run is in progress. */
-  whenBusy: 'refuse' | 'queue';
-}
-
-/** A run that the last process left unfinished. */
-export interface AdoptedRun {
-  run: RunRecord;
-  progress: Progress;
-  pending?: NewApproval;
-}
 
 const RETRY_MS = 1_000;
 const SHUTTING_DOWN = 'Headgate is shutting down';
@@ -87,7 +60,7 @@ export class Workstream {
     if (this.busy) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {
-      const live = await this.#start(run, () => [insertRun(run, 'running'), ...also]);
+      const live = await this.#start(run, () => [...also, insertRun(run, 'running')]);
       return { run, ended: live.ended };
     } catch (error) {
       this.#wake();
@@ -168,7 +141,7 @@ export class Workstream {
   }
 
   async #settled(): Promise<void> {
-    while (this.#starting) await this.#starting;
+    while (this.#starting !== undefined) await this.#starting;
   }
 
   #takePlace(): () => void {
@@ -189,7 +162,7 @@ export class Workstream {
     const nowMs = clock.now();
     try {
       await store.commit({
-        statements: [insertRun(run, 'queued'), insertJournal(run, { kind: 'accepted' }, nowMs), ...also],
+        statements: [...also, insertRun(run, 'queued'), insertJournal(run, { kind: 'accepted' }, nowMs)],
       });
     } catch (error) {
       this.#queue.remove(item);

@@ -1,9 +1,11 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
+import { UnitRefused } from '../store/store.ts';
+import type { AdoptedRun, RunHandle } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
-import { kindOfKey, MAIN, requireFreeName } from './session-keys.ts';
-import { type AdoptedRun, type RunHandle, Workstream } from './workstream.ts';
+import { kindOfKey, MAIN, nameTaken, requireFreeName } from './session-keys.ts';
+import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 import { insertWorkstream, readById, readByKey, readByName, readOpen, toWorkstreamRow } from './workstream-rows.ts';
@@ -32,6 +34,10 @@ export class Workstreams {
   readonly #open = new Map<string, Workstream>();
   /** A load or a creation in progress, so that two callers get one workstream. */
   readonly #pending = new Map<string, Promise<Workstream>>();
+  /** Unloading in progress: who asks for one of these waits until it is known whether it stayed. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
+  /** Being made or loaded; they count towards the limit. */
+  #arriving = 0;
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps;
@@ -51,7 +57,7 @@ export class Workstreams {
     }
     const main = await readByKey(this.#deps.store, MAIN);
     if (!main) await this.create({ sessionKey: MAIN });
-    else if (this.#open.size === 0) await this.#reopen(main);
+    else if (this.#open.size === 0) await this.#reopen(main.ws_id);
   }
 
   /** Continues what `load` read; call it when everything that listens is in place. */
@@ -71,11 +77,12 @@ export class Workstreams {
 
   /** An open workstream, or one that was unloaded to make room. NOT_FOUND otherwise. */
   async get(wsId: string): Promise<Workstream> {
+    await this.#leaving.get(wsId);
     const open = this.#open.get(wsId);
     if (open) return open;
     const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId) : undefined;
     if (row?.loaded !== 2) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
-    return this.#reopen(row);
+    return this.#reopen(wsId);
   }
 
   /** Stored under this ws_id, open or not. */
@@ -90,7 +97,7 @@ export class Workstreams {
     }
     const { store } = this.#deps;
     const row = kindOfKey(key) === 'wsId' ? await readById(store, key) : await readByKey(store, key);
-    return row && this.#reopen(row);
+    return row && this.#reopen(row.ws_id);
   }
 
   /** As `findByKey`, but a key shaped like an alias makes a workstream of that name. */
@@ -108,7 +115,7 @@ export class Workstreams {
     const row = await readByName(this.#deps.store, name);
     if (!row) return undefined;
     const wasOpen = this.#open.has(row.ws_id);
-    return { workstream: await this.#reopen(row), wasOpen };
+    return { workstream: await this.#reopen(row.ws_id), wasOpen };
   }
 
   async create(options: CreateOptions): Promise<Workstream> {
@@ -116,36 +123,38 @@ export class Workstreams {
     const name = options.name?.trim();
     if (name) await this.requireFree(name);
     const model = options.model?.trim();
-    if (model) await models.resolve(model);
+    const alias = model ? (await models.resolve(model)).alias : undefined;
     const workdir = await this.#deps.resolveWorkdir(options.workdir?.trim() || undefined);
-    await this.#makeRoom();
-    const row = toWorkstreamRow({
-      wsId: ids.wsId(),
-      ...(options.sessionKey !== undefined && { sessionKey: options.sessionKey }),
-      ...(name && { alias: name }),
-      ...(model && { model }),
-      autoApprove: options.autoApprove ?? false,
-      workdir,
-      nowMs: clock.now(),
+    return this.#withRoom(async () => {
+      const row = toWorkstreamRow({
+        wsId: ids.wsId(),
+        ...(options.sessionKey !== undefined && { sessionKey: options.sessionKey }),
+        ...(name && { alias: name }),
+        ...(alias !== undefined && { model: alias }),
+        autoApprove: options.autoApprove ?? false,
+        workdir,
+        nowMs: clock.now(),
+      });
+      try {
+        await store.commit({ statements: [insertWorkstream(row)] });
+      } catch (error) {
+        throw error instanceof UnitRefused ? nameTaken(error) : error;
+      }
+      return this.#add(row);
     });
-    await store.commit({ statements: [insertWorkstream(row)] });
-    return this.#add(row);
   }
 
   /** CONFLICT when another workstream has the name. */
   async requireFree(name: string, except?: string): Promise<void> {
     requireFreeName(name);
     const taken = await readByKey(this.#deps.store, name);
-    if (taken && taken.ws_id !== except) {
-      throw new GatewayError('CONFLICT', 'That name is already used by another workstream');
-    }
+    if (taken && taken.ws_id !== except) throw nameTaken();
   }
 
   /** Unloads a workstream for good: what runs in it is cancelled, its readers end, its rows stay. */
   async close(wsId: string): Promise<void> {
     const workstream = await this.get(wsId);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
-    await workstream.cancel({ force: false });
     await this.#unload(workstream, 0);
   }
 
@@ -154,20 +163,24 @@ export class Workstreams {
   }
 
   #add(row: WorkstreamTable): Workstream {
-    const data = createWorkstreamData(row, () => this.#deps.models.current());
+    const data = createWorkstreamData(row, this.#deps.models);
     const workstream = new Workstream(data, this.#deps);
     this.#open.set(row.ws_id, workstream);
     this.#deps.onLoaded(data);
     return workstream;
   }
 
-  #reopen(row: WorkstreamTable): Promise<Workstream> {
-    const open = this.#open.get(row.ws_id);
-    if (open) return Promise.resolve(open);
-    return this.#once(row.ws_id, async () => {
-      await this.#makeRoom();
-      await this.#deps.store.commit({ statements: [setWorkstream(row.ws_id, { loaded: 1 })] });
-      return this.#add({ ...row, loaded: 1 });
+  #reopen(wsId: string): Promise<Workstream> {
+    return this.#once(wsId, async () => {
+      await this.#leaving.get(wsId);
+      const open = this.#open.get(wsId);
+      if (open) return open;
+      return this.#withRoom(async () => {
+        await this.#deps.store.commit({ statements: [setWorkstream(wsId, { loaded: 1 })] });
+        const row = await readById(this.#deps.store, wsId);
+        if (!row) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+        return this.#add(row);
+      });
     });
   }
 
@@ -179,23 +192,53 @@ export class Workstreams {
     return made;
   }
 
+  async #withRoom(make: () => Promise<Workstream>): Promise<Workstream> {
+    this.#arriving += 1;
+    try {
+      await this.#makeRoom();
+      return await make();
+    } finally {
+      this.#arriving -= 1;
+    }
+  }
+
   /** Unloads the oldest idle workstream that nobody looks at when there are too many. */
   async #makeRoom(): Promise<void> {
     const { maxLoaded, events } = this.#deps;
-    if (this.#open.size < maxLoaded) return;
-    const idle = this.list()
+    if (this.#open.size + this.#arriving <= maxLoaded) return;
+    const [oldest] = this.list()
       .filter(({ busy, data }) => !busy && data.sessionKey !== MAIN && !events.isFollowed(data.wsId))
       .sort((a, b) => a.data.updatedMs - b.data.updatedMs);
-    const [oldest] = idle;
     if (!oldest) throw new GatewayError('INVALID_REQUEST', `Maximum of ${maxLoaded} workstreams reached`);
     await this.#unload(oldest, 2);
     this.#deps.onEvicted();
   }
 
-  async #unload({ data }: Workstream, loaded: 0 | 2): Promise<void> {
-    await this.#deps.store.commit({ statements: [setWorkstream(data.wsId, { loaded })] });
-    this.#open.delete(data.wsId);
-    this.#deps.events.end(data.wsId);
-    this.#deps.onUnloaded(data);
+  async #unload(workstream: Workstream, loaded: 0 | 2): Promise<void> {
+    const { wsId } = workstream.data;
+    // Both before the first await: nobody may find it, or start something in it, while it goes.
+    this.#open.delete(wsId);
+    workstream.retire();
+    const gone = this.#putAway(workstream, loaded);
+    this.#leaving.set(
+      wsId,
+      gone.catch(() => undefined), // whoever unloads it hears of it
+    );
+    try {
+      await gone;
+    } catch (error) {
+      this.#open.set(wsId, workstream);
+      workstream.reopen();
+      throw error;
+    } finally {
+      this.#leaving.delete(wsId);
+    }
+    this.#deps.events.end(wsId);
+    this.#deps.onUnloaded(workstream.data);
+  }
+
+  async #putAway(workstream: Workstream, loaded: 0 | 2): Promise<void> {
+    await workstream.cancel({ force: false });
+    await this.#deps.store.commit({ statements: [setWorkstream(workstream.data.wsId, { loaded })] });
   }
 }

@@ -1,0 +1,38 @@
+import { RunSuperseded, StepOutdated } from '../../agent/run/recorder.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
+import type { Clock } from '../../clock.ts';
+import { lastWord } from './cancel-receipt.ts';
+import type { LiveRun } from './live-run.ts';
+
+/** A worker that does not follow a cancel within this time is abandoned, as if the cancel had been a forced one. */
+const CANCEL_MS = 5_000;
+const MAX_REFUSALS = 5;
+
+/** Cancels a run; resolves when its end is on record. `force`: without waiting for its worker. */
+export async function stopRun(live: LiveRun, { force, clock }: { force: boolean; clock: Clock }): Promise<void> {
+  live.stop(new StopReason('cancel', 'Cancelled by user'));
+  if (force) return abandon(live);
+  const inTime = new AbortController();
+  const late = clock.sleep(CANCEL_MS, inTime.signal).then(
+    () => abandon(live),
+    () => undefined, // it ended in time
+  );
+  try {
+    await Promise.race([live.ended, late]);
+  } finally {
+    inTime.abort();
+  }
+}
+
+async function abandon(live: LiveRun): Promise<void> {
+  let refusals = 0;
+  while (live.progress.phase !== 'ended') {
+    try {
+      return await live.supersede(lastWord(live));
+    } catch (error) {
+      if (error instanceof RunSuperseded) return; // another cancel was faster
+      // It was decided, or ended by itself, in the same moment: what is left to say is another thing now.
+      if (!(error instanceof StepOutdated) || ++refusals === MAX_REFUSALS) throw error;
+    }
+  }
+}
