@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import type { Binding } from './bind.ts';
 import { createIdentify } from './credentials.ts';
 import { type Answer, createRespond, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
+import { createGoneSignals } from './gone-signals.ts';
 import type { Page } from './page.ts';
 import { authRoutes } from './routes/auth.ts';
 import { type EventRouteDeps, type StreamRequest, streamStates, streamWorkstream } from './routes/events.ts';
@@ -84,7 +85,8 @@ function splitUrl(url: string): { path: string; query: string } {
 }
 
 function createRoutes(deps: HttpDeps, respond: Respond): ReadonlyMap<string, Route> {
-  const serveDeps: ServeDeps = { ...deps, respond, identify: createIdentify(deps.authenticator, deps.originPolicy) };
+  const identify = createIdentify(deps.authenticator, deps.originPolicy);
+  const serveDeps: ServeDeps = { ...deps, respond, identify, goneSignalOf: createGoneSignals() };
   const routes = new Map<string, Route>();
   const add = ({ verb, path }: Endpoint, route: Route) => routes.set(`${verb.toUpperCase()} ${path}`, route);
   const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes];

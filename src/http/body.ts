@@ -7,22 +7,21 @@ import { LIMITS } from '../../protocol/limits.ts';
  * JSON bodies; one that is not JSON, cannot be read, or is not an object counts as an empty object. Rejects with
  * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Nothing is ever decompressed.
  */
-export async function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
-  if (Number(req.headers['content-length'] ?? 0) > LIMITS.maxPayloadBytes) throw tooLarge();
-  const bytes = await readAll(req);
-  return isJson(req.headers['content-type']) ? toObject(bytes) : {};
+export function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
+  const { 'content-length': length = 0, 'content-type': type } = req.headers;
+  if (Number(length) > LIMITS.maxPayloadBytes) return Promise.reject(tooLarge());
+  return readAll(req, isJson(type) ? toObject : () => ({}));
 }
 
 /** Absent counts as JSON: simple programs leave it out, and no browser form does. */
-const isJson = (contentType: string | undefined): boolean =>
-  contentType === undefined || isDeclaredJson(contentType);
+const isJson = (contentType: string | undefined): boolean => contentType === undefined || isDeclaredJson(contentType);
 
 export const isDeclaredJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType);
 
 const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', 'Request body too large');
 
-function readAll(req: IncomingMessage): Promise<Buffer> {
+function readAll<T>(req: IncomingMessage, parse: (bytes: Buffer) => T): Promise<T> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -33,7 +32,7 @@ function readAll(req: IncomingMessage): Promise<Buffer> {
         reject(tooLarge());
       } else chunks.push(chunk);
     });
-    req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.on('end', () => resolve(parse(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))));
     req.on('error', (cause) => reject(new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause })));
   });
 }

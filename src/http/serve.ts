@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { z } from 'zod';
 import type { Scope } from '../../protocol/contract.ts';
 import { GatewayError } from '../../protocol/errors.ts';
@@ -20,6 +21,8 @@ export interface ServeDeps {
   dispatch: Dispatch;
   identify(req: IncomingMessage): Promise<Principal | undefined>;
   respond: Respond;
+  /** Aborts when the client's connection closes. */
+  goneSignalOf(socket: Socket): AbortSignal;
   log: Log;
 }
 
@@ -27,7 +30,7 @@ export interface ServeDeps {
 export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) => Promise<void> {
   const { endpoint, method } = binding;
   return async (exchange) => {
-    const { req, res } = exchange;
+    const { req } = exchange;
     try {
       const caller = admit(await deps.identify(req), endpoint.scope);
       const input = endpoint.verb === 'post' ? await readBody(req) : queryOf(exchange);
@@ -35,7 +38,7 @@ export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) =
       const renamed = binding.params(read(endpoint, input) as never);
       const result = (await deps.dispatch(method, withKey(renamed, endpoint, req), {
         principal: binding.asDaemon ? DAEMON : caller,
-        signal: abortedWhenGone(res),
+        signal: deps.goneSignalOf(req.socket),
         address: req.socket.remoteAddress ?? '',
         interim: () => undefined, // over HTTP there is one answer
         subscriptions: undefined,
@@ -89,11 +92,4 @@ function withKey(params: unknown, endpoint: Endpoint, req: IncomingMessage): unk
     throw new GatewayError('INVALID_REQUEST', `Idempotency-Key: must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
   return { ...(params as object), idempotencyKey: key };
-}
-
-/** Aborts when the client leaves before its answer; a finished answer closes too, and must not. */
-function abortedWhenGone(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  res.once('close', () => res.writableFinished || gone.abort(new Error('the client has gone')));
-  return gone.signal;
 }

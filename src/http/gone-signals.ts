@@ -1,0 +1,14 @@
+import type { Socket } from 'node:net';
+
+/** One signal per connection that aborts when it closes: making one per request costs as much as reading a small body. */
+export function createGoneSignals(): (socket: Socket) => AbortSignal {
+  const signals = new WeakMap<Socket, AbortSignal>();
+  return (socket) => {
+    const known = signals.get(socket);
+    if (known) return known;
+    const gone = new AbortController();
+    socket.once('close', () => gone.abort(new Error('the client has gone')));
+    signals.set(socket, gone.signal);
+    return gone.signal;
+  };
+}
