@@ -4,7 +4,8 @@ import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 
 /**
- * JSON bodies; one that is not JSON, cannot be read, or is not an object counts as an empty object. Rejects with
+ * JSON bodies, whatever they are declared as: `curl -d` says "form". One that cannot be read or is not an object counts
+ * as an empty object. What a page of another site may send is decided before anything is read. Rejects with
  * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Nothing is ever decompressed.
  */
 export function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
@@ -15,6 +16,9 @@ export function readBody(req: IncomingMessage): Promise<Record<string, unknown>>
 
 /** Absent counts as JSON: simple programs leave it out, and no browser form does. */
 const isJson = (contentType: string | undefined): boolean => contentType === undefined || isDeclaredJson(contentType);
+
+/** Uploads have fields of their own; JSON that poses as one is nothing. */
+const isMultipart = (contentType: string | undefined): boolean => /^\s*multipart\//i.test(contentType ?? '');
 
 export const isDeclaredJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType);
