@@ -196,7 +196,7 @@ function toWire({ webSocket, socket }: RawSocket, log: Log): Wire {
     pause: () => webSocket.pause(),
     resume: () => webSocket.resume(),
     setMaxPayload(bytes) {
-      // ws fixes the limit when it makes the socket and reads it for every frame; there is no public way to raise it.
+      // ws fixes the limit when it makes the socket and reads it for every frame; no public way to raise it (decision 22).
       const receiver: unknown = Reflect.get(webSocket, '_receiver');
       const isKnown = typeof receiver === 'object' && receiver !== null && '_maxPayload' in receiver;
       if (isKnown) receiver._maxPayload = bytes;

@@ -40,7 +40,7 @@ type Route = (exchange: Exchange) => unknown;
 
 /**
  * The HTTP edge. API calls are looked up in a table of the endpoint rows before Express sees them, because its router and
- * request objects cost several times what a cheap call does; Express serves the rest.
+ * request objects cost several times what a cheap call does; Express serves the rest (decision 26).
  */
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const { originPolicy, clock } = deps;

@@ -55,7 +55,7 @@ export async function detectSandbox({
 /**
  * Read-only system, fresh /proc (own pid namespace: the daemon's environment is out of reach), private /tmp and /run (the
  * sockets there, such as docker's or a session bus, run things outside), Headgate's home hidden, workdir writable. The
- * network stays.
+ * network stays (decision 15).
  */
 export function toBubblewrapArguments({ home, workdir, resolver }: SandboxPlaces): string[] {
   // A mount hides what lies below it, so a folder is mounted before the folders inside it (equal paths: last one shows).

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a person agrees to, as one value: execution is allowed only for a call with the same digest. */
+/** What a person agrees to, as one value: execution is allowed only for a call with the same digest (decision 9). */
 export function approvalDigest({ tool, canonicalArguments, workdir, bindTo }: ApprovedCall): string {
   // As a JSON array, so that no choice of values can shift a boundary between two fields.
   const text = JSON.stringify([tool, canonicalArguments, workdir, bindTo ?? null]);

@@ -23,7 +23,7 @@ interface OriginOptions {
 
 /**
  * Which requests of browsers count as our own page's. The CORS header is `*` by specification, so the request itself has
- * to be refused.
+ * to be refused (decision 20).
  */
 export function createOriginPolicy(options: OriginOptions): OriginPolicy {
   const isKnown = knownHosts(options);

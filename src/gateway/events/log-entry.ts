@@ -28,7 +28,7 @@ export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json 
   };
 }
 
-/** Later releases of the HTTP interface call `ws_state` `state_change`: both are sent, only the one that ends the pair has the id. */
+/** Later releases of the HTTP interface call `ws_state` `state_change`: both are sent, only the one that ends the pair has the id (decision 3). */
 function toSse(cursor: string, type: string, json: string): string {
   const frame = `id: ${cursor}\ndata: ${json}\n\n`;
   if (type !== 'ws_state') return frame;

@@ -11,7 +11,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Gathers the units of one event-loop turn and writes them as a group at its end. */
+/** Gathers the units of one event-loop turn and writes them as a group at its end (decision 5). */
 export interface UnitQueue {
   commit(unit: Unit): Promise<number>;
   onCommitted(listener: Listener): void;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 
-/** What a session key names (decision on session keys): a fixed session, a ws_id, or an alias a person chose. */
+/** What a session key names (decision 13): a fixed session, a ws_id, or an alias a person chose. */
 export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';
 
 const WS_ID = /^[0-9a-f]{32}$/;
