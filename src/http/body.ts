@@ -11,11 +11,8 @@ import { LIMITS } from '../../protocol/limits.ts';
 export function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
   const { 'content-length': length = 0, 'content-type': type } = req.headers;
   if (Number(length) > LIMITS.maxPayloadBytes) return Promise.reject(tooLarge());
-  return readAll(req, isJson(type) ? toObject : () => ({}));
+  return readAll(req, isMultipart(type) ? () => ({}) : toObject);
 }
-
-/** Absent counts as JSON: simple programs leave it out, and no browser form does. */
-const isJson = (contentType: string | undefined): boolean => contentType === undefined || isDeclaredJson(contentType);
 
 /** Uploads have fields of their own; JSON that poses as one is nothing. */
 const isMultipart = (contentType: string | undefined): boolean => /^\s*multipart\//i.test(contentType ?? '');
