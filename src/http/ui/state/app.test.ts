@@ -21,12 +21,18 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
   const fake = createFakeClient();
   const browser = { authenticated, authEnabled, fragment, scopes: ['read', 'write', 'approve'] };
   const logins: unknown[] = [];
+  /** How long the next status answers take. */
+  const statuses: Promise<void>[] = [];
   let onStatus: GatewayClientOptions['onStatus'];
   fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
   fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
   const app = new App({
     login: {
-      status: async () => ({ ...browser }),
+      async status() {
+        const answer = { ...browser };
+        await statuses.shift();
+        return answer;
+      },
       async login(credential) {
         logins.push(credential);
         if (!('code' in credential) || credential.code !== 'good') throw new LoginError('refused');
@@ -56,7 +62,7 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
     const { value } = app.phase;
     return value.kind === 'login' ? [value.kind, value.problem] : [value.kind];
   };
-  return { ...fake, app, browser, logins, status, phase };
+  return { ...fake, app, browser, logins, statuses, status, phase };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -82,6 +88,18 @@ test('a used login link says so on the card', async () => {
 test('a used login link is no loss to a browser that is logged in', async () => {
   const { app, phase } = open({ fragment: 'login=old' });
   await app.start();
+  assert.deepEqual(phase(), ['desk']);
+});
+
+test('a status that was asked before a login cannot undo it', async () => {
+  const { app, phase, browser, statuses } = open({ authenticated: false });
+  const early = Promise.withResolvers<void>();
+  statuses.push(early.promise);
+  const starting = app.start();
+  browser.fragment = 'login=good';
+  await app.start();
+  early.resolve();
+  await starting;
   assert.deepEqual(phase(), ['desk']);
 });
 

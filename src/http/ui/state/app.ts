@@ -35,6 +35,7 @@ export type Phase =
 /** The page as a whole: logged in or not, connected or not, how the daemon is. */
 export class App {
   readonly #browser: Browser;
+  #entries = 0;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
   readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
   /** The connection was lost and is not back: attempts come and go meanwhile. */
@@ -92,14 +93,13 @@ export class App {
   }
 
   async #enter(problem: string | undefined): Promise<void> {
-    try {
-      this.auth.value = await this.#browser.login.status();
-    } catch {
-      this.#leave('Headgate does not answer. Is it running?');
-      return;
-    }
-    const { authEnabled, authenticated } = this.auth.value;
-    if (authEnabled && !authenticated) this.#leave(problem);
+    this.#entries += 1;
+    const entry = this.#entries;
+    const auth = await this.#browser.login.status().catch(() => undefined); // no answer: said below
+    if (entry !== this.#entries) return; // a login came in between, and its answer counts
+    if (!auth) return this.#leave('Headgate does not answer. Is it running?');
+    this.auth.value = auth;
+    if (auth.authEnabled && !auth.authenticated) this.#leave(problem);
     else if (this.phase.peek().kind !== 'desk') this.#openDesk();
   }
 
@@ -141,8 +141,10 @@ export class App {
 
   /** A browser is not told why an upgrade was refused; the login may have ended. */
   #checkLogin(): void {
+    const desk = this.#desk();
     this.#browser.login.status().then(
       (auth) => {
+        if (this.#desk() !== desk) return; // another login came in between
         this.auth.value = auth;
         if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
       },

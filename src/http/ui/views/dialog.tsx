@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icons.tsx';
 
 interface DialogProps {
@@ -11,7 +11,7 @@ interface DialogProps {
 /** A modal card; Escape and its close button leave it, and focus goes back to where it was. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useLayoutEffect(() => element.current?.showModal(), []);
   return (
     <dialog ref={element} aria-labelledby="dialog-title" onClose={onClose}>
       <header>

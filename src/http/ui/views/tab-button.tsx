@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { WorkstreamState } from '../../../../protocol/stream-events.ts';
 import type { Desk } from '../state/app.ts';
 import { type Tab, tabName, tabState } from '../state/tab.ts';
@@ -76,7 +76,10 @@ export function TabButton({ tab, desk, isOnly }: { tab: Tab; desk: Desk; isOnly:
 
 function RenameField({ tab, desk, onDone }: { tab: Tab; desk: Desk; onDone(): void }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.select(), []);
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
   const save = async () => {
     const name = field.current?.value.trim() ?? '';
     if (name !== '' && name !== tabName(tab)) await desk.actions.update(tab, { name });
