@@ -4,7 +4,7 @@ import { type Conversation, openConversation, type Question } from './conversati
 import { startDaemon } from './daemon.ts';
 import { readLedger, speechOf } from './ledger.ts';
 import { startScriptedModel } from './scripted-model.ts';
-import { say, stall } from './scripted-steps.ts';
+import { callTools, say, stall } from './scripted-steps.ts';
 import { storyOf, turnLines } from './story.ts';
 
 const model = await startScriptedModel();
@@ -139,6 +139,53 @@ test('killed with messages waiting behind: each is answered once, in the order i
     ledger.runs.map(({ run }) => run.status),
     ['ok', 'ok', 'ok'],
   );
+});
+
+test('killed while a cancel is under way: what was not answered has not happened, and a second cancel ends the run', async () => {
+  await using talk = await openConversation(daemon);
+  const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60; sleep 60";
+  model.when('stubborn', callTools({ name: 'bash', arguments: { command: stubborn } }));
+  const question = await talk.ask('stubborn');
+  question.answer.catch(() => undefined); // the connection is lost
+  await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
+  await talk.until('tool_output_chunk', ({ chunk }) => chunk.includes('up'));
+  const cancelling = talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  cancelling.catch(() => undefined); // the connection is lost
+  await talk.until('tool_output_chunk', ({ chunk }) => chunk.includes('asked to stop'));
+  await killAndRestart(talk);
+  const { approval_id: approvalId } = await talk.until('approve_request', ({ kind }) => kind === 'outcome');
+  const receipt = await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  assert.deepEqual(receipt.dropped, {
+    wasRunning: true,
+    pendingApproval: { approvalId, toolNames: ['bash'] },
+    stoppedTools: ['bash'],
+    queuedMessages: { count: 0, firstPreview: null },
+  });
+  await assert.rejects(talk.repeat(question), { code: 'CONFLICT', message: 'The run was cancelled' });
+  const { approvals } = await talk.agree();
+  assert.deepEqual(
+    approvals.map(({ kind, status }) => [kind, status]),
+    [
+      ['tools', 'approved'],
+      ['outcome', 'cancelled'],
+    ],
+  );
+});
+
+test('killed right after a cancel was answered: it stays cancelled', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('cancelled', [say('half'), stall()]);
+  const question = await talk.ask('cancelled');
+  question.answer.catch(() => undefined); // cancelled
+  await talk.until('content');
+  await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  const asked = model.requests.length;
+  await killAndRestart(talk);
+  await assert.rejects(talk.repeat(question), { code: 'CONFLICT', message: 'The run was cancelled' });
+  const ledger = await talk.agree();
+  assert.deepEqual(speechOf(ledger), ['user: cancelled', 'assistant: half']);
+  assert.deepEqual(talk.story().slice(-3), ['cancelled', 'stream_end', 'state idle (cancelled)']);
+  assert.equal(model.requests.length, asked);
 });
 
 test('Every event that a client has received must still be in the log after the daemon was killed', async () => {

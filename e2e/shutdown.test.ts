@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CONNECT } from '../src/gateway/testing/gateway-fixture.ts';
+import { openClient } from '../src/gateway/testing/test-client.ts';
+import { type Conversation, openConversation, type Question } from './conversation.ts';
+import { startDaemon } from './daemon.ts';
+import { speechOf } from './ledger.ts';
+import { processesWith } from './leftovers.ts';
+import { startScriptedModel } from './scripted-model.ts';
+import { callTools, say, stall } from './scripted-steps.ts';
+import { turnLines } from './story.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const DEADLINE_MS = 5_000;
+const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
+
+/** Ends the daemon as a service manager does, and checks how it says good-bye. */
+async function terminate(): Promise<void> {
+  const socket = await openClient(daemon.wsUrl, {});
+  await socket.call('connect', { ...CONNECT, auth: { token: daemon.token } });
+  const startedMs = performance.now();
+  const exit = await daemon.stop('SIGTERM');
+  const tookMs = performance.now() - startedMs;
+  const closed = await socket.closed;
+  const last = socket.events().at(-1);
+  assert.deepEqual(
+    { exit, closed, last: last?.type === 'event' && last.event, inTime: tookMs < DEADLINE_MS },
+    {
+      exit: { code: 0, signal: null },
+      closed: { code: 1012, reason: 'service restart' },
+      last: 'shutdown',
+      inTime: true,
+    },
+    `took ${tookMs} ms`,
+  );
+}
+
+async function startAgain(talk: Conversation): Promise<void> {
+  await daemon.restart();
+  await talk.reconnect();
+}
+
+async function askFor(talk: Conversation, message: string): Promise<Question> {
+  const question = await talk.ask(message);
+  question.answer.catch(() => undefined); // the daemon goes before it has one
+  return question;
+}
+
+test('SIGTERM while the model answers: it is asked again at the next start', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('terminated in mid-answer', [say('half'), stall()]);
+  const question = await askFor(talk, 'terminated in mid-answer');
+  await talk.until('content');
+  const upstream = model.requests.at(-1);
+  await terminate();
+  assert.deepEqual(await upstream?.closed, { whole: false });
+  model.when('terminated in mid-answer', say('whole'));
+  await startAgain(talk);
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  assert.deepEqual(speechOf(await talk.agree()), ['user: terminated in mid-answer', 'assistant: whole']);
+  assert.deepEqual(talk.story().slice(-9), [
+    ...['content: half', 'stream_end interrupted'],
+    ...turnLines('whole'),
+    'state idle (ok)',
+  ]);
+});
+
+test('SIGTERM while a person is asked: the question waits for the next start', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('terminated in doubt', callTools({ name: 'bash', arguments: { command: 'echo hi' } }), say('done'));
+  const question = await askFor(talk, 'terminated in doubt');
+  const { approval_id: approvalId } = await talk.until('approve_request');
+  await terminate();
+  await startAgain(talk);
+  assert.deepEqual(
+    (await talk.pending()).map((pending) => pending.approvalId),
+    [approvalId],
+  );
+  await talk.decide(approvalId, { approved: true });
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  const { approvals } = await talk.agree();
+  assert.deepEqual(
+    approvals.map(({ status }) => status),
+    ['approved'],
+  );
+});
+
+test('SIGTERM while a tool runs: it is stopped and on record as stopped, and the model is told at the next start', async () => {
+  await using talk = await openConversation(daemon);
+  const nap = `60.${process.pid}`;
+  const command = `echo up; sleep ${nap}`;
+  model.when('terminated at work', callTools({ name: 'bash', arguments: { command } }), say('I see'));
+  const question = await askFor(talk, 'terminated at work');
+  await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
+  await talk.until('tool_output_chunk');
+  await terminate();
+  assert.deepEqual(await processesWith(nap), []);
+  await startAgain(talk);
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  assert.deepEqual(speechOf(await talk.agree()), [
+    'user: terminated at work',
+    'assistant: ',
+    'tool: up\n[stopped by shutdown]',
+    'assistant: I see',
+  ]);
+  assert.deepEqual(talk.story().slice(-9), [
+    ...['output of call_0: up\n', 'bash fails: up\n[stopped by shutdown]'],
+    ...turnLines('I see'),
+    'state idle (ok)',
+  ]);
+});
