@@ -9,10 +9,10 @@ export interface SavedWorkstreams {
 
 const LIMIT = 50;
 
-/** Stored conversations that have messages: an empty one is nothing to come back to. */
+/** Stored conversations with something to come back to: messages after the last /clear or /new. */
 export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
   async list({ limit = LIMIT, before }) {
-    let query = store.db.selectFrom('workstreams').selectAll().where('message_count', '>', 0);
+    let query = store.db.selectFrom('workstreams').selectAll().whereRef('message_count', '>', 'context_after_seq');
     if (before !== undefined) query = query.where('updated_ms', '<', before);
     const rows = await query.orderBy('updated_ms', 'desc').limit(limit).execute();
     return rows.map((row) => ({
@@ -22,7 +22,7 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
       title: row.title,
       createdMs: row.created_ms,
       updatedMs: row.updated_ms,
-      messageCount: row.message_count,
+      messageCount: row.message_count - row.context_after_seq,
       loaded: row.loaded === 1,
     }));
   },
