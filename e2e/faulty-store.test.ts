@@ -31,7 +31,7 @@ for (const [kind, last] of [
     using dir = tempDir();
     const path = join(dir.path, 'headgate.db');
     const script = fileURLToPath(new URL('./fixtures/killed-store.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', script, path, kind], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [script, path, kind], { stdio: 'inherit' });
     const [, signal] = await once(child, 'exit');
     await using store = await tempStore({ path });
     assert.deepEqual({ signal, last: store.bounds('a').last }, { signal: 'SIGKILL', last });

@@ -21,7 +21,7 @@ test('a home has one daemon at a time', () => {
 test('another process holds the lock until it is killed', async () => {
   using home = tempDir();
   const script = fileURLToPath(new URL('./fixtures/lock-holder.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, home.path], {
+  const child = spawn(process.execPath, [script, home.path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

@@ -165,7 +165,7 @@ function garble(path: string, from: number): void {
 
 async function killInMidRun(path: string): Promise<number> {
   const script = fileURLToPath(new URL('./fixtures/crash-writer.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (data: Buffer) => {
     printed += data.toString();

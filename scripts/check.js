@@ -1,0 +1,75 @@
+// `npm run check`: format, lint, types, dead code, architecture and unit tests, in about a minute.
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { runTests, toCountLine } from './run-tests.js';
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Fewer tests than these mean that some were not found. Raise them as tests are added. */
+const FLOORS = { unit: 900, 'end-to-end': 60 };
+
+const STATIC_CHECKS = {
+  'format and lint': ['biome', 'check', '--error-on-warnings', '--max-diagnostics=200'],
+  types: ['tsc', '-p', '.'],
+  'dead code': ['knip'],
+};
+
+/** Runs the checks that read the code only. Answers whether all passed. */
+export async function checkStatically() {
+  const results = await Promise.all(
+    Object.entries(STATIC_CHECKS).map(async ([name, [program, ...args]]) => {
+      const { code, output, seconds } = await runProgram(path.join(ROOT, 'node_modules/.bin', program), args);
+      const mark = code === 0 ? '✔' : '✖';
+      say(`${mark} ${name} (${seconds.toFixed(1)} s)\n${code === 0 ? '' : `${output}\n`}`);
+      return code === 0;
+    }),
+  );
+  return results.every(Boolean);
+}
+
+/** Runs the tests that lie beside the code. */
+export function runUnitTests() {
+  const files = globSync('{src,protocol,bin,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
+  return runTests({ name: 'unit', files, atLeast: FLOORS.unit, timeoutMs: 60_000 });
+}
+
+/** Runs the tests of the whole product in processes of its own. */
+export function runEndToEndTests() {
+  const files = globSync('e2e/**/*.test.ts', { cwd: ROOT }).sort();
+  return runTests({ name: 'end-to-end', files, atLeast: FLOORS['end-to-end'], timeoutMs: 180_000 });
+}
+
+/** Tells the counts of a run. */
+export function tellCounts(result) {
+  say(`${result.ok ? '✔' : '✖'} ${toCountLine(result)}\n`);
+}
+
+function runProgram(file, args) {
+  const startMs = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output, seconds: (performance.now() - startMs) / 1000 }));
+  });
+}
+
+function say(text) {
+  process.stdout.write(text);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.chdir(ROOT);
+  const clean = await checkStatically();
+  const unit = await runUnitTests();
+  tellCounts(unit);
+  process.exitCode = clean && unit.ok ? 0 : 1;
+}

@@ -1,0 +1,24 @@
+import { inspect } from 'node:util';
+
+/** A reporter of node:test for `run-tests.js`: one line of JSON whenever a test begins or ends. */
+// biome-ignore lint/style/noDefaultExport: node:test takes a reporter's default export.
+export default async function* lineReporter(events) {
+  for await (const { type, data } of events) {
+    const entry = data.details?.type === 'suite' ? undefined : toEntry(type, data);
+    if (entry !== undefined) yield `${JSON.stringify(entry)}\n`;
+  }
+}
+
+function toEntry(type, { name, file, line, skip, todo, details }) {
+  if (type === 'test:dequeue') return { outcome: 'begun', name };
+  if (type !== 'test:pass' && type !== 'test:fail') return undefined;
+  if (skip !== undefined || todo !== undefined) return { outcome: 'skipped', name };
+  if (type === 'test:pass') return { outcome: 'passed', name };
+  return { outcome: 'failed', name, file, line, reason: reasonOf(details?.error) };
+}
+
+/** The error of the test itself, which the runner wraps. */
+function reasonOf(error) {
+  const cause = error?.cause ?? error;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { runTests, toCountLine } from './run-tests.js';
+
+/** Files with these texts, run; what was told to the person, and the counts. */
+async function runTexts(t: TestContext, texts: readonly string[], atLeast = 0) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const files = texts.map((_, index) => path.join(folder, `${index}.test.js`));
+  await Promise.all(
+    files.map((file, index) => writeFile(file, `const { test } = require('node:test');\n${texts[index]}`)),
+  );
+  let told = '';
+  t.mock.method(process.stdout, 'write', (text: string) => {
+    told += text;
+    return true;
+  });
+  const { seconds: _, ...result } = await runTests({ name: 'sample', files, atLeast, timeoutMs: 2_000 });
+  t.mock.restoreAll();
+  return { told, result };
+}
+
+test('tests that pass are counted and told in one line', async (t) => {
+  const { told, result } = await runTexts(t, [`test('one', () => {}); test('two', { skip: true }, () => {});`], 1);
+  const counts = { name: 'sample', passed: 1, failed: 0, skipped: 1, files: 1 };
+  assert.deepEqual({ told, result }, { told: '', result: { ...counts, ok: true } });
+  assert.equal(toCountLine({ ...counts, seconds: 1.25 }), '1 sample tests passed, 1 skipped in 1 files (1.3 s)');
+});
+
+test('a test that fails is told with its place and reason', async (t) => {
+  const { told, result } = await runTexts(t, [`test('adds', () => { throw new Error('it is 5'); });`]);
+  assert.match(told, /^✖ adds \(.*0\.test\.js:2\)\n {2}Error: it is 5\n/);
+  assert.deepEqual([result.failed, result.ok], [1, false]);
+});
+
+test('fewer tests than expected are a failure', async (t) => {
+  const { told, result } = await runTexts(t, [`test('one', () => {});`], 3);
+  assert.deepEqual([told, result.ok], ['✖ sample: 2 fewer tests ran than the 3 expected\n', false]);
+});
+
+test('a file without a test is a failure', async (t) => {
+  const { told, result } = await runTexts(t, ['']);
+  assert.match(told, /holds no test/);
+  assert.equal(result.ok, false);
+});
+
+test('a file that cannot be loaded is a failure that shows its words', async (t) => {
+  const { told, result } = await runTexts(t, [
+    `test('one', () => {}); process.exitCode = 3; console.error('the words');`,
+  ]);
+  assert.match(told, /ended with 3\n {2}the words/);
+  assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
+});
+
+test('a file that spins is killed and costs only itself', async (t) => {
+  const { told, result } = await runTexts(t, ['for (;;);', `test('one', () => {});`]);
+  assert.match(told, /0\.test\.js\)\n {2}ended by SIGKILL after \d+ s/);
+  assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
+});
+
+test('a test that never ends is named', async (t) => {
+  const { told } = await runTexts(t, [`test('waits', () => new Promise(() => setInterval(() => {}, 1000)));`]);
+  assert.match(told, /unfinished: waits/);
+});

@@ -1,0 +1,24 @@
+// `npm test`: all of `npm run check`, the end-to-end tests, and coverage over both, daemons in their own processes included.
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { build } from './build.js';
+import { checkStatically, ROOT, runEndToEndTests, runUnitTests, tellCounts } from './check.js';
+
+process.chdir(ROOT);
+const self = fileURLToPath(import.meta.url);
+
+if (process.argv[2] === 'measured') {
+  const results = [await runUnitTests(), await runEndToEndTests()];
+  for (const result of results) tellCounts(result);
+  process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
+} else {
+  await build({ ifStale: true });
+  const clean = await checkStatically();
+  const c8 = path.join(ROOT, 'node_modules/.bin/c8');
+  const { status } = spawnSync(c8, [process.execPath, self, 'measured'], { stdio: 'inherit' });
+  const passed = clean && status === 0;
+  process.stdout.write(passed ? '✔ everything passed\n' : '✖ something failed; see the lines with ✖ above\n');
+  process.exitCode = passed ? 0 : 1;
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+
+/** Which folder may import which; `src` are the files of src/ itself. Everything else is a mistake. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  protocol: [],
+  src: [],
+  'src/testing': ['protocol', 'src', 'src/agent', 'src/gateway'],
+  'src/agent': ['protocol', 'src'],
+  'src/gateway': ['protocol', 'src', 'src/agent'],
+  'src/http': ['protocol', 'src', 'src/gateway'],
+  'src/http/ui': ['protocol'],
+  bin: ['protocol', 'src', 'src/agent', 'src/gateway', 'src/http'],
+};
+
+/** Folders for tests and nothing else; they may import what a test needs, and only tests may import them. */
+const isTestCode = (file: string): boolean =>
+  /\.(test|contract)\.tsx?$|(^|\/)(testing|fixtures)\/|(^|\/)fake-[^/]*$|-fixture\.ts$/.test(file);
+
+const sources = Object.keys(MAY_IMPORT).flatMap(sourcesIn);
+const product = sources.filter((file) => !isTestCode(file));
+
+for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
+  test(`${folder} imports only ${allowed.join(', ') || 'packages'}`, () => {
+    const imports = product
+      .filter((file) => folderOf(file) === folder)
+      .flatMap((file) => localImportsOf(file).map((target) => `${file} → ${target}`));
+    const wrong = imports.filter((line) => ![folder, ...allowed].includes(folderOf(line.split(' → ')[1] ?? '')));
+    assert.deepEqual(wrong, []);
+  });
+}
+
+test('every source belongs to a folder of the table', () => {
+  const known = Object.keys(MAY_IMPORT);
+  assert.deepEqual(
+    [...new Set(sources.map(folderOf))].sort(),
+    known
+      .filter((folder) => folder !== 'src')
+      .concat('src')
+      .sort(),
+  );
+});
+
+test('the product imports no test code', () => {
+  const wrong = product.flatMap((file) =>
+    localImportsOf(file)
+      .filter(isTestCode)
+      .map((target) => `${file} → ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('protocol imports no package but those that run in a browser', () => {
+  const atRunTime = product.filter((file) => file.startsWith('protocol/') && file !== 'protocol/documents.ts');
+  const packages = atRunTime.flatMap(packagesOf);
+  const allowed = ['zod', 'eventsource-parser'];
+  assert.deepEqual(
+    [...new Set(packages)].filter((name) => !allowed.includes(name)),
+    [],
+  );
+});
+
+for (const [name, home] of Object.entries({ ws: 'src/gateway/server.ts', express: 'src/http/' })) {
+  test(`only ${home} imports ${name}`, () => {
+    const importers = product.filter((file) => packagesOf(file).includes(name));
+    assert.deepEqual(
+      importers.filter((file) => !file.startsWith(home)),
+      [],
+    );
+    assert.notDeepEqual(importers, []);
+  });
+}
+
+test('no file has a name that says nothing', () => {
+  const empty = /^(utils?|helpers?|common|misc|shared|manager|base|types?|index)(\.test)?\.tsx?$/;
+  const wrong = sources.filter((file) => empty.test(path.basename(file)));
+  assert.deepEqual(wrong, ['protocol/index.ts', 'protocol/http/index.ts']); // they are the tables
+});
+
+test('a noun has the same file name in the protocol and in the gateway', () => {
+  const nouns = (folder: string) =>
+    readdirSync(path.join(ROOT, folder)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  // The handshake answers connect itself, before there is a dispatch.
+  const contracts = nouns('protocol/methods').filter((name) => name !== 'connect.ts');
+  assert.deepEqual(nouns('src/gateway/methods').sort(), contracts.sort());
+});
+
+test('an endpoint’s file name is a noun of the protocol', () => {
+  const nouns = new Set(readdirSync(path.join(ROOT, 'protocol/http')));
+  const routes = readdirSync(path.join(ROOT, 'src/http/routes')).filter((name) => !name.endsWith('.test.ts'));
+  assert.deepEqual(
+    routes.filter((name) => !nouns.has(name)),
+    [],
+  );
+});
+
+test('type assertions become fewer, never more', () => {
+  const most = 31;
+  const counts = product.flatMap((file) => {
+    const count = assertionsIn(readFileSync(path.join(ROOT, file), 'utf8'));
+    return count === 0 ? [] : [`${file}: ${count}`];
+  });
+  const total = counts.reduce((sum, line) => sum + Number(line.split(': ')[1]), 0);
+  assert.ok(total <= most, `${total} type assertions where ${most} were allowed:\n${counts.join('\n')}`);
+});
+
+/** `x as T`, but not `as const`, nor a renaming import or export, nor prose. */
+function assertionsIn(source: string): number {
+  const code = source
+    .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    .replaceAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''")
+    .replaceAll(/(?:import|export)\b[^;]*?\bfrom\b/g, '')
+    .replaceAll(/>[^<>{}]*</g, '><'); // text of JSX
+  return [...code.matchAll(/[\w)\]}>] as (?!const\b)[\w{[(]/g)].length;
+}
+
+function sourcesIn(folder: string): string[] {
+  const recursive = folder !== 'src';
+  const names = readdirSync(path.join(ROOT, folder), { recursive, encoding: 'utf8' });
+  const files = names.filter((name) => /\.tsx?$/.test(name)).map((name) => path.join(folder, name));
+  return files.filter((file) => folderOf(file) === folder);
+}
+
+function localImportsOf(file: string): string[] {
+  return specifiersOf(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => path.join(path.dirname(file), name));
+}
+
+function packagesOf(file: string): string[] {
+  const names = specifiersOf(file).filter((name) => !name.startsWith('.') && !name.startsWith('node:'));
+  return names.map((name) =>
+    name
+      .split('/')
+      .slice(0, name.startsWith('@') ? 2 : 1)
+      .join('/'),
+  );
+}
+
+function specifiersOf(file: string): string[] {
+  const source = readFileSync(path.join(ROOT, file), 'utf8');
+  return [...source.matchAll(/(?:\bfrom|\bimport) ?\(?'([^']+)'/g)].map(([, name = '']) => name);
+}
+
+/** The longest folder of the table that the file lies in. */
+function folderOf(file: string): string {
+  const holds = (folder: string) => (folder === 'src' ? path.dirname(file) === 'src' : file.startsWith(`${folder}/`));
+  return (
+    Object.keys(MAY_IMPORT)
+      .filter(holds)
+      .sort((a, b) => b.length - a.length)[0] ?? path.dirname(file)
+  );
+}
