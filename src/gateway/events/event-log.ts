@@ -10,6 +10,9 @@ import { createTail, type Tail } from './tail.ts';
 const LAG_EVENTS = 24;
 const PAGE = 512;
 
+/** The part of the store that logs are read through. */
+export type LogStore = Pick<Store, 'epoch' | 'bounds' | 'readEvents' | 'onCommitted'>;
+
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 
 interface Follower {
@@ -20,13 +23,13 @@ interface Follower {
 
 /** The live side of the stored logs: a shared tail per workstream, and readers that pull from it or from the store. */
 export class EventLog {
-  readonly #store: Store;
+  readonly #store: LogStore;
   readonly #log: Log;
   readonly #tails = new Map<string, Tail>();
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #listeners = new Set<Listener>();
 
-  constructor(deps: { store: Store; log: Log }) {
+  constructor(deps: { store: LogStore; log: Log }) {
     this.#store = deps.store;
     this.#log = deps.log;
     deps.store.onCommitted((appended) => this.#take(appended));

@@ -55,6 +55,7 @@ export function openConnection({
     },
     broadcast,
     revocations: createRevocations(),
+    onRateLimited: () => void seen.push('rate limited'),
     follow: () => assert.fail('nobody subscribes'),
     maxBufferedBytes: BUDGET,
     defer: (task) => void turn.push(task),

@@ -107,6 +107,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
     broadcast,
     presence,
     follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
+    onRateLimited: () => undefined,
     health: { latest: () => ({}), version: () => 1 },
     server: { version: '1.2.3', host: 'here' },
     clock,

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { content, memoryLog, roomySink } from '../testing/memory-log.ts';
+import { EventLog } from './event-log.ts';
+
+const eventLog = (memory = memoryLog()) => ({
+  ...memory,
+  events: new EventLog({ store: memory.store, log: recordingLog() }),
+});
+const texts = (written: { event: StreamEvent }[]) =>
+  written.map(({ event }) => ('text' in event ? event.text : event.type));
+const many = (count: number) => Array.from({ length: count }, (_, n) => content(`${n} `));
+const settle = () => new Promise(setImmediate);
+
+test('readers get what is appended, each log its own, in the turn it is committed', () => {
+  const { events, append } = eventLog();
+  const [a, b] = [roomySink(), roomySink()];
+  events.follow('a', 0, { sink: a.sink });
+  events.follow('b', 0, { sink: b.sink });
+  append('a', content('1'), content('2'));
+  append('b', content('3'));
+  append('a', content('4'));
+  assert.deepEqual([texts(a.written), texts(b.written)], [['1', '2', '4'], ['3']]);
+});
+
+test('a reader that keeps up gets the events as they are; one that lags gets neighbours joined', () => {
+  const { events, append } = eventLog();
+  const [quick, slow] = [roomySink(), roomySink(0)];
+  events.follow('a', 0, { sink: quick.sink });
+  const behind = events.follow('a', 0, { sink: slow.sink });
+  append('a', ...many(24));
+  slow.state.room = 1;
+  behind.resume();
+  assert.equal(slow.written.length, 24, 'a little behind is not lagging');
+  append('a', ...many(12));
+  append('a', ...many(12), { type: 'stream_end' });
+  slow.state.room = 1;
+  behind.resume();
+  assert.deepEqual(
+    slow.written.slice(24).map(({ offset, event }) => [offset, event.type]),
+    [
+      [48, 'content'],
+      [49, 'stream_end'],
+    ],
+  );
+  const said = (written: { event: StreamEvent }[]) => texts(written).join('');
+  assert.equal(said(slow.written), said(quick.written));
+  assert.equal(quick.written.length, 49);
+});
+
+test('what memory does not hold is read from the store', async () => {
+  const { append, store } = memoryLog();
+  append('a', ...many(1_200));
+  const events = new EventLog({ store, log: recordingLog() });
+  const target = roomySink();
+  const reader = events.follow('a', 100, { sink: target.sink });
+  for (let n = 0; n < 5; n += 1) await settle();
+  assert.equal(reader.offset, 1_200);
+  assert.equal(
+    texts(target.written).join(''),
+    many(1_200)
+      .slice(100)
+      .map((event) => 'text' in event && event.text)
+      .join(''),
+  );
+});
+
+test('the end of a workstream ends its readers; a later one begins anew', () => {
+  const { events, append } = eventLog();
+  const ended: string[] = [];
+  const target = roomySink();
+  events.follow('a', 0, { sink: target.sink, onEnd: () => void ended.push('a') });
+  const closed = events.follow('a', 0, { sink: roomySink().sink, onEnd: () => void ended.push('closed') });
+  closed.close();
+  append('a', content('1'));
+  assert.equal(events.isFollowed('a'), true);
+  events.end('a');
+  assert.deepEqual([ended, events.isFollowed('a')], [['a'], false]);
+  append('a', content('2'));
+  assert.deepEqual(texts(target.written), ['1']);
+});
+
+test('transient frames go to whoever follows now', () => {
+  const { events } = eventLog();
+  const [here, gone, elsewhere] = [roomySink(), roomySink(), roomySink()];
+  events.follow('a', 0, { sink: here.sink });
+  events.follow('a', 0, { sink: gone.sink }).close();
+  events.follow('b', 0, { sink: elsewhere.sink });
+  events.transient('a', '{}');
+  events.transient('c', '{}');
+  assert.deepEqual([here.transients, gone.transients, elsewhere.transients], [['{}'], [], []]);
+});
+
+test('listeners hear of each commit before readers do, until they leave', () => {
+  const { events, append } = eventLog();
+  const heard: string[] = [];
+  const { sink } = roomySink();
+  const write = () => void heard.push('reader');
+  events.follow('a', 0, { sink: { ...sink, write } });
+  const leave = events.onAppended((wsId, entries) => void heard.push(`${wsId} ${entries.length} ${entries[0]?.type}`));
+  append('a', content('1'), content('2'));
+  leave();
+  append('a', content('3'));
+  assert.deepEqual(heard, ['a 2 content', 'reader', 'reader']);
+});

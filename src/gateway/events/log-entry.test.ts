@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
+import { EventFrame } from '../../../protocol/frames.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { framesOf } from '../testing/fake-wire.ts';
+import { toLogEntry } from './log-entry.ts';
+
+const entryOf = (event: StreamEvent, offset = 41) =>
+  toLogEntry({ wsId: 'abc', epoch: 'k3Jd' }, { offset, json: JSON.stringify(event) });
+
+test('an entry is one SSE frame with its cursor as id', () => {
+  const entry = entryOf({ type: 'content', text: 'a\nb "c" \u2028 ☃' });
+  assert.equal(entry.type, 'content');
+  assert.equal(entry.sse(), 'id: k3Jd:41\ndata: {"type":"content","text":"a\\nb \\"c\\" \u2028 ☃"}\n\n');
+});
+
+test('ws_state is told under its later name too, first and without an id', () => {
+  const run = { run_id: 'r', status: 'ok' as const };
+  const entry = entryOf({ type: 'ws_state', ws_id: 'abc', state: 'idle', run });
+  const said = '"ws_id":"abc","state":"idle","run":{"run_id":"r","status":"ok"}}';
+  assert.equal(
+    entry.sse(),
+    `data: {"type":"state_change",${said}\n\nid: k3Jd:41\ndata: {"type":"ws_state",${said}\n\n`,
+  );
+});
+
+test('an entry is one WebSocket frame that fits its row, at every length of the header', () => {
+  for (const length of [0, 10, 200, 70_000]) {
+    const event: StreamEvent = { type: 'content', text: 'ä'.repeat(length) };
+    const frame = entryOf(event).wsFrame();
+    const [decoded, ...more] = framesOf(frame);
+    assert.deepEqual(more, []);
+    assert.deepEqual(EventFrame.parse(decoded), {
+      type: 'event',
+      event: 'workstream',
+      payload: { wsId: 'abc', cursor: 'k3Jd:41', event },
+    });
+    const { payload } = EventFrame.parse(decoded);
+    assert.deepEqual(GATEWAY_EVENTS.workstream.payload.parse(payload), payload);
+  }
+});
+
+test('each encoding is made once for all readers', () => {
+  const entry = entryOf({ type: 'stream_end' });
+  assert.equal(entry.wsFrame(), entry.wsFrame());
+  assert.equal(entry.sse(), entry.sse());
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { content, roomySink } from '../testing/memory-log.ts';
+import { toLogEntry } from './log-entry.ts';
+import type { LogEntry } from './log-reader.ts';
+import { PullReader } from './pull-reader.ts';
+
+const entry = (offset: number): LogEntry =>
+  toLogEntry({ wsId: 'w', epoch: 'e1' }, { offset, json: JSON.stringify(content(`${offset}`)) });
+
+/** A log of `last` entries of which memory holds those after `heldAfter`; pages are given when the test says so. */
+function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after = 0 } = {}) {
+  const target = roomySink(room);
+  const log = { last, asked: [] as string[] };
+  const pages: PromiseWithResolvers<readonly LogEntry[]>[] = [];
+  const failures: unknown[] = [];
+  let closed = 0;
+  const range = (offset: number) => Array.from({ length: log.last - offset }, (_, n) => entry(offset + n + 1));
+  const reader = new PullReader({
+    after,
+    sink: target.sink,
+    tail(offset) {
+      log.asked.push(`tail ${offset}`);
+      return offset < heldAfter ? undefined : range(offset);
+    },
+    page(offset) {
+      log.asked.push(`page ${offset}`);
+      const page = Promise.withResolvers<readonly LogEntry[]>();
+      pages.push(page);
+      return page.promise;
+    },
+    onClosed: () => void closed++,
+    onFailed: (error) => void failures.push(error),
+  });
+  const give = async (...offsets: number[]) => {
+    pages.shift()?.resolve(offsets.map(entry));
+    await new Promise(setImmediate);
+  };
+  return {
+    ...target,
+    log,
+    reader,
+    pages,
+    failures,
+    give,
+    closed: () => closed,
+    offsets: () => target.written.map(({ offset }) => offset),
+  };
+}
+
+test('a reader at the tail gets what is there, and nothing is asked of the store', () => {
+  const { reader, offsets, log } = setUp({ after: 1 });
+  reader.resume();
+  assert.deepEqual([offsets(), reader.offset, log.asked], [[2, 3], 3, ['tail 1', 'tail 3']]);
+});
+
+test('a reader whose sink is full costs nothing until it is woken', () => {
+  const { reader, state, log, offsets } = setUp({ room: 0 });
+  for (let n = 0; n < 10; n += 1) reader.resume();
+  assert.deepEqual([log.asked, reader.offset], [[], 0]);
+  state.room = 1;
+  log.last = 5;
+  reader.resume();
+  assert.deepEqual([offsets(), log.asked], [[1, 2, 3, 4, 5], ['tail 0']]);
+});
+
+test('a reader behind the tail reads page by page, one at a time, and then goes on from the tail', async () => {
+  const { reader, offsets, log, give } = setUp({ last: 6, heldAfter: 4 });
+  reader.resume();
+  reader.resume();
+  assert.deepEqual(log.asked, ['tail 0', 'page 0'], 'a wake-up in between asks for nothing');
+  await give(1, 2);
+  await give(3, 4);
+  assert.deepEqual(offsets(), [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(log.asked.slice(2), ['tail 2', 'page 2', 'tail 4', 'tail 6']);
+});
+
+test('a page that comes to a full sink is let go and asked for again', async () => {
+  const { reader, offsets, state, give, log } = setUp({ last: 4, heldAfter: 2 });
+  reader.resume();
+  state.room = 0;
+  await give(1, 2);
+  assert.deepEqual([offsets(), reader.offset], [[], 0]);
+  state.room = 1;
+  reader.resume();
+  await give(1, 2);
+  assert.deepEqual([offsets(), log.asked.at(-1)], [[1, 2], 'page 0']);
+});
+
+test('a closed reader writes nothing more, also what was on its way', async () => {
+  const { reader, offsets, give, closed } = setUp({ heldAfter: 2 });
+  reader.resume();
+  reader.close();
+  reader.close();
+  await give(1, 2);
+  reader.resume();
+  assert.deepEqual([offsets(), closed()], [[], 1]);
+});
+
+test('a page that cannot be read is reported, and read at the next wake-up', async () => {
+  const { reader, offsets, pages, failures, give } = setUp({ heldAfter: 2 });
+  reader.resume();
+  pages.shift()?.reject(new Error('no disk'));
+  await new Promise(setImmediate);
+  assert.deepEqual([failures, offsets()], [[new Error('no disk')], []]);
+  reader.resume();
+  await give(1, 2);
+  assert.deepEqual(offsets(), [1, 2, 3]);
+});
+
+test('a sink that wakes its reader while it is written to gets nothing out of order', () => {
+  const { reader, sink, offsets, log } = setUp({ last: 2 });
+  const { write } = sink;
+  sink.write = (entries) => {
+    if (log.last === 2) {
+      log.last = 4;
+      reader.resume();
+    }
+    write(entries);
+  };
+  reader.resume();
+  assert.deepEqual(offsets(), [1, 2, 3, 4]);
+});
