@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { type Conversation, openConversation, type Question } from './conversation.ts';
-import { startDaemon } from './daemon.ts';
 import { processesWith } from './leftovers.ts';
-import { startScriptedModel } from './scripted-model.ts';
 import { callTools, say } from './scripted-steps.ts';
+import { openStage } from './stage.ts';
 import { turnLines } from './story.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 /** A composition of the daemon that is killed right after the first commit with this journal entry. */
 const dyingAfter = (kind: string) => ({

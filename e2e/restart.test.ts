@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { type Conversation, openConversation, type Question } from './conversation.ts';
-import { startDaemon } from './daemon.ts';
 import { readLedger, speechOf } from './ledger.ts';
-import { startScriptedModel } from './scripted-model.ts';
 import { callTools, say, stall } from './scripted-steps.ts';
+import { openStage } from './stage.ts';
 import { storyOf, turnLines } from './story.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 /** Kills the process, starts it again, and everybody comes back. */
 async function killAndRestart(...conversations: Conversation[]): Promise<void> {

@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { CONNECT } from '../src/gateway/testing/gateway-fixture.ts';
-import { openClient } from '../src/gateway/testing/test-client.ts';
+import { test } from 'node:test';
 import { type Conversation, openConversation, type Question } from './conversation.ts';
-import { startDaemon } from './daemon.ts';
 import { speechOf } from './ledger.ts';
 import { processesWith } from './leftovers.ts';
-import { startScriptedModel } from './scripted-model.ts';
 import { callTools, say, stall } from './scripted-steps.ts';
+import { openSocket, openStage } from './stage.ts';
 import { turnLines } from './story.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 const DEADLINE_MS = 5_000;
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 
 /** Ends the daemon as a service manager does, and checks how it says good-bye. */
 async function terminate(): Promise<void> {
-  const socket = await openClient(daemon.wsUrl, {});
-  await socket.call('connect', { ...CONNECT, auth: { token: daemon.token } });
+  const socket = await openSocket(daemon);
   const startedMs = performance.now();
   const exit = await daemon.stop('SIGTERM');
   const tookMs = performance.now() - startedMs;
