@@ -16,7 +16,7 @@ export function toBanner({ version, home, daemon, link, linkCommand }: BannerFac
   const rows: [string, string][] = [
     ['Open', link?.url ?? daemon.url],
     link
-      ? ['Login', `the link works once, until ${toTime(link.expiresAtMs)}; for another run: ${linkCommand}`]
+      ? ['Login', `the link works once, until ${toTime(link.expiresAtMs)}; another one: ${linkCommand}`]
       : ['Login', 'not needed (authentication is off): every program on this machine can use it'],
     ['Model', toModelText(model)],
     ['Home', home],
@@ -29,8 +29,7 @@ export function toBanner({ version, home, daemon, link, linkCommand }: BannerFac
 }
 
 function toModelText({ alias, provider, modelId }: Daemon['model']): string {
-  if (provider === 'demo')
-    return 'demo (built in, no language model: set OPENAI_BASE_URL or a provider’s key for a real one)';
+  if (provider === 'demo') return 'demo (built in, no language model)';
   const name = modelId === '' ? provider : `${provider}/${modelId}`;
   return alias === name ? name : `${alias} (${name})`;
 }

@@ -10,7 +10,7 @@ interface LogOptions {
   readable: boolean;
 }
 
-const SECRETS = ['token', 'jwt', 'code', 'key', 'apiKey', 'password', 'secret', 'authorization', 'cookie'];
+const SECRETS = ['token', 'jwt', 'key', 'apiKey', 'password', 'secret', 'authorization', 'cookie'];
 const HIDDEN_DEPTHS = ['', '*.', '*.*.'];
 
 /** Writes at once: the last words of a process that dies are the ones that count. */

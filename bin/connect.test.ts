@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { tempDir } from '../src/testing/temp-store.ts';
+import { resolveTarget } from './connect.ts';
+import { writeDaemonFile } from './daemon-file.ts';
+
+const TOKEN = `svc_${'0a'.repeat(32)}`;
+
+const around = (environment: Record<string, string> = {}) => ({ environment, userHome: '/home/ann', cwd: '/work' });
+
+/** A home in which a daemon says that it runs. */
+async function homeOf(url: string) {
+  const home = tempDir();
+  await writeDaemonFile(home.path, { url, pid: 1, startedAt: '' });
+  await writeFile(path.join(home.path, 'token'), `${TOKEN}\n`, { mode: 0o600 });
+  return home;
+}
+
+test('the daemon of the home is meant, with the home’s token', async () => {
+  using home = await homeOf('http://127.0.0.1:7717');
+  const expected = { url: 'ws://127.0.0.1:7717/', token: TOKEN, home: home.path };
+  assert.deepEqual(await resolveTarget({ home: home.path }, around()), expected);
+  assert.deepEqual(await resolveTarget({}, around({ HEADGATE_HOME: home.path })), expected);
+});
+
+test('an address from the flags wins over one from the environment', async () => {
+  using home = await homeOf('http://127.0.0.1:7717');
+  const environment = around({ HEADGATE_HOME: home.path, HEADGATE_URL: 'https://b.example', HEADGATE_TOKEN: 'tb' });
+  const given = { url: 'http://a.example:1/x', token: 'ta' };
+  assert.deepEqual(await resolveTarget(given, environment), {
+    url: 'ws://a.example:1/x',
+    token: 'ta',
+    home: undefined,
+  });
+  assert.deepEqual(await resolveTarget({}, environment), { url: 'wss://b.example/', token: 'tb', home: undefined });
+});
+
+test('the home’s token goes to the home’s own daemon only', async () => {
+  using home = await homeOf('http://127.0.0.1:7717');
+  const tokenFor = async (url: string) => (await resolveTarget({ home: home.path, url }, around())).token;
+  assert.equal(await tokenFor('ws://127.0.0.1:7717'), TOKEN);
+  assert.equal(await tokenFor('http://127.0.0.1:7718'), undefined);
+  assert.equal(await tokenFor('http://evil.example:7717'), undefined);
+});
+
+test('without a daemon the home and what to do are named', async () => {
+  using home = tempDir();
+  const message = `No daemon is running in ${home.path}. Start one (headgate start), or say where it is with --url or --home.`;
+  await assert.rejects(resolveTarget({ home: home.path }, around()), { name: 'StartError', exitCode: 1, message });
+});
+
+for (const url of ['nonsense', 'ftp://x', 'localhost:7717'])
+  test(`${url} is no address`, async () => {
+    using home = tempDir();
+    await assert.rejects(resolveTarget({ home: home.path, url }, around()), { name: 'UsageError', exitCode: 2 });
+  });
