@@ -162,6 +162,9 @@ function asSnapshot(wsId: string, turn: { id: string; json: string }[]): Opening
     if (event.type === 'content') content += event.text;
     else if (event.type === 'reasoning') reasoning += event.text;
     else rest.push({ id, json: text });
+    if (event.type !== 'stream_end' || !event.interrupted) continue;
+    content = ''; // void: it is asked for again
+    reasoning = '';
   }
   if (content === '' && reasoning === '') return rest;
   return [{ json: json({ type: 'in_progress_snapshot', content, reasoning, ws_id: wsId }) }, ...rest];

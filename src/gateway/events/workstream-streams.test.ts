@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StreamEvent, TRANSIENT_EVENTS } from '../../../protocol/stream-events.ts';
+import { calling } from '../testing/puppet-model.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import type { Opening } from './event-streams.ts';
+
+const never = () => new Promise(() => undefined);
+
+async function setUp() {
+  const gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  const open = (request: { lastEventId?: string; resume?: boolean; snapshot?: boolean } = {}) =>
+    gateway.gateway.streams.open(wsId, { resume: false, snapshot: false, ...request });
+  return {
+    gateway,
+    wsId,
+    open,
+    cursor: (offset: number) => `${gateway.store.epoch}:${offset}`,
+    last: () => gateway.store.bounds(wsId).last,
+    send: (message = 'hello') => gateway.call('workstream.send', { wsId, message }),
+    async turn(message?: string) {
+      await gateway.call('workstream.send', { wsId, message: message ?? 'hello' });
+      await gateway.isIdle(wsId);
+    },
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}
+
+/** Frames as `[offset, event]`; each fits the row of its type. */
+function framesOf({ frames }: Opening): [number | undefined, StreamEvent | { type: string }][] {
+  return frames.map(({ id, json }) => {
+    const event: unknown = JSON.parse(json);
+    const { type } = event as { type: string };
+    if (type in TRANSIENT_EVENTS) TRANSIENT_EVENTS[type as keyof typeof TRANSIENT_EVENTS].parse(event);
+    else StreamEvent.parse(event);
+    return [id === undefined ? undefined : Number(id.split(':')[1]), event as StreamEvent];
+  });
+}
+const typesOf = (opening: Opening) => framesOf(opening).map(([offset, { type }]) => [offset, type]);
+
+/** A turn that waits for a person, with text before it. */
+async function ask(gateway: WholeGateway, wsId: string): Promise<string> {
+  gateway.puppet.turn({ type: 'reasoning', text: 'Hm' }, 'I will ', 'touch it.', calling('touch'));
+  await gateway.call('workstream.send', { wsId, message: 'touch it' });
+  await gateway.reaches(wsId, 'approve_request');
+  const { approvals } = await gateway.call('approval.list', { wsId });
+  return approvals[0]?.approvalId ?? assert.fail('nothing waits');
+}
+
+/** No model can be had until this is disposed. */
+function holdModel(gateway: WholeGateway): Disposable {
+  const { promise, reject } = Promise.withResolvers<never>();
+  gateway.puppet.models.resolve = () => promise;
+  return { [Symbol.dispose]: () => reject(new Error('no model')) };
+}
+
+test('a fresh stream begins with connected and the history, whose id is its cursor', async () => {
+  await using stream = await setUp();
+  await stream.turn();
+  const { frames, after } = await stream.open();
+  assert.equal(after, stream.last());
+  const [connected, history] = frames.map(({ id, json }) => ({ id, event: JSON.parse(json) }));
+  assert.deepEqual(connected, {
+    id: undefined,
+    event: {
+      type: 'connected',
+      ws_id: stream.wsId,
+      name: `ws-${stream.wsId.slice(0, 4)}`,
+      model: 'puppet',
+      model_alias: 'puppet',
+      skip_permissions: false,
+    },
+  });
+  const created_ms = 1_000_000;
+  assert.deepEqual(history, {
+    id: stream.cursor(after),
+    event: {
+      type: 'history',
+      messages: [
+        { seq: 1, role: 'user', content: 'hello', tool_calls: null, created_ms },
+        { seq: 2, role: 'assistant', content: 'ok', tool_calls: null, created_ms },
+      ],
+    },
+  });
+});
+
+test('in mid-turn the history ends before it, and the turn so far follows with its own ids', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  await stream.turn();
+  const before = stream.last();
+  const more = Promise.withResolvers<void>();
+  gateway.puppet.turn('one ', more.promise, 'two', never());
+  await stream.send();
+  await gateway.reaches(wsId, 'content', 2);
+  more.resolve();
+  await gateway.reaches(wsId, 'content', 3);
+  const opening = await stream.open();
+  assert.deepEqual(typesOf(opening), [
+    [undefined, 'connected'],
+    [before + 1, 'history'],
+    [before + 2, 'thinking_start'],
+    [before + 3, 'ws_state'],
+    [before + 4, 'thinking_stop'],
+    [before + 6, 'content'],
+  ]);
+  assert.deepEqual(framesOf(opening).at(-1)?.[1], { type: 'content', text: 'one two' });
+  assert.equal(opening.after, stream.last());
+});
+
+test('a question that waits is part of the replay; decided, it replays as tool_info', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  const approvalId = await ask(gateway, wsId);
+  const waiting = framesOf(await stream.open()).find(([, { type }]) => type === 'approve_request');
+  assert.deepEqual(
+    waiting?.[1],
+    (await gateway.events(wsId)).find(({ type }) => type === 'approve_request'),
+  );
+  using _ = holdModel(gateway); // so that the turn stays the one in progress
+  await gateway.call('approval.resolve', { approvalId, approved: true });
+  await gateway.reaches(wsId, 'tool_result');
+  const decided = framesOf(await stream.open()).map(([, event]) => event);
+  assert.deepEqual(
+    decided.filter(({ type }) => type.startsWith('appro') || type.startsWith('tool')).map(({ type }) => type),
+    ['tool_info', 'approval_resolved', 'tool_output_chunk', 'tool_result'],
+  );
+});
+
+test('with snapshot=1 the text of the turn so far is one frame without an id', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  await ask(gateway, wsId);
+  const frames = framesOf(await stream.open({ snapshot: true }));
+  assert.deepEqual(frames[2], [
+    undefined,
+    { type: 'in_progress_snapshot', content: 'I will touch it.', reasoning: 'Hm', ws_id: wsId },
+  ]);
+  const types = frames.map(([, { type }]) => type);
+  assert.deepEqual([types.includes('content'), types.includes('reasoning')], [false, false]);
+  assert.ok(types.includes('approve_request'));
+  await gateway.call('workstream.cancel', { wsId });
+  const idle = await stream.open({ snapshot: true });
+  assert.deepEqual(
+    idle.frames.slice(0, 2).map(({ json }) => JSON.parse(json).type),
+    ['connected', 'history'],
+  );
+});
+
+test('a snapshot leaves out what a crash made void', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  gateway.puppet.turn('half an', never());
+  await stream.send();
+  await gateway.reaches(wsId, 'content');
+  using _ = holdModel(gateway); // it cannot ask again yet
+  await gateway.restart();
+  const types = framesOf(await stream.open({ snapshot: true })).map(([, { type }]) => type);
+  assert.deepEqual([types.includes('stream_end'), types.includes('in_progress_snapshot')], [true, false]);
+});
+
+test('with resume=1 a stream continues exactly after its cursor', async () => {
+  await using stream = await setUp();
+  await stream.turn();
+  for (const offset of [0, 4, stream.last()]) {
+    const from = stream.cursor(offset);
+    const opening = await stream.open({ resume: true, lastEventId: from });
+    assert.equal(opening.after, offset);
+    const [connected, history, ...rest] = framesOf(opening);
+    assert.deepEqual([connected?.[1], rest], [{ ...connected?.[1], recovered: true }, []]);
+    assert.deepEqual(history, [offset, { type: 'history', messages: [], from }]);
+  }
+});
+
+test('a cursor that cannot be continued from is told why, and gets the whole history', async () => {
+  await using stream = await setUp();
+  await stream.turn();
+  await stream.gateway.store.dropPrefix(stream.wsId, 3);
+  const reasonOf = async (lastEventId: string | undefined, resume = true) => {
+    const opening = await stream.open({ resume, ...(lastEventId !== undefined && { lastEventId }) });
+    const [connected, history] = opening.frames.map(({ json }) => JSON.parse(json));
+    assert.equal(history.messages.length, 2);
+    return [connected.recovered, connected.reason];
+  };
+  const past = stream.cursor(stream.last() + 1);
+  assert.deepEqual(await reasonOf(stream.cursor(2)), [false, 'expired']);
+  assert.deepEqual(await reasonOf(past), [false, 'ahead']);
+  assert.deepEqual(await reasonOf('other:3'), [false, 'epoch']);
+  const none = [undefined, undefined];
+  assert.deepEqual([await reasonOf('7'), await reasonOf(undefined), await reasonOf(past, false)], [none, none, none]);
+});
+
+test('the end of a run that no stream carried is told once, to the first stream within a minute', async () => {
+  await using stream = await setUp();
+  const endsOf = async () => framesOf(await stream.open()).filter(([, { type }]) => type === 'ws_state');
+  const { runId } = await stream.send();
+  await stream.gateway.isIdle(stream.wsId);
+  const end = { type: 'ws_state', ws_id: stream.wsId, state: 'idle', run: { run_id: runId, status: 'ok' } };
+  assert.deepEqual([await endsOf(), await endsOf()], [[[undefined, end]], []]);
+  await stream.turn();
+  await stream.gateway.clock.advance(60_000);
+  assert.deepEqual(await endsOf(), []);
+});
+
+test('the end that a stream has written is not told again, and none is told while a newer run goes on', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  const endsOf = async () =>
+    framesOf(await stream.open()).filter(([, event]) => event.type === 'ws_state' && 'run' in event);
+  const sink = { ready: () => true, write: () => undefined };
+  const reader = gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => undefined });
+  await stream.turn();
+  reader.close();
+  assert.deepEqual(await endsOf(), []);
+  await stream.turn();
+  gateway.puppet.turn(never());
+  await stream.send();
+  assert.deepEqual(await endsOf(), []);
+});
+
+test('an end that comes while a stream opens is told once', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  for (let turns = 0; turns < 12; turns += 1) {
+    await gateway.call('workstream.send', { wsId, message: 'go' });
+    for (let n = 0; n < turns; n += 1) await new Promise(setImmediate);
+    const seen: string[] = [];
+    const note = (json: string) => {
+      const event = JSON.parse(json);
+      if (event.type === 'ws_state' && event.run) seen.push(event.run.run_id);
+    };
+    const { frames, after } = await stream.open();
+    for (const { json } of frames) note(json);
+    const sink = {
+      ready: () => true,
+      write(entries: readonly { json: string }[]) {
+        for (const { json } of entries) note(json);
+      },
+    };
+    const reader = gateway.gateway.streams.follow(wsId, after, { sink, onEnd: () => undefined });
+    await gateway.isIdle(wsId);
+    reader.close();
+    assert.equal(seen.length, 1, `after ${turns} turns of the loop`);
+  }
+});
+
+test('the global stream knows the state of every workstream, and hears of each change', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  const { streams } = gateway.gateway;
+  const told: unknown[] = [];
+  const stop = streams.onState((_, json) => {
+    const { type, ws_id, state } = JSON.parse(json);
+    told.push([type, ws_id, state]);
+  });
+  const { wsId: other } = await gateway.call('workstream.create', {});
+  await stream.turn();
+  assert.deepEqual(told, [
+    ['ws_state', other, 'idle'],
+    ['ws_state', wsId, 'thinking'],
+    ['ws_state', wsId, 'idle'],
+  ]);
+  stop();
+  await stream.turn();
+  assert.equal(told.length, 3);
+  const states = streams.states().map(([id, json]) => [id, JSON.parse(json).state]);
+  assert.deepEqual(states, [
+    [wsId, 'idle'],
+    [other, 'idle'],
+  ]);
+});
+
+test('a stream of what is unknown or closed is NOT_FOUND', async () => {
+  await using stream = await setUp();
+  const { gateway } = stream;
+  const { wsId } = await gateway.call('workstream.create', {});
+  await gateway.call('workstream.close', { wsId });
+  for (const unknown of [wsId, 'f'.repeat(32), 'main']) {
+    const opening = gateway.gateway.streams.open(unknown, { resume: false, snapshot: false });
+    await assert.rejects(opening, { code: 'NOT_FOUND', message: 'Unknown workstream' });
+  }
+});
