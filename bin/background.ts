@@ -1,3 +1,4 @@
+import { removeOldOutputs } from '../src/agent/process/output-files.ts';
 import type { Clock } from '../src/clock.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import { createRetention } from '../src/gateway/store/retention.ts';
@@ -8,6 +9,8 @@ interface BackgroundParts {
   clock: Clock;
   log: Log;
   retentionDays: number;
+  /** Where long outputs of commands lie. */
+  outputs: string;
   gateway: Gateway;
   models: { run(signal: AbortSignal): Promise<void> };
   store: SqliteStore;
@@ -17,6 +20,7 @@ interface BackgroundParts {
 
 /** Approvals do not age while the daemon is down: it leaves a sign of life this often. */
 const ALIVE_MS = 30_000;
+const DAY_MS = 86_400_000;
 
 /** Everything that goes on by itself, until the signal aborts. One service that fails does not take the others down. */
 export function runInBackground(parts: BackgroundParts): Promise<unknown> {
@@ -28,7 +32,20 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
       await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
   };
-  const services = { gateway, models, logins: auth.sessions, retention, alive: { run: stayAlive } };
+  const tidyOutputs = async () => {
+    while (!signal.aborted) {
+      await removeOldOutputs(parts.outputs, clock.now() - parts.retentionDays * DAY_MS);
+      await clock.sleep(DAY_MS, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  };
+  const services = {
+    gateway,
+    models,
+    logins: auth.sessions,
+    retention,
+    outputs: { run: tidyOutputs },
+    alive: { run: stayAlive },
+  };
   return Promise.all(
     Object.entries(services).map(async ([name, service]) => {
       try {

@@ -1,18 +1,7 @@
 import type { Server } from 'node:http';
 import { hostname, platform } from 'node:os';
 import path from 'node:path';
-import { createProcessRunner, type ProcessRunner } from '../src/agent/process/runner.ts';
-import { detectSandbox } from '../src/agent/process/sandbox.ts';
 import { createModels } from '../src/agent/providers/models.ts';
-import { createBashTool } from '../src/agent/tools/bash.ts';
-import { createConfinement } from '../src/agent/tools/confinement.ts';
-import { createEditFileTool } from '../src/agent/tools/edit-file.ts';
-import { createListDirectoryTool } from '../src/agent/tools/list-directory.ts';
-import { createReadFileTool } from '../src/agent/tools/read-file.ts';
-import { createSearchTool } from '../src/agent/tools/search.ts';
-import { findRipgrep } from '../src/agent/tools/search-ripgrep.ts';
-import { createToolbox, type Toolbox } from '../src/agent/tools/toolbox.ts';
-import { createWriteFileTool } from '../src/agent/tools/write-file.ts';
 import type { Clock } from '../src/clock.ts';
 import { createAuthenticator } from '../src/gateway/auth/create-authenticator.ts';
 import { createLoginCodes } from '../src/gateway/auth/login-codes.ts';
@@ -35,6 +24,7 @@ import { runInBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closeServer, listen, urlOf } from './listen.ts';
 import { StartError } from './start-error.ts';
+import { createTools, outputsOf } from './tools.ts';
 
 /** Everything a daemon is made of that is not its own code: what the command line, the environment and the build say. */
 export interface DaemonOptions {
@@ -163,6 +153,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     clock,
     log,
     retentionDays,
+    outputs: outputsOf(options.home),
     gateway,
     models,
     store,
@@ -195,25 +186,6 @@ const workdirPolicyOf = ({ home, userHome, workdir, config }: DaemonOptions): Wo
   userHome,
   standard: workdir ?? config.workdir ?? path.join(home, 'workspace'),
 });
-
-async function createTools(
-  options: DaemonOptions,
-): Promise<{ toolbox: Toolbox; runner: ProcessRunner; notSandboxed: string | undefined }> {
-  const { home, environment, clock, ids, config, assets } = options;
-  const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox });
-  const confinement = createConfinement({ home });
-  const ripgrep = await findRipgrep(environment);
-  const toolbox = createToolbox([
-    createBashTool({ runner, outputs: path.join(home, 'outputs'), ids }),
-    createReadFileTool({ confinement }),
-    createWriteFileTool({ confinement }),
-    createEditFileTool({ confinement }),
-    createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
-    createListDirectoryTool({ confinement }),
-  ]);
-  return { toolbox, runner, notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined };
-}
 
 async function createAuth(options: DaemonOptions, { store, baseUrl }: { store: SqliteStore; baseUrl(): string }) {
   const { home, ids, clock } = options;

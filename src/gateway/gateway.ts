@@ -100,6 +100,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     dispatch,
     broadcast,
     presence,
+    onRateLimited: metrics.rateLimited,
     follow: (wsId, after, stream) => events.follow(wsId, after, stream),
     health: { latest: () => health.summary(), version: () => health.version() },
   });

@@ -43,7 +43,10 @@ export function createMetrics(): Metrics {
   const http = createHttpMetrics(registry);
   return {
     ...http,
-    request: (method, outcome) => counts.requests({ method, outcome }),
+    request(method, outcome) {
+      counts.requests({ method, outcome });
+      if (outcome === 'RATE_LIMITED') counts.rateLimited();
+    },
     messageSent: counts.messages,
     tokens: (type, count) => counts.tokens({ type }, count),
     toolCall: (tool) => counts.tools({ tool }),

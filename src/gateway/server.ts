@@ -28,6 +28,8 @@ export interface GatewayServerDeps {
   broadcast: Broadcast;
   presence: Presence;
   follow: Follow;
+  /** A request was refused for coming too soon. */
+  onRateLimited(): void;
   /** The last health summary (`{}` before the first) and its counter. */
   health: { latest(): unknown; version(): number };
   server: GatewayView['server'];

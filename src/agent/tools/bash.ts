@@ -7,7 +7,7 @@ import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.t
 
 const BashArguments = z.strictObject({
   command: z.string().min(1).max(100_000).describe('The command, for bash -c'),
-  timeout_secs: z.int().min(1).max(600).default(120).describe('Seconds after which the command is ended'),
+  timeout_secs: z.int().min(1).max(600).optional().describe('Seconds after which the command is ended; usually two minutes'),
 });
 type BashArguments = z.infer<typeof BashArguments>;
 
@@ -16,7 +16,11 @@ interface BashDependencies {
   /** Folder for outputs that are too long to be shown whole. */
   outputs: string;
   ids: Ids;
+  /** For calls that name no time of their own. */
+  timeoutSecs?: number;
 }
+
+const TIMEOUT_SECS = 120;
 
 /** Runs a shell command, always after asking. */
 export function createBashTool(dependencies: BashDependencies): Tool<BashArguments> {
@@ -68,14 +72,15 @@ function toFirstLine(command: string): string {
 async function execute(
   args: BashArguments,
   run: ToolRun,
-  { runner, outputs, ids, workdir }: BashDependencies & { workdir: string },
+  { runner, outputs, ids, workdir, ...standard }: BashDependencies & { workdir: string },
 ): Promise<ToolOutcome> {
+  const timeoutSecs = args.timeout_secs ?? standard.timeoutSecs ?? TIMEOUT_SECS;
   await using output = createOutputCollector({ folder: outputs, name: ids.id('out'), onChunk: run.onOutput });
   const result = await runner.run(
-    { command: args.command, cwd: workdir, timeoutMs: args.timeout_secs * 1_000 },
+    { command: args.command, cwd: workdir, timeoutMs: timeoutSecs * 1_000 },
     { signal: run.signal, onProcess: run.onProcess, onOutput: output.write },
   );
-  const ending = toEnding(result, args.timeout_secs);
+  const ending = toEnding(result, timeoutSecs);
   const printed = await output.finish();
   return { output: joinLines(printed, ending), isError: ending !== '' };
 }

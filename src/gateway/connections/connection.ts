@@ -35,6 +35,7 @@ export interface ConnectionDeps {
   };
   broadcast: Pick<Broadcast, 'join'>;
   revocations: Revocations;
+  onRateLimited(): void;
   follow: Follow;
   maxBufferedBytes: number;
   defer: Defer;
@@ -155,7 +156,7 @@ export class Connection implements WireListener {
   }
 
   #serve(principal: Principal): void {
-    const { broadcast, follow, dispatch, clock, log } = this.#deps;
+    const { broadcast, follow, dispatch, onRateLimited, clock, log } = this.#deps;
     const outbox = this.#outbox;
     const membership = broadcast.join({
       rights: rightsOf(principal.scopes),
@@ -164,7 +165,7 @@ export class Connection implements WireListener {
     const subscriptions = createSubscriptions({ follow, outbox, watching: membership });
     const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address };
     this.#subscriptions = subscriptions;
-    this.#requests = createRequests({ dispatch, caller, subscriptions, outbox, clock, log });
+    this.#requests = createRequests({ dispatch, caller, subscriptions, outbox, onRateLimited, clock, log });
     this.#endings.push(membership.leave, subscriptions.close);
   }
 

@@ -135,12 +135,13 @@ test('256 requests may run at once, one more is told to come back', async () => 
 });
 
 test('300 requests come through at once, then 50 a second, and the wait is said', async () => {
-  const { welcome, call, endTurn, answers, frames, clock } = openConnection();
+  const { welcome, call, endTurn, answers, frames, clock, seen } = openConnection();
   await welcome();
   for (let i = 1; i <= LIMITS.inboundBurst + 1; i++) call(`${i}`, 'health');
   await endTurn();
   const refused = answers().filter(([, outcome]) => outcome === 'RATE_LIMITED');
   assert.deepEqual(refused, [['301', 'RATE_LIMITED']]);
+  assert.equal(seen.filter((what) => what === 'rate limited').length, 1);
   const error = (frames() as ResponseFrame[]).find(({ id }) => id === '301')?.error;
   assert.deepEqual(error, { code: 'RATE_LIMITED', message: 'too many requests', retryable: true, retryAfterMs: 20 });
   await clock.advance(20);

@@ -16,6 +16,8 @@ interface RequestsOptions {
   caller: Pick<Caller, 'principal' | 'signal' | 'address'>;
   subscriptions: ConnectionSubscriptions;
   outbox: Pick<Outbox, 'answer'>;
+  /** A request was refused for coming too soon. */
+  onRateLimited(): void;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
 }
@@ -26,7 +28,8 @@ export interface Requests {
   onText(text: string | undefined): void;
 }
 
-export function createRequests({ dispatch, caller, subscriptions, outbox, clock, log }: RequestsOptions): Requests {
+export function createRequests(options: RequestsOptions): Requests {
+  const { dispatch, caller, subscriptions, outbox, clock, log } = options;
   const bucket = createTokenBucket({ burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond, clock });
   let inFlight = 0;
 
@@ -66,6 +69,7 @@ export function createRequests({ dispatch, caller, subscriptions, outbox, clock,
   return {
     onText(text) {
       const waitMs = bucket.take();
+      if (waitMs > 0) options.onRateLimited();
       const frame = readRequest(text);
       const refusal = refusalOf(frame, waitMs);
       if (refusal) outbox.answer(encodeRefusal(frame.id, refusal));
