@@ -76,8 +76,13 @@ test('"always" turns auto-approve on with the decision; with a denial it does no
 test('a delta that could not be stored surfaces, and what was said is kept as partial', async () => {
   await using fixture = await startedWorkstreams();
   fixture.parts.tap.fails = ({ events }) => events?.events[0]?.type === 'content';
-  fixture.puppet.turn('Hello');
-  const result = await (await fixture.send('a'))?.ended;
+  const gate = Promise.withResolvers<void>();
+  fixture.puppet.turn('Hello', gate.promise);
+  const handle = await fixture.send('a');
+  await fixture.reaches('thinking_stop');
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // the delta fails meanwhile
+  gate.resolve();
+  const result = await handle?.ended;
   assert.deepEqual([result?.status, result?.error], ['error', 'The disk takes no writes']);
   const { data } = fixture.main();
   const stored = await fixture.parts.messages.page(data.wsId, { after: 0, upTo: data.messageCount, limit: 10 });

@@ -177,8 +177,9 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
 
 function commitThrough(tap: Tap, store: Store, unit: Unit): Promise<number> {
   if (tap.dead) return new Promise(() => undefined);
-  if (tap.fails?.(unit)) return Promise.reject(new GatewayError('UNAVAILABLE', 'The disk takes no writes'));
-  return store.commit(unit);
+  if (!tap.fails?.(unit)) return store.commit(unit);
+  const failure = new GatewayError('UNAVAILABLE', 'The disk takes no writes');
+  return new Promise((_resolve, reject) => setImmediate(reject, failure)); // at the end of the turn, as a real one
 }
 
 const observerInto = (seen: string[]) => ({

@@ -92,12 +92,18 @@ export class Workstreams {
 
   /** The workstream of a session key; undefined when there is none. Opens it when it is closed. */
   async findByKey(key: string): Promise<Workstream | undefined> {
-    for (const workstream of this.#open.values()) {
-      if ([workstream.data.wsId, workstream.data.sessionKey, workstream.data.alias].includes(key)) return workstream;
-    }
-    const { store } = this.#deps;
-    const row = kindOfKey(key) === 'wsId' ? await readById(store, key) : await readByKey(store, key);
+    const open = this.#openByKey(key);
+    if (open) return open;
+    const row = await this.#rowByKey(key);
     return row && this.#reopen(row.ws_id);
+  }
+
+  /** As `findByKey`, but opens nothing: for whoever only wants to know. */
+  async lookUp(key: string): Promise<WorkstreamData | undefined> {
+    const open = this.#openByKey(key);
+    if (open) return open.data;
+    const row = await this.#rowByKey(key);
+    return row && createWorkstreamData(row, this.#deps.models);
   }
 
   /** As `findByKey`, but a key shaped like an alias makes a workstream of that name. */
@@ -160,6 +166,15 @@ export class Workstreams {
 
   async shutdown(): Promise<void> {
     await Promise.all(this.list().map((workstream) => workstream.shutdown()));
+  }
+
+  #openByKey(key: string): Workstream | undefined {
+    return [...this.#open.values()].find(({ data }) => [data.wsId, data.sessionKey, data.alias].includes(key));
+  }
+
+  #rowByKey(key: string): Promise<WorkstreamTable | undefined> {
+    const { store } = this.#deps;
+    return kindOfKey(key) === 'wsId' ? readById(store, key) : readByKey(store, key);
   }
 
   #add(row: WorkstreamTable): Workstream {
