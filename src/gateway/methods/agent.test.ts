@@ -241,7 +241,10 @@ test('agent.wait tells why a run failed, and knows no run of another caller or s
   const unknown = { code: 'NOT_FOUND', message: 'unknown runId' };
   assert.deepEqual(await gateway.refusal('agent.wait', { runId: 'k2' }), unknown);
   assert.deepEqual(await gateway.refusal('agent.wait', { runId: 'k1' }, { id: 'bob' }), unknown);
-  assert.deepEqual(await gateway.refusal('agent.wait', { runId: 'k1', sessionKey: 'elsewhere' }), unknown);
+  for (const sessionKey of ['elsewhere', 'nowhere']) {
+    assert.deepEqual(await gateway.refusal('agent.wait', { runId: 'k1', sessionKey }), unknown);
+  }
+  assert.equal((await gateway.call('agent.wait', { runId: 'k1', sessionKey: ' main ' })).status, 'error');
 });
 
 test('one key of two callers is two runs, each found by its key', async () => {

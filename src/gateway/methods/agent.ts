@@ -25,9 +25,10 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
     return toAgentResult(await until(handle.ended, call.signal));
   },
   'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS }, call) => {
-    const workstream = sessionKey === undefined ? undefined : await deps.workstreams.findByKey(sessionKey);
-    const by = { principal: call.principal?.id ?? 'unknown', ...(workstream && { wsId: workstream.data.wsId }) };
-    const handle = await deps.runs.find(runId, by);
+    const key = sessionKey?.trim();
+    const session = key ? await deps.workstreams.lookUp(key) : undefined;
+    const by = { principal: call.principal?.id ?? 'unknown', ...(session && { wsId: session.wsId }) };
+    const handle = key && !session ? undefined : await deps.runs.find(runId, by);
     if (!handle) throw new GatewayError('NOT_FOUND', 'unknown runId');
     const result = await inTime(handle, { timeoutMs, clock: deps.clock, signal: call.signal });
     return toWaitResult(runId, handle, result);

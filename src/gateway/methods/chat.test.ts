@@ -180,6 +180,23 @@ test('chat.history of an unknown session is empty, and makes none', async () => 
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
 });
 
+test('reading, waiting and aborting open no session that was closed', async () => {
+  await using gateway = await wholeGateway();
+  const sessionKey = 'notes';
+  await gateway.call('agent', { sessionKey, message: 'keep', idempotencyKey: 'k1' });
+  const { sessionId: wsId = '' } = await gateway.call('chat.history', { sessionKey });
+  await gateway.call('workstream.close', { wsId });
+  for (const key of ['notes', wsId]) {
+    const { messages } = await gateway.call('chat.history', { sessionKey: key });
+    assert.equal(messages.length, 2);
+    assert.deepEqual(await gateway.call('chat.abort', { sessionKey: key }), { ok: true, aborted: false });
+    assert.equal((await gateway.call('agent.wait', { runId: 'k1', sessionKey: key })).status, 'ok');
+  }
+  assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
+  await gateway.call('agent', { sessionKey, message: 'go on', idempotencyKey: 'k2' });
+  assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 2, 'a message opens it again');
+});
+
 test('chat.history begins after the last /clear', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('agent', { message: 'before', idempotencyKey: 'k1' });

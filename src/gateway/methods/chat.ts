@@ -18,9 +18,8 @@ const HISTORY_CHARS = 768 * 1024;
 
 export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatContracts> => ({
   'chat.history': async ({ sessionKey, limit = HISTORY }) => {
-    const workstream = await deps.workstreams.findByKey(sessionKey);
-    if (!workstream) return { sessionKey, messages: [], thinkingLevel: 'off' };
-    const { data } = workstream;
+    const data = await deps.workstreams.lookUp(sessionKey.trim());
+    if (!data) return { sessionKey, messages: [], thinkingLevel: 'off' };
     const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit };
     const stored = await deps.messages.page(data.wsId, range);
     return {
@@ -32,8 +31,9 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
   },
   'chat.send': (params, call) => send(params, call, deps),
   'chat.abort': async ({ sessionKey, runId }, { principal }) => {
-    const workstream = await deps.workstreams.findByKey(sessionKey);
-    if (!workstream) return { ok: true, aborted: false };
+    const session = await deps.workstreams.lookUp(sessionKey.trim());
+    const workstream = session && deps.workstreams.find(session.wsId);
+    if (!workstream) return { ok: true, aborted: false }; // nothing runs in what is not open
     if (runId === undefined) {
       const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
       return { ok: true, aborted: wasRunning || queuedMessages.count > 0 };

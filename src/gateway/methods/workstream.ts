@@ -3,6 +3,7 @@ import type { workstreamContracts } from '../../../protocol/methods/workstream.t
 import type { Call, Handlers } from '../call.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { holds } from '../rights.ts';
+import type { WorkstreamTable } from '../store/schema.ts';
 import type { Approvals } from '../workstreams/approvals.ts';
 import type { Commands } from '../workstreams/commands.ts';
 import { type Messages, toHistory } from '../workstreams/history.ts';
@@ -87,23 +88,34 @@ async function create(
   params: Parameters<Handled<'workstream.create'>>[0],
   call: Call,
   { workstreams, settings }: WorkstreamMethodDeps,
-) {
+): Promise<Created> {
   const { name, model, autoApprove, workdir } = params;
   requireApproveFor(autoApprove, call);
+  const kept = call.kept as Created | undefined; // what `keep` below was given
+  if (kept) return kept;
   const resumed = params.resumeWs ? await workstreams.reopen(params.resumeWs) : undefined;
   if (resumed) {
     const { data } = resumed.workstream;
     if (autoApprove && !resumed.wasOpen) await settings.change(resumed.workstream, { autoApprove });
     return { wsId: data.wsId, name: data.name, resumed: true, messageCount: data.messageCount };
   }
-  const { data } = await workstreams.create({
+  const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
+    wsId,
+    name: alias ?? generated_name,
+    resumed: false,
+    messageCount: 0,
+  });
+  const options = {
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
     ...(autoApprove !== undefined && { autoApprove }),
     ...(workdir !== undefined && { workdir }),
-  });
+  };
+  const { data } = await workstreams.create(options, (row) => call.keep(made(row)));
   return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
 }
+
+type Created = Awaited<ReturnType<Handled<'workstream.create'>>>;
 
 async function page(
   { data }: Workstream,

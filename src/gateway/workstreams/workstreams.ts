@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
-import { UnitRefused } from '../store/store.ts';
+import { type Statement, UnitRefused } from '../store/store.ts';
 import type { AdoptedRun, RunHandle } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
 import { kindOfKey, MAIN, nameTaken, requireFreeName } from './session-keys.ts';
@@ -124,7 +124,8 @@ export class Workstreams {
     return { workstream: await this.#reopen(row.ws_id), wasOpen };
   }
 
-  async create(options: CreateOptions): Promise<Workstream> {
+  /** `also` is committed together with the new row. */
+  async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
     const { store, clock, ids, models } = this.#deps;
     const name = options.name?.trim();
     if (name) await this.requireFree(name);
@@ -142,7 +143,7 @@ export class Workstreams {
         nowMs: clock.now(),
       });
       try {
-        await store.commit({ statements: [insertWorkstream(row)] });
+        await store.commit({ statements: [insertWorkstream(row), ...also(row)] });
       } catch (error) {
         throw error instanceof UnitRefused ? nameTaken(error) : error;
       }
