@@ -43,6 +43,8 @@ const toFragment = (token: Token): DocumentFragment =>
       ),
     ALLOWED_ATTR: ['align', 'checked', 'class', 'disabled', 'href', 'rel', 'start', 'target', 'title', 'type'],
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+    // Without this the line above is asked about these too, and drops them.
+    ADD_URI_SAFE_ATTR: ['align', 'checked', 'disabled', 'rel', 'start', 'target', 'type'],
     ALLOW_DATA_ATTR: false,
   });
 
