@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
-import type { EventStreams } from '../gateway/events/event-streams.ts';
+import type { EventStreams } from '../gateway/streams/event-streams.ts';
 import type { Log } from '../log.ts';
 import type { Binding } from './bind.ts';
 import { createIdentify } from './credentials.ts';

@@ -5,8 +5,8 @@ import {
   type GatewayEventRow,
 } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
+import { encodeTextFrame } from '../frame-encoding.ts';
 import { type Rights, rightsFrom } from '../rights.ts';
-import { encodeTextFrame } from './frame-encoding.ts';
 
 /** A connection as the events see it. */
 export interface Member {

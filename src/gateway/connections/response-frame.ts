@@ -1,6 +1,6 @@
 import { ERROR_CODES, type GatewayError } from '../../../protocol/errors.ts';
 import type { ErrorShape } from '../../../protocol/frames.ts';
-import { encodeTextFrame } from './frame-encoding.ts';
+import { encodeTextFrame } from '../frame-encoding.ts';
 
 export const encodeAnswer = (id: string, payload: unknown): Buffer =>
   encodeTextFrame(JSON.stringify({ type: 'res', id, ok: true, payload }));

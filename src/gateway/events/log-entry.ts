@@ -1,5 +1,5 @@
 import { formatCursor } from '../../../protocol/cursor.ts';
-import { encodeTextFrame } from '../connections/frame-encoding.ts';
+import { encodeTextFrame } from '../frame-encoding.ts';
 import type { StoredEvent } from '../store/store.ts';
 import type { LogEntry } from './log-reader.ts';
 

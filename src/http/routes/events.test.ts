@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { EventStreams } from '../../gateway/events/event-streams.ts';
 import type { LogEntry, Sink } from '../../gateway/events/log-reader.ts';
+import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import { httpEdge, principalWith } from '../../testing/http-edge.ts';
 
 const READ = { authorization: 'Bearer read' };

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/call.ts';
-import type { EventStreams } from '../../gateway/events/event-streams.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
+import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
 import { openSse, type SseStream, sseFrame } from '../sse.ts';
 

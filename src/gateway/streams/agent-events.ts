@@ -1,8 +1,8 @@
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
+import type { EventLog } from '../events/event-log.ts';
 import { type AgentFrame, AgentProjection } from './agent-projection.ts';
-import type { EventLog } from './event-log.ts';
 
 export interface RunIdentity {
   wsId: string;

@@ -1,9 +1,9 @@
-import type { Broadcast } from '../connections/broadcast.ts';
-import type { AgentEvents } from '../events/agent-events.ts';
-import type { UnseenEnds } from '../events/unseen-ends.ts';
-import type { Metrics } from '../metrics.ts';
-import type { WorkstreamData } from './workstream-data.ts';
-import type { WorkstreamObserver } from './workstream-deps.ts';
+import type { Broadcast } from './connections/broadcast.ts';
+import type { Metrics } from './metrics.ts';
+import type { AgentEvents } from './streams/agent-events.ts';
+import type { UnseenEnds } from './streams/unseen-ends.ts';
+import type { WorkstreamData } from './workstreams/workstream-data.ts';
+import type { WorkstreamObserver } from './workstreams/workstream-deps.ts';
 
 interface ObserverDeps {
   broadcast: Broadcast;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog } from '../events/event-log.ts';
 
 /** An end older than this is history, not news. */
 const FRESH_MS = 60_000;

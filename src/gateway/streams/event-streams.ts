@@ -1,4 +1,4 @@
-import type { LogReader, Sink } from './log-reader.ts';
+import type { LogReader, Sink } from '../events/log-reader.ts';
 
 /** What a stream begins with, and from where the log goes on. */
 export interface Opening {

@@ -1,12 +1,12 @@
 import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
 import type { StreamEvent, TransientEvent } from '../../../protocol/stream-events.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { joinDeltas } from '../events/join-deltas.ts';
+import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../workstreams/snapshot.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import type { EventLog } from './event-log.ts';
 import type { EventStreams, Opening } from './event-streams.ts';
-import { joinDeltas } from './join-deltas.ts';
-import { type Resumption, resumption } from './resumption.ts';
 import type { UnseenEnds } from './unseen-ends.ts';
 
 export interface StreamsDeps {

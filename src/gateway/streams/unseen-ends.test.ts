@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { EventLog } from '../events/event-log.ts';
 import { memoryLog } from '../testing/memory-log.ts';
-import { EventLog } from './event-log.ts';
 import { UnseenEnds } from './unseen-ends.ts';
 
 const END: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'idle', run: { run_id: 'r', status: 'ok' } };

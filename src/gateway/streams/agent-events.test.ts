@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { EventLog } from '../events/event-log.ts';
 import { content, memoryLog } from '../testing/memory-log.ts';
 import { AgentEvents } from './agent-events.ts';
-import { EventLog } from './event-log.ts';
 
 const end = (wsId: string): StreamEvent => ({
   type: 'ws_state',
