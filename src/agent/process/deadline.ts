@@ -15,16 +15,3 @@ export function withDeadline(signal: AbortSignal, { clock, ms }: { clock: Clock;
 interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
-
-/** Rejects with the signal's reason when it aborts before the promise settles; leaves no listener behind. */
-export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const give = () => aborted.reject(signal.reason);
-  if (signal.aborted) give();
-  signal.addEventListener('abort', give, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', give);
-  }
-}

@@ -1,9 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../clock.ts';
+import { until } from '../../until.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
-import { orAbort, withDeadline } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { type Environment, toChildEnvironment } from './environment.ts';
 import { endTree, identifyProcess, isSameProcess } from './process-tree.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -73,11 +74,11 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: R
   const reading = readAll(child.output, hooks.onOutput);
   let failure: unknown;
   try {
-    await orAbort(hooks.onProcess(child.leader), hooks.signal);
+    await until(hooks.onProcess(child.leader), hooks.signal);
     hooks.signal.throwIfAborted();
     child.openGate();
     using deadline = withDeadline(hooks.signal, { clock: options.clock, ms: command.timeoutMs });
-    await orAbort(Promise.race([child.exited, reading.failed]), deadline.signal);
+    await until(Promise.race([child.exited, reading.failed]), deadline.signal);
   } catch (error) {
     failure = error;
   }

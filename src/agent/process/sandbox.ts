@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { access, constants, realpath } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
-import { orAbort, withDeadline } from './deadline.ts';
+import { until } from '../../until.ts';
+import { withDeadline } from './deadline.ts';
 import { type Environment, toChildEnvironment } from './environment.ts';
 
 /** Where commands of the agent run: in a sandbox that works on this machine, or without one, and then for a known reason. */
@@ -123,7 +124,7 @@ async function tryOnce(
   const ended = Promise.withResolvers<number | null>();
   child.on('error', ended.reject).on('close', ended.resolve);
   try {
-    const [code, stderr] = await orAbort(Promise.all([ended.promise, text(child.stderr)]), deadline.signal);
+    const [code, stderr] = await until(Promise.all([ended.promise, text(child.stderr)]), deadline.signal);
     return code === 0 ? undefined : `bubblewrap does not work here: ${stderr.trim() || `exit code ${code}`}`;
   } catch (error) {
     child.kill('SIGKILL');

@@ -173,3 +173,15 @@ test('the share of the window has one decimal, and is 0 when the window is unkno
   assert.equal(statusOf({ ...USAGE, promptTokens: 1, completionTokens: 0 }, 3_000, 'low').pct, 0);
   assert.equal(statusOf(USAGE, 0, 'low').pct, 0);
 });
+
+test('a stop does not wait for a model that cannot be found out', async () => {
+  const fixture = runFixture({ turns: [] });
+  const run = {
+    ...fixture.run,
+    settings: { ...fixture.run.settings, model: () => new Promise<never>(() => undefined) },
+  };
+  const waiting = generate(run);
+  fixture.stop(new StopReason('shutdown', 'stopping'));
+  await assert.rejects(waiting, /stopping/);
+  assert.deepEqual(fixture.events, []);
+});

@@ -1,4 +1,5 @@
 import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
+import { until } from '../../until.ts';
 import type { AssistantMessage, ToolCall } from '../message.ts';
 import type { Model, ModelPart, Usage } from '../providers/model.ts';
 import type { RunContext } from './run-context.ts';
@@ -13,7 +14,7 @@ export type Generated =
 
 /** Asks the model for one turn, streams it into the log and records the whole answer. */
 export async function generate(run: RunContext): Promise<Generated> {
-  const model = await run.settings.model();
+  const model = await until(run.settings.model(), run.signal);
   await run.recorder.record({
     events: [{ type: 'thinking_start' }, { type: 'ws_state', ws_id: run.wsId, state: 'thinking' }],
     journal: [{ kind: 'model_called', afterSeq: run.messageCount }],

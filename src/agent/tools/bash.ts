@@ -7,7 +7,12 @@ import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.t
 
 const BashArguments = z.strictObject({
   command: z.string().min(1).max(100_000).describe('The command, for bash -c'),
-  timeout_secs: z.int().min(1).max(600).optional().describe('Seconds after which the command is ended; usually two minutes'),
+  timeout_secs: z
+    .int()
+    .min(1)
+    .max(600)
+    .optional()
+    .describe('Seconds after which the command is ended; usually two minutes'),
 });
 type BashArguments = z.infer<typeof BashArguments>;
 

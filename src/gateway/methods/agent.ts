@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
+import { until } from '../../until.ts';
 import type { Call, Handlers } from '../call.ts';
-import { until } from '../until.ts';
 import type { RunHandle, RunResult } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { ToolCall } from '../../agent/message.ts';
 import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
-import { until } from '../until.ts';
+import { until } from '../../until.ts';
 
 /** One thing that the model does in a turn: say, call, wait, fail. Text alone is content. */
 export type Move = string | ModelPart | Promise<unknown> | Error;

@@ -1,11 +1,11 @@
-/** What the promise gives, unless the signal aborts first: then rejects with its reason and leaves no listener behind. */
+/** What the promise gives, unless the signal aborts first: then rejects with its reason. Leaves no listener behind. */
 export async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
