@@ -148,6 +148,12 @@ test('The end of a run that no stream has carried must be told once to the first
       told,
     );
   }
+  await using early = await daemon.sse(wsId);
+  const seenId = await send(wsId, 'nobody looks, but one');
+  await early.until(({ data }) => data.type === 'ws_state' && data.run?.run_id === seenId);
+  await using late = await daemon.sse(wsId);
+  await mark(wsId, late);
+  assert.deepEqual(typesOf(late.frames), ['connected', 'history', 'info']);
 });
 
 test('`ws_state` must be told on the stream of its workstream as well as on the global one', async () => {
