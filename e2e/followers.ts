@@ -73,7 +73,7 @@ export function followSocket(client: GatewayClient, wsId: string): SocketFollowe
 }
 
 /** Hands over every frame until the stream ends. */
-export async function eachFrame(stream: SseReader, take: (frame: SseFrame) => void): Promise<void> {
+async function eachFrame(stream: SseReader, take: (frame: SseFrame) => void): Promise<void> {
   let last: SseFrame | undefined;
   for (;;) {
     const next: Promise<SseFrame> = stream.until(() => true, { timeoutMs: 600_000, ...(last && { after: last }) });
