@@ -216,11 +216,14 @@ test('Exactly one `ws_state` that says `idle` or `error` must end each run, and 
   await using talk = await openConversation(daemon);
   model.when('good', say('yes'));
   model.when('bad', fail(400));
-  model.when('stopped', stall());
+  model.when('stopped', [say('half'), stall()]);
   const outcomes: unknown[] = [];
   for (const message of ['good', 'bad', 'stopped']) {
     const { runId, answer } = await talk.ask(message);
-    if (message === 'stopped') await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+    if (message === 'stopped') {
+      await talk.until('content', ({ text }) => text === 'half');
+      await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+    }
     await answer.catch(() => undefined); // failed or cancelled
     await talk.ended({ runId });
     const ends = talk.seen.flatMap(({ event }) =>
