@@ -68,6 +68,7 @@ test('a message that could not be queued takes no place in the queue', async () 
   await using fixture = await startedWorkstreams();
   fixture.puppet.turn(never());
   await fixture.send('first');
+  await turnsUntil(() => fixture.main().data.state === 'thinking', 'the model is asked');
   fixture.parts.tap.fails = () => true;
   await assert.rejects(fixture.send('lost'), isUnavailable);
   fixture.parts.tap.fails = undefined;
