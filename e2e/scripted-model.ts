@@ -102,7 +102,7 @@ export async function startScriptedModel({
 }
 
 /** The last thing the user said. */
-export function userText({ messages }: ChatRequest): string {
+function userText({ messages }: ChatRequest): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content;
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }

@@ -81,13 +81,15 @@ async function buildServer(outdir) {
     target: 'node24',
     sourcemap: true,
     logLevel: 'warning',
-    outdir,
+    // Where the files will be in the end: source maps name their sources relative to that.
+    outdir: DIST,
+    write: false,
     // Packages that are CommonJS inside call require() for node's own modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
     },
   };
-  await Promise.all([
+  const bundles = await Promise.all([
     bundle({
       ...shared,
       entryPoints: { main: 'bin/main.ts' },
@@ -101,8 +103,13 @@ async function buildServer(outdir) {
         'checkpoint-worker': 'src/gateway/store/checkpoint-worker.ts',
       },
     }),
-    cp(path.join(ROOT, 'protocol/generated/openapi.json'), path.join(outdir, 'openapi.json')),
   ]);
+  for (const file of bundles.flatMap(({ outputFiles }) => outputFiles)) {
+    const aside = path.join(outdir, path.relative(DIST, file.path));
+    await mkdir(path.dirname(aside), { recursive: true });
+    await writeFile(aside, file.contents);
+  }
+  await cp(path.join(ROOT, 'protocol/generated/openapi.json'), path.join(outdir, 'openapi.json'));
 }
 
 async function buildPage(outdir) {

@@ -9,7 +9,7 @@ import { runTests, toCountLine } from './run-tests.js';
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Fewer tests than these mean that some were not found. Raise them as tests are added. */
-const FLOORS = { unit: 900, 'end-to-end': 60 };
+const FLOORS = { unit: 1_350, 'end-to-end': 215 };
 
 const STATIC_CHECKS = {
   'format and lint': ['biome', 'check', '--error-on-warnings', '--max-diagnostics=200'],
@@ -36,10 +36,17 @@ export function runUnitTests() {
   return runTests({ name: 'unit', files, atLeast: FLOORS.unit, timeoutMs: 60_000 });
 }
 
+/**
+ * These start the daemon from its sources, so that its own coverage is counted; what is measured in a bundle cannot be
+ * mapped back faithfully (lines that never ran count as covered). All other tests run the bundle, as users do.
+ */
+const FROM_SOURCES = ['e2e/command-line.test.ts', 'e2e/start-failures.test.ts'];
+
 /** Runs the tests of the whole product in processes of its own. */
 export function runEndToEndTests() {
   const files = globSync('e2e/**/*.test.ts', { cwd: ROOT }).sort();
-  return runTests({ name: 'end-to-end', files, atLeast: FLOORS['end-to-end'], timeoutMs: 180_000 });
+  const environmentOf = (file) => (FROM_SOURCES.includes(file) ? { E2E_SOURCES: '1' } : {});
+  return runTests({ name: 'end-to-end', files, atLeast: FLOORS['end-to-end'], timeoutMs: 180_000, environmentOf });
 }
 
 /** Tells the counts of a run. */

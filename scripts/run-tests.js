@@ -12,21 +12,26 @@ const MAX_REASON = 4_000;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
 /** Answers the counts; `ok` is false when a test failed or fewer than `atLeast` ran. */
-export async function runTests({ name, files, atLeast, timeoutMs, concurrency = availableParallelism() }) {
+export async function runTests({ name, files, atLeast, timeoutMs, environmentOf = () => ({}) }) {
   const startMs = performance.now();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const queue = [...files];
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
   const work = async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-      const results = await runFile({ file, timeoutMs, reportPath: path.join(folder, String(queue.length)) });
+      const results = await runFile({
+        file,
+        timeoutMs,
+        environment: environmentOf(file),
+        reportPath: path.join(folder, String(queue.length)),
+      });
       for (const result of results) {
         counts[result.outcome] += 1;
         if (result.outcome === 'failed') process.stdout.write(toReport(result));
       }
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
   await rm(folder, { recursive: true });
   const missing = Math.max(0, atLeast - counts.passed - counts.failed);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);
@@ -42,11 +47,11 @@ export function toCountLine({ name, passed, failed, skipped, files, seconds }) {
 }
 
 /** The outcome of every test of the file, and one more that failed when the file itself did. */
-async function runFile({ file, timeoutMs, reportPath }) {
+async function runFile({ file, timeoutMs, environment, reportPath }) {
   const startMs = performance.now();
   const { code, signal, output } = await runProcess(
     [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`, file],
-    timeoutMs,
+    { timeoutMs, environment },
   );
   const lines = (await readFile(reportPath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
   const entries = lines.map((line) => JSON.parse(line));
@@ -73,10 +78,11 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 /** A daemon that a killed test leaves behind goes with it: both are of one process group. */
-function runProcess(args, timeoutMs) {
+function runProcess(args, { timeoutMs, environment }) {
   return new Promise((resolve, reject) => {
     // Inside a test the runner would make its children speak to it instead of to our reporter.
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+    const env = { ...inherited, ...environment };
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     groups.add(child.pid);
     // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.

@@ -43,7 +43,7 @@ export const ConnectParams = z
   .meta({ id: 'ConnectParams' });
 
 /** The state a client starts from: who is here, how the daemon is. */
-export const Snapshot = z
+const Snapshot = z
   .strictObject({
     presence: z.array(PresenceEntry),
     health: z.unknown(),
@@ -74,7 +74,6 @@ export const HelloOk = z
 
 export type PresenceEntry = z.infer<typeof PresenceEntry>;
 export type ConnectParams = z.infer<typeof ConnectParams>;
-export type Snapshot = z.infer<typeof Snapshot>;
 export type HelloOk = z.infer<typeof HelloOk>;
 
 /** Not in `features.methods`: valid only as the first request, which the handshake answers itself. */

@@ -45,7 +45,7 @@ export async function executeAt(
   }
 }
 
-export function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared {
+function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared {
   return { kind: 'refused', header: `${call.tool}: ${call.path}`, reason };
 }
 

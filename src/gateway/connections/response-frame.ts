@@ -11,7 +11,7 @@ export function encodeRefusal(id: string, error: GatewayError): Buffer {
   return encodeTextFrame(JSON.stringify({ type: 'res', id, ok: false, payload, error: toErrorShape(error) }));
 }
 
-export function toErrorShape({ code, message, details, retryAfterMs }: GatewayError): ErrorShape {
+function toErrorShape({ code, message, details, retryAfterMs }: GatewayError): ErrorShape {
   return {
     code,
     message,

@@ -6,7 +6,7 @@ import { until } from '../../until.ts';
 /** One thing that the model does in a turn: say, call, wait, fail. Text alone is content. */
 export type Move = string | ModelPart | Promise<unknown> | Error;
 
-export const USAGE: Usage = { promptTokens: 70, completionTokens: 30, cacheCreationTokens: 0, cacheReadTokens: 0 };
+const USAGE: Usage = { promptTokens: 70, completionTokens: 30, cacheCreationTokens: 0, cacheReadTokens: 0 };
 
 /** A call as the puppet makes it, for `turn`. */
 export const calling = (name: string, args: object = {}, id = `call_${name}`): ModelPart => ({

@@ -53,7 +53,7 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
   return recovered;
 }
 
-export function foldJournal(rows: readonly JournalTable[]): Progress {
+function foldJournal(rows: readonly JournalTable[]): Progress {
   const progress = newProgress();
   // The generic seam between stored JSON and the entries that were written as it.
   for (const { kind, body_json } of rows) advance(progress, { kind, ...JSON.parse(body_json) } as JournalEntry);

@@ -38,7 +38,7 @@ interface Tap {
 }
 
 /** Workstreams over a real store in a temporary folder, whose process can die at any moment. */
-export async function workstreamsFixture(options: WorkstreamsOptions = {}) {
+async function workstreamsFixture(options: WorkstreamsOptions = {}) {
   const dir = tempDir();
   const clock = fakeClock(1_000_000);
   const log = recordingLog();

@@ -31,7 +31,6 @@ function DiffLines({ text }: { text: string }) {
   return (
     <code class="diff">
       {lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
         <span key={index} class={lineClass(line)}>{`${line}\n`}</span>
       ))}
     </code>
