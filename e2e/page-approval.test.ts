@@ -123,6 +123,49 @@ test('a second tab and another browser see the question; one answers and the oth
   assert.deepEqual(await Promise.all([page, ...others].map(blocksOf)), [told, told, told]);
 });
 
+test('a question takes no key in flight: who types goes on typing, and Enter approves nothing', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'typing');
+  const rest = stall();
+  model.when('slowly', [say('Let me see.'), rest, bash('echo ran > typed.txt')], say('Never mind.'));
+  await send(page, 'slowly');
+  await page.locator('.answer', { hasText: 'Let me see.' }).waitFor();
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.pressSequentially('my next ');
+  rest.release();
+  await page.locator('.approval.pending').waitFor();
+  await page.keyboard.type('thought');
+  await page.keyboard.press('Enter');
+  assert.equal(await field.inputValue(), 'my next thought');
+  await field.fill('');
+  await page.locator('.approval.pending').focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Space');
+  await button(page, 'Deny…').click();
+  await page.keyboard.type('not now');
+  await page.keyboard.press('Enter');
+  await page.locator('.outcome.denied', { hasText: 'not now' }).waitFor();
+  assert.equal(await contentOf('typed.txt'), 'not there');
+});
+
+test('who reads further up is told of a question, and Review goes there', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'review');
+  const rest = stall();
+  model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo reviewed')]);
+  await send(page, 'at length');
+  await page.locator('.answer', { hasText: 'A line.' }).waitFor();
+  await page.locator('.transcript').focus();
+  await page.keyboard.press('Home');
+  await page.getByRole('button', { name: 'Go to the latest' }).waitFor();
+  await page.waitForFunction(() => document.querySelector('.transcript')?.scrollTop === 0); // it glides
+  rest.release();
+  await page.locator('.review', { hasText: 'May the agent do this?' }).waitFor();
+  await button(page, 'Review').click();
+  await page.locator('.review').waitFor({ state: 'detached' });
+  await button(page, 'Approve').click({ trial: true });
+});
+
 test('Stop ends an answer in mid-stream and keeps what was said', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'stop');

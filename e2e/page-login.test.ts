@@ -87,7 +87,7 @@ test('logging out ends the session at once, in the other tab too', async (t) => 
 test('a banner says that the demo answers, and the demo does', async (t) => {
   const { page } = await visit(t, daemon);
   await page.locator('.banner.info', { hasText: /demo/ }).waitFor();
-  assert.equal(await page.locator('.welcome').isVisible(), true);
+  await page.locator('.welcome').waitFor();
   await send(page, 'help');
   await page.locator('.answer', { hasText: 'I am the demo model built into Headgate' }).waitFor();
   assert.equal(await page.locator('.welcome').count(), 0);

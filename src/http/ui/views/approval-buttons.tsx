@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Desk } from '../state/app.ts';
 import type { ApprovalBlock } from '../state/blocks.ts';
 import type { Tab } from '../state/tab.ts';
@@ -107,6 +108,9 @@ function Choices({ question, busy, onApprove, go, decide }: ChoicesProps) {
 
 function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onDeny(feedback: string): void }) {
   const feedback = useSignal('');
+  const field = useRef<HTMLInputElement>(null);
+  // The field appears because somebody chose to deny: this is where they type next.
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <form
       class="decide deny"
@@ -116,9 +120,7 @@ function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onD
       }}
     >
       <input
-        // The field appears because somebody chose to deny: this is where they type next.
-        // biome-ignore lint/a11y/noAutofocus: see above.
-        autoFocus
+        ref={field}
         aria-label="What should it do instead? (optional)"
         placeholder="What should it do instead? (optional)"
         maxLength={16_384}
