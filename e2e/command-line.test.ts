@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { runHeadgate, startDaemon } from './daemon.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import { say } from './scripted-steps.ts';
@@ -90,6 +93,16 @@ test('the banner says link, model, folders and sandbox; its link logs in', async
   assert.ok(stdout.includes(`  Home     ${daemon.home}\n  Folder   ${daemon.home}/workspace`));
   const [, code] = daemon.loginLink().split('#login=');
   assert.equal((await daemon.post('/v1/api/auth/login', { code })).status, 200);
+});
+
+test('the banner’s command for another link can be pasted into a shell', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "it's a "));
+  await using other = await startDaemon({ home: path.join(folder, 'home') });
+  const [, command = ''] = /; another one: (.*)$/m.exec(other.output().stdout) ?? [];
+  const { stdout } = await promisify(execFile)('sh', ['-c', command.replace('headgate', 'printf "%s|"')]);
+  assert.equal(stdout, `link|--home|${other.home}|`);
+  await other.stop();
+  await rm(folder, { recursive: true });
 });
 
 test('with --no-auth the banner shows the plain address, and no token is needed', async () => {

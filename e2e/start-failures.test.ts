@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -127,5 +127,16 @@ test('a Node.js that is too old is told so before anything is loaded', async () 
     code: 1,
     stdout: '',
     stderr: 'headgate: needs Node.js 24 or newer, and this is 20.20.2\n',
+  });
+});
+
+test('without a build the command says how to make one', async () => {
+  const copy = path.join(folder, 'unbuilt/bin/headgate.js');
+  await cp(new URL('../bin/headgate.js', import.meta.url), copy);
+  await writeFile(path.join(folder, 'unbuilt/package.json'), '{ "type": "module" }');
+  await assert.rejects(promisify(execFile)(process.execPath, [copy]), {
+    code: 1,
+    stdout: '',
+    stderr: 'headgate: not built yet; run: npm run build\n',
   });
 });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = path.join(ROOT, 'dist');
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 /** What each part is made from. A part whose sources are as they were is left alone. */
 const PARTS = {
@@ -128,24 +128,25 @@ async function moveInto(from, to) {
   if (names.includes('main.js')) await sweepChunks(to, names);
 }
 
-/** A daemon that still runs the build before may load its chunks later, so they are kept for a day. */
+/** A daemon that still runs the build before may load its chunks later, so they are kept for an hour. */
 async function sweepChunks(dist, current) {
   const builtMs = (await stat(path.join(dist, 'main.js'))).mtimeMs;
   for (const name of await readdir(path.join(dist, 'chunks'))) {
     const chunk = path.join('chunks', name);
     const { mtimeMs } = await stat(path.join(dist, chunk));
-    if (!current.includes(chunk) && builtMs - mtimeMs > DAY_MS) await rm(path.join(dist, chunk), { force: true });
+    if (!current.includes(chunk) && builtMs - mtimeMs > HOUR_MS) await rm(path.join(dist, chunk), { force: true });
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = process.argv.slice(2);
-  const unknown = options.find((option) => option !== '--if-stale');
+  const unknown = options.find((option) => option !== '--if-stale' && option !== '--clean');
   if (unknown !== undefined) {
-    process.stderr.write(`build: unknown option ${unknown}; there is only --if-stale\n`);
+    process.stderr.write(`build: unknown option ${unknown}; there are --if-stale and --clean\n`);
     process.exit(2);
   }
   const startMs = performance.now();
+  if (options.includes('--clean')) await rm(DIST, { recursive: true, force: true });
   const built = await build({ ifStale: options.includes('--if-stale') });
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
   if (built.length > 0) process.stderr.write(`built ${built.join(' and ')} in ${seconds} s\n`);

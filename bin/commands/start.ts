@@ -47,7 +47,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   });
   guardProcess({ home, starting, log });
   const daemon = await starting;
-  await announce({ home, options, daemon, version, linkCommand: toLinkCommand(flags, environment) });
+  await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
 }
 
 interface Guarded {
@@ -98,7 +98,8 @@ function toLocalUrl(host: string, port: number): string {
 }
 
 /** The command as this person has to type it: from a clone there is no `headgate` on the PATH. */
-function toLinkCommand({ home }: StartFlags, environment: Surroundings['environment']): string {
+function toLinkCommand(home: string, { environment, userHome }: Surroundings): string {
   const program = environment.npm_lifecycle_event === 'start' ? 'npx headgate' : 'headgate';
-  return `${program} link${home === undefined ? '' : ` --home ${home}`}`;
+  if (home === resolveHome({}, { environment: {}, userHome, cwd: '/' })) return `${program} link`;
+  return `${program} link --home ${/[^\w./-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home}`;
 }
