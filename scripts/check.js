@@ -33,7 +33,10 @@ export async function checkStatically() {
 /** Runs the tests that lie beside the code. */
 export function runUnitTests() {
   const files = globSync('{src,protocol,bin,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
-  return runTests({ name: 'unit', files, atLeast: FLOORS.unit, timeoutMs: 60_000 });
+  // Files share most of what they load. Coverage would be less exact with it.
+  const cache = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compiled-tests') };
+  const environmentOf = () => (process.env.NODE_V8_COVERAGE === undefined ? cache : {});
+  return runTests({ name: 'unit', files, atLeast: FLOORS.unit, timeoutMs: 60_000, environmentOf });
 }
 
 /**
