@@ -32,7 +32,10 @@ export async function closeServer(server: Server): Promise<void> {
   await closed;
 }
 
-/** Where people reach the daemon, without a slash at the end. */
+/**
+ * Where people reach the daemon, without a slash at the end. The address that is bound and no name: `localhost` may lead
+ * a browser to ::1, where another user of the machine could listen and read the login code.
+ */
 export function urlOf({
   host,
   port,
@@ -43,8 +46,8 @@ export function urlOf({
   publicUrl: string | undefined;
 }): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, '');
-  const name = LOCAL.has(host) ? 'localhost' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  const address = BOUND[host] ?? host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-const LOCAL = new Set(['0.0.0.0', '127.0.0.1', '::', '::1']);
+const BOUND: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

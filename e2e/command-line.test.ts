@@ -62,7 +62,7 @@ test('an address and a token name a daemon without its home', async () => {
 test('link prints a link that logs in once', async () => {
   const { code, stdout } = await runHeadgate(['link'], here);
   assert.equal(code, 0);
-  const [, loginCode] = /^http:\/\/localhost:\d+\/#login=([0-9a-f]{32})\n$/.exec(stdout) ?? [];
+  const [, loginCode] = /^http:\/\/127\.0\.0\.1:\d+\/#login=([0-9a-f]{32})\n$/.exec(stdout) ?? [];
   const login = () => daemon.post('/v1/api/auth/login', { code: loginCode });
   assert.deepEqual([(await login()).status, (await login()).status], [200, 401]);
 });
@@ -108,7 +108,7 @@ test('the banner’s command for another link can be pasted into a shell', async
 test('with --no-auth the banner shows the plain address, and no token is needed', async () => {
   await using open = await startDaemon({ args: ['--no-auth'] });
   assert.equal(open.loginLink(), '');
-  assert.match(open.output().stdout, /^ {2}Open {5}http:\/\/localhost:\d+$/m);
+  assert.match(open.output().stdout, /^ {2}Open {5}http:\/\/127\.0\.0\.1:\d+$/m);
   const response = await fetch(new URL('/v1/api/workstreams', open.url));
   assert.equal(response.status, 200);
 });

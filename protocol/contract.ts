@@ -13,6 +13,8 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   interim?: z.ZodType;
   /** The method takes `idempotencyKey`: a repeat with the same key and params gets the first answer, for 24 h. */
   idempotency?: 'required' | 'optional';
+  /** What one call takes of a connection's inbound budget, in requests; 1 where it says nothing. */
+  weight?: number;
   /** Calls that share this key never overlap. */
   serial?(params: z.output<P>): string;
 }

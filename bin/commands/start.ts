@@ -8,6 +8,7 @@ import { type Daemon, type Replacements, startDaemon } from '../compose.ts';
 import { loadConfig } from '../config.ts';
 import { removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
 import { openHomeFolder } from '../home-folder.ts';
+import { urlOf } from '../listen.ts';
 import { createLog } from '../log.ts';
 import { type Options, resolveHome, resolveOptions, type StartFlags, type Surroundings } from '../options.ts';
 import { createStopSignals } from '../stop-signals.ts';
@@ -83,18 +84,10 @@ interface Announcement {
 }
 
 async function announce({ home, options, daemon, version, linkCommand }: Announcement): Promise<void> {
-  const url = toLocalUrl(options.host, daemon.port);
+  const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // whatever name the world knows it by
   await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
-}
-
-const LOCAL_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-/** Where this machine reaches the daemon, whatever name the world knows it by. */
-function toLocalUrl(host: string, port: number): string {
-  const address = LOCAL_ADDRESS[host] ?? host;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /** The command as this person has to type it: from a clone there is no `headgate` on the PATH. */

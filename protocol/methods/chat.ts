@@ -42,6 +42,7 @@ export const chatContracts = {
   'chat.history': contract({
     summary: 'The last messages of a session, oldest first; unknown sessions are empty.',
     scope: 'read',
+    weight: 3,
     params: z
       .strictObject({ sessionKey: NonEmpty, limit: z.int().min(1).max(1000).optional() })
       .meta({ id: 'ChatHistoryParams' }),

@@ -6,6 +6,7 @@ export const eventsContracts = {
   'events.subscribe': contract({
     summary: 'Follow one workstream: answered before its first event, which arrives as `workstream`.',
     scope: 'read',
+    weight: 3,
     params: z.strictObject({ wsId: z.string(), after: z.string().optional() }).meta({ id: 'EventsSubscribeParams' }),
     result: z
       .strictObject({

@@ -79,6 +79,7 @@ export const workstreamContracts = {
   'workstream.saved': contract({
     summary: 'Stored workstreams, most recently updated first.',
     scope: 'read',
+    weight: 3,
     params: z
       .strictObject({ limit: z.int().min(1).max(500).optional(), before: Count.optional() })
       .meta({ id: 'WorkstreamSavedParams' }),
@@ -87,6 +88,7 @@ export const workstreamContracts = {
   'workstream.create': contract({
     summary: 'Make a workstream, or reopen a stored one with resumeWs.',
     scope: 'write',
+    weight: 3,
     params: z
       .strictObject({
         name: z.string().max(128).optional(),
@@ -105,12 +107,14 @@ export const workstreamContracts = {
   'workstream.get': contract({
     summary: 'One workstream with the last page of its messages.',
     scope: 'read',
+    weight: 3,
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamGetParams' }),
     result: z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }).meta({ id: 'WorkstreamGetResult' }),
   }),
   'workstream.history': contract({
     summary: 'A page of stored messages, oldest first, ending before `before`.',
     scope: 'read',
+    weight: 3,
     params: z
       .strictObject({ wsId: WsId, before: Count.optional(), limit: z.int().min(1).max(500).optional() })
       .meta({ id: 'WorkstreamHistoryParams' }),
@@ -167,6 +171,7 @@ export const workstreamContracts = {
   'workstream.command': contract({
     summary: 'A slash command; its output arrives as events.',
     scope: 'write',
+    weight: 3,
     params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
     result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }).meta({ id: 'WorkstreamCommandResult' }),
     serial: ({ wsId }: { wsId: string }) => wsId,

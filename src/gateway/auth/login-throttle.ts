@@ -41,7 +41,8 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
     begin(kind, address) {
       const nowMs = clock.monotonic();
       const all = failuresOf(`kind:${kind}`, nowMs);
-      const own = failuresOf(`address:${networkOf(address)}`, nowMs);
+      // Wrong tokens of one program do not keep a person with a good link out.
+      const own = failuresOf(`address:${kind}:${networkOf(address)}`, nowMs);
       const waitMs = Math.max(lockOf(all, PER_KIND, nowMs), lockOf(own, PER_ADDRESS, nowMs));
       if (waitMs > 0) return { kind: 'locked', retryAfterMs: waitMs };
       for (const failures of [all, own]) failures.atMs.push(nowMs);

@@ -1,5 +1,7 @@
+import type { Contract } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { RequestFrame } from '../../../protocol/frames.ts';
+import { CONTRACTS, isMethodName } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { problemsOf } from '../../../protocol/parse.ts';
 import type { Clock } from '../../clock.ts';
@@ -68,14 +70,21 @@ export function createRequests(options: RequestsOptions): Requests {
 
   return {
     onText(text) {
-      const waitMs = bucket.take();
-      if (waitMs > 0) options.onRateLimited();
       const frame = readRequest(text);
+      const waitMs = bucket.take(weightOf(frame));
+      if (waitMs > 0) options.onRateLimited();
       const refusal = refusalOf(frame, waitMs);
       if (refusal) outbox.answer(encodeRefusal(frame.id, refusal));
       else if (frame.kind === 'read') void answer(frame);
     },
   };
+}
+
+/** Reading pages of a store costs more than asking how things are; the row says how much. */
+function weightOf(frame: ReadRequest): number {
+  if (frame.kind === 'refused' || !isMethodName(frame.method)) return 1;
+  const row: Contract = CONTRACTS[frame.method];
+  return row.weight ?? 1;
 }
 
 type ReadRequest = (RequestFrame & { kind: 'read' }) | { kind: 'refused'; id: string; error: GatewayError };

@@ -8,20 +8,20 @@ interface TokenBucketOptions {
 
 /** A budget of events that refills with time. */
 export interface TokenBucket {
-  /** 0 when the event is within the budget, otherwise the milliseconds until one will be. */
-  take(): number;
+  /** 0 when an event of this weight is within the budget, otherwise the milliseconds until it will be. */
+  take(weight?: number): number;
 }
 
 export function createTokenBucket({ burst, perSecond, clock }: TokenBucketOptions): TokenBucket {
   let tokens = burst;
   let countedMs = clock.monotonic();
   return {
-    take() {
+    take(weight = 1) {
       const nowMs = clock.monotonic();
       tokens = Math.min(burst, tokens + ((nowMs - countedMs) * perSecond) / 1000);
       countedMs = nowMs;
-      if (tokens < 1) return Math.ceil(((1 - tokens) * 1000) / perSecond);
-      tokens -= 1;
+      if (tokens < weight) return Math.ceil(((weight - tokens) * 1000) / perSecond);
+      tokens -= weight;
       return 0;
     },
   };

@@ -46,6 +46,7 @@ async function accept(
     const handle = await runs.find(kept.runId, { principal, wsId: kept.wsId });
     if (handle) return handle;
   }
+  if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
   const workstream = await workstreams.obtainByKey(params.sessionKey?.trim() || params.sessionId?.trim() || MAIN);
   const { wsId } = workstream.data;

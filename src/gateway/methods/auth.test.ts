@@ -73,14 +73,25 @@ test('nothing, or the wrong thing, is refused with the same words', async () => 
   }
 });
 
-test('guessing is slowed down, whichever field is guessed', async () => {
+test('guessing codes is slowed down, and leaves the right token its way in', async () => {
   await using world = await setUp();
-  const guesses = [{ code: 'a' }, { token: 'b' }, {}, { code: 'a', token: TOKEN }, { code: '' }];
+  const guesses = [{ code: 'a' }, { code: 'b' }, { code: 'c' }, { code: 'a', token: TOKEN }, { code: '' }];
   for (const guess of guesses) await assert.rejects(world.login(guess), INVALID);
   const { code } = await world.link();
   const slow = { code: 'RATE_LIMITED', message: 'Too many login attempts', retryAfterMs: 300_000 };
   await assert.rejects(world.login({ code }), slow);
+  assert.equal((await world.login({ token: TOKEN })).status, 'ok');
   assert.equal((await world.login({ code }, '5.6.7.8')).status, 'ok');
+});
+
+test('guessing tokens is slowed down, and leaves a link its way in', async () => {
+  await using world = await setUp();
+  for (const token of ['a', 'b', 'c', '', undefined]) {
+    await assert.rejects(world.login(token === undefined ? {} : { token }), INVALID);
+  }
+  await assert.rejects(world.login({ token: TOKEN }), { code: 'RATE_LIMITED' });
+  const { code } = await world.link();
+  assert.equal((await world.login({ code })).status, 'ok');
 });
 
 test('logging out ends the session everywhere', async () => {

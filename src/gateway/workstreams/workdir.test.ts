@@ -68,3 +68,10 @@ test('a relative standard folder is refused before anything is made', async (t) 
   await assert.rejects(resolveWorkdir({ ...policy, standard: 'made-by-a-test' }), { code: 'INVALID_REQUEST' });
   assert.equal(existsSync('made-by-a-test'), false);
 });
+
+test('a standard folder elsewhere that does not exist is refused, not made', async (t) => {
+  const { policy, userHome } = machine(t);
+  const standard = join(userHome, 'mistyped');
+  await assert.rejects(resolveWorkdir({ ...policy, standard }), { code: 'INVALID_REQUEST', message: /does not exist/ });
+  assert.equal(existsSync(standard), false);
+});

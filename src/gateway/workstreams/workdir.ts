@@ -15,7 +15,10 @@ export interface WorkdirPolicy {
 export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Promise<string> {
   const given = asked ?? policy.standard;
   if (!path.isAbsolute(given)) throw refused(given, 'it must be an absolute path');
-  if (given === policy.standard) await mkdir(given, { recursive: true, mode: 0o700 });
+  // Only a folder in our own home is ours to make: a mistyped --workdir is refused, not created.
+  if (given === policy.standard && given.startsWith(policy.home + path.sep)) {
+    await mkdir(given, { recursive: true, mode: 0o700 });
+  }
   const real = await resolved(given);
   if (!(await stat(real)).isDirectory()) throw refused(given, 'it is not a directory');
   const home = await realpath(policy.home);

@@ -34,7 +34,10 @@ test('a login posts JSON to the page’s own host', async () => {
 test('a refused login says what to do', async () => {
   const refusal = (status: number) => createLogin(async () => new Response('{}', { status })).login({ code: 'old' });
   await assert.rejects(refusal(401), new LoginError('This link has been used or has expired. Get a new one.'));
-  await assert.rejects(refusal(429), new LoginError('Too many attempts. Wait a minute and try again.'));
+  await assert.rejects(
+    refusal(429),
+    new LoginError('Too many attempts. Wait five minutes and try again; repeated failures make it longer.'),
+  );
 });
 
 test('the status is read from the names of the HTTP interface', async () => {

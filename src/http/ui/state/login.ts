@@ -62,7 +62,7 @@ export function toCredential(pasted: string): Credential | undefined {
 }
 
 function toRefusal(status: number, byLink: boolean): string {
-  if (status === 429) return 'Too many attempts. Wait a minute and try again.';
+  if (status === 429) return 'Too many attempts. Wait five minutes and try again; repeated failures make it longer.';
   if (status === 401 && byLink) return 'This link has been used or has expired. Get a new one.';
   if (status === 401) return 'Headgate does not know this token.';
   return `Headgate answered ${status}.`;

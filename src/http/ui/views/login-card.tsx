@@ -30,7 +30,7 @@ export function LoginCard({ app, problem }: { app: App; problem: string | undefi
           <code>headgate link</code>
         </pre>
         <p class="aside">
-          In a clone of the repository: <code>node bin/headgate.js link</code>
+          In a clone of the repository: <code>npx headgate link</code>
         </p>
         <form onSubmit={(event) => void submit(event)}>
           <label for="credential">Or paste the link, or a token</label>
