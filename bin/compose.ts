@@ -141,10 +141,11 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     killLeftover: (process) => runner.killLeftover(process),
     resolveWorkdir: (asked) => resolveWorkdir(workdirs, asked),
     originPolicy,
-    server: { version: options.version, host: hostname(), nodeId: nodeIdOf(options.ids), platform: platform() },
+    server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
     approvalMs: options.config.approvalTimeoutSecs * 1000,
     maxWorkstreams: options.config.server.maxWorkstreams,
   });
+  gateway.metrics.observeProcess();
   await gateway.recover();
   const server = createHttp(options, { gateway, originPolicy, ...auth, closing: stopping.signal });
   address.port = await listen(server, address);
@@ -249,8 +250,8 @@ function createHttp(options: DaemonOptions, { gateway, originPolicy, authenticat
   return server;
 }
 
-/** The machine as /health names it: its host name and four characters that tell two daemons of it apart. */
-const nodeIdOf = (ids: Ids): string => `${hostname() || 'headgate'}_${ids.secret(2)}`;
+/** The machine as /health names it: its host name and what tells two daemons of it apart, the same at every start. */
+const nodeIdOf = ({ epoch }: SqliteStore): string => `${hostname() || 'headgate'}_${epoch.slice(0, 4)}`;
 
 /** What is wrong with the machine or its files is told to the person in one line. */
 async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {

@@ -135,3 +135,11 @@ test('two instances do not share a registry', async () => {
   one.messageSent();
   assert.match(await other.text(), /^service_messages_sent_total 0$/m);
 });
+
+test('the process itself is observed once that is asked for', async () => {
+  const { metrics, lines } = setUp();
+  assert.deepEqual(await lines('nodejs_heap_size_used_bytes'), []);
+  metrics.observeProcess();
+  const [line = ''] = await lines('nodejs_heap_size_used_bytes');
+  assert.ok(Number(line.split(' ')[1]) > 1_000_000, line);
+});

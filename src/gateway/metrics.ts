@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
 
@@ -19,6 +19,8 @@ export interface Metrics {
   evicted(): void;
   /** Names who is asked for the gauges when they are read; until then they are absent. */
   mirror(state: MirroredState): void;
+  /** Adds the usual series about the process: memory, CPU, handles, the event loop's lag. Call once. */
+  observeProcess(): void;
   /** The text exposition format, version 0.0.4. */
   text(): Promise<string>;
 }
@@ -54,12 +56,16 @@ export function createMetrics(): Metrics {
     rateLimited: counts.rateLimited,
     evicted: counts.evicted,
     mirror: (state) => createGauges(registry, state),
+    observeProcess: () =>
+      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS }),
     text: () => registry.metrics(),
   };
 }
 
 /** More label sets than any table of ours gives are folded into one, so that a mistake cannot fill the memory. */
 const MAX_LABEL_SETS = 1_000;
+/** An idle daemon wakes this often to see how late it is. */
+const LAG_RESOLUTION_MS = 20;
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
 
