@@ -97,7 +97,7 @@ test('killed twice in one answer it is asked for again, the third time the run e
     await killAndRestart(talk);
   }
   await talk.ended(question);
-  const message = 'The answer was interrupted three times by restarts of the daemon. Send the message again.';
+  const message = 'The answer was interrupted three times by crashes of the daemon. Send the message again.';
   await assert.rejects(talk.repeat(question), {
     code: 'UNAVAILABLE',
     message,

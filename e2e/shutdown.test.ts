@@ -62,6 +62,22 @@ test('SIGTERM while the model answers: it is asked again at the next start', asy
   ]);
 });
 
+test('SIGTERM in mid-answer, however often, is not counted against the answer', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('terminated again and again', [say('half'), stall()]);
+  const question = await askFor(talk, 'terminated again and again');
+  await talk.until('content');
+  for (let stops = 1; stops <= 4; stops++) {
+    const asked = model.requests.length;
+    await terminate();
+    if (stops === 4) model.when('terminated again and again', say('whole'));
+    await startAgain(talk);
+    await model.request(asked);
+  }
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  assert.deepEqual(speechOf(await talk.agree()), ['user: terminated again and again', 'assistant: whole']);
+});
+
 test('SIGTERM while a person is asked: the question waits for the next start', async () => {
   await using talk = await openConversation(daemon);
   model.when('terminated in doubt', callTools({ name: 'bash', arguments: { command: 'echo hi' } }), say('done'));

@@ -27,6 +27,18 @@ test('a turn that is asked again counts as another attempt of the same turn', ()
   assert.deepEqual(called, { ...newProgress(), phase: 'generating', afterSeq: 4, attempts: 2, turns: 1 });
 });
 
+test('a stop in order is no attempt: only crashes count', () => {
+  const stoppedTwice = foldEntries([
+    { kind: 'started' },
+    { kind: 'model_called', afterSeq: 4 },
+    { kind: 'suspended' },
+    { kind: 'model_called', afterSeq: 4 },
+    { kind: 'suspended' },
+    { kind: 'model_called', afterSeq: 4 },
+  ]);
+  assert.deepEqual(stoppedTwice, { ...newProgress(), phase: 'generating', afterSeq: 4, attempts: 1, turns: 1 });
+});
+
 test('an answer begins a batch and forgets the turn before', () => {
   const progress = foldEntries([
     ...answered,

@@ -21,6 +21,7 @@ export type JournalEntry =
   | { kind: 'tool_started'; callId: string; safeToRepeat: boolean }
   | { kind: 'tool_process'; callId: string; process: ProcessIdentity }
   | { kind: 'tool_finished'; callId: string }
+  | { kind: 'suspended' } // the daemon stopped in order; the turn goes on after a restart
   | { kind: 'ended'; status: 'ok' | 'error' | 'cancelled' | 'timeout' };
 
 export interface ToolProgress {
@@ -109,6 +110,10 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       progress.tools.set(entry.callId, { ...tool, state: 'finished' });
       return;
     }
+    case 'suspended':
+      // A stop in order says nothing against the turn: only crashes count as attempts.
+      if (progress.phase === 'generating') progress.attempts -= 1;
+      return;
     case 'ended':
       progress.phase = 'ended';
       return;

@@ -192,14 +192,17 @@ test('a run that takes too long ends as a timeout, in state error', async () => 
   ]);
 });
 
-test('a shutdown suspends the run and writes nothing', async () => {
-  for (const turn of [endless, answerOf('', [ONE])]) {
+test('a shutdown suspends the run: a turn that was put off is no turn that was cut off, a question just waits', async () => {
+  for (const [turn, written] of [
+    [endless, [{ journal: [{ kind: 'suspended' }] }]],
+    [answerOf('', [ONE]), []],
+  ] as const) {
     const fixture = runFixture({ turns: [turn], tools: { act: { needsApproval: true } } });
     const ended = runToEnd(fixture.run);
     await until(() => has(fixture, 'content') || has(fixture, 'approve_request'));
     const before = fixture.steps.length;
     fixture.stop(new StopReason('shutdown', 'bye'));
-    assert.deepEqual([await ended, fixture.steps.length], ['suspended', before]);
+    assert.deepEqual([await ended, fixture.steps.slice(before)], ['suspended', written]);
   }
 });
 

@@ -27,10 +27,20 @@ export async function runToEnd(run: RunContext): Promise<'ended' | 'suspended' |
     return 'ended';
   } catch (error) {
     if (error instanceof RunSuperseded) return 'superseded';
-    if (run.stopping.aborted || stopOf(run)?.kind === 'shutdown') return 'suspended';
+    if (run.stopping.aborted || stopOf(run)?.kind === 'shutdown') return suspend(run);
     run.log.error({ err: error, runId: run.runId }, 'the end of a run could not be recorded; a restart will');
     return 'suspended';
   }
+}
+
+/** Notes that the turn was put off in order. Without the note, when the store takes none, it counts as cut off by a crash. */
+async function suspend(run: RunContext): Promise<'suspended'> {
+  if (run.progress.phase === 'generating') {
+    await run.recorder.record({ journal: [{ kind: 'suspended' }] }).catch((error: unknown) => {
+      run.log.warn({ err: error, runId: run.runId }, 'that a run was put off could not be recorded');
+    });
+  }
+  return 'suspended';
 }
 
 /** Works until there is an end to record. Rejects when there is none: the run was taken away, or goes on later. */
@@ -80,7 +90,7 @@ async function converse(run: RunContext): Promise<string> {
 }
 
 const INTERRUPTED_TOO_OFTEN =
-  'The answer was interrupted three times by restarts of the daemon. Send the message again.';
+  'The answer was interrupted three times by crashes of the daemon. Send the message again.';
 
 function lastWords(run: RunContext): string {
   const last = run.messages.at(-1);

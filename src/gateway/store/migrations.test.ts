@@ -8,6 +8,8 @@ import { MIGRATIONS, type Migration, migrate } from './migrations.ts';
 import { UPSERT_META } from './store-identity.ts';
 
 const log = recordingLog();
+/** As the first release had it. */
+const FIRST = MIGRATIONS.slice(0, 1);
 const second: Migration = {
   version: 2,
   statements: ['create table later (x integer)', 'insert into later values (1)'],
@@ -22,7 +24,7 @@ test('the versions count from 1 without gaps', () => {
 
 test('an older file is copied before it is migrated', (t) => {
   const { connection, path } = openVersion1(t);
-  migrate(connection, { path, log, migrations: [...MIGRATIONS, second] });
+  migrate(connection, { path, log, migrations: [...FIRST, second] });
   const copy = openConnection(`${path}.bak-v1`);
   t.after(() => copy.close());
   assert.deepEqual(
@@ -33,7 +35,7 @@ test('an older file is copied before it is migrated', (t) => {
 
 test('a new file is not copied, and one of the newest version is left alone', (t) => {
   const { connection, path } = openVersion1(t);
-  migrate(connection, { path, log });
+  migrate(connection, { path, log, migrations: FIRST });
   assert.equal(existsSync(`${path}.bak-v1`) || existsSync(`${path}.bak-v0`), false);
 });
 
@@ -42,7 +44,7 @@ test('a migration that fails changes nothing, and trying again keeps the first c
   const broken: Migration = { version: 2, statements: [...second.statements, 'insert into nowhere values (1)'] };
   for (const _attempt of [1, 2]) {
     assert.throws(
-      () => migrate(connection, { path, log, migrations: [...MIGRATIONS, broken] }),
+      () => migrate(connection, { path, log, migrations: [...FIRST, broken] }),
       /schema version 2 failed; nothing was changed/,
     );
   }
@@ -56,12 +58,31 @@ test('a migration that fails changes nothing, and trying again keeps the first c
   );
 });
 
+test('version 2 remembers how the last run of each workstream ended', (t) => {
+  const { connection, path } = openVersion1(t);
+  for (const wsId of ['a', 'b']) connection.run(OLD_WORKSTREAM, [wsId]);
+  for (const [runId, status, endedMs] of [
+    ['1', 'cancelled', 10],
+    ['2', 'error', 20],
+    ['3', 'running', null],
+  ] as const)
+    connection.run(OLD_RUN, [runId, status, endedMs]);
+  migrate(connection, { path, log });
+  assert.deepEqual(
+    connection.all('select ws_id, last_run_status from workstreams order by ws_id').map((row) => ({ ...row })),
+    [
+      { ws_id: 'a', last_run_status: 'error' },
+      { ws_id: 'b', last_run_status: null },
+    ],
+  );
+});
+
 test('a file of a newer version is refused with what to do, and stays as it is', async (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(UPSERT_META, ['schema_version', '7']);
   await assert.rejects(tempStore({ path }), {
     message:
-      `${path} has schema version 7, but this Headgate knows versions up to 1. ` +
+      `${path} has schema version 7, but this Headgate knows versions up to ${MIGRATIONS.length}. ` +
       'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
   });
   assert.equal(versionOf(connection), '7');
@@ -75,10 +96,14 @@ function openVersion1(t: { after(fn: () => void): void }): { connection: Connect
     connection.close();
     dir[Symbol.dispose]();
   });
-  migrate(connection, { path, log });
+  migrate(connection, { path, log, migrations: FIRST });
   return { connection, path };
 }
 
 function versionOf(connection: Connection): unknown {
   return connection.all("select value from meta where key = 'schema_version'")[0]?.value;
 }
+
+const OLD_WORKSTREAM = `insert into workstreams values
+  (?, null, null, 'ws', null, null, 0, null, null, '/', 1, 0, 0, null, 1, 0, 0, 0)`;
+const OLD_RUN = `insert into runs values (?, 'a', 'local', null, 'person', ?, '{}', 1, null, null, 0, 0, ?)`;

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import { freeName } from './free-name.ts';
-import { tables } from './tables.ts';
+import { keepLastRunStatus, tables } from './tables.ts';
 
 /** One step of the schema; versions count from 1 without gaps and are never changed once released. */
 export interface Migration {
@@ -9,7 +9,10 @@ export interface Migration {
   statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, statements: tables }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, statements: tables },
+  { version: 2, statements: keepLastRunStatus },
+];
 
 /**
  * Brings a file to the newest schema, after copying an older one to `<path>.bak-v<N>`. Throws, having changed nothing,

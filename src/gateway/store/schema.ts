@@ -1,3 +1,5 @@
+import type { RunOutcome } from '../../../protocol/stream-events.ts';
+
 /** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
   meta: MetaTable;
@@ -41,7 +43,8 @@ export interface WorkstreamTable {
   usage_json: string | null;
   /** Every write of a run names the epoch it was started under; a force cancel raises it. */
   run_epoch: number;
-  aborted_last_run: 0 | 1;
+  /** How the latest run ended; null before the first end. */
+  last_run_status: RunOutcome['status'] | null;
   created_ms: number;
   updated_ms: number;
 }

@@ -65,3 +65,12 @@ export const tables: readonly string[] = [
   )`,
   `create index login_sessions_by_expiry on login_sessions (expires_ms)`,
 ];
+
+/** Schema version 2: how the last run ended, not only whether it was cancelled, so that a restart shows a failure as one. */
+export const keepLastRunStatus: readonly string[] = [
+  `alter table workstreams add column last_run_status text`,
+  `update workstreams set last_run_status = (
+    select status from runs where runs.ws_id = workstreams.ws_id and ended_ms is not null order by ended_ms desc limit 1
+  )`,
+  `alter table workstreams drop column aborted_last_run`,
+];

@@ -269,5 +269,5 @@ function statementsOf(run: RunRecord, step: Step, nowMs: number): Statement[] {
 
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),
-  setWorkstream(run.wsId, { aborted_last_run: ended.status === 'cancelled' ? 1 : 0 }),
+  setWorkstream(run.wsId, { last_run_status: ended.status }),
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { never, shapes, startedWorkstreams } from './workstreams-fixture.ts';
@@ -177,6 +178,17 @@ test('what was cancelled or is over is not taken up', async () => {
   await fixture.crash();
   assert.deepEqual([fixture.main().busy, fixture.main().data.abortedLastRun], [false, true]);
   assert.deepEqual(await fixture.eventsOf(fixture.main().data.wsId), events);
+});
+
+test('a run that failed is shown as failed after a restart, until the next one', async () => {
+  await using fixture = await startedWorkstreams();
+  fixture.puppet.turn(new GatewayError('UNAVAILABLE', 'The model is away'));
+  await (await fixture.send('a'))?.ended;
+  await fixture.crash();
+  assert.equal(fixture.main().data.state, 'error');
+  await (await fixture.send('b'))?.ended;
+  await fixture.crash();
+  assert.equal(fixture.main().data.state, 'idle');
 });
 
 test('a snapshot in mid-turn ends before the turn, also after a restart', async () => {

@@ -1,3 +1,4 @@
+import type { RunOutcome } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
@@ -146,6 +147,6 @@ export interface WorkstreamValues {
   context_after_seq: number;
   usage_json: string | null;
   run_epoch: number;
-  aborted_last_run: 0 | 1;
+  last_run_status: RunOutcome['status'];
   updated_ms: number;
 }

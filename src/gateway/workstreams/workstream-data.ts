@@ -121,15 +121,19 @@ const fieldsOf = (row: WorkstreamTable) => ({
   autoApprove: row.auto_approve === 1,
   thinkingLevel: row.thinking_level,
   verboseLevel: row.verbose_level,
-  state: 'idle' as const,
+  state: stateAfter(row.last_run_status),
   messageCount: row.message_count,
   contextAfterSeq: row.context_after_seq,
   updatedMs: row.updated_ms,
   epoch: row.run_epoch,
-  abortedLastRun: row.aborted_last_run === 1,
+  abortedLastRun: row.last_run_status === 'cancelled',
   turnStart: undefined,
   usage: row.usage_json === null ? undefined : JSON.parse(row.usage_json),
 });
+
+/** Where the end of the latest run left a workstream. */
+const stateAfter = (status: WorkstreamTable['last_run_status']): WorkstreamState =>
+  status === 'error' || status === 'timeout' ? 'error' : 'idle';
 
 function followEvents(data: WorkstreamData, events: readonly StreamEvent[], lastOffset: number): void {
   events.forEach((event, index) => {

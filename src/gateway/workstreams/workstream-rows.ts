@@ -31,7 +31,7 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   message_count: 0,
   usage_json: null,
   run_epoch: 1,
-  aborted_last_run: 0,
+  last_run_status: null,
   created_ms: made.nowMs,
   updated_ms: made.nowMs,
 });
