@@ -81,7 +81,14 @@ export const workstreamContracts = {
     scope: 'read',
     weight: 3,
     params: z
-      .strictObject({ limit: z.int().min(1).max(500).optional(), before: Count.optional() })
+      .strictObject({
+        limit: z.int().min(1).max(500).optional(),
+        /** With `beforeWsId`: `updatedMs` and `wsId` of the last one that was read. Alone it skips its equals. */
+        before: Count.optional(),
+        beforeWsId: z.string().max(128).optional(),
+        /** Words; each is in the name or the title. */
+        search: z.string().max(256).optional(),
+      })
       .meta({ id: 'WorkstreamSavedParams' }),
     result: z.strictObject({ workstreams: z.array(SavedWorkstream) }).meta({ id: 'WorkstreamSavedResult' }),
   }),

@@ -123,6 +123,53 @@ test('workstream.saved lists what has messages, newest first, page by page', asy
   ]);
 });
 
+test('a page of workstream.saved goes on after its last row, also among those of one millisecond', async () => {
+  await using gateway = await wholeGateway();
+  const made: string[] = [];
+  for (const name of ['one', 'two', 'three', 'four', 'five']) {
+    const { wsId } = await gateway.call('workstream.create', { name });
+    await gateway.call('workstream.send', { wsId, message: `in ${name}` });
+    await gateway.isIdle(wsId);
+    made.push(wsId);
+  }
+  const read: string[] = [];
+  let before: { before?: number; beforeWsId?: string } = {};
+  for (;;) {
+    const { workstreams } = await gateway.call('workstream.saved', { limit: 2, ...before });
+    const last = workstreams.at(-1);
+    if (!last) break;
+    read.push(...workstreams.map(({ wsId }) => wsId));
+    before = { before: last.updatedMs, beforeWsId: last.wsId };
+  }
+  const sorted = made.toSorted((a, b) => (a < b ? 1 : -1));
+  assert.deepEqual(read, sorted, 'all of one millisecond, so by their ids, each once');
+});
+
+test('workstream.saved finds words of the name or the title, in any case, and takes them as they are', async () => {
+  await using gateway = await wholeGateway();
+  for (const [name, message] of [
+    ['garden plan', 'Which Herbs?'],
+    ['kitchen', 'The garden herbs, 100% fresh'],
+    ['a_b', 'nothing'],
+  ] as const) {
+    const { wsId } = await gateway.call('workstream.create', { name });
+    await gateway.call('workstream.send', { wsId, message });
+    await gateway.isIdle(wsId);
+  }
+  const found = async (search: string) =>
+    (await gateway.call('workstream.saved', { search })).workstreams.map(({ name }) => name).toSorted();
+  assert.deepEqual(await Promise.all(['HERBS garden', 'fresh', '0%', '%', 'a_b', 'axb', '\\', ' '].map(found)), [
+    ['garden plan', 'kitchen'],
+    ['kitchen'],
+    ['kitchen'],
+    ['kitchen'],
+    ['a_b'],
+    [],
+    [],
+    ['a_b', 'garden plan', 'kitchen'],
+  ]);
+});
+
 test('history pages back to the first message and says when there is more', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();

@@ -1,20 +1,35 @@
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { SavedWorkstream } from '../../../protocol/methods/workstream.ts';
 import type { Store } from '../store/store.ts';
 
+interface SavedPage {
+  limit?: number | undefined;
+  /** The place where the page before ended: its last `updatedMs`, and among equals its last `wsId`. */
+  before?: number | undefined;
+  beforeWsId?: string | undefined;
+  /** Words; each is in the name or the title. */
+  search?: string | undefined;
+}
+
 export interface SavedWorkstreams {
-  /** Most recently updated first; `before` (updatedMs) continues a list. */
-  list(page: { limit?: number | undefined; before?: number | undefined }): Promise<z.infer<typeof SavedWorkstream>[]>;
+  /** Most recently updated first; of the same millisecond, by id. */
+  list(page: SavedPage): Promise<z.infer<typeof SavedWorkstream>[]>;
 }
 
 const LIMIT = 50;
 
 /** Stored conversations with something to come back to: messages after the last /clear or /new. */
 export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
-  async list({ limit = LIMIT, before }) {
+  async list({ limit = LIMIT, before, beforeWsId = '', search = '' }) {
     let query = store.db.selectFrom('workstreams').selectAll().whereRef('message_count', '>', 'context_after_seq');
-    if (before !== undefined) query = query.where('updated_ms', '<', before);
-    const rows = await query.orderBy('updated_ms', 'desc').limit(limit).execute();
+    if (before !== undefined) {
+      query = query
+        .where('updated_ms', '<=', before) // the part that the index answers
+        .where((where) => where.or([where('updated_ms', '<', before), where('ws_id', '<', beforeWsId)]));
+    }
+    for (const word of search.split(/\s+/).filter((part) => part !== '')) query = query.where(mentions(word));
+    const rows = await query.orderBy('updated_ms', 'desc').orderBy('ws_id', 'desc').limit(limit).execute();
     return rows.map((row) => ({
       wsId: row.ws_id,
       alias: row.alias,
@@ -27,3 +42,9 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
     }));
   },
 });
+
+/** What a list shows of a workstream, in whatever case. */
+function mentions(word: string) {
+  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
+  return sql<boolean>`coalesce(alias, generated_name) || ' ' || coalesce(title, '') like ${pattern} escape '\\'`;
+}
