@@ -23,7 +23,7 @@ const shown = async ({ parts, main }: Fixture) =>
 const info = (message: string) => ({ type: 'info', message });
 const problem = (message: string) => ({ type: 'error', message: `Command error: ${message}` });
 
-test('/help lists the commands; an unknown one says where to look', async () => {
+test('/help lists the commands; an unknown one says what was probably meant and where to look', async () => {
   await using fixture = await startedWorkstreams();
   const [help] = await command(fixture, ' /help ');
   assert.match(
@@ -32,6 +32,9 @@ test('/help lists the commands; an unknown one says where to look', async () => 
   );
   assert.deepEqual(await command(fixture, '/toString now'), [
     info('Unknown command: /toString. Type /help for a list.'),
+  ]);
+  assert.deepEqual(await command(fixture, '/nmae now'), [
+    info('Unknown command: /nmae. Did you mean /name? Type /help for a list.'),
   ]);
 });
 

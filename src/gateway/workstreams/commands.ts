@@ -1,3 +1,4 @@
+import { COMMANDS, type CommandName, findNearestCommand, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Models } from '../../agent/providers/model.ts';
@@ -23,8 +24,6 @@ export interface CommandDeps {
 const SHOWN = { messages: 200, chars: 512 * 1024 };
 
 interface Command {
-  usage: string;
-  help: string;
   /** It changes what the next turn reads, so nothing may be running. */
   whenIdle: boolean;
   run(argument: string, workstream: Workstream): Promise<void>;
@@ -33,55 +32,25 @@ interface Command {
 /** The slash commands of a conversation. What they say arrives as `info` events. */
 export class Commands {
   readonly #deps: CommandDeps;
-  readonly #commands: Record<string, Command>;
+  readonly #commands: Record<CommandName, Command>;
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
     this.#commands = {
-      help: {
-        usage: '/help',
-        help: 'What can be typed here.',
-        whenIdle: false,
-        run: (_argument, workstream) => this.#say(workstream, this.#help()),
-      },
-      clear: {
-        usage: '/clear',
-        help: 'Empty the screen and the context; what was said stays stored.',
-        whenIdle: true,
-        run: (_argument, workstream) => this.#clear(workstream, []),
-      },
-      new: {
-        usage: '/new',
-        help: 'Start afresh; the conversation so far is kept as a saved one.',
-        whenIdle: true,
-        run: (_argument, workstream) => this.#startAfresh(workstream),
-      },
-      model: {
-        usage: '/model [ALIAS]',
-        help: 'Show the models, or switch this workstream to one.',
-        whenIdle: false,
-        run: (alias, workstream) => this.#model(alias, workstream),
-      },
-      resume: {
-        usage: '/resume NAME',
-        help: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
-        whenIdle: true,
-        run: (name, workstream) => this.#resume(name, workstream),
-      },
-      name: {
-        usage: '/name NAME',
-        help: 'Name this workstream.',
-        whenIdle: false,
-        run: (name, workstream) => this.#name(name, workstream),
-      },
+      help: { whenIdle: false, run: (_argument, workstream) => this.#say(workstream, help()) },
+      clear: { whenIdle: true, run: (_argument, workstream) => this.#clear(workstream, []) },
+      new: { whenIdle: true, run: (_argument, workstream) => this.#startAfresh(workstream) },
+      model: { whenIdle: false, run: (alias, workstream) => this.#model(alias, workstream) },
+      resume: { whenIdle: true, run: (name, workstream) => this.#resume(name, workstream) },
+      name: { whenIdle: false, run: (name, workstream) => this.#name(name, workstream) },
     };
   }
 
   /** What goes wrong is an `error` event, not a refusal: the command was understood as far as the wire is concerned. */
   async run(workstream: Workstream, line: string): Promise<void> {
     const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-    const command = Object.hasOwn(this.#commands, word) ? this.#commands[word] : undefined;
-    if (!command) return this.#say(workstream, `Unknown command: /${word.slice(0, 64)}. Type /help for a list.`);
+    if (!isCommandName(word)) return this.#say(workstream, unknown(word));
+    const command = this.#commands[word];
     const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream));
     if (!command.whenIdle) return work();
     if (await workstream.whileIdle(work)) return;
@@ -95,13 +64,6 @@ export class Commands {
       if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE') throw error;
       await this.#append(workstream, [{ type: 'error', message: `Command error: ${error.message}` }]);
     }
-  }
-
-  #help(): string {
-    const width = Math.max(...Object.values(this.#commands).map(({ usage }) => usage.length));
-    return Object.values(this.#commands)
-      .map(({ usage, help }) => `${usage.padEnd(width)}  ${help}`)
-      .join('\n');
   }
 
   async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
@@ -142,13 +104,13 @@ export class Commands {
   }
 
   async #name(name: string, workstream: Workstream): Promise<void> {
-    if (name === '') throw new GatewayError('INVALID_REQUEST', 'Usage: /name NAME');
+    if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('name')}`);
     await this.#deps.settings.change(workstream, { name });
     await this.#say(workstream, `This workstream is now called ${name}.`);
   }
 
   async #resume(name: string, workstream: Workstream): Promise<void> {
-    if (name === '') throw new GatewayError('INVALID_REQUEST', 'Usage: /resume NAME');
+    if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('resume')}`);
     const { store, messages } = this.#deps;
     const row = await readByName(store, name);
     if (!row) throw new GatewayError('NOT_FOUND', `No saved conversation is called ${name}`);
@@ -183,6 +145,18 @@ export class Commands {
   async #append({ data }: Workstream, events: StreamEvent[]): Promise<void> {
     await this.#deps.store.commit({ events: { wsId: data.wsId, events } });
   }
+}
+
+function help(): string {
+  const names = Object.keys(COMMANDS).filter(isCommandName);
+  const width = Math.max(...names.map((name) => usageOf(name).length));
+  return names.map((name) => `${usageOf(name).padEnd(width)}  ${COMMANDS[name].summary}`).join('\n');
+}
+
+function unknown(word: string): string {
+  const meant = findNearestCommand(word);
+  const guess = meant === undefined ? '' : ` Did you mean /${meant}?`;
+  return `Unknown command: /${word.slice(0, 64)}.${guess} Type /help for a list.`;
 }
 
 /** The last message that can be copied: the calls of a turn that is still in progress have no results yet. */
