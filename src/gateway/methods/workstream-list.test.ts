@@ -56,6 +56,38 @@ test('update renames and chooses a model; an empty name goes back to the generat
   assert.equal((await gateway.events(wsId)).length, events, 'nothing changed, nothing is said');
 });
 
+test('a saved workstream is renamed without being opened, under the same rules, and tells it in its log', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', { name: 'notes' });
+  const main = await gateway.main();
+  await gateway.call('workstream.update', { wsId: main, name: 'desk' });
+  await gateway.call('workstream.close', { wsId });
+  const conflict = { code: 'CONFLICT', message: 'That name is already used by another workstream' };
+  assert.deepEqual(await gateway.refusal('workstream.update', { wsId, name: 'desk' }), conflict);
+  assert.deepEqual(
+    await gateway.refusal('workstream.update', { wsId, name: 'main' }),
+    refused("The name 'main' is reserved"),
+  );
+  assert.deepEqual(await gateway.refusal('workstream.update', { wsId, name: 'other', model: 'other' }), UNKNOWN);
+  assert.deepEqual(await gateway.refusal('workstream.update', { wsId: 'notes', name: 'other' }), UNKNOWN);
+  const renamed = await gateway.call('workstream.update', { wsId, name: ' herbs ' });
+  assert.deepEqual([renamed.wsId, renamed.name, await names(gateway)], [wsId, 'herbs', ['desk']]);
+  assert.equal((await gateway.events(wsId)).at(-1)?.type, 'settings_changed');
+  assert.equal((await gateway.call('workstream.create', { resumeWs: wsId })).name, 'herbs');
+});
+
+test('a saved workstream that is renamed and opened at once has its new name', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', { name: 'notes' });
+  await gateway.call('workstream.close', { wsId });
+  await Promise.all([
+    gateway.call('workstream.update', { wsId, name: 'herbs' }),
+    gateway.call('workstream.create', { resumeWs: wsId }),
+  ]);
+  assert.deepEqual(await names(gateway), ['generated', 'herbs']);
+  assert.equal((await gateway.call('workstream.saved', { search: 'notes' })).workstreams.length, 0);
+});
+
 test('close keeps the conversation, and create reopens it under its id by id, name or prefix', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', { name: 'notes' });

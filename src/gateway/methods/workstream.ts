@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { workstreamContracts } from '../../../protocol/methods/workstream.ts';
+import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
 import type { Call, Handlers } from '../call.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { holds } from '../rights.ts';
@@ -30,7 +30,7 @@ const PAGE = 100;
 const BUSY = 'Already processing a request. Please wait.';
 
 export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
-  const { workstreams, approvals, commands, settings, snapshots, saved } = deps;
+  const { workstreams, approvals, commands, snapshots, saved } = deps;
   return {
     'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
     'workstream.saved': async (params) => ({ workstreams: await saved.list(params) }),
@@ -40,16 +40,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       return { cursor, snapshot };
     },
     'workstream.history': async ({ wsId, before, limit }) => page(await workstreams.get(wsId), { before, limit }, deps),
-    'workstream.update': async ({ wsId, name, model, autoApprove }, call) => {
-      requireApproveFor(autoApprove, call);
-      const workstream = await workstreams.get(wsId);
-      await settings.change(workstream, {
-        ...(name !== undefined && { name }),
-        ...(model !== undefined && { model }),
-        ...(autoApprove !== undefined && { autoApprove }),
-      });
-      return workstream.data.toRow();
-    },
+    'workstream.update': (params, call) => update(params, call, deps),
     'workstream.send': (params, call) => send(params, call, deps),
     'workstream.approve': async ({ wsId, approved, feedback, always = false, approvalId }, call) => {
       if (call.kept) return { status: 'ok' }; // decided then; what waits now is another question
@@ -113,6 +104,25 @@ async function create(
   };
   const { data } = await workstreams.create(options, (row) => call.keep(made(row)));
   return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
+}
+
+/** A name may also be given to a workstream that is only stored; everything else needs an open one. */
+async function update(
+  { wsId, name, model, autoApprove }: Parameters<Handled<'workstream.update'>>[0],
+  call: Call,
+  { workstreams, settings }: WorkstreamMethodDeps,
+): Promise<WorkstreamRow> {
+  requireApproveFor(autoApprove, call);
+  const isNameOnly = model === undefined && autoApprove === undefined;
+  const stored = isNameOnly && name !== undefined ? await settings.renameStored(wsId, name) : undefined;
+  if (stored) return stored.toRow();
+  const workstream = await workstreams.get(wsId);
+  await settings.change(workstream, {
+    ...(name !== undefined && { name }),
+    ...(model !== undefined && { model }),
+    ...(autoApprove !== undefined && { autoApprove }),
+  });
+  return workstream.data.toRow();
 }
 
 type Created = Awaited<ReturnType<Handled<'workstream.create'>>>;

@@ -1,7 +1,8 @@
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import { createSerialKeys } from '../serial-keys.ts';
-import { type Store, UnitRefused } from '../store/store.ts';
+import { build, statementOf } from '../store/statements.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { setWorkstream } from './run-rows.ts';
 import { nameTaken } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
@@ -38,6 +39,34 @@ export class Settings {
     return this.#serial.run(data.wsId, () => this.#change(data, change));
   }
 
+  /**
+   * Names a workstream that is only stored, without opening it. Undefined when there is none: it does not exist, or
+   * somebody has opened it and `change` is the way.
+   */
+  renameStored(wsId: string, name: string): Promise<WorkstreamData | undefined> {
+    return this.#serial.run(wsId, async () => {
+      const data = await this.#findStored(wsId);
+      if (!data) return undefined;
+      const values = await this.#toValues(data, { name });
+      const statements = [nameStored(wsId, values.alias ?? null)];
+      try {
+        await this.#deps.store.commit({ statements, events: { wsId, events: [data.settingsEvent(values)] } });
+      } catch (error) {
+        if (!(error instanceof UnitRefused)) throw error;
+        if (error.sql !== undefined) return undefined; // its expectation: somebody has just opened it
+        throw nameTaken(error);
+      }
+      data.applySettings(values);
+      return data;
+    });
+  }
+
+  async #findStored(wsId: string): Promise<WorkstreamData | undefined> {
+    const { workstreams } = this.#deps;
+    const data = workstreams.find(wsId) ? undefined : await workstreams.lookUp(wsId);
+    return data?.wsId === wsId ? data : undefined; // a session key is not an id
+  }
+
   async #change(data: WorkstreamData, change: SettingsChange): Promise<void> {
     const { store, clock } = this.#deps;
     const values = await this.#toValues(data, change);
@@ -71,3 +100,7 @@ export class Settings {
     };
   }
 }
+
+/** Fenced, so that it cannot slip in behind the back of somebody who has just opened the workstream. */
+const nameStored = (wsId: string, alias: string | null): Statement =>
+  statementOf(build.updateTable('workstreams').set({ alias }).where('ws_id', '=', wsId).where('loaded', '=', 0), 1);

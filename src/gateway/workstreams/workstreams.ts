@@ -78,7 +78,7 @@ export class Workstreams {
   /** An open workstream, or one that was unloaded to make room. NOT_FOUND otherwise. */
   async get(wsId: string): Promise<Workstream> {
     await this.#leaving.get(wsId);
-    const open = this.#open.get(wsId);
+    const open = this.#open.get(wsId) ?? this.#pending.get(wsId);
     if (open) return open;
     const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId) : undefined;
     if (row?.loaded !== 2) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
