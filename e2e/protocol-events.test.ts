@@ -252,3 +252,18 @@ test('A cancelled run must end in the order `cancelled`, `stream_end`, `ws_state
   await talk.agree();
   assert.deepEqual(talk.story().slice(-4), ['content: half', 'cancelled', 'stream_end', 'state idle (cancelled)']);
 });
+
+test('everyone hears that a workstream was made, closed and reopened', async () => {
+  const socket = await openSocket(daemon);
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  await client.call('workstream.close', { wsId });
+  await client.call('workstream.create', { resumeWs: wsId });
+  await settle(socket);
+  const heard = (name: string) => payloadsOf(socket, name).filter((payload) => payload.wsId === wsId);
+  assert.deepEqual(
+    { opened: heard('workstream.opened'), closed: heard('workstream.closed') },
+    { opened: [{ wsId }, { wsId }], closed: [{ wsId }] },
+  );
+  socket.socket.close();
+});

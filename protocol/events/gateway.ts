@@ -50,6 +50,18 @@ export const GATEWAY_EVENTS = {
       .strictObject({ approvalId: NonEmpty, wsId: NonEmpty, sessionKey: NonEmpty, approved: z.boolean() })
       .meta({ id: 'ApprovalResolved' }),
   }),
+  'workstream.opened': row({
+    ...broadcast,
+    dropIfSlow: false,
+    summary: 'A workstream was made or reopened: it is in `workstream.list` now.',
+    payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamOpened' }),
+  }),
+  'workstream.closed': row({
+    ...broadcast,
+    dropIfSlow: false,
+    summary: 'A workstream was unloaded; its conversation stays saved.',
+    payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamClosed' }),
+  }),
   presence: row({
     ...broadcast,
     versioned: true,

@@ -145,7 +145,10 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     events,
     stopping: around.stopping,
     maxLoaded: deps.maxWorkstreams,
-    onLoaded: (data) => streams.announce(data),
+    onLoaded(data) {
+      streams.announce(data);
+      observer.onLoaded(data);
+    },
     loadContext: async ({ wsId, contextAfterSeq, messageCount }) => {
       const all = { after: contextAfterSeq, upTo: messageCount, limit: Number.MAX_SAFE_INTEGER };
       return (await messages.page(wsId, all)).map(({ message }) => message);

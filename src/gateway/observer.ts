@@ -19,6 +19,7 @@ export function observeWorkstreams({
   agentEvents,
   unseenEnds,
 }: ObserverDeps): WorkstreamObserver & {
+  onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
   onEvicted(): void;
 } {
@@ -41,7 +42,11 @@ export function observeWorkstreams({
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),
-    onUnloaded: ({ wsId }) => unseenEnds.forget(wsId),
+    onLoaded: ({ wsId }) => broadcast.publish('workstream.opened', { wsId }),
+    onUnloaded({ wsId }) {
+      unseenEnds.forget(wsId);
+      broadcast.publish('workstream.closed', { wsId });
+    },
     onEvicted: () => metrics.evicted(),
   };
 }

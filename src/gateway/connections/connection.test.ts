@@ -44,7 +44,10 @@ test('features name what this client may use, and not connect', async () => {
     false,
     false,
   ]);
-  assert.deepEqual(features.events, ['agent', 'chat', 'workstream', 'presence', 'tick', 'health', 'shutdown']);
+  assert.deepEqual(features.events, [
+    ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed'],
+    ...['presence', 'tick', 'health', 'shutdown'],
+  ]);
 });
 
 test('frames that came with the first one are answered after it', async () => {
