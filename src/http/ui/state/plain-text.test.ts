@@ -13,6 +13,11 @@ test('a line that was drawn over keeps its last state', () => {
   assert.equal(toPlainText('10 %\r50 %\r100 %\nnext\r\n'), '100 %\nnext\n');
 });
 
+test('one long line without an end costs its length, not its square', () => {
+  const line = 'x'.repeat(1_000_000);
+  assert.equal(toPlainText(line), line);
+});
+
 test('bells and backspaces go, tabs and line ends stay', () => {
   assert.equal(toPlainText('a\u0007\tb\u0008\nc'), 'a\tb\nc');
 });

@@ -3,7 +3,7 @@ export function toPlainText(printed: string): string {
   return printed
     .replace(ESCAPES, '')
     .replaceAll('\r\n', '\n')
-    .replace(/[^\n]*\r(?=[^\n])/g, '') // a progress bar draws each state over the last one
+    .replace(/(^|\n)[^\n]*\r(?=[^\n])/g, '$1') // a progress bar draws each state over the last one
     .replace(CONTROLS, '');
 }
 
