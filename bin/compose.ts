@@ -3,6 +3,7 @@ import { hostname, platform } from 'node:os';
 import path from 'node:path';
 import { createModels } from '../src/agent/providers/models.ts';
 import type { Clock } from '../src/clock.ts';
+import { type ClientAddress, createClientAddress } from '../src/gateway/auth/client-address.ts';
 import { createAuthenticator } from '../src/gateway/auth/create-authenticator.ts';
 import { createLoginCodes } from '../src/gateway/auth/login-codes.ts';
 import { openLoginSessions } from '../src/gateway/auth/login-sessions.ts';
@@ -17,6 +18,7 @@ import { lockHome } from '../src/gateway/store/home-lock.ts';
 import { openSqliteStore, type SqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import { resolveWorkdir, type WorkdirPolicy } from '../src/gateway/workstreams/workdir.ts';
 import { createHttpApp } from '../src/http/app.ts';
+import { createRateLimit } from '../src/http/rate-limit.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { Ids } from '../src/ids.ts';
 import type { Log } from '../src/log.ts';
@@ -127,7 +129,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const workdirs = workdirPolicyOf(options);
   const workdir = await asStartError(() => resolveWorkdir(workdirs));
   const auth = await createAuth(options, { store, baseUrl: url });
-  const originPolicy = originPolicyAt(options, address);
+  const clients = clientPolicies(options, address);
   const gateway = createGateway({
     ...options,
     ...auth,
@@ -140,14 +142,14 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     notSandboxed,
     killLeftover: (process) => runner.killLeftover(process),
     resolveWorkdir: (asked) => resolveWorkdir(workdirs, asked),
-    originPolicy,
+    ...clients,
     server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
     approvalMs: options.config.approvalTimeoutSecs * 1000,
     maxWorkstreams: options.config.server.maxWorkstreams,
   });
   gateway.metrics.observeProcess();
   await gateway.recover();
-  const server = createHttp(options, { gateway, originPolicy, ...auth, closing: stopping.signal });
+  const server = createHttp(options, { gateway, ...clients, ...auth, closing: stopping.signal });
   address.port = await listen(server, address);
   const { retentionDays } = options.config;
   const background = runInBackground({
@@ -223,15 +225,27 @@ function originPolicyAt({ authEnabled, config }: DaemonOptions, address: { host:
   };
 }
 
-interface HttpParts {
-  gateway: Gateway;
+/** What is asked of every request before anything else: may it be here, and whose is it. */
+interface ClientPolicies {
   originPolicy: OriginPolicy;
+  clientAddress: ClientAddress;
+}
+
+const clientPolicies = (options: DaemonOptions, address: { host: string; port: number }): ClientPolicies => ({
+  originPolicy: originPolicyAt(options, address),
+  clientAddress: createClientAddress(options.config.ratelimit.trustedProxies),
+});
+
+interface HttpParts extends ClientPolicies {
+  gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
   closing: AbortSignal;
 }
 
-function createHttp(options: DaemonOptions, { gateway, originPolicy, authenticator, closing }: HttpParts): Server {
+function createHttp(options: DaemonOptions, parts: HttpParts): Server {
+  const { gateway, originPolicy, clientAddress, authenticator, closing } = parts;
   const { assets, clock, log } = options;
+  const { ratelimit } = options.config;
   const { pageHtml: html, scriptSources, styleSources, openapi } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
@@ -239,6 +253,8 @@ function createHttp(options: DaemonOptions, { gateway, originPolicy, authenticat
     streams: gateway.streams,
     metrics: gateway.metrics,
     originPolicy,
+    clientAddress,
+    rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
     page: { html, scriptSources, styleSources },
     openapi,
     clock,

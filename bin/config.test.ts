@@ -8,6 +8,7 @@ import { type Config, loadConfig, parseConfig } from './config.ts';
 const DEFAULTS: Config = {
   tools: { sandbox: 'auto', timeoutSecs: 120 },
   server: { allowedHosts: [], maxWorkstreams: 50 },
+  ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
   durability: 'normal',
   retentionDays: 30,
   approvalTimeoutSecs: 3_600,
@@ -41,6 +42,7 @@ test('every setting can be set', () => {
       publicUrl: 'https://chat.example.com',
       maxWorkstreams: 3,
     },
+    ratelimit: { enabled: true, requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] },
     durability: 'full',
     retentionDays: 1,
     approvalTimeoutSecs: 60,
@@ -69,6 +71,7 @@ const WRONG: Record<string, string> = {
   "{ server: { publicUrl: 'javascript:1' } }": 'server.publicUrl',
   "{ server: { allowedHosts: 'box' } }": 'server.allowedHosts',
   "{ tools: { sandbox: 'maybe' } }": 'tools.sandbox',
+  "{ ratelimit: { trustedProxies: ['10.0.0.0/8', 'proxy.lan'] } }": 'ratelimit.trustedProxies.1',
   '{ retentionDays: 0 }': 'retentionDays',
   "{ workdir: 'relative' }": 'workdir',
   "{ models: { a: { provider: 'none' } } }": 'models.a.provider',

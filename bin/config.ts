@@ -3,6 +3,7 @@ import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
 import { ModelsConfig } from '../src/agent/providers/models-config.ts';
+import { isAddressRange } from '../src/gateway/auth/client-address.ts';
 import { hasCode } from '../src/gateway/store/private-file.ts';
 import { StartError } from './start-error.ts';
 
@@ -23,10 +24,22 @@ const ServerConfig = z.object({
   maxWorkstreams: z.int().min(1).max(10_000).default(50),
 });
 
+const RateLimitConfig = z.object({
+  /** Of HTTP requests, per client address. */
+  enabled: z.boolean().default(false),
+  requestsPerSecond: z.number().min(0.01).max(1_000_000).default(10),
+  burst: z.int().min(1).max(1_000_000).default(20),
+  /** Proxies whose X-Forwarded-For is believed. */
+  trustedProxies: z
+    .array(z.string().refine(isAddressRange, 'must be an IP address or a range such as 10.0.0.0/8'))
+    .default([]),
+});
+
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
   server: ServerConfig.prefault({}),
+  ratelimit: RateLimitConfig.prefault({}),
   durability: z.enum(['normal', 'full']).default('normal'),
   retentionDays: z.int().min(1).max(36_500).default(30),
   approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Authenticator } from './auth/authenticator.ts';
+import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Handlers } from './call.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
@@ -54,6 +55,7 @@ export interface GatewayDeps {
   auth: AuthMethodDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;
+  clientAddress: ClientAddress;
   server: { version: string; host: string; nodeId: string; platform: string };
   approvalMs: number;
   maxWorkstreams: number;

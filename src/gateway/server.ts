@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Authenticator } from './auth/authenticator.ts';
+import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import { createAdmission } from './connections/admission.ts';
 import type { Broadcast } from './connections/broadcast.ts';
@@ -25,6 +26,7 @@ export interface GatewayServerDeps {
   dispatch: Dispatch;
   authenticator: Authenticator;
   originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'isForeign'>;
+  clientAddress: ClientAddress;
   broadcast: Broadcast;
   presence: Presence;
   follow: Follow;
@@ -108,7 +110,8 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
 }
 
 /** Lets sockets in: who may have one, and the connection of each. */
-function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps, connectionDeps: ConnectionDeps) {
+function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
+  const { authenticator, originPolicy, clientAddress, ids, log } = deps;
   const connections = new Set<Connection>();
   const admission = createAdmission();
   const sockets = new WebSocketServer(SOCKET_OPTIONS);
@@ -135,7 +138,7 @@ function createDoor({ authenticator, originPolicy, ids, log }: GatewayServerDeps
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', (error) => log.debug({ err: error }, 'a socket failed'));
-    const address = request.socket.remoteAddress ?? 'unknown';
+    const address = clientAddress(request);
     const refusal = refusalOf(request, { originPolicy, isAuthEnabled: authenticator.enabled });
     const leaveLobby = refusal !== undefined || isClosing ? undefined : admission.enter(address);
     if (!leaveLobby) {

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import { eventsEndpoints } from '../../protocol/http/events.ts';
 import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
+import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
 import type { EventStreams } from '../gateway/streams/event-streams.ts';
@@ -13,6 +14,7 @@ import { createIdentify } from './credentials.ts';
 import { type Answer, createRespond, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
 import { createGoneSignals } from './gone-signals.ts';
 import type { Page } from './page.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { authRoutes } from './routes/auth.ts';
 import { type EventRouteDeps, type StreamRequest, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -27,6 +29,9 @@ export interface HttpDeps {
   streams: EventStreams;
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
+  clientAddress: ClientAddress;
+  /** Left out: nobody is limited. */
+  rateLimit?: RateLimit | undefined;
   page: Page;
   /** The OpenAPI document. */
   openapi: unknown;
@@ -43,7 +48,7 @@ type Route = (exchange: Exchange) => unknown;
  * request objects cost several times what a cheap call does; Express serves the rest (decision 26).
  */
 export function createHttpApp(deps: HttpDeps): RequestListener {
-  const { originPolicy, clock } = deps;
+  const { clock } = deps;
   const respond = createRespond(deps);
   const routes = createRoutes(deps, respond);
   const site = createSite({ ...deps, respond });
@@ -51,7 +56,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
     const { path, query } = splitUrl(req.url ?? '/');
     const route = routes.get(`${req.method} ${path}`);
     const exchange = { req, res, query, endpoint: route ? path : 'other', startedMs: clock.monotonic() };
-    const refusal = refuse(req, path, originPolicy);
+    const refusal = refuse(req, path, deps);
     if (refusal) respond(exchange, refusal);
     else if (req.method === 'OPTIONS') preflight(res);
     else if (route) route(exchange);
@@ -59,14 +64,27 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   };
 }
 
-/** Requests that no browser of ours makes: by a name we do not go by, or from another site's page. */
-function refuse({ method = '', headers }: IncomingMessage, path: string, policy: OriginPolicy): Answer | undefined {
-  if (!policy.checkHost(headers.host)) return UNKNOWN_HOST;
-  return policy.admitsForeign(method, path) || !policy.isForeign(headers) ? undefined : FOREIGN;
+/** Requests that no browser of ours makes (by a name we do not go by, or from another site's page), or that come too soon. */
+function refuse(req: IncomingMessage, path: string, deps: HttpDeps): Answer | undefined {
+  const { originPolicy, rateLimit, metrics } = deps;
+  const { method = '', headers } = req;
+  if (!originPolicy.checkHost(headers.host)) return UNKNOWN_HOST;
+  if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return FOREIGN;
+  const waitMs = rateLimit === undefined || method === 'OPTIONS' || UNLIMITED.has(path) ? 0 : rateLimit(req);
+  if (waitMs === 0) return undefined;
+  metrics.rateLimited();
+  return tooManyRequests(waitMs);
 }
 
 const UNKNOWN_HOST = json(403, { error: 'Forbidden: this host name is not allowed' });
 const FOREIGN = json(403, { error: 'Forbidden: request from another site' });
+
+/** What watches the daemon must get through. */
+const UNLIMITED = new Set(['/health', '/metrics', '/openapi.json', '/docs']);
+
+/** The specification's fixed Retry-After; the body says it exactly, in seconds. */
+const tooManyRequests = (waitMs: number): Answer =>
+  json(429, { error: 'Rate limit exceeded', retry_after: Math.ceil(waitMs / 100) / 10 }, { 'Retry-After': '2' });
 
 /** Answers every preflight alike, by specification; what a foreign page may do is decided by the request itself. */
 function preflight(res: ServerResponse): void {

@@ -6,6 +6,7 @@ import type { HeaderFields } from './status.ts';
 export interface HttpMetrics {
   /** `endpoint` is the row's path, so that the number of label values is bounded. */
   httpRequest(request: { method: string; endpoint: string; statusCode: number; seconds: number }): void;
+  rateLimited(): void;
   sseConnections(change: 1 | -1): void;
   sseCoalesced(): void;
   /** The text exposition format, version 0.0.4. */

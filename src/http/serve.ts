@@ -5,6 +5,7 @@ import type { Scope } from '../../protocol/contract.ts';
 import { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import { problemsOf } from '../../protocol/parse.ts';
+import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/call.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
@@ -19,6 +20,7 @@ const MAX_KEY_LENGTH = 256;
 
 export interface ServeDeps {
   dispatch: Dispatch;
+  clientAddress: ClientAddress;
   identify(req: IncomingMessage): Promise<Principal | undefined>;
   respond: Respond;
   /** Aborts when the client's connection closes. */
@@ -39,7 +41,7 @@ export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) =
       const result = (await deps.dispatch(method, withKey(renamed, endpoint, req), {
         principal: binding.asDaemon ? DAEMON : caller,
         signal: deps.goneSignalOf(req.socket),
-        address: req.socket.remoteAddress ?? '',
+        address: deps.clientAddress(req),
         interim: () => undefined, // over HTTP there is one answer
         subscriptions: undefined,
       })) as never;

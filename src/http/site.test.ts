@@ -48,6 +48,7 @@ test('metrics that fail are a 500 without a stack', async () => {
   await using edge = await httpEdge({
     metrics: {
       httpRequest: () => undefined,
+      rateLimited: () => undefined,
       sseConnections: () => undefined,
       sseCoalesced: () => undefined,
       text: () => Promise.reject(new Error('boom at /home/ada')),

@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../protocol/contract.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
+import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
 import { expandScopes } from '../gateway/auth/scopes.ts';
 import type { Principal } from '../gateway/call.ts';
@@ -47,6 +48,7 @@ export async function httpEdge(
     streams: NO_STREAMS,
     metrics: {
       httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),
+      rateLimited: () => counted.push('rate limited'),
       sseConnections: (change) => counted.push(['sse', change]),
       sseCoalesced: () => counted.push('coalesced'),
       text: async () => 'service_uptime_seconds 1\n',
@@ -58,6 +60,7 @@ export async function httpEdge(
       host: '127.0.0.1',
       port: 0,
     }),
+    clientAddress: createClientAddress([]),
     page: { html: '<title>Headgate</title>', scriptSources: ["'sha256-AAAA'"], styleSources: [] },
     openapi: { openapi: '3.1.0' },
     clock,

@@ -4,6 +4,7 @@ import type { Scope } from '../../../protocol/contract.ts';
 import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { createClientAddress } from '../auth/client-address.ts';
 import { createOriginPolicy } from '../auth/origin-policy.ts';
 import type { Handlers, Principal } from '../call.ts';
 import { type Broadcast, createBroadcast } from '../connections/broadcast.ts';
@@ -97,6 +98,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
   const gateway = createGatewayServer({
     dispatch,
     authenticator,
+    clientAddress: createClientAddress([]),
     originPolicy: createOriginPolicy({
       authEnabled: isAuthEnabled,
       allowedHosts: [],

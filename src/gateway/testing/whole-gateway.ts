@@ -10,6 +10,7 @@ import { createToolbox } from '../../agent/tools/toolbox.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
+import { createClientAddress } from '../auth/client-address.ts';
 import { createAuthenticator } from '../auth/create-authenticator.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
 import { createLoginThrottle } from '../auth/login-throttle.ts';
@@ -169,6 +170,7 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
       baseUrl: () => 'http://localhost',
     },
     authenticator,
+    clientAddress: createClientAddress([]),
     originPolicy: createOriginPolicy({
       authEnabled: false,
       allowedHosts: [],

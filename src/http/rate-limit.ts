@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
+import type { ClientAddress } from '../gateway/auth/client-address.ts';
+import { createTokenBucket, type TokenBucket } from '../gateway/connections/token-bucket.ts';
+
+export interface RateLimitSettings {
+  requestsPerSecond: number;
+  burst: number;
+}
+
+/** 0 when the client may ask now, otherwise the milliseconds until it may. */
+export type RateLimit = (req: IncomingMessage) => number;
+
+/** Clients that are remembered; more than these at once are put off. */
+const MAX_CLIENTS = 100_000;
+const FORGET_AFTER_MS = 3_600_000;
+const PUT_OFF_MS = 1_000;
+
+interface Client {
+  bucket: TokenBucket;
+  seenMs: number;
+}
+
+/** A token bucket per client address. The clients stand in the order in which they were last seen. */
+export function createRateLimit(
+  settings: RateLimitSettings,
+  { clientAddress, clock }: { clientAddress: ClientAddress; clock: Pick<Clock, 'monotonic'> },
+): RateLimit {
+  const clients = new Map<string, Client>();
+  const forgetOldest = (nowMs: number) => {
+    for (const [address, { seenMs }] of clients) {
+      if (nowMs - seenMs < FORGET_AFTER_MS) return;
+      clients.delete(address);
+    }
+  };
+  return (req) => {
+    const nowMs = clock.monotonic();
+    const address = clientAddress(req);
+    forgetOldest(nowMs);
+    const known = clients.get(address);
+    if (known === undefined && clients.size >= MAX_CLIENTS) return PUT_OFF_MS;
+    const bucket = known?.bucket ?? createTokenBucket({ ...settings, perSecond: settings.requestsPerSecond, clock });
+    clients.delete(address);
+    clients.set(address, { bucket, seenMs: nowMs });
+    return bucket.take();
+  };
+}
