@@ -1,0 +1,113 @@
+import { WebSocket } from 'ws';
+import type { StreamMessage } from '../../protocol/client/event-stream.ts';
+import { createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { parseCursor } from '../../protocol/cursor.ts';
+import { STREAM_EVENTS, type StreamEvent } from '../../protocol/stream-events.ts';
+import { type Arrivals, createArrivals } from '../arrivals.ts';
+import type { DaemonUnderTest } from '../daemon.ts';
+import type { Logged } from '../ledger.ts';
+
+/** Follows one workstream until it is stopped. What it was told is in `seen`, each event once. */
+export interface Reader {
+  readonly seen: Arrivals<Logged>;
+  /** It has been told where the log is now: nothing that comes after this escapes it. */
+  ready: Promise<void>;
+  /** Resolves when nothing of it is left open; rejects with what it should not have met. */
+  stop(): Promise<void>;
+}
+
+/** Time between two cuts of a reader's connection; resolves early when the signal aborts. */
+export type Patience = (signal: AbortSignal) => Promise<void>;
+
+/** Over SSE; cut whenever its patience ends, and resumed by cursor. Without patience it stays. */
+export function readStream(daemon: DaemonUnderTest, wsId: string, patience?: Patience): Reader {
+  const seen = createArrivals<Logged>();
+  const ready = Promise.withResolvers<void>();
+  const stopped = new AbortController();
+  let after: string | undefined;
+  const readOnce = async (signal: AbortSignal) => {
+    for await (const { id, event } of daemon.http.events(wsId, { signal, after })) {
+      if (event.type === 'connected' && after !== undefined && event.recovered !== true)
+        throw new Error(`the stream could not be resumed: ${event.reason}`);
+      if (id === undefined) continue;
+      if (isLogged(event)) seen.add({ offset: offsetOf(id), event });
+      after = id;
+      ready.resolve();
+    }
+  };
+  const work = async () => {
+    while (!stopped.signal.aborted) {
+      const cut = new AbortController();
+      const signal = AbortSignal.any([stopped.signal, cut.signal]);
+      const reading = readOnce(signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (patience) await Promise.race([patience(signal), reading]);
+      else await reading;
+      cut.abort();
+      await reading;
+    }
+  };
+  const working = work();
+  working.catch(ready.reject); // also told by stop
+  return {
+    seen,
+    ready: ready.promise,
+    async stop() {
+      stopped.abort();
+      await working;
+    },
+  };
+}
+
+/** Over WebSocket; its socket is torn whenever its patience ends, and the client resumes. */
+export function readSocket(daemon: DaemonUnderTest, wsId: string, patience: Patience): Reader {
+  const seen = createArrivals<Logged>();
+  const ready = Promise.withResolvers<void>();
+  const stopped = new AbortController();
+  const problems: string[] = [];
+  const sockets: WebSocket[] = [];
+  class TornSocket extends WebSocket {
+    constructor(url: string) {
+      super(url);
+      sockets.splice(0, sockets.length, this);
+    }
+  }
+  const client = createGatewayClient({
+    url: daemon.wsUrl,
+    token: daemon.token,
+    client: { name: 'soak', version: '1', mode: 'test' },
+    WebSocket: TornSocket,
+  });
+  client.subscribe(wsId, {
+    onSnapshot: () => ready.resolve(),
+    onEvent: (event, cursor) => seen.add({ offset: offsetOf(cursor), event }),
+    onReset: (reason) => problems.push(`the subscription could not be resumed: ${reason}`),
+    onError: (error) => problems.push(`the subscription was refused: ${error}`),
+  });
+  const work = async () => {
+    await client.connect();
+    while (!stopped.signal.aborted) {
+      await patience(stopped.signal);
+      for (const socket of sockets) socket.terminate();
+    }
+  };
+  const working = work();
+  working.catch(ready.reject); // also told by stop
+  return {
+    seen,
+    ready: ready.promise,
+    async stop() {
+      stopped.abort();
+      client.close();
+      await working;
+      if (problems.length > 0) throw new Error(problems.join('; '));
+    },
+  };
+}
+
+const offsetOf = (cursor: string): number => parseCursor(cursor)?.offset ?? 0;
+
+/** Of the log; the `history` that a stream begins with looks like one. */
+const isLogged = (event: StreamMessage['event']): event is StreamEvent =>
+  event.type !== 'history' && Object.hasOwn(STREAM_EVENTS, event.type);
