@@ -6,6 +6,7 @@ import { tempDir } from '../src/testing/temp-store.ts';
 import { type Config, loadConfig, parseConfig } from './config.ts';
 
 const DEFAULTS: Config = {
+  answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128 },
   tools: { sandbox: 'auto', timeoutSecs: 120 },
   server: { allowedHosts: [], maxWorkstreams: 50 },
   ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
@@ -34,6 +35,7 @@ test('every setting can be set', () => {
   const settings: Config = {
     models: { fast: { provider: 'openai-compatible', model: 'qwen3', baseUrl: 'http://10.0.0.2:8000/v1' } },
     defaultModel: 'fast',
+    answers: { firstSecs: 900, betweenSecs: 1.5, maxChars: 100_000, maxToolCalls: 10 },
     tools: { sandbox: 'required', timeoutSecs: 30 },
     server: {
       host: '0.0.0.0',
@@ -126,6 +128,7 @@ test('the table of docs/configuration.md has a row for every setting', async () 
     'server.host',
     'server.port',
     'server.publicUrl',
+    'answers.firstSecs',
     'workdir',
   ];
   assert.deepEqual(

@@ -88,6 +88,7 @@ test('an answer that is cut at any byte is broken off or whole, never wrong', as
         clock: systemClock,
         signal,
         deadlines,
+        onPart: () => undefined,
       });
       seen[how].add(await outcomeOf(attempt));
     }

@@ -34,7 +34,8 @@ async function open(kind: typeof openai, baseUrl: string, signal: AbortSignal) {
   const upstream = { provider: 'p', baseUrl, apiKey: 'k', keyName: 'K' };
   const request = { system: '', messages: [], tools: [], effort: 'low', typedByPerson: true } as const;
   const deadlines = { firstMs: 60_000, betweenMs: 60_000 };
-  return streamAiSdk({ model, kind, upstream }, request, { clock: fakeClock(), signal, deadlines });
+  const around = { clock: fakeClock(), signal, deadlines, onPart: () => undefined };
+  return streamAiSdk({ model, kind, upstream }, request, around);
 }
 
 for (const [name, kind, file] of [

@@ -16,35 +16,22 @@ export interface AiSdkModel {
 
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
-/** One attempt at one answer through an SDK model: its parts as ours, its errors as `ProviderError`. */
+/** One attempt at one answer through an SDK model: its parts as ours, its errors as `ProviderError`. What `onPart` throws ends it. */
 export async function* streamAiSdk(
   { model, kind, upstream }: AiSdkModel,
   request: ModelRequest,
-  deps: { clock: Clock; signal: AbortSignal; deadlines: Deadlines },
+  deps: { clock: Clock; signal: AbortSignal; deadlines: Deadlines; onPart(part: LanguageModelV4StreamPart): void },
 ): AsyncGenerator<ModelPart> {
   const names = { provider: upstream.provider, modelId: model.modelId };
   const options = toCallOptions(request, { kind, ...names });
   const convert = createConverter({ names, upstream, callIds: createCallIds(request.messages) });
-  const checkSize = createSizeCheck(upstream);
   for await (const part of withDeadlines((signal) => readParts({ model, options, upstream, signal }), deps)) {
-    checkSize(part);
+    deps.onPart(part);
     const converted = convert(part);
     if (converted) yield converted;
     if (converted?.type === 'finish') return;
   }
   throw brokenOff(upstream);
-}
-
-const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
-
-/** A model that repeats itself forever is not silent, so no deadline would end it. */
-function createSizeCheck(upstream: Upstream): (part: LanguageModelV4StreamPart) => void {
-  let chars = 0;
-  return (part) => {
-    if ('delta' in part) chars += part.delta.length;
-    if (chars > MAX_ANSWER_CHARS)
-      throw new ProviderError('interrupted', `The answer of ${nameOf(upstream)} does not end.`);
-  };
 }
 
 /** Parts that say nothing to the runtime (starts, ends, argument fragments) become undefined. */

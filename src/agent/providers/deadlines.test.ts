@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { deadlinesFor, isPrivateAddress, withDeadlines } from './deadlines.ts';
+import { AnswerLimits } from './models-config.ts';
 
 const deadlines = { firstMs: 300_000, betweenMs: 60_000 };
 
@@ -74,8 +75,15 @@ test('aborting passes its reason on, leaving lets go of the source', async () =>
 });
 
 test('only addresses of one’s own network get five minutes', () => {
-  assert.deepEqual(deadlinesFor('http://192.168.1.7:8000/v1'), { firstMs: 300_000, betweenMs: 60_000 });
-  assert.deepEqual(deadlinesFor('https://api.example.com/v1'), { firstMs: 60_000, betweenMs: 60_000 });
+  const limits = AnswerLimits.parse({});
+  assert.deepEqual(deadlinesFor('http://192.168.1.7:8000/v1', limits), { firstMs: 300_000, betweenMs: 60_000 });
+  assert.deepEqual(deadlinesFor('https://api.example.com/v1', limits), { firstMs: 60_000, betweenMs: 60_000 });
+});
+
+test('what the configuration says counts everywhere', () => {
+  const limits = AnswerLimits.parse({ firstSecs: 10, betweenSecs: 2.5 });
+  assert.deepEqual(deadlinesFor('http://192.168.1.7:8000/v1', limits), { firstMs: 10_000, betweenMs: 2_500 });
+  assert.deepEqual(deadlinesFor('https://api.example.com/v1', limits), { firstMs: 10_000, betweenMs: 2_500 });
 });
 
 test('private addresses are told from public ones', () => {

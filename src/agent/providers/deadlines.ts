@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ProviderError } from './model.ts';
+import type { AnswerLimits } from './models-config.ts';
 
 export interface Deadlines {
   firstMs: number;
@@ -7,8 +8,9 @@ export interface Deadlines {
 }
 
 /** How long an upstream may be silent: a machine of one's own may have to load a model and read a long prompt first. */
-export function deadlinesFor(baseUrl: string): Deadlines {
-  return { firstMs: isPrivateAddress(baseUrl) ? 300_000 : 60_000, betweenMs: 60_000 };
+export function deadlinesFor(baseUrl: string, { firstSecs, betweenSecs }: AnswerLimits): Deadlines {
+  const first = firstSecs ?? (isPrivateAddress(baseUrl) ? 300 : 60);
+  return { firstMs: first * 1_000, betweenMs: betweenSecs * 1_000 };
 }
 
 /**

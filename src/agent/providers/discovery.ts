@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
+import { withMeter } from './metered-body.ts';
 import type { Fetch } from './provider.ts';
 import { toProviderError, type Upstream } from './provider-error.ts';
 
@@ -143,8 +144,16 @@ interface Question extends Asking {
 const askOrNothing = (upstream: Upstream, question: Question) =>
   ask(upstream, question).catch(() => question.signal.throwIfAborted()); // other servers do not have the path
 
+/** What a server says of its models is short. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
 async function ask({ apiKey }: Upstream, { url, body, fetch, signal }: Question): Promise<unknown> {
-  const response = await fetch(url, {
+  let bytes = 0;
+  const metered = withMeter(fetch, (piece) => {
+    bytes += piece.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`longer than ${MAX_ANSWER_BYTES} bytes`);
+  });
+  const response = await metered(url, {
     signal,
     // A redirect to another host would be asked without the key, and be believed.
     redirect: 'error',

@@ -19,7 +19,7 @@ export interface ModelChoice {
 }
 
 interface Known {
-  config: ModelsConfig;
+  config: Pick<ModelsConfig, 'models' | 'defaultModel'>;
   environment: ProviderEnvironment;
   /** A server that was found on this machine. */
   localUrl?: string | undefined;

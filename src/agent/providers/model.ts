@@ -58,6 +58,7 @@ export type ProviderErrorKind =
   | 'unreachable' // nothing answered
   | 'timeout' // connected, then silent beyond the deadline
   | 'interrupted' // the stream broke after its first part
+  | 'over_limit' // the answer is longer than one may be here
   | 'circuit_open'
   | 'refused'; // the upstream says that the request is wrong
 

@@ -18,10 +18,23 @@ export const ModelConfig = z.object({
 });
 export type ModelConfig = z.infer<typeof ModelConfig>;
 
+/** How long any model may be silent, and how long its answer may be. */
+export const AnswerLimits = z.object({
+  /** Until the first byte. Left out: 300 on one's own network, where a model may have to be loaded first, else 60. */
+  firstSecs: z.number().min(1).max(3_600).optional(),
+  /** Between two pieces. */
+  betweenSecs: z.number().min(1).max(3_600).default(60),
+  /** Text, reasoning and the arguments of tool calls together. */
+  maxChars: z.int().min(1_000).max(64_000_000).default(4_000_000),
+  maxToolCalls: z.int().min(1).max(1_000).default(128),
+});
+export type AnswerLimits = z.infer<typeof AnswerLimits>;
+
 /** The part of config.json that is about models. */
 export const ModelsConfig = z.object({
   models: z.record(z.string().min(1), ModelConfig).optional(),
   /** An alias of `models`, or `provider/model`. */
   defaultModel: z.string().min(1).optional(),
+  answers: AnswerLimits.prefault({}),
 });
 export type ModelsConfig = z.infer<typeof ModelsConfig>;

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { probeRegularly } from './breaker-probe.ts';
@@ -13,13 +14,13 @@ import {
   type ModelChoice,
   type ProviderEnvironment,
 } from './model-choice.ts';
-import type { ModelsConfig } from './models-config.ts';
+import { AnswerLimits, type ModelsConfig } from './models-config.ts';
 import type { Fetch } from './provider.ts';
 import { nameOf, toProviderError } from './provider-error.ts';
 import { createUpstreamModel, type UpstreamModel } from './upstream-model.ts';
 
 export interface ModelsDeps {
-  config: ModelsConfig;
+  config: z.input<typeof ModelsConfig>;
   /** Also holds the variables that `apiKeyEnv` names. */
   environment: ProviderEnvironment;
   /** `--model` or HEADGATE_MODEL: an alias, or `provider/model`. */
@@ -42,7 +43,8 @@ export interface RunningModels extends Models {
 /** All models of this daemon; one circuit breaker stands before each server. */
 export function createModels(deps: ModelsDeps): RunningModels {
   const { config, environment, log } = deps;
-  const tools = { ...deps, fetch: deps.fetch ?? globalThis.fetch, random: deps.random ?? Math.random };
+  const limits = AnswerLimits.parse(config.answers ?? {});
+  const tools = { ...deps, limits, fetch: deps.fetch ?? globalThis.fetch, random: deps.random ?? Math.random };
   let localUrl: string | undefined;
   let byDefault = DEMO;
   const known = () => ({ config, environment, localUrl });

@@ -1,15 +1,16 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../clock.ts';
 import { streamAiSdk } from './ai-sdk.ts';
+import { createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
 import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
 import { deadlinesFor } from './deadlines.ts';
 import { type Description, describeModel, within } from './discovery.ts';
 import { google } from './google.ts';
 import { knownContextWindow } from './known-models.ts';
+import { withMeter } from './metered-body.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from './model.ts';
 import type { ModelChoice } from './model-choice.ts';
-import type { ProviderName } from './models-config.ts';
+import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import type { Fetch, Provider } from './provider.ts';
@@ -26,6 +27,7 @@ interface UpstreamDeps {
   random: () => number;
   fetch: Fetch;
   breaker: CircuitBreaker;
+  limits: AnswerLimits;
   /** Called with the error of every failed answer and with undefined for every whole one. */
   onOutcome: (error: ProviderError | undefined) => void;
   onRetry: (error: ProviderError) => void;
@@ -38,21 +40,19 @@ export function createUpstreamModel(
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
   let described: Description | undefined;
-  let opened: { modelId: string; model: LanguageModelV4 } | undefined;
 
   const learn = async (signal: AbortSignal): Promise<Description> => {
     described ??= await describeChoice(choice, { ...deps, signal });
     return described;
   };
-  const open = async (modelId: string): Promise<LanguageModelV4> => {
-    if (opened?.modelId !== modelId)
-      opened = { modelId, model: await kind.open({ ...choice, modelId, fetch: deps.fetch }) };
-    return opened.model;
-  };
   async function* attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     const modelId = choice.modelId ?? (await learn(signal)).modelId;
-    const deadlines = deadlinesFor(choice.baseUrl);
-    yield* streamAiSdk({ model: await open(modelId), kind, upstream: choice }, request, { ...deps, signal, deadlines });
+    const deadlines = deadlinesFor(choice.baseUrl, deps.limits);
+    const meter = createAnswerMeter(deps.limits, choice);
+    // Opened anew for each attempt, whose bytes are its own.
+    const model = await kind.open({ ...choice, modelId, fetch: withMeter(deps.fetch, meter.bytes) });
+    const around = { ...deps, signal, deadlines, onPart: meter.part };
+    yield* streamAiSdk({ model, kind, upstream: choice }, request, around);
   }
   const onFailure = (error: unknown) => {
     if (!(error instanceof ProviderError)) return;

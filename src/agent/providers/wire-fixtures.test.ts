@@ -55,7 +55,8 @@ async function ask(name: Name, fetch: typeof globalThis.fetch, more: Partial<Mod
   const upstream = { provider: name, baseUrl, apiKey: 'secret-key', keyName };
   const deadlines = { firstMs: 60_000, betweenMs: 60_000 };
   const signal = new AbortController().signal;
-  const answer = streamAiSdk({ model, kind, upstream }, request, { clock: fakeClock(), signal, deadlines });
+  const around = { clock: fakeClock(), signal, deadlines, onPart: () => undefined };
+  const answer = streamAiSdk({ model, kind, upstream }, request, around);
   for await (const part of answer) parts.push(part);
   return parts;
 }
