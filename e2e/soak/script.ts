@@ -1,4 +1,4 @@
-import type { ScriptedModel } from '../scripted-model.ts';
+import type { Answer, ScriptedModel } from '../scripted-model.ts';
 import {
   callTools,
   errorChunk,
@@ -37,25 +37,44 @@ const FAULTS: Record<string, Step> = {
 };
 const FAULT_NAMES = [...Object.keys(FAULTS), 'refusal', 'overload'];
 
-/** Puts the answers to every kind of turn into the model. */
+const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
+
+/** The answers to each message: the first, then the one after its tools have run. */
+const toScript = (): Record<string, Answer[]> => ({
+  streamed: [[think('Let me ', 'see. '), ...streamed(25)]],
+  busy: [streamed(8)],
+  looked: [callTools({ name: 'list_directory', arguments: { path: '.' } }), streamed(5)],
+  approved: [bash(WITH_CHILDREN), streamed(5)],
+  denied: [bash('echo never'), say('Then not.')],
+  cancelled: [streamed(400)],
+  'cancelled in a tool': [bash(`${WITH_CHILDREN}; sleep 60`), say('Too late.')],
+  ...Object.fromEntries(
+    Object.entries(FAULTS).map(([name, fault]) => [`faulty: ${name}`, [[say('Not ', 'a '), fault]]]),
+  ),
+  'faulty: refusal': [fail(400)],
+  'faulty: overload': [fail(503)],
+});
+
+/** Lets the model answer every kind of turn. */
 export function scriptTurns(model: ScriptedModel): void {
-  const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
-  model.when('streamed', [think('Let me ', 'see. '), ...streamed(25)]);
-  model.when('busy', streamed(8));
-  model.when('looked', callTools({ name: 'list_directory', arguments: { path: '.' } }), streamed(5));
-  model.when('approved', bash(WITH_CHILDREN), streamed(5));
-  model.when('denied', bash('echo never'), say('Then not.'));
-  model.when('cancelled', streamed(400));
-  model.when('cancelled in a tool', bash(`${WITH_CHILDREN}; sleep 60`), say('Too late.'));
-  for (const [name, fault] of Object.entries(FAULTS)) model.when(`faulty: ${name}`, [say('This will ', 'not '), fault]);
-  model.when('faulty: refusal', fail(400));
-  model.when('faulty: overload', fail(503));
+  const script = toScript();
+  model.onRequest(({ messages }) => {
+    const asked = messages.findLastIndex(({ role }) => role === 'user');
+    // What came before an answer that failed may stand in the same message.
+    const text = JSON.stringify(messages[asked]?.content);
+    const [message = ''] = Object.keys(script).sort(
+      (a, b) => text.lastIndexOf(toMessage(b)) - text.lastIndexOf(toMessage(a)),
+    );
+    return script[message]?.[messages.slice(asked).filter(({ role }) => role === 'assistant').length];
+  });
 }
+
+const toMessage = (name: string): string => `[${name}]`;
 
 /** The message that begins a turn of this kind. */
 export function messageOf(kind: TurnKind, random: () => number): string {
-  if (kind !== 'faulty') return `${kind}, please`;
-  return `faulty: ${FAULT_NAMES[Math.floor(random() * FAULT_NAMES.length)]}`;
+  if (kind !== 'faulty') return toMessage(kind);
+  return toMessage(`faulty: ${FAULT_NAMES[Math.floor(random() * FAULT_NAMES.length)]}`);
 }
 
 /** Every kind as often as its weight says. */
