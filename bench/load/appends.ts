@@ -1,0 +1,57 @@
+import process from 'node:process';
+import { DatabaseSync } from 'node:sqlite';
+import { createLog } from '../../bin/log.ts';
+import { systemClock } from '../../src/clock.ts';
+import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
+import { serveTasks } from '../task-process.ts';
+
+interface Appended {
+  rows: number;
+  cpuMs: number;
+  tookMs: number;
+}
+
+const EVENT = { type: 'info', message: 'x'.repeat(100) } as const;
+
+const tasks = {
+  /** Events through the store's commits, by so many writers that each wait for their own. */
+  async store({ path, rows, writers }: { path: string; rows: number; writers: number }): Promise<Appended> {
+    const log = createLog({ level: 'silent', readable: false });
+    await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
+    return await costOf(rows, async () => {
+      const write = async (_: unknown, writer: number) => {
+        for (let n = writer; n < rows; n += writers) {
+          await store.commit({ events: { wsId: `ws-${writer}`, events: [EVENT] } });
+        }
+      };
+      await Promise.all(Array.from({ length: writers }, write));
+    });
+  },
+
+  /** The same rows, each in a transaction of its own. */
+  async bare({ path, rows }: { path: string; rows: number }): Promise<Appended> {
+    using database = new DatabaseSync(path);
+    database.exec('pragma journal_mode = wal; pragma synchronous = normal');
+    database.exec(
+      'create table events (ws_id text, "offset" integer, body_json text, created_ms integer, primary key (ws_id, "offset")) without rowid',
+    );
+    const insert = database.prepare('insert into events values (?, ?, ?, ?)');
+    return await costOf(rows, async () => {
+      for (let n = 0; n < rows; n += 1) {
+        insert.run('ws-0', n, JSON.stringify(EVENT), systemClock.now());
+      }
+    });
+  },
+};
+
+export type AppendTasks = typeof tasks;
+
+async function costOf(rows: number, work: () => Promise<void>): Promise<Appended> {
+  const startMs = performance.now();
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return { rows, cpuMs: (user + system) / 1000, tookMs: performance.now() - startMs };
+}
+
+serveTasks(tasks);

@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { cpus, release, totalmem } from 'node:os';
+import process from 'node:process';
+
+/** What was measured on. */
+export interface Machine {
+  cores: number;
+  cpu: string;
+  memoryGiB: number;
+  kernel: string;
+  node: string;
+}
+
+export const describeMachine = (): Machine => ({
+  cores: cpus().length,
+  cpu: cpus()[0]?.model ?? 'unknown',
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  kernel: release(),
+  node: process.version,
+});
+
+/** The commit that is checked out, marked when files were changed since. */
+export function describeCommit(): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+  const isChanged = git('status', '--porcelain', '--untracked-files=no') !== '';
+  return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' with changes' : ''}`;
+}

@@ -1,0 +1,61 @@
+// `npm run bench`: measures every row in alternating rounds, prints a table and writes bench/latest.json. See README.md.
+import { writeFile } from 'node:fs/promises';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../src/clock.ts';
+import { describeCommit, describeMachine } from './machine.ts';
+import { measure, type Row, type RowResult } from './row.ts';
+import { ROWS } from './rows.ts';
+import { createStage, preparePrograms } from './stage.ts';
+import { type Report, toCells, toText } from './table.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+const rows = chosen(values.only);
+if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
+else await run();
+
+async function run(): Promise<void> {
+  const { quick } = values;
+  const rounds = Number(values.rounds ?? (quick ? 1 : 5));
+  const results: RowResult[] = [];
+  await using programs = await preparePrograms();
+  for (const row of rows) {
+    await using stage = createStage(programs, { quick });
+    const result = await measure(row, stage, rounds);
+    results.push(result);
+    process.stderr.write(`${toCells(result).join('  ')}\n`);
+  }
+  const report: Report = {
+    date: new Date(systemClock.now()).toISOString(),
+    commit: describeCommit(),
+    machine: describeMachine(),
+    quick,
+    rows: results,
+  };
+  say(toText(report));
+  const file =
+    values.json ?? (quick || rows.length < ROWS.length ? undefined : new URL('latest.json', import.meta.url));
+  if (file !== undefined) await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+/** All rows, or those that are named; `fan-out` names every row that begins so. */
+function chosen(names: readonly string[]): readonly Row[] {
+  const unknown = names.find((name) => !ROWS.some((row) => row.name.startsWith(name)));
+  if (unknown === undefined)
+    return ROWS.filter(({ name }) => names.length === 0 || names.some((n) => name.startsWith(n)));
+  process.stderr.write(`bench: there is no row ${unknown}; --list names them\n`);
+  process.exit(2);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,68 @@
+import type { Stage } from './stage.ts';
+
+/** What was measured once. `value` is held against the target; `figures` are the raw numbers behind it. */
+export interface Round {
+  value: number;
+  figures: Record<string, number>;
+}
+
+export type Target = { atLeast: number } | { atMost: number };
+
+/** One line of the table. */
+export interface Row {
+  name: string;
+  what: string;
+  /** What stands beside the product; where a value has nothing beside it, the machine's clock or memory. */
+  anchor: string;
+  /** `x`: product divided by anchor. */
+  unit: 'x' | 'ms' | 's';
+  /** Absent: reported, and held against nothing. */
+  target?: Target;
+  /** Starts what is needed on the stage, which is cleared afterwards, and answers how one round is measured. */
+  open(stage: Stage): Promise<() => Promise<Round>>;
+}
+
+export interface RowResult extends Omit<Row, 'open'> {
+  /** The median of the rounds. */
+  reached: number;
+  lowest: number;
+  highest: number;
+  /** Absent without a target. */
+  met?: boolean;
+  rounds: Round[];
+}
+
+/** Measures a row; one round more than asked is not counted, so that what is compiled late is compiled. */
+export async function measure(row: Row, stage: Stage, rounds: number): Promise<RowResult> {
+  const { open, ...said } = row;
+  const round = await open(stage);
+  await round();
+  const counted: Round[] = [];
+  while (counted.length < rounds) counted.push(await round());
+  const values = counted.map(({ value }) => value);
+  const reached = median(values);
+  return {
+    ...said,
+    reached,
+    lowest: Math.min(...values),
+    highest: Math.max(...values),
+    ...(row.target && { met: isMet(row.target, reached) }),
+    rounds: counted,
+  };
+}
+
+const isMet = (target: Target, reached: number): boolean =>
+  'atLeast' in target ? reached >= target.atLeast : reached <= target.atMost;
+
+/** The middle one; of an even number the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
+  return (lower + upper) / 2;
+}
+
+/** A round that compares two rates or sizes. */
+export function ratio(figures: { product: number; anchor: number }): Round {
+  return { value: figures.product / figures.anchor, figures };
+}

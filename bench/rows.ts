@@ -1,0 +1,22 @@
+import type { Row } from './row.ts';
+import { appendRow } from './rows/appends.ts';
+import { connectionRows } from './rows/connections.ts';
+import { fanOutRows } from './rows/fan-out.ts';
+import { handshakeRow } from './rows/handshakes.ts';
+import { postRow, sendRow } from './rows/posts.ts';
+import { relayRows } from './rows/relay.ts';
+import { requestRows } from './rows/requests.ts';
+import { startRows } from './rows/starts.ts';
+
+/** Everything that is measured, in the order of the table. */
+export const ROWS: readonly Row[] = [
+  ...requestRows,
+  handshakeRow,
+  ...connectionRows,
+  ...fanOutRows,
+  postRow,
+  sendRow,
+  ...relayRows,
+  ...startRows,
+  appendRow,
+];

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { AppendTasks } from '../load/appends.ts';
+import { type Row, ratio } from '../row.ts';
+
+export const appendRow: Row = {
+  name: 'append',
+  what: 'durable append of events, 16 writers that wait for each of theirs',
+  anchor: 'bare SQLite, a transaction per row',
+  unit: 'x',
+  async open(stage) {
+    const folder = await stage.folder();
+    const newFile = () => path.join(folder, `${randomUUID()}.db`);
+    const [ours, theirs] = [stage.load<AppendTasks>('appends'), stage.load<AppendTasks>('appends')];
+    const rows = stage.quick ? 5_000 : 60_000;
+    const perSecond = ({ cpuMs }: { cpuMs: number }) => (rows * 1000) / cpuMs;
+    return async () => {
+      const stored = await ours.ask('store', { path: newFile(), rows, writers: 16 });
+      const one = await ours.ask('store', { path: newFile(), rows, writers: 1 });
+      const bare = await theirs.ask('bare', { path: newFile(), rows });
+      const compared = ratio({ product: perSecond(stored), anchor: perSecond(bare) });
+      return { ...compared, figures: { ...compared.figures, productOneWriter: perSecond(one) } };
+    };
+  },
+};

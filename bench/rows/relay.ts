@@ -1,0 +1,140 @@
+import path from 'node:path';
+import type { ModelTasks } from '../load/model.ts';
+import { perCpuSecond } from '../process-costs.ts';
+import { median, type Row, ratio } from '../row.ts';
+import type { Stage } from '../stage.ts';
+import { createWorkstreams } from '../workstreams.ts';
+
+const ANCHOR = 'least relay that stores in groups';
+
+interface Speech {
+  chunks: number;
+  everyMs?: number;
+}
+
+interface Relayed {
+  /** Pieces of answers per second of processor time. */
+  perCpuSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** Both relays between a model and one event stream per workstream; answers how one of them is measured. */
+async function openRelays(stage: Stage, streams: number) {
+  const folder = await stage.folder();
+  const relay = async (name: 'product' | 'anchor') => {
+    const model = stage.load<ModelTasks>('model');
+    const url = await model.ask('serveModel', undefined);
+    const server =
+      name === 'product'
+        ? await stage.product({
+            config: { server: { maxWorkstreams: streams + 1 } },
+            env: { OPENAI_BASE_URL: url },
+          })
+        : { ...(await stage.anchor('relay', { MODEL_URL: url, DATABASE: path.join(folder, 'relay.db') })), token: '' };
+    const wsIds =
+      'http' in server
+        ? await createWorkstreams(server, streams)
+        : Array.from({ length: streams }, (_, n) => `ws-${n}`);
+    const { port, token, pid } = server;
+    await model.ask('read', { port, token, wsIds });
+    return {
+      model,
+      target: { port, token },
+      async speak(speech: Speech): Promise<Relayed> {
+        await model.ask('begin', { port, token });
+        let p50Ms = 0;
+        let p99Ms = 0;
+        const rate = await perCpuSecond(pid, async () => {
+          const spoken = await model.ask('speak', speech);
+          ({ p50Ms, p99Ms } = spoken);
+          return spoken.chunks;
+        });
+        await model.ask('finish', undefined);
+        return { perCpuSecond: rate, p50Ms, p99Ms };
+      },
+    };
+  };
+  return { product: await relay('product'), anchor: await relay('anchor') };
+}
+
+const fastRow: Row = {
+  name: 'relay-fast',
+  what: 'relay of 8 answers that come as fast as they can, pieces',
+  anchor: ANCHOR,
+  unit: 'x',
+  target: { atLeast: 1 },
+  async open(stage) {
+    const { product, anchor } = await openRelays(stage, 8);
+    const speech = { chunks: stage.quick ? 1_000 : 8_000 };
+    return async () =>
+      ratio({
+        product: (await product.speak(speech)).perCpuSecond,
+        anchor: (await anchor.speak(speech)).perCpuSecond,
+      });
+  },
+};
+
+const pacedRow: Row = {
+  name: 'relay-paced',
+  what: 'relay of 200 answers at 100 tokens/s, processor time per token',
+  anchor: ANCHOR,
+  unit: 'x',
+  target: { atMost: 2 },
+  async open(stage) {
+    const { product, anchor } = await openRelays(stage, stage.quick ? 50 : 200);
+    const speech = { chunks: stage.quick ? 50 : 200, everyMs: 10 };
+    return async () => {
+      const [ours, theirs] = [await product.speak(speech), await anchor.speak(speech)];
+      return {
+        value: theirs.perCpuSecond / ours.perCpuSecond,
+        figures: {
+          product: ours.perCpuSecond,
+          anchor: theirs.perCpuSecond,
+          productP50Ms: ours.p50Ms,
+          anchorP50Ms: theirs.p50Ms,
+          productP99Ms: ours.p99Ms,
+          anchorP99Ms: theirs.p99Ms,
+        },
+      };
+    };
+  },
+};
+
+const latencyRow: Row = {
+  name: 'relay-latency',
+  what: 'relay of 20 answers at 100 tokens/s, what the median token waits longer',
+  anchor: ANCHOR,
+  unit: 'ms',
+  target: { atMost: 0.3 },
+  async open(stage) {
+    const { product, anchor } = await openRelays(stage, 20);
+    const speech = { chunks: stage.quick ? 50 : 200, everyMs: 10 };
+    return async () => {
+      const [ours, theirs] = [await product.speak(speech), await anchor.speak(speech)];
+      return {
+        value: ours.p50Ms - theirs.p50Ms,
+        figures: { product: ours.p50Ms, anchor: theirs.p50Ms, productP99Ms: ours.p99Ms, anchorP99Ms: theirs.p99Ms },
+      };
+    };
+  },
+};
+
+const turnRow: Row = {
+  name: 'turn',
+  what: 'from a message sent to the model asked, median',
+  anchor: 'the least relay, for comparison',
+  unit: 'ms',
+  target: { atMost: 3 },
+  async open(stage) {
+    const { product, anchor } = await openRelays(stage, 1);
+    const count = stage.quick ? 20 : 100;
+    return async () => {
+      const p50 = async ({ model, target }: typeof product) => median(await model.ask('turns', { ...target, count }));
+      const figures = { product: await p50(product), anchor: await p50(anchor) };
+      return { value: figures.product, figures };
+    };
+  },
+};
+
+export const relayRows = [fastRow, pacedRow, latencyRow, turnRow];

@@ -1,0 +1,32 @@
+import type { RequestTasks } from '../load/requests.ts';
+import type { SocketTarget } from '../load/sockets.ts';
+import { perCpuSecond } from '../process-costs.ts';
+import { type Row, ratio, type Target } from '../row.ts';
+import type { Server } from '../stage.ts';
+
+/**
+ * The method is `approval.list` with nothing waiting: an authenticated call through the whole of dispatch whose params and
+ * answer are as small as an echo's, so that the path is compared and not the size of an answer.
+ */
+const requestRow = (depth: number, target: Target): Row => ({
+  name: `requests-${depth}`,
+  what: `WebSocket requests, ${depth} under way per connection`,
+  anchor: 'bare ws, JSON echo',
+  unit: 'x',
+  target,
+  async open(stage) {
+    const [product, anchor] = [await stage.product(), await stage.anchor('echo')];
+    const load = stage.load<RequestTasks>('requests');
+    // A connection may ask 300 times at once; whoever measures more needs more connections.
+    const count = stage.quick ? 64 : 256;
+    const rate = async ({ pid, port, token }: Server & SocketTarget) => {
+      await load.ask('open', { port, count, ...(token !== undefined && { token }) });
+      const perSecond = await perCpuSecond(pid, () => load.ask('run', { depth, each: 280 }));
+      await load.ask('close', undefined);
+      return perSecond;
+    };
+    return async () => ratio({ product: await rate(product), anchor: await rate(anchor) });
+  },
+});
+
+export const requestRows = [requestRow(1, { atLeast: 0.85 }), requestRow(32, { atLeast: 1.4 })];

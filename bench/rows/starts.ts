@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DaemonProcess, spawnHeadgate } from '../../e2e/daemon-process.ts';
+import { LeanSocket } from '../load/sockets.ts';
+import { residentBytes } from '../process-costs.ts';
+import { type Row, ratio } from '../row.ts';
+import { seedDatabase } from '../seed-database.ts';
+import { kill, productEnv, type Stage } from '../stage.ts';
+
+const startRow: Row = {
+  name: 'start',
+  what: 'from the start of the process to the first hello',
+  anchor: 'bare ws',
+  unit: 'x',
+  target: { atMost: 4 },
+  async open(stage) {
+    const { home, token } = await usedHome(stage);
+    return async () =>
+      ratio({
+        product: await startedMs((port) => spawnProduct(stage, { home, port }), token),
+        anchor: await startedMs((port) => spawnAnchor(stage, port)),
+      });
+  },
+};
+
+const readyRow: Row = {
+  name: 'ready',
+  what: 'ready again after kill -9, 10,000 workstreams and 1,000,000 messages stored',
+  anchor: 'the clock',
+  unit: 's',
+  target: { atMost: 2 },
+  async open(stage) {
+    const { home, token } = await usedHome(stage);
+    const workstreams = stage.quick ? 1_000 : 10_000;
+    await seedDatabase(path.join(home, 'headgate.db'), { workstreams, messagesEach: 100, eventsEach: 20 });
+    return async () => {
+      const tookMs = await startedMs((port) => spawnProduct(stage, { home, port }), token);
+      return { value: tookMs / 1000, figures: { tookMs, workstreams, messages: workstreams * 100 } };
+    };
+  },
+};
+
+const idleRow: Row = {
+  name: 'idle-memory',
+  what: 'memory of a daemon that has nothing to do',
+  anchor: 'bare ws',
+  unit: 'x',
+  target: { atMost: 1.8 },
+  async open(stage) {
+    const afterMs = stage.quick ? 1_000 : 5_000;
+    return async () => {
+      const [product, anchor] = [await stage.product(), await stage.anchor('echo')];
+      await sleep(afterMs);
+      return ratio({ product: residentBytes(product.pid), anchor: residentBytes(anchor.pid) });
+    };
+  },
+};
+
+export const startRows = [startRow, readyRow, idleRow];
+
+/** A home that a daemon has been started in before, and its token. */
+async function usedHome(stage: Stage): Promise<{ home: string; token: string }> {
+  const home = path.join(await stage.folder(), 'home');
+  await mkdir(home, { mode: 0o700 });
+  const port = await freePort();
+  const child = await spawnProduct(stage, { home, port });
+  await child.printed(/^Headgate /m);
+  child.kill('SIGTERM');
+  await child.exited;
+  const { readFile } = await import('node:fs/promises');
+  return { home, token: (await readFile(path.join(home, 'token'), 'utf8')).trim() };
+}
+
+/** Starts, waits until it greets (or lets us in, where no token is given), and kills it. */
+async function startedMs(start: (port: number) => Promise<DaemonProcess>, token?: string): Promise<number> {
+  const port = await freePort();
+  const beganMs = performance.now();
+  const child = await start(port);
+  const socket = await firstSocket({ port, ...(token !== undefined && { token }) });
+  const tookMs = performance.now() - beganMs;
+  await kill(child);
+  await socket.close();
+  return tookMs;
+}
+
+async function firstSocket(target: { port: number; token?: string }): Promise<LeanSocket> {
+  for (;;) {
+    try {
+      return await LeanSocket.open(target);
+    } catch {
+      await sleep(2); // nobody listens yet
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+const spawnProduct = ({ programs }: Stage, { home, port }: { home: string; port: number }) =>
+  spawnHeadgate({
+    entry: programs.product,
+    args: ['start', '--port', String(port), '--home', home],
+    env: productEnv(home),
+  });
+
+const spawnAnchor = ({ programs }: Stage, port: number) =>
+  spawnHeadgate({ entry: programs.anchor('echo'), args: [], env: { PORT: String(port) } });

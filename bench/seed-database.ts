@@ -1,0 +1,43 @@
+import { createLog } from '../bin/log.ts';
+import { systemClock } from '../src/clock.ts';
+import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
+import type { Statement } from '../src/gateway/store/store.ts';
+import { insertWorkstream, toWorkstreamRow } from '../src/gateway/workstreams/workstream-rows.ts';
+import { randomIds } from '../src/ids.ts';
+
+interface Contents {
+  workstreams: number;
+  messagesEach: number;
+  eventsEach: number;
+}
+
+/** Fills a daemon's database with saved conversations, through the store's own commits. As many as a daemon loads are open. */
+export async function seedDatabase(path: string, contents: Contents): Promise<void> {
+  const log = createLog({ level: 'silent', readable: false });
+  await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
+  for (let n = 0; n < contents.workstreams; n += 1) {
+    const filled = store.commit({ statements: conversation(contents, n < OPEN ? 1 : 0) });
+    if (n % 200 === 0) await filled;
+  }
+}
+
+const OPEN = 40;
+
+function conversation({ messagesEach, eventsEach }: Contents, loaded: 0 | 1): Statement[] {
+  const nowMs = systemClock.now();
+  const row = toWorkstreamRow({ wsId: randomIds.wsId(), workdir: '/', loaded, nowMs });
+  const text = 'What was said in the course of a day, neither short nor long. '.repeat(5);
+  return [
+    insertWorkstream({ ...row, message_count: messagesEach }),
+    {
+      sql: `${NUMBERS} insert into messages select ?, n, null, json_object('role', iif(n % 2, 'user', 'assistant'), 'content', ?, 'toolCalls', json_array()), ? from numbers`,
+      parameters: [messagesEach, row.ws_id, text, nowMs],
+    },
+    {
+      sql: `${NUMBERS} insert into events select ?, n, json_object('type', 'info', 'message', ?), ? from numbers`,
+      parameters: [eventsEach, row.ws_id, text, nowMs],
+    },
+  ];
+}
+
+const NUMBERS = 'with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ?)';

@@ -1,0 +1,138 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { type DaemonProcess, spawnHeadgate } from '../e2e/daemon-process.ts';
+import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
+import { startTasks, type TaskProcess, type Tasks } from './task-process.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** A server in its own process. */
+export interface Server {
+  pid: number;
+  port: number;
+  /** What it has said on standard error. */
+  stderr(): string;
+}
+
+export interface Product extends Server {
+  token: string;
+  http: HttpClient;
+}
+
+export interface ProductOptions {
+  /** Default: an empty one. */
+  home?: string;
+  /** Goes into config.json. */
+  config?: object;
+  env?: Record<string, string>;
+}
+
+/** What the rows start things on; everything ends with it. */
+export interface Stage extends AsyncDisposable {
+  /** Less load and fewer rounds: shows that everything works, not how fast it is. */
+  readonly quick: boolean;
+  /** Starts the product as it is installed; with the demo model unless `env` says otherwise. */
+  product(options?: ProductOptions): Promise<Product>;
+  /** Starts `anchors/<name>.ts`. */
+  anchor(name: string, env?: Record<string, string>): Promise<Server>;
+  /** Starts `load/<name>.ts`. */
+  load<T extends Tasks>(name: string): TaskProcess<T>;
+  /** A folder of this stage. */
+  folder(): Promise<string>;
+  readonly programs: Programs;
+}
+
+/** Files to run, out of the way of whoever changes the sources meanwhile. */
+export interface Programs {
+  product: string;
+  anchor(name: string): string;
+  folder: string;
+}
+
+/** Copies the build as a package holds it, and bundles the anchors as the product is bundled. */
+export async function preparePrograms(): Promise<Programs & AsyncDisposable> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-bench-'));
+  const build = await import('../scripts/build.js');
+  await build.build({ ifStale: true });
+  for (const name of ['bin/headgate.js', 'package.json', 'dist']) {
+    await cp(path.join(ROOT, name), path.join(folder, 'product', name), { recursive: true });
+  }
+  await bundleAnchors(path.join(folder, 'anchors'));
+  return {
+    folder,
+    product: path.join(folder, 'product/bin/headgate.js'),
+    anchor: (name) => path.join(folder, 'anchors', `${name}.js`),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+async function bundleAnchors(outdir: string): Promise<void> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['bench/anchors/*.ts'],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    outdir,
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    },
+  });
+  await writeFile(path.join(outdir, 'package.json'), '{"type":"module"}');
+}
+
+export function createStage(programs: Programs, { quick }: { quick: boolean }): Stage {
+  const stack = new AsyncDisposableStack();
+  const folder = async () => {
+    const made = await mkdtemp(path.join(programs.folder, 'stage-'));
+    stack.defer(() => rm(made, { recursive: true, force: true, maxRetries: 5 }));
+    return made;
+  };
+  const spawn = async (entry: string, args: string[], env: Record<string, string>) => {
+    const child = await spawnHeadgate({ entry, args, env });
+    stack.defer(() => kill(child));
+    return child;
+  };
+  return {
+    quick,
+    programs,
+    folder,
+    async product({ home, config, env } = {}) {
+      const place = home ?? path.join(await folder(), 'home');
+      await mkdir(place, { recursive: true, mode: 0o700 });
+      if (config) await writeFile(path.join(place, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+      const child = await spawn(programs.product, ['start', '--port', '0', '--home', place], productEnv(place, env));
+      await child.printed(BANNER);
+      const { url } = JSON.parse(await readFile(path.join(place, 'daemon.json'), 'utf8'));
+      const token = (await readFile(path.join(place, 'token'), 'utf8')).trim();
+      const http = createHttpClient({ baseUrl: url, token });
+      return { pid: child.pid, port: Number(new URL(url).port), stderr: child.stderr, token, http };
+    },
+    async anchor(name, env = {}) {
+      const child = await spawn(programs.anchor(name), [], { PORT: '0', ...env });
+      await child.printed(LISTENING);
+      const [, port] = LISTENING.exec(child.stdout()) ?? [];
+      return { pid: child.pid, port: Number(port), stderr: child.stderr };
+    },
+    load: (name) => stack.use(startTasks(new URL(`load/${name}.ts`, import.meta.url))),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** Without a model the daemon would look for servers on this machine. */
+export const productEnv = (home: string, env: Record<string, string> = { HEADGATE_MODEL: 'demo' }) => ({
+  HOME: path.dirname(home),
+  ...env,
+});
+
+export async function kill(child: DaemonProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await child.exited;
+}
+
+const BANNER = /^Headgate .*\n\n[\s\S]*\n\n$/m;
+const LISTENING = /^listening (\d+)$/m;

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import process from 'node:process';
+import type { Machine } from './machine.ts';
+import type { RowResult } from './row.ts';
+
+/** What a run of the benchmark leaves in its file. */
+export interface Report {
+  date: string;
+  commit: string;
+  machine: Machine;
+  /** Measured with less load and fewer rounds. */
+  quick: boolean;
+  rows: RowResult[];
+}
+
+/** The rows as text for a terminal. */
+export function toText({ rows }: Report): string {
+  const cells = [HEAD, ...rows.map(toCells)];
+  const widths = HEAD.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** The rows as Markdown, with what they were measured on. */
+export function toMarkdown(report: Report): string {
+  const { date, commit, machine, rows } = report;
+  const lines = [HEAD, HEAD.map(() => '---'), ...rows.map(toCells)].map((cells) => `| ${cells.join(' | ')} |`);
+  const { cores, cpu, memoryGiB, kernel, node } = machine;
+  const where = `${date.slice(0, 10)}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, commit ${commit}`;
+  return `${lines.join('\n')}\n\nMeasured ${where}. Median of the rounds, in brackets the lowest and the highest.`;
+}
+
+const HEAD = ['Name', 'What', 'Against', 'Aim', 'Reached', 'Met'];
+
+export function toCells({ name, what, anchor, unit, target, reached, lowest, highest, met }: RowResult): string[] {
+  const say = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)}${unit === 'x' ? 'x' : ` ${unit}`}`;
+  const aim = target === undefined ? '' : 'atLeast' in target ? `≥ ${say(target.atLeast)}` : `≤ ${say(target.atMost)}`;
+  const verdict = met === undefined ? '' : met ? 'yes' : 'no';
+  return [name, what, anchor, aim, `${say(reached)} (${say(lowest)} to ${say(highest)})`, verdict];
+}
+
+if (import.meta.main) {
+  const file = process.argv[2] ?? new URL('latest.json', import.meta.url);
+  process.stdout.write(`${toMarkdown(JSON.parse(await readFile(file, 'utf8')))}\n`);
+}
