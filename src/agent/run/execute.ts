@@ -1,5 +1,6 @@
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { BatchCall } from './batch-call.ts';
+import { recordAtLast } from './record-at-last.ts';
 import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -42,5 +43,6 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
     run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');
     outcome = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, isError: true };
   }
-  await run.recorder.record(resultStep([{ call, outcome }]));
+  // What it did is known now; a full disk must not turn that into an outcome nobody knows.
+  await recordAtLast(run, () => resultStep([{ call, outcome }]));
 }

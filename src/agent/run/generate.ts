@@ -73,9 +73,9 @@ function collector(run: RunContext) {
         return;
       }
       if (part.text === '') return;
+      run.recorder.emit({ type: part.type, text: part.text });
       if (part.type === 'content') content += part.text;
       else reasoning += part.text;
-      run.recorder.emit({ type: part.type, text: part.text });
     },
     whole: (): Whole => ({ message: message(), finish, spoke }),
     partial: (): AssistantMessage | undefined =>

@@ -47,6 +47,9 @@ export class StepOutdated extends Error {
 export interface Recorder {
   /** Resolves when the step is committed; readers have been told by then. */
   record(step: Step): Promise<void>;
-  /** Appends one delta without waiting; a failure to store it surfaces at the next `record`. */
+  /**
+   * Appends one delta without waiting, so that a log never has a hole: after a delta of an answer that could not be
+   * stored the next call throws why; after such a chunk of a tool's output the rest of that output is left out.
+   */
   emit(event: StreamEvent): void;
 }

@@ -6,6 +6,7 @@ import { StopReason } from '../stop-reason.ts';
 import { runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
+import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
 import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
@@ -14,7 +15,6 @@ import type { RunContext } from './run-context.ts';
 const MAX_TURNS = 200;
 /** A turn that was cut off by crashes is asked again at most twice. */
 const MAX_ATTEMPTS = 3;
-const STORE_RETRY_MS = 1_000;
 const MAX_REFUSALS = 5;
 
 /**
@@ -130,16 +130,14 @@ async function end(run: RunContext, ending: End): Promise<void> {
   let refusals = 0;
   for (;;) {
     try {
-      return await run.recorder.record(endStep(run, ending));
+      return await recordAtLast(run, () => endStep(run, ending));
     } catch (error) {
-      if (isUnavailable(error)) await run.clock.sleep(STORE_RETRY_MS, run.stopping);
+      if (error instanceof RunSuperseded || run.stopping.aborted) throw error;
       // Something was settled a moment ago, and the next step leaves it out; a store that refuses for ever does not count.
-      else if (error instanceof RunSuperseded || ++refusals === MAX_REFUSALS) throw error;
+      if (++refusals === MAX_REFUSALS) throw error;
     }
   }
 }
-
-const isUnavailable = (error: unknown): boolean => error instanceof GatewayError && error.code === 'UNAVAILABLE';
 
 function endStep(run: RunContext, { outcome, summary, events, state, partial }: End): Step {
   const left = leftovers(run, outcome);

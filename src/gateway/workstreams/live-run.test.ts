@@ -89,6 +89,57 @@ test('a delta that could not be stored surfaces, and what was said is kept as pa
   assert.deepEqual(stored.at(-1)?.message, { role: 'assistant', content: 'Hello', toolCalls: [], partial: true });
 });
 
+test('after a delta that could not be stored the model is not read any further, and the log has no hole', async () => {
+  await using fixture = await startedWorkstreams();
+  const [lost, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  fixture.puppet.turn('a', lost.promise, 'b', back.promise, 'c', never());
+  const handle = await fixture.send('go');
+  await fixture.reaches('content');
+  fixture.parts.tap.fails = () => true;
+  lost.resolve();
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  fixture.parts.tap.fails = undefined;
+  back.resolve();
+  assert.equal((await handle?.ended)?.status, 'error');
+  const events = await fixture.eventsOf(fixture.main().data.wsId);
+  const said = events.flatMap((event) => (event.type === 'content' ? [event.text] : []));
+  assert.deepEqual(said, ['a']);
+});
+
+test('a tool goes on while the store takes no writes; its output is told up to there, its result afterwards', async () => {
+  const [quiet, printed, lost] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  await using fixture = await startedWorkstreams({
+    async execute(_tool, run) {
+      run.onOutput('1\n');
+      await quiet?.promise;
+      run.onOutput('2\n');
+      await lost?.promise;
+      run.onOutput('3\n');
+      printed?.resolve();
+      return { output: '1\n2\n3\n', isError: false };
+    },
+  });
+  fixture.puppet.turn(calling('look'));
+  const handle = await fixture.send('go');
+  await fixture.reaches('tool_output_chunk');
+  fixture.parts.tap.fails = () => true;
+  quiet?.resolve();
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  fixture.parts.tap.fails = ({ events }) => events?.events.some(({ type }) => type === 'tool_result') ?? false;
+  lost?.resolve();
+  await printed?.promise;
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate); // the result is refused meanwhile
+  await fixture.clock.advance(3_000);
+  fixture.parts.tap.fails = undefined;
+  await fixture.clock.advance(1_000);
+  assert.equal((await handle?.ended)?.status, 'ok');
+  const told = (await fixture.eventsOf(fixture.main().data.wsId)).flatMap((event) => {
+    if (event.type === 'tool_output_chunk') return [`chunk ${event.chunk}`];
+    return event.type === 'tool_result' ? [`result ${event.output}`] : [];
+  });
+  assert.deepEqual(told, ['chunk 1\n', 'result 1\n2\n3\n']);
+});
+
 test('an older epoch is refused: whoever lost the workstream writes nothing', async () => {
   await using run = await asking();
   const { store } = run.fixture.parts;

@@ -3,6 +3,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import { advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
@@ -48,13 +49,20 @@ export class LiveRun implements Recorder {
   readonly messages: Message[];
   /** Resolves with the terminal record; never rejects. */
   readonly ended: Promise<RunResult>;
+  /** Resolves when it was stopped and all that is left is to record so, which the store refuses at the moment. */
+  readonly stalled: Promise<void>;
   readonly #parts: LiveRunParts;
   readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<RunResult>();
+  readonly #stalled = Promise.withResolvers<void>();
+  /** The store did not take what was recorded last. */
+  #isRefused = false;
   #superseded = false;
   /** The last word is being written: what the worker says meanwhile waits for whether it still counts. */
   #superseding: Promise<void> | undefined;
-  #emitFailure: unknown;
+  #lostDelta: unknown;
+  /** Calls of which a chunk of output was lost. */
+  readonly #muted = new Set<string>();
   #pending: NewApproval | undefined;
   #deciding = false;
   /** What the model has said in the turn in progress. */
@@ -68,6 +76,7 @@ export class LiveRun implements Recorder {
     this.messages = parts.messages;
     this.#pending = parts.pending;
     this.ended = this.#ended.promise;
+    this.stalled = this.#stalled.promise;
   }
 
   /** Aborts with the StopReason of `stop`. */
@@ -77,25 +86,39 @@ export class LiveRun implements Recorder {
 
   stop(reason: Error): void {
     this.#stopping.abort(reason);
+    if (this.#isRefused) this.#stalled.resolve();
   }
 
   async record(step: Step): Promise<void> {
     await this.#superseding?.catch(() => undefined); // whoever abandons the run hears of it
     if (this.#superseded) throw new RunSuperseded('the run was taken over');
-    if (this.#emitFailure !== undefined) {
-      const failure = this.#emitFailure;
-      this.#emitFailure = undefined;
-      throw failure;
+    this.#throwLostDelta();
+    try {
+      await this.#commit(step, []);
+      this.#isRefused = false;
+    } catch (error) {
+      this.#isRefused = isUnavailable(error);
+      if (this.#isRefused && this.signal.aborted) this.#stalled.resolve();
+      throw error;
     }
-    await this.#commit(step, []);
   }
 
   emit(event: StreamEvent): void {
     if (this.#superseded || this.#superseding !== undefined) return;
+    const callId = event.type === 'tool_output_chunk' ? event.call_id : undefined;
+    if (callId === undefined) this.#throwLostDelta();
+    else if (this.#muted.has(callId)) return;
     if (event.type === 'content') this.#partial += event.text;
     this.#parts.store.commit({ events: { wsId: this.run.wsId, events: [event] } }).catch((error: unknown) => {
-      this.#emitFailure ??= error;
+      if (callId === undefined) this.#lostDelta ??= error;
+      else this.#muted.add(callId); // its result has the output whole
     });
+  }
+
+  #throwLostDelta(): void {
+    const failure = this.#lostDelta;
+    this.#lostDelta = undefined;
+    if (failure !== undefined) throw failure;
   }
 
   /** The first step: the message is in the conversation and the run on record, with `statements` in the same transaction. */

@@ -1,3 +1,4 @@
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { RunSuperseded, StepOutdated } from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
@@ -8,19 +9,33 @@ import type { LiveRun } from './live-run.ts';
 const CANCEL_MS = 5_000;
 const MAX_REFUSALS = 5;
 
-/** Cancels a run; resolves when its end is on record. `force`: without waiting for its worker. */
+/**
+ * Cancels a run; resolves when its end is on record or, while the store takes no writes, when it has stopped and its
+ * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes.
+ */
 export async function stopRun(live: LiveRun, { force, clock }: { force: boolean; clock: Clock }): Promise<void> {
   live.stop(new StopReason('cancel', 'Cancelled by user'));
-  if (force) return abandon(live);
+  if (force && (await isAbandoned(live))) return;
   const inTime = new AbortController();
   const late = clock.sleep(CANCEL_MS, inTime.signal).then(
     () => abandon(live),
     () => undefined, // it ended in time
   );
   try {
-    await Promise.race([live.ended, late]);
+    await Promise.race([live.ended, live.stalled, late]);
   } finally {
     inTime.abort();
+  }
+}
+
+/** False when the store cannot be told: then the worker is waited for. */
+async function isAbandoned(live: LiveRun): Promise<boolean> {
+  try {
+    await abandon(live);
+    return true;
+  } catch (error) {
+    if (isUnavailable(error)) return false;
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
 import { newProgress } from '../../agent/run/journal.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Statement } from '../store/store.ts';
 import { receiptOf } from './cancel-receipt.ts';
@@ -51,12 +52,8 @@ export class Workstream {
     if (this.#closing !== undefined) throw new GatewayError('UNAVAILABLE', this.#closing, { retryAfterMs: 2_000 });
     if (this.busy && asked.whenBusy === 'refuse') return undefined;
     const { also, whenBusy: _, ...fields } = asked;
-    const run: RunRecord = {
-      ...fields,
-      wsId: this.data.wsId,
-      epoch: this.data.epoch,
-      acceptedMs: this.#deps.clock.now(),
-    };
+    const { wsId, epoch } = this.data;
+    const run: RunRecord = { ...fields, wsId, epoch, acceptedMs: this.#deps.clock.now() };
     if (this.busy) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {
@@ -84,7 +81,7 @@ export class Workstream {
     return [{ run: first.run, ended: ended.promise }, ...handles];
   }
 
-  /** Stops the run in progress and drops what waits; resolves when that is on record. */
+  /** Stops the run in progress and drops what waits; resolves when that is on record, or is so and will be recorded. */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
     await this.#settled();
     const waiting = this.#queue.all();
@@ -275,6 +272,7 @@ export class Workstream {
     try {
       await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
     } catch (error) {
+      if (isUnavailable(error)) return this.#dropLater(items);
       for (const item of items) this.#queue.putBack(item);
       this.#wake();
       throw error;
@@ -283,6 +281,13 @@ export class Workstream {
       observer.onDropped(this.data, run);
       ended.resolve({ run_id: run.runId, status: 'cancelled', summary: 'cancelled', endedMs });
     }
+  }
+
+  /** They are dropped, though the store cannot be told yet. */
+  #dropLater(items: QueuedRun[]): void {
+    const { log } = this.#deps;
+    const dropped = this.#pause().then((goesOn) => (goesOn ? this.#drop(items) : undefined));
+    dropped.catch((err: unknown) => log.error({ err }, 'runs that were cancelled could not be dropped; they go on'));
   }
 
   async #stopCurrent(force: boolean): Promise<void> {
