@@ -14,7 +14,7 @@ interface BackgroundParts {
   gateway: Gateway;
   models: { run(signal: AbortSignal): Promise<void> };
   store: SqliteStore;
-  auth: { sessions: { run(signal: AbortSignal): Promise<void> } };
+  auth: Record<'sessions' | 'tokens', { run(signal: AbortSignal): Promise<void> }>;
   signal: AbortSignal;
 }
 
@@ -42,6 +42,7 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
     gateway,
     models,
     logins: auth.sessions,
+    tokens: auth.tokens,
     retention,
     outputs: { run: tidyOutputs },
     alive: { run: stayAlive },

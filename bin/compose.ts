@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import { hostname, platform } from 'node:os';
 import path from 'node:path';
+import { readOutput } from '../src/agent/process/output-files.ts';
 import { createModels } from '../src/agent/providers/models.ts';
 import type { Clock } from '../src/clock.ts';
+import { openApiTokens } from '../src/gateway/auth/api-tokens.ts';
 import { type ClientAddress, createClientAddress } from '../src/gateway/auth/client-address.ts';
 import { createAuthenticator } from '../src/gateway/auth/create-authenticator.ts';
 import { createLoginCodes } from '../src/gateway/auth/login-codes.ts';
@@ -142,6 +144,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     notSandboxed,
     killLeftover: (process) => runner.killLeftover(process),
     resolveWorkdir: (asked) => resolveWorkdir(workdirs, asked),
+    readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
     ...clients,
     server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
     approvalMs: options.config.approvalTimeoutSecs * 1000,
@@ -195,11 +198,13 @@ async function createAuth(options: DaemonOptions, { store, baseUrl }: { store: S
   const key = await asStartError(() => openSigningKey(options));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const sessions = await openLoginSessions({ store, key, clock, ids });
-  const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, sessions });
+  const tokens = await openApiTokens({ store, clock, ids, log: options.log });
+  const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, tokens, sessions });
   const codes = createLoginCodes({ store, clock, ids });
   const throttle = createLoginThrottle({ clock });
   return {
     authenticator,
+    tokens,
     sessions,
     codes,
     throttle,

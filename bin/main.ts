@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { Command, CommanderError } from 'commander';
 import { RequestError } from '../protocol/client/request-error.ts';
 import { readVersion } from './assets.ts';
+import type { CreateFlags } from './commands/token.ts';
 import type { TargetFlags } from './connect.ts';
 import type { StartFlags, Surroundings } from './options.ts';
 import { StartError } from './start-error.ts';
@@ -49,7 +50,29 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   withTarget(program.command('link'))
     .description('print a link that logs a browser in, once')
     .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
+  addToken(program, { root, around });
   return program;
+}
+
+function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
+  const token = program
+    .command('token')
+    .description('API tokens: credentials of programs, each with a scope of its own');
+  const load = () => import('./commands/token.ts');
+  withTarget(token.command('create'))
+    .description('make one; it is printed once and kept nowhere')
+    .requiredOption('--scope <scope>', 'read, write or approve; each includes those before it')
+    .option('--name <name>', 'what it is for, to find it again')
+    .option('--expires <time>', 'such as 12h, 30d or 8w; left out: it does not expire')
+    .action(async (flags: CreateFlags) => (await load()).createToken({ flags, around, root }));
+  withTarget(token.command('list'))
+    .description('list those that were not revoked')
+    .option('--json', 'as JSON')
+    .action(async (flags: TargetFlags) => (await load()).listTokens({ flags, around, root }));
+  withTarget(token.command('revoke'))
+    .description('revoke one; open connections under it end')
+    .argument('<token>', 'its name or id')
+    .action(async (which: string, flags: TargetFlags) => (await load()).revokeToken(which, { flags, around, root }));
 }
 
 function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): void {

@@ -6,9 +6,11 @@ import { chatContracts } from './methods/chat.ts';
 import { connectContracts } from './methods/connect.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
+import { outputContracts } from './methods/output.ts';
 import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
+import { tokenContracts } from './methods/token.ts';
 import { workstreamContracts } from './methods/workstream.ts';
 
 /** The protocol, whole: every method the gateway answers. Docs, clients and validation derive from it. */
@@ -22,8 +24,10 @@ export const CONTRACTS = {
   ...sessionsContracts,
   ...eventsContracts,
   ...workstreamContracts,
+  ...outputContracts,
   ...approvalContracts,
   ...authContracts,
+  ...tokenContracts,
 };
 
 export type MethodName = keyof typeof CONTRACTS;

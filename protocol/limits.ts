@@ -15,6 +15,7 @@ export const LIMITS = {
   idempotencyMs: 24 * 60 * 60 * 1000,
   approvalMs: 60 * 60 * 1000,
   loginCodeMs: 10 * 60 * 1000,
+  apiTokens: 1_000,
   cookieMs: 24 * 60 * 60 * 1000,
   queuedRunsPerWorkstream: 10,
   presenceEntries: 200,

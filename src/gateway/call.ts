@@ -6,8 +6,12 @@ import type { Statement } from './store/store.ts';
 export interface Principal {
   id: string;
   scopes: ReadonlySet<Scope>;
-  /** How the caller proved it: the machine's operator token, a browser login (with its JWT id), or auth is off. */
-  source: { kind: 'operator' } | { kind: 'login'; jti: string } | { kind: 'local' };
+  /** How the caller proved it: the machine's operator token, an API token, a browser login (with its JWT id), or auth is off. */
+  source:
+    | { kind: 'operator' }
+    | { kind: 'token'; tokenId: string; expiresAtMs: number | undefined }
+    | { kind: 'login'; jti: string }
+    | { kind: 'local' };
   /** Aborts when the credential is revoked: open sockets and streams end within a second. */
   revoked: AbortSignal;
 }

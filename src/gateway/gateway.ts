@@ -19,9 +19,11 @@ import { type AuthMethodDeps, authMethods } from './methods/auth.ts';
 import { chatMethods } from './methods/chat.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
+import { type OutputMethodDeps, outputMethods } from './methods/output.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
+import { type TokenMethodDeps, tokenMethods } from './methods/token.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { observeWorkstreams } from './observer.ts';
@@ -52,7 +54,8 @@ export interface GatewayDeps {
   notSandboxed: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
   resolveWorkdir(asked?: string): Promise<string>;
-  auth: AuthMethodDeps;
+  readOutput: OutputMethodDeps['readOutput'];
+  auth: AuthMethodDeps & TokenMethodDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;
@@ -191,8 +194,10 @@ const createHandlers = (deps: GatewayDeps, parts: Parts & { presence: Presence; 
   ...sessionsMethods({ ...deps, ...parts }),
   ...eventsMethods(parts),
   ...workstreamMethods(parts),
+  ...outputMethods({ ...deps, ...parts }),
   ...approvalMethods(parts.approvals),
   ...authMethods(deps.auth),
+  ...tokenMethods(deps.auth),
 });
 
 function mirrorState(

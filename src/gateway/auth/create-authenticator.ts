@@ -1,4 +1,5 @@
 import type { Principal } from '../call.ts';
+import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { LoginSessions } from './login-sessions.ts';
 import { tokenMatcher } from './operator-token.ts';
@@ -10,13 +11,14 @@ const MAX_TOKEN_LENGTH = 4_096;
 interface AuthenticatorDeps {
   enabled: boolean;
   operatorToken: string;
+  tokens: Pick<ApiTokens, 'find'>;
   sessions: Pick<LoginSessions, 'verify'>;
 }
 
 /** Who holds this machine's operator token. Logins through a link act for them. */
 export const OPERATOR_ID = 'operator';
 
-export function createAuthenticator({ enabled, operatorToken, sessions }: AuthenticatorDeps): Authenticator {
+export function createAuthenticator({ enabled, operatorToken, tokens, sessions }: AuthenticatorDeps): Authenticator {
   const operator = standing(OPERATOR_ID, { kind: 'operator' });
   const local = standing('local', { kind: 'local' });
   const isOperator = tokenMatcher(operatorToken);
@@ -25,7 +27,8 @@ export function createAuthenticator({ enabled, operatorToken, sessions }: Authen
     async authenticate(token) {
       if (!enabled) return local;
       if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) return undefined;
-      return isOperator(token) ? operator : sessions.verify(token);
+      if (isOperator(token)) return operator;
+      return token.startsWith(TOKEN_PREFIX) ? tokens.find(token) : sessions.verify(token);
     },
   };
 }

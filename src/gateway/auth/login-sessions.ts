@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Principal } from '../call.ts';
 import type { Store } from '../store/store.ts';
+import { runExpiry } from './expiry.ts';
 import { expandScopes } from './scopes.ts';
 
 const ISSUER = 'headgate';
@@ -13,8 +14,6 @@ const AUDIENCE = 'headgate';
 const TYPE = 'headgate-login+jwt';
 const MAX_SESSIONS = 1_000;
 const MAX_VERIFIED = 1_024;
-/** Timers are never longer: the wall clock may jump and machines sleep. */
-const MAX_NAP_MS = 60_000;
 
 interface LoginSession {
   jwt: string;
@@ -24,10 +23,13 @@ interface LoginSession {
 
 /** Browser logins. Every use of a token asks whether its session still stands, so an end is immediate everywhere. */
 export interface LoginSessions {
-  start(principalId: string, scopes: readonly string[]): Promise<LoginSession>;
+  /** `untilMs`: when it ends at the latest; it never lasts longer than the cookie. */
+  start(principalId: string, scopes: readonly string[], untilMs?: number): Promise<LoginSession>;
   verify(jwt: string): Promise<Principal | undefined>;
   /** Open sockets and streams of the session end at once. An unknown one is no error. */
   revoke(jti: string): Promise<void>;
+  /** As `revoke`, of every session of a principal. */
+  revokeOf(principalId: string): Promise<void>;
   /** Ends sessions whose time is over, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -66,12 +68,16 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
 
   return {
     revoke,
-    async start(principalId, scopes) {
+    async revokeOf(principalId) {
+      const own = [...sessions].filter(([, { principal }]) => principal.id === principalId);
+      await Promise.all(own.map(([jti]) => revoke(jti)));
+    },
+    async start(principalId, scopes, untilMs = Number.POSITIVE_INFINITY) {
       const [oldest] = sessions.keys();
       if (sessions.size >= MAX_SESSIONS && oldest !== undefined) await revoke(oldest);
       const jti = ids.id('login');
       const createdMs = clock.now();
-      const expiresAtMs = createdMs + LIMITS.cookieMs;
+      const expiresAtMs = Math.min(createdMs + LIMITS.cookieMs, untilMs);
       const row = store.db.insertInto('login_sessions').values({
         jti,
         principal: principalId,
@@ -94,12 +100,16 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       verified.remember(digest, jti);
       return session.principal;
     },
-    async run(signal) {
-      while (!signal.aborted) {
-        for (const jti of sessions.keys()) if (standing(jti) === undefined) end(jti);
-        await nap(untilNextEnd(sessions, clock.now()), { clock, signal });
-      }
-    },
+    run: (signal) =>
+      runExpiry(
+        {
+          sweep: () => {
+            for (const jti of sessions.keys()) if (standing(jti) === undefined) end(jti);
+          },
+          ends: () => [...sessions.values()].map(({ expiresAtMs }) => expiresAtMs),
+        },
+        { clock, signal },
+      ),
   };
 }
 
@@ -160,17 +170,6 @@ async function readJti(jwt: string, { key, clock }: LoginSessionsDeps): Promise<
     return payload.jti;
   } catch {
     return undefined; // whatever is wrong with it, it authenticates nobody
-  }
-}
-
-const untilNextEnd = (sessions: ReadonlyMap<string, Session>, nowMs: number) =>
-  Math.min(MAX_NAP_MS, ...[...sessions.values()].map((session) => session.expiresAtMs - nowMs));
-
-async function nap(ms: number, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
-  try {
-    await clock.sleep(ms, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }
 

@@ -4,13 +4,15 @@ import { test } from 'node:test';
 import { authContracts } from '../../../protocol/methods/auth.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { tempStore } from '../../testing/temp-store.ts';
+import { recordingLog, tempStore } from '../../testing/temp-store.ts';
+import { openApiTokens } from '../auth/api-tokens.ts';
 import { createAuthenticator } from '../auth/create-authenticator.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
 import { openLoginSessions } from '../auth/login-sessions.ts';
 import { createLoginThrottle } from '../auth/login-throttle.ts';
 import type { Call, Principal } from '../call.ts';
 import { authMethods } from './auth.ts';
+import { tokenMethods } from './token.ts';
 
 const TOKEN = `svc_${'0f'.repeat(32)}`;
 
@@ -19,7 +21,8 @@ async function setUp({ enabled = true } = {}) {
   const store = await tempStore({ clock });
   const key = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
   const sessions = await openLoginSessions({ store, key, clock, ids: randomIds });
-  const authenticator = createAuthenticator({ enabled, operatorToken: TOKEN, sessions });
+  const tokens = await openApiTokens({ store, clock, ids: randomIds, log: recordingLog() });
+  const authenticator = createAuthenticator({ enabled, operatorToken: TOKEN, tokens, sessions });
   const codes = createLoginCodes({ store, clock, ids: randomIds });
   const throttle = createLoginThrottle({ clock });
   const methods = authMethods({ authenticator, sessions, codes, throttle, baseUrl: () => 'http://127.0.0.1:7717' });
@@ -33,7 +36,16 @@ async function setUp({ enabled = true } = {}) {
     const { url, expiresAtMs } = await methods['auth.link']({}, call());
     return { url, expiresAtMs, code: url.split('#login=')[1] ?? '' };
   };
-  return { clock, authenticator, methods, call, login, link, [Symbol.asyncDispose]: () => store.close() };
+  return {
+    clock,
+    authenticator,
+    programs: tokenMethods({ tokens, sessions }),
+    methods,
+    call,
+    login,
+    link,
+    [Symbol.asyncDispose]: () => store.close(),
+  };
 }
 
 const INVALID = { code: 'UNAUTHORIZED', message: 'Invalid credentials' };
@@ -132,4 +144,19 @@ test('with auth off there is nothing to log in to, and the link is the plain add
   });
   await assert.rejects(world.login({ token: TOKEN }), { code: 'INVALID_REQUEST', message: 'Auth is not enabled' });
   assert.equal((await world.link()).url, 'http://127.0.0.1:7717/');
+});
+
+test('an API token logs in with its own rights, for no longer than it lasts or stands', async () => {
+  await using world = await setUp();
+  const create = (name: string, expiresInMs?: number) =>
+    world.programs['token.create']({ name, scope: 'read', expiresInMs }, world.call());
+  const { token, tokenId } = await create('dashboard', 60_000);
+  const { jwt, ...rest } = await world.login({ token });
+  assert.deepEqual(rest, {
+    ...{ status: 'ok', role: 'read', scopes: ['read'], userId: `token:${tokenId}` },
+    expiresAtMs: world.clock.now() + 60_000,
+  });
+  await world.programs['token.revoke']({ tokenId }, world.call());
+  assert.equal(await world.authenticator.authenticate(jwt), undefined);
+  await assert.rejects(async () => world.login({ token }), INVALID);
 });

@@ -16,8 +16,11 @@ export interface AuthMethodDeps {
   baseUrl(): string;
 }
 
-/** Logging in gives what the operator may do; roles decide once there are users. */
-const GRANTED = ['read', 'write', 'approve'];
+interface Grant {
+  userId: string;
+  scopes: string[];
+  untilMs?: number | undefined;
+}
 
 export function authMethods(deps: AuthMethodDeps): Handlers<keyof typeof authContracts> {
   const { authenticator, sessions, codes, throttle } = deps;
@@ -28,11 +31,13 @@ export function authMethods(deps: AuthMethodDeps): Handlers<keyof typeof authCon
       if (attempt.kind === 'locked') {
         throw new GatewayError('RATE_LIMITED', 'Too many login attempts', { retryAfterMs: attempt.retryAfterMs });
       }
-      const userId = await (code === undefined ? operatorOf(token, authenticator) : codes.redeem(code));
-      if (userId === undefined) throw new GatewayError('UNAUTHORIZED', 'Invalid credentials');
+      const grant = await (code === undefined ? grantOfToken(token, authenticator) : grantOfCode(code, codes));
+      if (grant === undefined) throw new GatewayError('UNAUTHORIZED', 'Invalid credentials');
       attempt.succeeded();
-      const { jwt, expiresAtMs } = await sessions.start(userId, GRANTED);
-      return { status: 'ok', role: 'full', scopes: GRANTED, jwt, userId, expiresAtMs };
+      const { userId, scopes, untilMs } = grant;
+      const { jwt, expiresAtMs } = await sessions.start(userId, scopes, untilMs);
+      const role = scopes.includes('write') ? 'full' : 'read';
+      return { status: 'ok', role, scopes, jwt, userId, expiresAtMs };
     },
     'auth.logout': async (_params, { principal }) => {
       if (principal?.source.kind === 'login') await sessions.revoke(principal.source.jti);
@@ -60,8 +65,18 @@ export async function loginLink({
   return { url: authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`, expiresAtMs };
 }
 
-/** Only the token itself logs in: a session cannot prolong itself. */
-async function operatorOf(token: string | undefined, authenticator: Authenticator): Promise<string | undefined> {
+/** A link gives what the operator may do; roles decide once there are users. */
+async function grantOfCode(code: string, codes: LoginCodes): Promise<Grant | undefined> {
+  const userId = await codes.redeem(code);
+  return userId === undefined ? undefined : { userId, scopes: ['read', 'write', 'approve'] };
+}
+
+/** Only a token itself logs in, with its own rights and for no longer than it lasts: a session cannot prolong itself. */
+async function grantOfToken(token: string | undefined, authenticator: Authenticator): Promise<Grant | undefined> {
   const principal = await authenticator.authenticate(token);
-  return principal?.source.kind === 'operator' ? principal.id : undefined;
+  if (principal === undefined) return undefined;
+  const { id: userId, source } = principal;
+  const scopes = [...principal.scopes];
+  if (source.kind === 'operator') return { userId, scopes };
+  return source.kind === 'token' ? { userId, scopes, untilMs: source.expiresAtMs } : undefined;
 }

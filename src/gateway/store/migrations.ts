@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import { freeName } from './free-name.ts';
-import { keepLastRunStatus, tables } from './tables.ts';
+import { apiTokens, keepLastRunStatus, tables } from './tables.ts';
 
 /** One step of the schema; versions count from 1 without gaps and are never changed once released. */
 export interface Migration {
@@ -12,6 +12,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, statements: tables },
   { version: 2, statements: keepLastRunStatus },
+  { version: 3, statements: apiTokens },
 ];
 
 /**

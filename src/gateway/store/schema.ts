@@ -1,3 +1,4 @@
+import type { TokenScope } from '../../../protocol/methods/token.ts';
 import type { RunOutcome } from '../../../protocol/stream-events.ts';
 
 /** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
@@ -12,6 +13,7 @@ export interface Database {
   idempotency: IdempotencyTable;
   login_codes: LoginCodeTable;
   login_sessions: LoginSessionTable;
+  api_tokens: ApiTokenTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -142,5 +144,19 @@ export interface LoginSessionTable {
   scopes: string;
   created_ms: number;
   expires_ms: number;
+  revoked_ms: number | null;
+}
+
+export interface ApiTokenTable {
+  token_id: string;
+  name: string;
+  scope: TokenScope;
+  /** SHA-256 in hex; the token itself is kept nowhere. */
+  token_hash: string;
+  /** The principal that made it. */
+  created_by: string;
+  created_ms: number;
+  expires_ms: number | null;
+  used_ms: number | null;
   revoked_ms: number | null;
 }

@@ -74,3 +74,12 @@ export const keepLastRunStatus: readonly string[] = [
   )`,
   `alter table workstreams drop column aborted_last_run`,
 ];
+
+/** Schema version 3. */
+export const apiTokens: readonly string[] = [
+  `create table api_tokens (
+    token_id text not null primary key, name text not null, scope text not null, token_hash text not null,
+    created_by text not null, created_ms bigint not null, expires_ms bigint, used_ms bigint, revoked_ms bigint
+  )`,
+  `create unique index api_tokens_by_hash on api_tokens (token_hash)`,
+];

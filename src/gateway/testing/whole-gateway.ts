@@ -152,8 +152,15 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
     verify: async () => undefined,
     start: () => assert.fail('no login'),
     revoke: async () => undefined,
+    revokeOf: async () => undefined,
   };
-  const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', sessions });
+  const tokens = {
+    find: () => undefined,
+    create: () => assert.fail('no token'),
+    list: () => [],
+    revoke: async () => false,
+  };
+  const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', tokens, sessions });
   return {
     store,
     storePath: '/home/ada/.headgate/headgate.db',
@@ -162,8 +169,10 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
     notSandboxed: undefined,
     killLeftover: async () => undefined,
     resolveWorkdir: async (asked = '/work') => asked,
+    readOutput: async () => undefined,
     auth: {
       authenticator,
+      tokens,
       sessions,
       codes: createLoginCodes({ store, clock, ids: randomIds }),
       throttle: createLoginThrottle({ clock }),

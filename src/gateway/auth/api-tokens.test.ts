@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempStore } from '../../testing/temp-store.ts';
+import { type NewApiToken, openApiTokens } from './api-tokens.ts';
+
+const START_MS = 1_700_000_000_000;
+const HOUR_MS = 3_600_000;
+
+async function setUp() {
+  const clock = fakeClock(START_MS);
+  const store = await tempStore({ clock });
+  let count = 0;
+  const ids = { id: (prefix: string) => `${prefix}_${++count}`, secret: () => String(++count).padStart(64, '0') };
+  const open = () => openApiTokens({ store, clock, ids, log: recordingLog() });
+  const tokens = await open();
+  const create = (asked: Partial<NewApiToken> = {}) =>
+    tokens.create({ name: 'backup', scope: 'write', createdBy: 'operator', ...asked });
+  return { clock, store, open, tokens, create, [Symbol.asyncDispose]: () => store.close() };
+}
+
+test('a token is its scope’s principal, and no more of it than its digest is kept', async () => {
+  await using world = await setUp();
+  const { token, ...made } = await world.create();
+  const principal = world.tokens.find(token);
+  assert.match(token, /^svc_[0-9a-f]{64}$/);
+  assert.deepEqual(
+    [principal?.id, [...(principal?.scopes ?? [])], world.tokens.list()],
+    [`token:${made.tokenId}`, ['read', 'write'], [{ ...made, lastUsedAtMs: START_MS }]],
+  );
+  const rows = await world.store.db.selectFrom('api_tokens').selectAll().execute();
+  assert.equal(JSON.stringify(rows).includes(token.slice(4)), false);
+  assert.equal(world.tokens.find(`svc_${'f'.repeat(64)}`), undefined);
+});
+
+test('a restart keeps tokens and forgets the revoked ones', async () => {
+  await using world = await setUp();
+  const kept = await world.create({ name: 'kept' });
+  const gone = await world.create({ name: 'gone' });
+  const principal = world.tokens.find(gone.token);
+  const revoking = world.tokens.revoke(gone.tokenId);
+  assert.deepEqual([principal?.revoked.aborted, world.tokens.find(gone.token)], [true, undefined]);
+  assert.deepEqual([await revoking, await world.tokens.revoke(gone.tokenId)], [true, false]);
+  const after = await world.open();
+  assert.deepEqual([after.find(kept.token)?.id, after.find(gone.token)], [`token:${kept.tokenId}`, undefined]);
+  assert.deepEqual(
+    after.list().map(({ name }) => name),
+    ['kept'],
+  );
+});
+
+test('a token that expires ends what is open, and stays in the list', async () => {
+  await using world = await setUp();
+  const { token } = await world.create({ expiresInMs: HOUR_MS });
+  const principal = world.tokens.find(token);
+  const stop = new AbortController();
+  const running = world.tokens.run(stop.signal);
+  await world.clock.advance(HOUR_MS - 1);
+  assert.deepEqual([principal?.revoked.aborted, world.tokens.find(token)], [false, principal]);
+  await world.clock.advance(1);
+  assert.deepEqual([principal?.revoked.aborted, world.tokens.find(token)], [true, undefined]);
+  assert.equal(world.tokens.list()[0]?.expiresAtMs, START_MS + HOUR_MS);
+  stop.abort();
+  await running;
+});
+
+test('a name is given once, and there is an end to how many there may be', async () => {
+  await using world = await setUp();
+  const [one] = await Promise.allSettled([world.create(), world.create()]);
+  assert.equal(one?.status, 'fulfilled');
+  await assert.rejects(world.create(), { code: 'CONFLICT', message: 'There is a token named "backup" already' });
+  for (let n = 1; n < LIMITS.apiTokens; n++) await world.create({ name: `t${n}` });
+  await assert.rejects(world.create({ name: 'one more' }), { code: 'CONFLICT', message: /1000 tokens already/ });
+});
+
+test('uses are noted once a minute, and survive a restart', async () => {
+  await using world = await setUp();
+  const { token } = await world.create();
+  world.tokens.find(token);
+  await world.clock.advance(59_999);
+  world.tokens.find(token);
+  assert.equal(world.tokens.list()[0]?.lastUsedAtMs, START_MS);
+  await world.clock.advance(1);
+  world.tokens.find(token);
+  await world.create({ name: 'another' }); // of the same commit
+  assert.equal((await world.open()).list()[0]?.lastUsedAtMs, START_MS + 60_000);
+});
