@@ -1,15 +1,21 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { CheckpointMode, CheckpointReply, CheckpointResult, CheckpointWorker } from './checkpointer.ts';
+import {
+  type CheckpointMode,
+  type CheckpointReply,
+  type CheckpointResult,
+  type CheckpointWorker,
+  WorkerGone,
+} from './checkpointer.ts';
 
 /** Starts the thread of `checkpoint-worker.ts`; `url` is that file, or its bundle. It does not keep the process alive. */
 export function startCheckpointThread({ url, path }: { url: URL; path: string }): CheckpointWorker {
   const worker = new Worker(url, { workerData: path });
   worker.unref();
   let waiting: PromiseWithResolvers<CheckpointResult> | undefined;
-  let dead: Error | undefined;
-  const die = (error: Error): void => {
-    dead ??= error;
+  let dead: WorkerGone | undefined;
+  const die = (cause: Error): void => {
+    dead ??= new WorkerGone(cause.message, { cause });
     waiting?.reject(dead);
     waiting = undefined;
   };

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { startCheckpointThread } from './checkpoint-thread.ts';
-import { type CheckpointResult, type CheckpointWorker, createCheckpointer } from './checkpointer.ts';
+import { type CheckpointResult, type CheckpointWorker, createCheckpointer, WorkerGone } from './checkpointer.ts';
 
 const url = new URL('./checkpoint-worker.ts', import.meta.url);
 const MIB = 1_048_576;
@@ -35,8 +35,8 @@ test('a large log is made to start anew, although it was moved as a whole', asyn
   assert.deepEqual(calls, ['worker passive', 'worker passive', 'worker restart', 'worker close']);
 });
 
-test('a failing worker is logged once and replaced by rare checkpoints of the writer', async () => {
-  const { checkpointer, clock, calls, log } = setUp({ broken: true });
+test('a worker that is gone is logged once and replaced by rare checkpoints of the writer', async () => {
+  const { checkpointer, clock, calls, log } = setUp({ fails: () => new WorkerGone('ended') });
   checkpointer.wrote(5 * MIB);
   await clock.advance(0);
   checkpointer.wrote(5 * MIB);
@@ -49,6 +49,25 @@ test('a failing worker is logged once and replaced by rare checkpoints of the wr
       early: ['worker passive'],
       calls: ['worker passive', 'fallback passive'],
       lines: [['warn', 'the checkpoint worker failed; going on without it']],
+    },
+  );
+  await checkpointer.close();
+});
+
+test('a full disk is logged once, and the worker goes on trying until the log is moved', async () => {
+  let isFull = true;
+  const { checkpointer, clock, calls, log } = setUp({ fails: () => (isFull ? new Error('disk is full') : undefined) });
+  checkpointer.wrote(5 * MIB);
+  checkpointer.wrote(5 * MIB);
+  await clock.advance(0);
+  await clock.advance(2_500);
+  isFull = false;
+  await clock.advance(60_000);
+  assert.deepEqual(
+    { calls, lines: log.lines },
+    {
+      calls: Array(4).fill('worker passive'),
+      lines: [['warn', 'a checkpoint failed; trying again until one succeeds']],
     },
   );
   await checkpointer.close();
@@ -91,14 +110,15 @@ test('a thread whose file is missing fails its calls, and closing it is no error
   await thread.close();
 });
 
-function setUp(options: { result?: CheckpointResult; broken?: boolean } = {}) {
+function setUp(options: { result?: CheckpointResult; fails?: () => Error | undefined } = {}) {
   const calls: string[] = [];
   const clock = fakeClock();
   const log = recordingLog();
-  const toWorker = (name: string, broken = false): CheckpointWorker => ({
+  const toWorker = (name: string, fails: () => Error | undefined = () => undefined): CheckpointWorker => ({
     async checkpoint(mode) {
       calls.push(`${name} ${mode}`);
-      if (broken) throw new Error('broken worker');
+      const failure = fails();
+      if (failure) throw failure;
       return options.result ?? { busy: false, walPages: 1, movedPages: 1 };
     },
     async close() {
@@ -106,7 +126,7 @@ function setUp(options: { result?: CheckpointResult; broken?: boolean } = {}) {
     },
   });
   const checkpointer = createCheckpointer({
-    worker: toWorker('worker', options.broken),
+    worker: toWorker('worker', options.fails),
     fallback: toWorker('fallback'),
     clock,
     log,

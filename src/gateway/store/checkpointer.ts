@@ -16,8 +16,14 @@ export type CheckpointReply = CheckpointResult | { error: string };
 
 /** Someone who moves the write-ahead log into the database file; one call at a time. */
 export interface CheckpointWorker {
+  /** Rejects with WorkerGone when no later call can succeed either. */
   checkpoint(mode: CheckpointMode): Promise<CheckpointResult>;
   close(): Promise<void>;
+}
+
+/** The thread has ended. */
+export class WorkerGone extends Error {
+  override readonly name = 'WorkerGone';
 }
 
 export interface CheckpointLimits {
@@ -38,7 +44,10 @@ const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
 const PAGE_BYTES = 4_096;
 
-/** Uses `worker` until it fails, then `fallback`; a failure is logged and costs nothing but disk space. */
+/**
+ * Uses `worker` until it is gone, then `fallback`. A checkpoint that fails (a full disk) is logged once, costs nothing but
+ * disk space, and is tried again until it succeeds.
+ */
 export function createCheckpointer(deps: {
   worker: CheckpointWorker | undefined;
   fallback: CheckpointWorker;
@@ -50,6 +59,7 @@ export function createCheckpointer(deps: {
   const stop = new AbortController();
   let { worker } = deps;
   let pendingBytes = 0;
+  let isFailing = false;
   let wait: AbortController | undefined;
   let running: Promise<void> | undefined;
 
@@ -59,21 +69,29 @@ export function createCheckpointer(deps: {
     wait = undefined;
     pendingBytes = 0;
     running = checkpoint(worker ?? deps.fallback, deps.maxWalBytes)
-      .catch((err: unknown) => {
-        deps.log.warn({ err }, worker ? 'the checkpoint worker failed; going on without it' : 'a checkpoint failed');
-        worker = undefined;
-      })
+      .then(() => {
+        isFailing = false;
+      }, onFailure)
       .finally(() => {
         running = undefined;
-        if (pendingBytes > 0) schedule();
+        if (isFailing) sleepThenStart();
+        else if (pendingBytes > 0) schedule();
       });
+  };
+  const onFailure = (err: unknown): void => {
+    const isGone = err instanceof WorkerGone;
+    if (isGone) deps.log.warn({ err }, 'the checkpoint worker failed; going on without it');
+    else if (!isFailing) deps.log.warn({ err }, 'a checkpoint failed; trying again until one succeeds');
+    if (isGone) worker = undefined;
+    isFailing = true;
   };
   const schedule = (): void => {
     if (stop.signal.aborted) return;
-    if (pendingBytes >= limits().afterBytes) start();
+    if (pendingBytes >= limits().afterBytes && !isFailing) start();
     else if (!wait) sleepThenStart();
   };
   const sleepThenStart = (): void => {
+    if (stop.signal.aborted) return;
     const own = new AbortController();
     wait = own;
     deps.clock.sleep(limits().afterMs, own.signal).then(
