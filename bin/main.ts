@@ -1,11 +1,13 @@
 import { homedir } from 'node:os';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { RequestError } from '../protocol/client/request-error.ts';
 import { readVersion } from './assets.ts';
+import type { ChatFlags } from './commands/chat.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { TargetFlags } from './connect.ts';
 import type { StartFlags, Surroundings } from './options.ts';
 import { StartError } from './start-error.ts';
+import { COLOUR_CHOICES } from './terminal/paint.ts';
 
 interface Invocation {
   argv: readonly string[];
@@ -40,6 +42,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
     .exitOverride()
     .configureOutput({ outputError: () => undefined }); // told once, by `report`
   addStart(program, async (flags) => (await import('./commands/start.ts')).start({ flags, around, root }));
+  addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'its name, such as workstream.list')
@@ -88,11 +91,23 @@ function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): 
     .action(run);
 }
 
+function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): void {
+  withTarget(program.command('chat'))
+    .description('talk to the agent in this terminal')
+    .option('--ws <name>', 'the workstream: a name, a session key, an id or its beginning (default: main)')
+    .option('--new', 'begin a new workstream, called as --ws says')
+    .option('--workdir <folder>', 'where the agent of a new workstream works')
+    .option('--model <name>', 'the model of a new workstream')
+    .addOption(new Option('--color <when>', 'colours').choices(COLOUR_CHOICES).default('auto'))
+    .action(run);
+}
+
 function withTarget(command: Command): Command {
   return command
     .option('--home <folder>', 'the home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
     .option('--url <address>', 'where a daemon answers (HEADGATE_URL)')
-    .option('--token <token>', 'its token (HEADGATE_TOKEN; default: that of the home folder)');
+    .option('--token <token>', 'its token (HEADGATE_TOKEN; default: that of the home folder)')
+    .option('--token-file <file>', 'a file that holds the token');
 }
 
 /** Tells what went wrong in one line; the answer is the exit code. */

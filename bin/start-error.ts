@@ -10,3 +10,9 @@ export class UsageError extends StartError {
   override readonly name = 'UsageError';
   override readonly exitCode = 2;
 }
+
+/** There is no daemon to speak to. */
+export class NoDaemonError extends StartError {
+  override readonly name = 'NoDaemonError';
+  override readonly exitCode = 3;
+}

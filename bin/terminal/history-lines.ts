@@ -1,0 +1,71 @@
+import type { HistoryMessage } from '../../protocol/stream-events.ts';
+import { type Sheet, toMarkdownLines } from './markdown.ts';
+import type { Paint } from './paint.ts';
+import { toSafeText } from './safe-text.ts';
+import { countOf, toHeaderText } from './tool-lines.ts';
+import { cutToRow } from './wrap.ts';
+
+/** Messages and lines of each that are shown of what was said before. */
+const SHOWN_MESSAGES = 20;
+const SHOWN_LINES = 60;
+
+/** The end of a stored conversation, one list of lines per message. */
+export function toHistoryLines(messages: readonly HistoryMessage[], sheet: Sheet): string[][] {
+  const shown = messages.slice(-SHOWN_MESSAGES);
+  const failed = new Set(shown.flatMap((message) => (message.is_error === true ? [message.call_id] : [])));
+  return shown.map((message) => toMessageLines(message, { ...sheet, failed })).filter((lines) => lines.length > 0);
+}
+
+function toMessageLines(
+  { role, content, partial, tool_calls: calls }: HistoryMessage,
+  sheet: Sheet & { failed: ReadonlySet<string | undefined> },
+): string[] {
+  const { paint, columns } = sheet;
+  switch (role) {
+    case 'user':
+      return toUserLines(content ?? '', { paint, from: '' });
+    case 'tool':
+      return []; // its call says whether it failed
+    case 'assistant': {
+      const lines = content === null || content === '' ? [] : toMarkdownLines(content, sheet);
+      const stopped = partial === true ? [paint('dim', '(stopped)')] : [];
+      const ran = (calls ?? []).map(({ id, name, arguments: args }) => {
+        const mark = sheet.failed.has(id) ? paint('red', '✖') : paint('green', '✔');
+        return cutToRow(`${mark} ${toHeaderText({ name, header: headerOf(name, args) }, paint)}`, columns);
+      });
+      return [...keepEnd(lines, paint), ...stopped, ...ran];
+    }
+  }
+}
+
+/** What a person said; `from` tells where, if not here. */
+export function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {
+  const [first = '', ...rest] = toSafeText(text).split('\n');
+  const where = from === '' ? '' : paint('dim', ` (${from})`);
+  return [
+    `${paint(['bold', 'cyan'], `› ${first}`)}${where}`,
+    ...rest.map((line) => paint(['bold', 'cyan'], `  ${line}`)),
+  ];
+}
+
+function keepEnd(lines: string[], paint: Paint): string[] {
+  if (lines.length <= SHOWN_LINES) return lines;
+  const left = lines.length - SHOWN_LINES;
+  return [paint('dim', `… ${countOf(left)} above`), ...lines.slice(left)];
+}
+
+/** One line out of stored arguments: tools put what matters first. */
+function headerOf(name: string, args: string): string {
+  const [line = ''] = toSafeText(firstText(args)).split('\n');
+  return line === '' ? name : `${name}: ${line}`;
+}
+
+function firstText(args: string): string {
+  try {
+    const value: unknown = JSON.parse(args);
+    const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
+    return values.find((text): text is string => typeof text === 'string') ?? '';
+  } catch {
+    return ''; // malformed: the call failed
+  }
+}

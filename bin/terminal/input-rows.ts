@@ -1,0 +1,48 @@
+import stringWidth from 'string-width';
+
+interface InputText {
+  /** Before the first row; the others are indented as far. */
+  prompt: string;
+  text: string;
+  /** Code units before the cursor. */
+  cursor: number;
+}
+
+interface Size {
+  columns: number;
+  maxRows: number;
+}
+
+export interface InputRows {
+  rows: string[];
+  cursor: { row: number; column: number };
+}
+
+const segmenter = new Intl.Segmenter();
+
+/** A text that is being typed as rows of the terminal, folded where the terminal would, and where its cursor is. */
+export function toInputRows({ prompt, text, cursor }: InputText, { columns, maxRows }: Size): InputRows {
+  const indent = stringWidth(prompt);
+  const rows = [prompt];
+  let column = indent;
+  let place: InputRows['cursor'] | undefined;
+  const nextRow = () => {
+    rows.push(' '.repeat(indent));
+    column = indent;
+  };
+  for (const { segment, index } of segmenter.segment(text)) {
+    const width = stringWidth(segment);
+    if (column + width > columns - 1) nextRow(); // the last column stays free for the cursor
+    if (index >= cursor) place ??= { row: rows.length - 1, column };
+    if (segment === '\n') nextRow();
+    else rows.push(`${rows.pop() ?? ''}${segment}`);
+    column += width;
+  }
+  return cropAround(rows, { cursor: place ?? { row: rows.length - 1, column }, maxRows });
+}
+
+/** The part of a long text that the cursor is in. */
+function cropAround(rows: string[], { cursor, maxRows }: { cursor: InputRows['cursor']; maxRows: number }): InputRows {
+  const first = Math.max(0, Math.min(cursor.row - Math.floor(maxRows / 2), rows.length - maxRows));
+  return { rows: rows.slice(first, first + maxRows), cursor: { row: cursor.row - first, column: cursor.column } };
+}

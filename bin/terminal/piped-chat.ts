@@ -1,0 +1,81 @@
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { Sheet } from './markdown.ts';
+import { createPlainStream } from './markdown-stream.ts';
+import type { Screen } from './screen.ts';
+import { isCommand } from './slash-commands.ts';
+import { isTalkBusy, openTalk, type Talk } from './talk.ts';
+
+interface PipedChatDeps {
+  client: GatewayClient;
+  wsId: string;
+  screen: Screen;
+  sheet(): Sheet;
+  newKey(): string;
+  /** For what is no part of the conversation. */
+  tell(line: string): void;
+}
+
+/** How a chat over lines ended. `unanswered`: something waits for approval and nobody is left to ask. */
+export type PipedEnd = 'done' | 'unanswered';
+
+/** The conversation line by line, for input that is no terminal: each line is a message, or the answer to a question. */
+export class PipedChat {
+  readonly #deps: PipedChatDeps;
+  readonly talk: Talk;
+  #waiters: (() => void)[] = [];
+
+  constructor(deps: PipedChatDeps) {
+    this.#deps = deps;
+    this.talk = openTalk({ ...deps, grow: createPlainStream, onChange: () => this.#onChange() });
+  }
+
+  /** Reads to the end, each message only when the answer to the one before is whole. */
+  async run(lines: AsyncIterable<string>): Promise<PipedEnd> {
+    let begun = '';
+    for await (const line of lines) {
+      begun += line.endsWith('\\') ? `${line.slice(0, -1)}\n` : line;
+      if (line.endsWith('\\')) continue;
+      await this.#take(begun.trim());
+      begun = '';
+    }
+    await this.#take(begun.trim());
+    return this.talk.transcript.question === undefined ? 'done' : 'unanswered';
+  }
+
+  close(): void {
+    this.talk.close();
+  }
+
+  async #take(line: string): Promise<void> {
+    if (line === '') return;
+    const { question } = this.talk.transcript;
+    if (question) await this.#answer(question.approvalId, line);
+    else if (isCommand(line)) await this.talk.command(line);
+    else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not taken.');
+    else await this.#until(() => isTalkBusy(this.talk));
+    await this.#until(() => !isTalkBusy(this.talk) || this.talk.transcript.question !== undefined);
+    if (this.talk.transcript.question) this.#deps.tell('Answer with a line: y, n, or n and a reason.');
+  }
+
+  async #answer(approvalId: string, line: string): Promise<void> {
+    const [, word = '', feedback = ''] = /^(y|yes|n|no)(?:\s+(.*))?$/is.exec(line) ?? [];
+    if (word === '') {
+      this.#deps.tell('Something waits for approval: y, n, or n and a reason.');
+      return;
+    }
+    const approved = word.toLowerCase().startsWith('y');
+    await this.talk.decide({ approvalId, approved, ...(feedback !== '' && { feedback }) });
+    await this.#until(() => this.talk.transcript.question?.approvalId !== approvalId);
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  #onChange(): void {
+    this.talk?.transcript.flush();
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}

@@ -1,0 +1,48 @@
+import { emitKeypressEvents, type Key } from 'node:readline';
+import type { ReadStream } from 'node:tty';
+
+export interface RawTerminal {
+  /** Gives the terminal back as it was. Idempotent. */
+  leave(): void;
+}
+
+interface RawTerminalOptions {
+  input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause' | 'listenerCount'>;
+  write(text: string): void;
+  onKey(text: string | undefined, key: Key): void;
+  /** What was pasted, whole. */
+  onPaste(text: string): void;
+}
+
+const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
+
+/** Takes every key as it is pressed. A paste arrives in one piece, so that no line of it is sent by itself. */
+export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOptions): RawTerminal {
+  let pasted: string[] | undefined;
+  const onKeypress = (text: string | undefined, key: Key) => {
+    if (key.name === 'paste-start') pasted = [];
+    else if (key.name === 'paste-end') {
+      const whole = pasted?.join('') ?? '';
+      pasted = undefined;
+      onPaste(whole);
+    } else if (pasted) pasted.push(text ?? '');
+    else onKey(text, key);
+  };
+  // Its types want a whole stream; what it uses is the data events and the count of their listeners.
+  emitKeypressEvents(input as ReadStream);
+  input.on('keypress', onKeypress);
+  input.setRawMode(true);
+  input.resume();
+  write(PASTES_MARKED);
+  let state: 'raw' | 'left' = 'raw';
+  return {
+    leave() {
+      if (state === 'left') return;
+      state = 'left';
+      input.off('keypress', onKeypress);
+      input.setRawMode(false);
+      input.pause();
+      write(PASTES_PLAIN);
+    },
+  };
+}

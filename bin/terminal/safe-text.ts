@@ -1,0 +1,26 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * Text that cannot steer a terminal: no escape sequences, no control characters but line ends, nothing that changes the
+ * direction of writing. Tabs become spaces, since their width depends on where they stand.
+ */
+export function toSafeText(text: string): string {
+  const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n');
+  return plain.split('\n').map(toSafeLine).join('\n');
+}
+
+const TAB_STOP = 8;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes.
+const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A program draws a progress bar over itself: what it drew last counts. */
+function toSafeLine(line: string): string {
+  const drawn = line.replace(/\r+$/, '');
+  const last = drawn.slice(drawn.lastIndexOf('\r') + 1);
+  return (last.includes('\t') ? expandTabs(last) : last).replace(CONTROLS, '');
+}
+
+function expandTabs(line: string): string {
+  const [first = '', ...rest] = line.split('\t');
+  return rest.reduce((before, cell) => before + ' '.repeat(TAB_STOP - (before.length % TAB_STOP)) + cell, first);
+}

@@ -1,0 +1,140 @@
+import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
+import type { ConnectionStatus, GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { ParamsInput } from '../../protocol/index.ts';
+import type { StatusRecord } from '../../protocol/stream-events.ts';
+import { createTranscript, isBusy, type Transcript } from './transcript.ts';
+
+type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
+
+interface TalkDeps extends TranscriptOptions {
+  client: GatewayClient;
+  wsId: string;
+  newKey(): string;
+  /** The first snapshot is there, and nothing of it printed. */
+  onOpen?(talk: Talk): void;
+  /** Something is different from before. */
+  onChange(): void;
+}
+
+/** `busy`: another answer is still being given, and the message was not taken. */
+export type SendOutcome = 'sent' | 'busy';
+
+/** One workstream as this client follows it and acts in it. */
+export interface Talk {
+  readonly transcript: Transcript;
+  readonly name: string;
+  readonly model: string;
+  readonly workdir: string;
+  readonly autoApprove: boolean;
+  readonly usage: StatusRecord | undefined;
+  /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
+  readonly opened: Promise<void>;
+  send(message: string): Promise<SendOutcome>;
+  command(line: string): Promise<void>;
+  cancel(force: boolean): Promise<void>;
+  decide(decision: ParamsInput<'approval.resolve'>): Promise<void>;
+  close(): void;
+}
+
+/** Follows the workstream from now on. */
+export function openTalk(deps: TalkDeps): Talk {
+  const { client, wsId, newKey, onChange } = deps;
+  const runs = new Set<string>();
+  const decisions = new Set<string>();
+  const transcript = createTranscript({
+    ...deps,
+    isMyRun: (runId) => runs.has(runId),
+    isMyDecision: (approvalId) => decisions.has(approvalId),
+  });
+  const settings = { name: '', model: '', workdir: '', autoApprove: false };
+  let usage: StatusRecord | undefined;
+  const opened = Promise.withResolvers<void>();
+  let isOpen = false;
+  const subscription = client.subscribe(wsId, {
+    onSnapshot(snapshot) {
+      const { workstream, model, workdir, status } = snapshot;
+      Object.assign(settings, { name: workstream.name, model, workdir, autoApprove: workstream.skipPermissions });
+      usage = status;
+      if (!isOpen) deps.onOpen?.(talk);
+      isOpen = true;
+      transcript.onSnapshot(snapshot);
+      opened.resolve();
+      onChange();
+    },
+    onEvent(event) {
+      if (event.type === 'settings_changed') {
+        Object.assign(settings, { name: event.name, model: event.model, autoApprove: event.skip_permissions });
+      }
+      if (event.type === 'status') usage = event;
+      transcript.onEvent(event);
+      onChange();
+    },
+    onReset: () => transcript.print(['(The connection could not be continued exactly. The conversation so far:)']),
+    onError: (error) => opened.reject(error),
+  });
+  const talk: Talk = {
+    transcript,
+    get name() {
+      return settings.name;
+    },
+    get model() {
+      return settings.model;
+    },
+    get workdir() {
+      return settings.workdir;
+    },
+    get autoApprove() {
+      return settings.autoApprove;
+    },
+    get usage() {
+      return usage;
+    },
+    opened: opened.promise,
+    async send(message) {
+      const idempotencyKey = newKey();
+      runs.add(idempotencyKey); // the run is called by its key
+      const { status } = await untilAnswered(() => client.call('workstream.send', { wsId, message, idempotencyKey }));
+      return status === 'busy' ? 'busy' : 'sent';
+    },
+    async command(line) {
+      await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
+    },
+    async cancel(force) {
+      await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
+    },
+    async decide(decision) {
+      decisions.add(decision.approvalId);
+      await untilAnswered(() => client.call('approval.resolve', decision)).catch((error: unknown) => {
+        if (isDecidedAlready(error)) return; // the log tells by whom
+        decisions.delete(decision.approvalId);
+        throw error;
+      });
+    },
+    close: () => subscription.close(),
+  };
+  return talk;
+}
+
+/** What the status means for somebody who waits. */
+export const isDisconnected = (status: ConnectionStatus): boolean => status.kind !== 'open';
+
+export const isTalkBusy = ({ transcript }: Pick<Talk, 'transcript'>): boolean => isBusy(transcript.state);
+
+/** Of a call that is repeated while the daemon is away: about ten minutes. */
+const ATTEMPTS = 20;
+
+/** Again when the connection died before the answer: a send carries its key, and the rest is harmless twice. */
+async function untilAnswered<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      const isLost =
+        error instanceof ConnectionLostError || (error instanceof RequestError && error.code === 'TIMEOUT');
+      if (!isLost || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}
+
+const isDecidedAlready = (error: unknown) =>
+  error instanceof RequestError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');

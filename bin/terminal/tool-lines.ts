@@ -1,0 +1,89 @@
+import type { ApprovalItem } from '../../protocol/stream-events.ts';
+import { isDiff, toDiffLines } from './diff-lines.ts';
+import type { Paint } from './paint.ts';
+import { toSafeText } from './safe-text.ts';
+
+/** One tool call that was begun. */
+export interface ToolCall {
+  callId: string;
+  name: string;
+  header: string;
+  preview: string;
+  notSandboxed: string | undefined;
+  /** A person has seen the preview in a question. */
+  wasAsked: boolean;
+}
+
+const INDENT = '  ';
+/** Of a preview in a question; the whole is one key away. */
+const PREVIEW_LINES = 40;
+/** Of what a finished call printed. */
+const OUTPUT_LINES = 12;
+/** Reading tools answer at length and rarely interest. */
+const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
+
+export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
+  callId: item.call_id,
+  name: item.func_name,
+  header: toSafeText(item.header).replaceAll('\n', ' '),
+  preview: item.preview,
+  notSandboxed: item.not_sandboxed,
+  wasAsked,
+});
+
+/** `bash: npm test` with the tool's name set apart. */
+export function toHeaderText({ header, name }: Pick<ToolCall, 'header' | 'name'>, paint: Paint): string {
+  const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
+  return rest === undefined ? paint('bold', header) : `${paint('bold', name)} ${rest}`;
+}
+
+/** A call that has ended: how, and the end of what it printed. */
+export function toResultLines(
+  call: ToolCall,
+  { output, isError }: { output: string; isError: boolean },
+  paint: Paint,
+): string[] {
+  const mark = isError ? paint('red', '✖') : paint('green', '✔');
+  const lines = toOutputLines(output);
+  const head = `${mark} ${toHeaderText(call, paint)}`;
+  if (QUIET_TOOLS.includes(call.name) && !isError) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
+  const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, maxLines: PREVIEW_LINES });
+  return [head, ...preview, ...toTail(lines, paint)];
+}
+
+/** What a call prints while it runs: its last lines. */
+export const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; maxLines: number }): string[] =>
+  toOutputLines(output)
+    .slice(-maxLines)
+    .map((line) => paint('dim', `${INDENT}${line}`));
+
+/** A command or a difference. Nothing when the header says it all. */
+export function toPreviewLines(
+  { preview, header }: Pick<ToolCall, 'preview' | 'header'>,
+  { paint, maxLines }: { paint: Paint; maxLines: number },
+): string[] {
+  const text = toSafeText(preview).trimEnd();
+  if (text.trim() === '' || header.endsWith(`: ${text.trim()}`)) return [];
+  const lines = isDiff(text) ? toDiffLines(text, paint) : text.split('\n');
+  const shown = lines.slice(0, maxLines).map((line) => `${INDENT}${line}`);
+  const left = lines.length - shown.length;
+  return left > 0 ? [...shown, paint('dim', `${INDENT}… ${countOf(left)} more`)] : shown;
+}
+
+function toTail(lines: readonly string[], paint: Paint): string[] {
+  if (lines.length === 0) return [paint('dim', `${INDENT}(no output)`)];
+  const left = lines.length > OUTPUT_LINES ? lines.length - OUTPUT_LINES : 0;
+  const shown = lines.slice(left).map((line) => paint('dim', `${INDENT}${cutLine(line)}`));
+  return left > 0 ? [paint('dim', `${INDENT}… ${countOf(left)} above; /output shows them`), ...shown] : shown;
+}
+
+/** A single endless line is no reason to fill the screen. */
+const MAX_LINE_CHARS = 500;
+const cutLine = (line: string) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line);
+
+function toOutputLines(output: string): string[] {
+  const text = toSafeText(output).trimEnd();
+  return text === '' ? [] : text.split('\n');
+}
+
+export const countOf = (lines: number): string => `${lines.toLocaleString('en')} line${lines === 1 ? '' : 's'}`;
