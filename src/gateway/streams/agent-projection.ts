@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../../protocol/methods/agent.ts';
 import type { ChatEvent } from '../../../protocol/methods/chat.ts';
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { GrowingText } from './growing-text.ts';
 
 /** One frame for protocol-2 clients. */
 export type AgentFrame = { event: 'agent'; payload: AgentEvent } | { event: 'chat'; payload: ChatEvent };
@@ -12,11 +13,8 @@ export type AgentFrame = { event: 'agent'; payload: AgentEvent } | { event: 'cha
 export class AgentProjection {
   readonly #run: { runId: string; sessionKey: string; sessionId: string };
   #seq = 0;
-  #text = '';
-  #reasoning = '';
-  /** How much of each was in the last sample. */
-  #sentText = 0;
-  #sentReasoning = 0;
+  readonly #text = new GrowingText();
+  readonly #reasoning = new GrowingText();
   readonly #output = new Map<string, string>();
 
   constructor(run: { runId: string; sessionKey: string; sessionId: string }) {
@@ -30,16 +28,16 @@ export class AgentProjection {
 
   /** Something waits to be sampled. */
   get dirty(): boolean {
-    return this.#text.length > this.#sentText || this.#reasoning.length > this.#sentReasoning || this.#output.size > 0;
+    return this.#text.isDirty || this.#reasoning.isDirty || this.#output.size > 0;
   }
 
   take(event: StreamEvent, nowMs: number): AgentFrame[] {
     switch (event.type) {
       case 'content':
-        this.#text += event.text;
+        this.#text.add(event.text);
         return [];
       case 'reasoning':
-        this.#reasoning += event.text;
+        this.#reasoning.add(event.text);
         return [];
       case 'tool_output_chunk':
         this.#output.set(event.call_id, (this.#output.get(event.call_id) ?? '') + event.chunk);
@@ -66,18 +64,10 @@ export class AgentProjection {
   /** What has gathered since the last sample, as one frame per stream. */
   sample(nowMs: number): AgentFrame[] {
     const frames: AgentFrame[] = [];
-    if (this.#reasoning.length > this.#sentReasoning) {
-      const delta = this.#reasoning.slice(this.#sentReasoning);
-      this.#sentReasoning = this.#reasoning.length;
-      frames.push(this.#agent('reasoning', nowMs, { text: this.#reasoning, delta }));
-    }
-    if (this.#text.length > this.#sentText) {
-      const delta = this.#text.slice(this.#sentText);
-      this.#sentText = this.#text.length;
-      frames.push(
-        this.#agent('assistant', nowMs, { text: this.#text, delta }),
-        this.#chat('delta', nowMs, { text: this.#text }),
-      );
+    if (this.#reasoning.isDirty) frames.push(this.#agent('reasoning', nowMs, this.#reasoning.sample()));
+    if (this.#text.isDirty) {
+      const { text, delta } = this.#text.sample();
+      frames.push(this.#agent('assistant', nowMs, { text, delta }), this.#chat('delta', nowMs, { text }));
     }
     for (const [toolCallId, output] of this.#output) {
       frames.push(this.#agent('tool', nowMs, { phase: 'update', toolCallId, output }));
@@ -93,10 +83,8 @@ export class AgentProjection {
   }
 
   #forgetText(): void {
-    this.#text = '';
-    this.#reasoning = '';
-    this.#sentText = 0;
-    this.#sentReasoning = 0;
+    this.#text.forget();
+    this.#reasoning.forget();
   }
 
   #toolStarts(items: StreamEventOf<'tool_info'>['items'], nowMs: number): AgentFrame[] {
@@ -118,7 +106,7 @@ export class AgentProjection {
       frames.push(
         this.#agent('job', nowMs, { state: 'done', endedAt: nowMs, sessionId: this.#run.sessionId, aborted }),
       );
-      frames.push(aborted ? this.#chat('aborted', nowMs) : this.#chat('final', nowMs, { text: this.#text }));
+      frames.push(aborted ? this.#chat('aborted', nowMs) : this.#chat('final', nowMs, { text: this.#text.text }));
     } else {
       const error = run.error ?? 'the run failed';
       frames.push(this.#agent('job', nowMs, { state: 'error', endedAt: nowMs, sessionId: this.#run.sessionId, error }));

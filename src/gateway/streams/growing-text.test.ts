@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GrowingText } from './growing-text.ts';
+
+const GOES_ON = '\n[The text goes on; chat.history has it whole.]';
+
+test('samples repeat the text and say what is new', () => {
+  const text = new GrowingText();
+  text.add('a');
+  assert.deepEqual([text.isDirty, text.sample(), text.isDirty], [true, { text: 'a', delta: 'a' }, false]);
+  text.add('b');
+  assert.deepEqual(text.sample(), { text: 'ab', delta: 'b' });
+  text.forget();
+  assert.deepEqual([text.text, text.isDirty], ['', false]);
+});
+
+test('a long text is told up to 128 Ki characters, and that it goes on', () => {
+  const text = new GrowingText();
+  text.add('x'.repeat(128 * 1024));
+  assert.equal(text.sample().text.length, 128 * 1024);
+  text.add('y');
+  assert.equal(text.sample().delta, GOES_ON);
+  text.add('z'.repeat(1_000_000));
+  assert.equal(text.isDirty, false);
+  text.forget();
+  text.add('again');
+  assert.equal(text.text, 'again');
+});
+
+test('no character is cut in two', () => {
+  const text = new GrowingText();
+  text.add('x'.repeat(128 * 1024 - 1));
+  text.add('😀');
+  assert.equal(text.text.slice(128 * 1024 - 1), `\ufffd${GOES_ON}`);
+});
