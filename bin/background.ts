@@ -34,7 +34,9 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
   };
   const tidyOutputs = async () => {
     while (!signal.aborted) {
-      await removeOldOutputs(parts.outputs, clock.now() - parts.retentionDays * DAY_MS);
+      await removeOldOutputs(parts.outputs, clock.now() - parts.retentionDays * DAY_MS).catch((err: unknown) =>
+        log.warn({ err }, 'old outputs could not be removed'),
+      );
       await clock.sleep(DAY_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
   };

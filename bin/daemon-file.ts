@@ -26,8 +26,12 @@ export async function readDaemonFile(home: string): Promise<DaemonFile | undefin
 /** Replaces the file as a whole: a reader sees the old text or the new one. */
 export async function writeDaemonFile(home: string, daemon: DaemonFile): Promise<void> {
   const temporary = `${fileIn(home)}.${daemon.pid}.tmp`;
-  await writeFile(temporary, `${JSON.stringify(daemon)}\n`, { mode: 0o600 });
-  await rename(temporary, fileIn(home));
+  try {
+    await writeFile(temporary, `${JSON.stringify(daemon)}\n`, { mode: 0o600 });
+    await rename(temporary, fileIn(home));
+  } finally {
+    await rm(temporary, { force: true }); // a full disk leaves it empty
+  }
 }
 
 /** Removes the file of the daemon `pid`; that of another is left. */

@@ -7,10 +7,12 @@ import { readBootId } from '../boot-id.ts';
 import { type Daemon, type Replacements, startDaemon } from '../compose.ts';
 import { loadConfig } from '../config.ts';
 import { removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
+import { isDiskFull } from '../disk-full.ts';
 import { openHomeFolder } from '../home-folder.ts';
 import { urlOf } from '../listen.ts';
 import { createLog } from '../log.ts';
 import { type Options, resolveHome, resolveOptions, type StartFlags, type Surroundings } from '../options.ts';
+import { StartError } from '../start-error.ts';
 import { createStopSignals } from '../stop-signals.ts';
 
 interface StartOptions {
@@ -47,9 +49,16 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     ...(replace && { replace }),
   });
   guardProcess({ home, starting, log });
-  const daemon = await starting;
-  await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
+  try {
+    const daemon = await starting;
+    await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
+  } catch (error) {
+    throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
+  }
 }
+
+const noRoomIn = (home: string): string =>
+  `There is no space left on the disk of ${home}, and without any nothing can be stored. Nothing is lost: make room and start again.`;
 
 interface Guarded {
   home: string;

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { link, open, unlink } from 'node:fs/promises';
+import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ids } from '../../ids.ts';
 import { hasCode, readPrivateFile } from '../store/private-file.ts';
@@ -43,18 +43,12 @@ const tokenPath = (home: string) => join(home, 'token');
 
 /** Never leaves a half-written file under the name, and never replaces one. */
 async function writeOnce({ path, temporary }: { path: string; temporary: string }, text: string): Promise<void> {
-  const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
     await link(temporary, path);
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error; // another process was first
   } finally {
-    await unlink(temporary);
+    await rm(temporary, { force: true });
   }
 }

@@ -1,15 +1,17 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 
-/** Whether the disk takes writes, as the last group or probe found it. */
+/** Whether the disk takes writes. */
 export interface DiskHealth {
   status(): { status: 'ok' | 'degraded'; reason?: string };
   failed(error: unknown): void;
-  succeeded(): void;
   close(): void;
 }
 
-/** While degraded, `probe` (which throws when it cannot write) is tried every `probeMs`, so that an idle daemon recovers. */
+/**
+ * Degraded from the first group that failed until `probe`, tried every `probeMs`, no longer throws. Groups that succeed
+ * meanwhile count for nothing: on a full disk a small one still finds a place now and then.
+ */
 export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; probeMs?: number }): DiskHealth {
   const stop = new AbortController();
   let reason: string | undefined;
@@ -17,7 +19,8 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
   const probeOnce = (): void => {
     try {
       deps.probe();
-      health.succeeded();
+      reason = undefined;
+      deps.log.info({}, 'the disk takes writes again');
     } catch (error) {
       reason = messageOf(error);
     }
@@ -33,7 +36,7 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
     }
   };
 
-  const health: DiskHealth = {
+  return {
     status: () => (reason === undefined ? { status: 'ok' } : { status: 'degraded', reason }),
     failed(error) {
       const wasOk = reason === undefined;
@@ -42,16 +45,10 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
       deps.log.error({ err: error }, 'the disk takes no writes');
       void probeUntilOk();
     },
-    succeeded() {
-      if (reason === undefined) return;
-      reason = undefined;
-      deps.log.info({}, 'the disk takes writes again');
-    },
     close() {
       stop.abort();
     },
   };
-  return health;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-import { copyFile, open, rename } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { Clock } from '../../clock.ts';
@@ -35,7 +35,7 @@ export function jsonDocument<T>({ path, parse, clock, log }: JsonDocumentOptions
     async write(data) {
       const temporary = `${path}.tmp`;
       await writeSynced(temporary, `${JSON.stringify(data, null, 2)}\n`);
-      await keepPrevious(path);
+      await keepPrevious(path, `${path}.bak`);
       await rename(temporary, path);
       await syncFolder(dirname(path));
     },
@@ -53,12 +53,17 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-async function keepPrevious(path: string): Promise<void> {
+/** A second name instead of a copy: it needs no space, and a full disk cannot leave half of it. */
+async function keepPrevious(path: string, previous: string): Promise<void> {
+  const temporary = `${previous}.tmp`;
+  await rm(temporary, { force: true });
   try {
-    await copyFile(path, `${path}.bak`);
+    await link(path, temporary);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error; // the first write has nothing to keep
+    if (hasCode(error, 'ENOENT')) return; // the first write has nothing to keep
+    throw error;
   }
+  await rename(temporary, previous);
 }
 
 async function syncFolder(path: string): Promise<void> {

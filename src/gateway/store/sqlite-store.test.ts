@@ -43,21 +43,23 @@ test('rows are not streamed, because a stream would lock out every other read', 
 
 test('a full disk fails the whole group as unavailable, and its offsets are given again', async () => {
   const log = recordingLog();
-  await using store = await tempStore({ log });
+  const clock = fakeClock(1_000);
+  await using store = await tempStore({ log, clock });
   await store.commit({ events: { wsId: 'a', events: [info('1')] } });
   await allowMorePages(store, 2);
   const outcomes = await Promise.allSettled([
     store.commit({ events: { wsId: 'a', events: [info('2')] } }),
     store.commit({ events: { wsId: 'a', events: [info('x'.repeat(100_000))] } }),
   ]);
-  const health = store.health();
   await allowMorePages(store, 1_000);
   const offset = await store.commit({ events: { wsId: 'a', events: [info('3')] } });
+  const health = store.health(); // one small group is no sign that there is room
+  await clock.advance(1_000);
   assert.deepEqual(
     {
       outcomes: outcomes.map(toError),
-      health,
       offset,
+      health,
       later: store.health(),
       stored: await store.readEvents('a', 0, 9),
     },

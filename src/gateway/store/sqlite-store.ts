@@ -71,10 +71,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const queue = createUnitQueue({
     write: createGroupWriter({ connection, heads, clock, durability }),
     log,
-    onResult({ walBytes }) {
-      health.succeeded();
-      checkpointer.wrote(walBytes);
-    },
+    onResult: ({ walBytes }) => checkpointer.wrote(walBytes),
     onFailure: (error) => health.failed(error),
   });
   const close = once(async () => {
@@ -83,6 +80,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     try {
       await checkpointer.close();
       releaseIdentity(connection);
+    } catch (err) {
+      log.warn({ err }, 'the stop in order could not be recorded; the next start checks the database');
     } finally {
       connection.close();
     }

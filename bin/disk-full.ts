@@ -1,0 +1,10 @@
+/** Whether an error, or what caused it, says that there is no room on a disk or in a quota. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isFull = 'code' in error && FULL.has(error.code);
+  const isSqliteFull = 'errcode' in error && error.errcode === SQLITE_FULL;
+  return isFull || isSqliteFull || isDiskFull(error.cause);
+}
+
+const FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
+const SQLITE_FULL = 13;
