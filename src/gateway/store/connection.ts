@@ -15,6 +15,8 @@ export interface Connection {
   /** Runs a statement to its end and tells how many rows it changed. */
   run(sql: string, parameters?: readonly unknown[]): number;
   all(sql: string, parameters?: readonly unknown[]): Record<string, unknown>[];
+  /** Row by row, each read when it is asked for. */
+  iterate(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
   close(): void;
 }
 
@@ -49,6 +51,7 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
       prepare(sql)
         .statement.all(...parameters.map(toBindable))
         .map((row) => ({ ...row })),
+    iterate: (sql, parameters = []) => prepare(sql).statement.iterate(...parameters.map(toBindable)),
     close() {
       cache.clear();
       if (database.isOpen) database.close();

@@ -103,8 +103,15 @@ function storeOver({ connection, heads, queue }: { connection: Connection; heads
     onCommitted: queue.onCommitted,
     bounds: (wsId: string) => ({ ...heads.bounds(wsId) }),
     async readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]> {
-      const rows = connection.all(READ_EVENTS, [wsId, after, limit]);
-      return rows.map((row) => ({ offset: Number(row.offset), json: String(row.json) }));
+      const events: StoredEvent[] = [];
+      let chars = 0;
+      for (const row of connection.iterate(READ_EVENTS, [wsId, after, limit])) {
+        const json = String(row.json);
+        events.push({ offset: Number(row.offset), json });
+        chars += json.length;
+        if (chars >= MAX_READ_CHARS) break;
+      }
+      return events;
     },
     async markAlive(nowMs: number): Promise<void> {
       await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
@@ -125,5 +132,7 @@ function once(action: () => Promise<void>): () => Promise<void> {
   };
 }
 
+/** A page of large events must not cost a reader that cannot take it many megabytes. */
+const MAX_READ_CHARS = 512 * 1024;
 const READ_EVENTS =
   'select "offset", body_json as json from events where ws_id = ? and "offset" > ? order by "offset" limit ?';

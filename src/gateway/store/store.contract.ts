@@ -44,6 +44,20 @@ function offsetsContract(name: string, open: Open): void {
     assert.deepEqual(await store.readEvents('a', 3, 10), [stored(4, info('ü\ud800"'))]);
     assert.deepEqual(await store.readEvents('a', 4, 10), []);
   });
+
+  test(`${name}: long events are read in smaller pages, and all of them in the end`, async () => {
+    await using store = await open();
+    const long = Array.from({ length: 5 }, (_, n) => info(String(n).repeat(200_000)));
+    for (const event of long) await store.commit({ events: { wsId: 'a', events: [event] } });
+    const pages: number[][] = [];
+    for (let after = 0; after < 5; after = pages.at(-1)?.at(-1) ?? 5) {
+      pages.push((await store.readEvents('a', after, 10)).map(({ offset }) => offset));
+    }
+    assert.deepEqual(pages, [
+      [1, 2, 3],
+      [4, 5],
+    ]);
+  });
 }
 
 function isolationContract(name: string, open: Open): void {

@@ -56,7 +56,7 @@ export interface Store {
   onCommitted(listener: (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void): void;
   /** The last offset of a log (0 when empty) and the first one still held (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
-  /** Stored events after an offset, oldest first, at most `limit`. */
+  /** Stored events after an offset, oldest first, at most `limit`; fewer when they are long, but never none of some. */
   readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
   health(): { status: 'ok' | 'degraded'; reason?: string };
 }
