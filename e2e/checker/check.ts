@@ -1,0 +1,74 @@
+import type { Evidence, Rule, Violation } from './evidence.ts';
+import { acknowledged, cancelled, decisionsKept, oneAnswerPerKey } from './rules/answers.ts';
+import { decidedBySomebody, oneDecision } from './rules/approvals.ts';
+import { effectsOfStarts, nothingOutlives } from './rules/effects.ts';
+import { denseLog, denseMessages, nothingForgotten, silentBetweenRuns } from './rules/log.ts';
+import { withinBudget } from './rules/memory.ts';
+import { agentNumbers, broadcastNumbers, cumulativeText, oneChatEnd } from './rules/numbering.ts';
+import { openings, resumption } from './rules/resumption.ts';
+import { allOver, oneEnd, oneRunAtATime } from './rules/runs.ts';
+import { noSecret } from './rules/secrets.ts';
+import { onceInOrder, readToTheEnd, seenIsOnDisk } from './rules/seen.ts';
+import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
+import { transcript } from './rules/transcript.ts';
+
+/** What can be decided from the database alone. */
+const DISK_RULES = {
+  'offsets of a log are dense': denseLog,
+  'messages are numbered densely': denseMessages,
+  'the log is silent between runs': silentBetweenRuns,
+  'the log says what the messages say': transcript,
+  'a run has one terminal record': oneEnd,
+  'one run at a time': oneRunAtATime,
+  'an approval has one decision': oneDecision,
+  'a tool starts once per permission': permittedStarts,
+  'a tool call has one result': oneResultPerCall,
+} as const satisfies Record<string, Rule>;
+
+/** Every rule by the sentence it stands for. Schedules have none yet: they bring their own file. */
+export const RULES = {
+  ...DISK_RULES,
+  'what was written stays': nothingForgotten,
+  'what was seen is on disk': seenIsOnDisk,
+  'every event is seen once and in order': onceInOrder,
+  'readers get to the end': readToTheEnd,
+  'a stream begins with where it stands': openings,
+  'resumption is exact or says why not': resumption,
+  'events of a run are numbered': agentNumbers,
+  'broadcasts are numbered': broadcastNumbers,
+  'a run ends once as chat': oneChatEnd,
+  'sampled text grows by its deltas': cumulativeText,
+  'at rest nothing runs': allOver,
+  'a decision was somebody’s': decidedBySomebody,
+  'what was accepted is kept': acknowledged,
+  'a key has one answer': oneAnswerPerKey,
+  'a decision that was answered stands': decisionsKept,
+  'a cancel has ended what ran': cancelled,
+  'a side effect belongs to one start': effectsOfStarts,
+  'no process outlives its run': nothingOutlives,
+  'memory stays within its budget': withinBudget,
+  'secrets stay secret': noSecret,
+} as const satisfies Record<string, Rule>;
+
+export type RuleName = keyof typeof RULES;
+
+/** Everything that is wrong with a stretch of the daemon's life. */
+export const check = (evidence: Evidence): Violation[] => apply(RULES, evidence);
+
+/** What is wrong with a database, whoever read it or wrote to it. */
+export const checkDisk = (disk: Evidence['disk']): Violation[] => apply(DISK_RULES, { ...NOTHING_ELSE, disk });
+
+const NOTHING_ELSE = {
+  streams: [],
+  sockets: [],
+  calls: [],
+  effects: [],
+  boots: [],
+  memory: { budgetBytes: 0, samples: [] },
+  secrets: [],
+  artefacts: [],
+  settled: false,
+};
+
+const apply = (rules: Record<string, Rule>, evidence: Evidence): Violation[] =>
+  Object.entries(rules).flatMap(([rule, find]) => [...find(evidence)].map((finding) => ({ rule, ...finding })));

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { check, RULES } from './check.ts';
+import { DEED_DEFECTS } from './defects/deeds.ts';
+import { PROJECTION_DEFECTS } from './defects/projections.ts';
+import { SEEN_DEFECTS } from './defects/seen.ts';
+import { STORED_DEFECTS } from './defects/stored.ts';
+import { createRandom } from './random.ts';
+import { recordScenario } from './record-scenario.ts';
+
+const DEFECTS = [...SEEN_DEFECTS, ...PROJECTION_DEFECTS, ...STORED_DEFECTS, ...DEED_DEFECTS];
+const SEEDS = [1, 2, 3, 4, 5];
+
+const evidence = await recordScenario();
+
+test('nothing is wrong with a true story', () => {
+  assert.deepEqual(check(evidence), []);
+});
+
+for (const { name, rule, apply } of DEFECTS) {
+  test(`${name}: found, because ${rule}`, () => {
+    for (const seed of SEEDS) {
+      const story = structuredClone(evidence);
+      apply(story, createRandom(seed));
+      const rules = check(story).map((violation) => violation.rule);
+      assert.ok(rules.includes(rule), `seed ${seed}: found only ${[...new Set(rules)].join(', ') || 'nothing'}`);
+    }
+  });
+}
+
+test('every rule has a defect that it finds', () => {
+  const found = new Set(DEFECTS.map(({ rule }) => rule));
+  assert.deepEqual(
+    Object.keys(RULES).filter((rule) => !found.has(rule as keyof typeof RULES)),
+    [],
+  );
+});

@@ -1,0 +1,66 @@
+import { type Defect, pickSocketEvent } from './defect.ts';
+
+const NUMBERS = 'events of a run are numbered';
+const CHAT_END = 'a run ends once as chat';
+
+const isStream = (stream: string) => (at: { name: string; payload: Record<string, unknown> }) =>
+  at.name === 'agent' && at.payload.stream === stream;
+
+/** What is wrong with what sockets heard beside the log. */
+export const PROJECTION_DEFECTS: Defect[] = [
+  {
+    name: 'a socket misses an agent event',
+    rule: NUMBERS,
+    apply(evidence, random) {
+      const { socket, index } = pickSocketEvent(evidence, random, isStream('assistant'));
+      socket.frames.splice(index, 1);
+    },
+  },
+  {
+    name: 'a socket hears an agent event twice',
+    rule: NUMBERS,
+    apply(evidence, random) {
+      const { socket, index } = pickSocketEvent(evidence, random, ({ name }) => name === 'agent');
+      socket.frames.splice(index, 0, ...socket.frames.slice(index, index + 1));
+    },
+  },
+  {
+    name: 'a run ends twice as chat',
+    rule: CHAT_END,
+    apply(evidence, random) {
+      const { socket, index } = pickSocketEvent(evidence, random, ({ payload }) => payload.state === 'final');
+      socket.frames.splice(index, 0, ...socket.frames.slice(index, index + 1));
+    },
+  },
+  {
+    name: 'a run never ends as chat',
+    rule: CHAT_END,
+    apply(evidence, random) {
+      const isEnd = ({ name, payload }: { name: string; payload: Record<string, unknown> }) =>
+        name === 'chat' && payload.state !== 'delta';
+      const { socket, index } = pickSocketEvent(evidence, random, isEnd);
+      socket.frames.splice(index, 1);
+    },
+  },
+  {
+    name: 'a broadcast is missing',
+    rule: 'broadcasts are numbered',
+    apply(evidence, random) {
+      const { socket, index } = pickSocketEvent(evidence, random, ({ name }) => name === 'approval.requested');
+      socket.frames.splice(index, 1);
+    },
+  },
+  {
+    name: 'a sample’s delta is not what its text grew by',
+    rule: 'sampled text grows by its deltas',
+    apply(evidence, random) {
+      const grows = (at: Parameters<ReturnType<typeof isStream>>[0]) =>
+        isStream('assistant')(at) && at.payload.data !== undefined && !isFirst(at.payload.data);
+      const { payload } = pickSocketEvent(evidence, random, grows);
+      const data = Object(payload.data);
+      data.delta += data.delta;
+    },
+  },
+];
+
+const isFirst = (data: unknown): boolean => Object(data).text === Object(data).delta;

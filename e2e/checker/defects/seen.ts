@@ -1,0 +1,193 @@
+import { isDelta } from '../../../src/gateway/store/merge-deltas.ts';
+import type { Evidence, StreamHistory } from '../evidence.ts';
+import { type Defect, pickEvent, pickFrame, pickSocketEvent, renumber, swap } from './defect.ts';
+
+const ORDER = 'every event is seen once and in order';
+const ON_DISK = 'what was seen is on disk';
+const RESUMPTION = 'resumption is exact or says why not';
+const OPENING = 'a stream begins with where it stands';
+
+const isPlain = ({ event }: { event: Parameters<typeof isDelta>[0] }): boolean => !isDelta(event);
+const isInside = ({ stream, index }: { stream: StreamHistory; index: number }): boolean =>
+  index < stream.frames.length - 3;
+
+/** A stream that was continued, and the one of its reader before it. */
+function continued({ streams }: Evidence): { stream: StreamHistory; before: StreamHistory }[] {
+  return streams.flatMap((stream, index) => {
+    const before = streams.findLast(({ reader }, at) => at < index && reader === stream.reader);
+    const isExact = stream.frames[0]?.data.type === 'connected' && stream.frames[0].data.recovered === true;
+    return before && isExact && stream.frames.length > 2 ? [{ stream, before }] : [];
+  });
+}
+
+/** What is wrong with what clients saw. */
+export const SEEN_DEFECTS: Defect[] = [
+  {
+    name: 'a client misses an event',
+    rule: ORDER,
+    apply(evidence, random) {
+      const { stream, index } = pickFrame(evidence, random, isInside);
+      stream.frames.splice(index, 1);
+    },
+  },
+  {
+    name: 'a socket misses an event',
+    rule: ORDER,
+    apply(evidence, random) {
+      const isMiddle = (cursor: unknown) => /:([5-9]|1\d)$/.test(String(cursor));
+      const fits = ({ name, payload }: { name: string; payload: { cursor?: unknown } }) =>
+        name === 'workstream' && isMiddle(payload.cursor);
+      const { socket, index } = pickSocketEvent(evidence, random, fits);
+      socket.frames.splice(index, 1);
+    },
+  },
+  {
+    name: 'a client never hears the last event',
+    rule: 'readers get to the end',
+    apply(evidence, random) {
+      random.pick(evidence.streams.filter(({ isOpen }) => isOpen)).frames.pop();
+    },
+  },
+  {
+    name: 'a client sees two events the wrong way round',
+    rule: ORDER,
+    apply(evidence, random) {
+      const { stream, index } = pickFrame(evidence, random, (at) => isInside(at) && isPlain(at));
+      const next = stream.frames.findIndex(({ id }, place) => place > index && id !== undefined);
+      swap(stream.frames, index, next);
+    },
+  },
+  {
+    name: 'a client sees an event twice',
+    rule: ORDER,
+    apply(evidence, random) {
+      const { stream, index } = pickFrame(evidence, random, isInside);
+      stream.frames.splice(index, 0, ...stream.frames.slice(index, index + 1));
+    },
+  },
+  {
+    name: 'a client sees the text of a delta twice',
+    rule: ON_DISK,
+    apply(evidence, random) {
+      const { event } = pickFrame(evidence, random, (at) => at.event.type === 'content');
+      if (event.type === 'content') event.text += event.text;
+    },
+  },
+  {
+    name: 'a client sees another letter',
+    rule: ON_DISK,
+    apply(evidence, random) {
+      const { event } = pickFrame(
+        evidence,
+        random,
+        (at) => at.event.type === 'reasoning' || at.event.type === 'content',
+      );
+      if (event.type === 'content' || event.type === 'reasoning') event.text = `${event.text.slice(1)}~`;
+    },
+  },
+  {
+    name: 'what a client saw last did not reach the disk',
+    rule: ON_DISK,
+    apply(evidence, random) {
+      random.pick(evidence.disk.workstreams).events.pop();
+    },
+  },
+  {
+    name: 'the log loses an event and closes the gap',
+    rule: ON_DISK,
+    apply(evidence, random) {
+      const { workstream, part } = pickEvent(evidence, random, (event) => event.type === 'status');
+      workstream.events.splice(part[0], 1);
+      renumber(workstream.events);
+    },
+  },
+  {
+    name: 'the log has two events the wrong way round',
+    rule: ON_DISK,
+    apply(evidence, random) {
+      const { workstream, part } = pickEvent(evidence, random, (event) => event.type === 'thinking_start');
+      swap(workstream.events, part[0], part[0] + 1);
+      renumber(workstream.events);
+    },
+  },
+  {
+    name: 'a resumed stream skips an event',
+    rule: ORDER,
+    apply(evidence, random) {
+      const { stream } = random.pick(continued(evidence).filter((pair) => pair.stream.frames.length > 5));
+      stream.frames.splice(2, 1);
+    },
+  },
+  {
+    name: 'a resumed stream tells the last event again',
+    rule: ORDER,
+    apply(evidence, random) {
+      const { stream, before } = random.pick(continued(evidence).filter((pair) => pair.before.frames.length > 2));
+      stream.frames.splice(2, 0, ...before.frames.slice(-1));
+    },
+  },
+  {
+    name: 'a stream goes on somewhere else than its reader was',
+    rule: ORDER,
+    apply(evidence, random) {
+      const { stream, before } = random.pick(continued(evidence));
+      const place = before.frames[1]?.id ?? '';
+      stream.lastEventId = place;
+      stream.frames[1] = { id: place, data: { type: 'history', messages: [], from: place } };
+    },
+  },
+  {
+    name: 'a stream is said to be recovered though the log is another',
+    rule: RESUMPTION,
+    apply(evidence, random) {
+      const { stream } = random.pick(continued(evidence));
+      stream.lastEventId = `another:${stream.lastEventId?.split(':')[1]}`;
+    },
+  },
+  {
+    name: 'a stream is not recovered though it could be',
+    rule: RESUMPTION,
+    apply(evidence, random) {
+      const [connected] = random.pick(continued(evidence)).stream.frames;
+      if (connected?.data.type === 'connected') Object.assign(connected.data, { recovered: false, reason: 'expired' });
+    },
+  },
+  {
+    name: 'a client is not told whether its stream goes on',
+    rule: RESUMPTION,
+    apply(evidence, random) {
+      const [connected] = random.pick(continued(evidence)).stream.frames;
+      if (connected?.data.type === 'connected') delete connected.data.recovered;
+    },
+  },
+  {
+    name: 'a subscription goes on at another place',
+    rule: RESUMPTION,
+    apply({ sockets }, random) {
+      const answers = sockets.flatMap(({ frames }) =>
+        frames.flatMap(({ frame }) => (frame.type === 'res' ? [Object(frame.payload)] : [])),
+      );
+      const answer = random.pick(answers.filter(({ recovered }) => recovered === true));
+      answer.cursor = `${answer.cursor}0`;
+    },
+  },
+  {
+    name: 'a history leaves out a message',
+    rule: OPENING,
+    apply({ streams }, random) {
+      const histories = streams.flatMap(({ frames }) => {
+        const data = frames[1]?.data;
+        return data?.type === 'history' && data.messages.length > 0 ? [data] : [];
+      });
+      random.pick(histories).messages.shift();
+    },
+  },
+  {
+    name: 'an event of the log has no cursor',
+    rule: OPENING,
+    apply(evidence, random) {
+      const { stream, index, event } = pickFrame(evidence, random, isInside);
+      stream.frames[index] = { data: event };
+    },
+  },
+];

@@ -1,0 +1,211 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { type Defect, isEnded, pickEvent, pickIn, pickRun, renumber } from './defect.ts';
+
+const ONE_END = 'a run has one terminal record';
+const ONE_DECISION = 'an approval has one decision';
+const TRANSCRIPT = 'the log says what the messages say';
+const STAYS = 'what was written stays';
+
+const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && event.run !== undefined;
+
+/** What is wrong with what is stored. */
+export const STORED_DEFECTS: Defect[] = [
+  {
+    name: 'the log loses an event',
+    rule: 'offsets of a log are dense',
+    apply(evidence, random) {
+      const { workstream, part } = pickEvent(evidence, random, ({ type }) => type !== 'ws_state');
+      workstream.events.splice(part[0], 1);
+    },
+  },
+  {
+    name: 'a delta is written twice',
+    rule: TRANSCRIPT,
+    apply(evidence, random) {
+      const { workstream, part } = pickEvent(evidence, random, ({ type }) => type === 'content');
+      workstream.events.splice(part[0], 0, structuredClone(part[1]));
+      renumber(workstream.events);
+    },
+  },
+  {
+    name: 'a delta is written and shown otherwise than it was said',
+    rule: TRANSCRIPT,
+    apply(evidence, random) {
+      const { part } = pickEvent(evidence, random, ({ type }) => type === 'content');
+      const { event } = part[1];
+      if (event.type === 'content') event.text = event.text.toUpperCase();
+    },
+  },
+  {
+    name: 'a message of the user is lost',
+    rule: TRANSCRIPT,
+    apply(evidence, random) {
+      const { workstream, part } = pickIn(evidence, random, ({ messages }) =>
+        messages.filter(({ message }) => message.role === 'user'),
+      );
+      workstream.messages.splice(workstream.messages.indexOf(part), 1);
+      for (const [index, message] of workstream.messages.entries()) message.seq = index + 1;
+      workstream.messageCount -= 1;
+    },
+  },
+  {
+    name: 'a message is stored and not counted',
+    rule: 'messages are numbered densely',
+    apply(evidence, random) {
+      random.pick(evidence.disk.workstreams).messageCount -= 1;
+    },
+  },
+  {
+    name: 'a run speaks after its end',
+    rule: 'the log is silent between runs',
+    apply(evidence, random) {
+      const { workstream, part } = pickEvent(evidence, random, isEnd);
+      const event: StreamEvent = { type: 'tool_output_chunk', call_id: 'call', chunk: 'still here' };
+      workstream.events.splice(part[0] + 1, 0, { offset: 0, event });
+      renumber(workstream.events);
+    },
+  },
+  {
+    name: 'a run is without an end',
+    rule: ONE_END,
+    apply(evidence, random) {
+      const { part } = pickRun(evidence, random, isEnded);
+      part.journal = part.journal.filter(({ kind }) => kind !== 'ended');
+    },
+  },
+  {
+    name: 'nobody is told that a run has ended',
+    rule: ONE_END,
+    apply(evidence, random) {
+      const { part } = pickEvent(evidence, random, isEnd);
+      const { event } = part[1];
+      if (event.type === 'ws_state') delete event.run;
+    },
+  },
+  {
+    name: 'a run has two ends',
+    rule: ONE_END,
+    apply(evidence, random) {
+      const { part } = pickRun(evidence, random, isEnded);
+      part.journal.push(...part.journal.slice(-1));
+    },
+  },
+  {
+    name: 'a run is said to have ended twice',
+    rule: ONE_END,
+    apply(evidence, random) {
+      const { workstream, part } = pickEvent(evidence, random, isEnd);
+      workstream.events.splice(part[0], 0, structuredClone(part[1]));
+      renumber(workstream.events);
+    },
+  },
+  {
+    name: 'a run goes on when all is at rest',
+    rule: 'at rest nothing runs',
+    apply(evidence, random) {
+      const { part } = pickRun(evidence, random, isEnded);
+      part.run.status = 'running';
+    },
+  },
+  {
+    name: 'two runs go on at once',
+    rule: 'one run at a time',
+    apply(evidence, random) {
+      const { runs } = random.pick(evidence.disk.workstreams);
+      for (const { run } of runs.slice(0, 2)) run.status = 'running';
+    },
+  },
+  {
+    name: 'a run goes on that was taken over',
+    rule: 'one run at a time',
+    apply(evidence, random) {
+      const { part, workstream } = pickRun(evidence, random, isEnded);
+      part.run.status = 'running';
+      part.run.epoch = workstream.runEpoch + 1;
+    },
+  },
+  {
+    name: 'an approval is forgotten',
+    rule: ONE_DECISION,
+    apply(evidence, random) {
+      const { workstream, part } = pickIn(evidence, random, ({ approvals }) => approvals);
+      workstream.approvals.splice(workstream.approvals.indexOf(part), 1);
+    },
+  },
+  {
+    name: 'an approval is decided twice',
+    rule: ONE_DECISION,
+    apply(evidence, random) {
+      const { part } = pickRun(evidence, random, ({ journal }) =>
+        journal.some(({ kind }) => kind === 'approval_decided'),
+      );
+      const decision = part.journal.find(({ kind }) => kind === 'approval_decided');
+      if (decision) part.journal.splice(part.journal.indexOf(decision), 0, structuredClone(decision));
+    },
+  },
+  {
+    name: 'a denial is told as an approval',
+    rule: ONE_DECISION,
+    apply(evidence, random) {
+      const { part } = pickEvent(evidence, random, (event) => event.type === 'approval_resolved' && !event.approved);
+      Object.assign(part[1].event, { approved: true });
+    },
+  },
+  {
+    name: 'a tool is started twice for one approval',
+    rule: 'a tool starts once per permission',
+    apply(evidence, random) {
+      const isStart = ({ kind }: { kind: string }) => kind === 'tool_started';
+      const { part } = pickRun(evidence, random, ({ journal }) => journal.some(isStart));
+      part.journal.push(...part.journal.filter(isStart).slice(0, 1));
+    },
+  },
+  {
+    name: 'a tool is started that was denied',
+    rule: 'a tool starts once per permission',
+    apply(evidence, random) {
+      const { part } = pickRun(evidence, random, ({ journal }) =>
+        journal.some((entry) => entry.kind === 'approval_decided' && !entry.decision.approved),
+      );
+      const asked = part.journal.find((entry) => entry.kind === 'approval_asked');
+      const [callId = ''] = asked?.kind === 'approval_asked' ? Object.keys(asked.digests) : [];
+      const atMs = asked?.atMs ?? 0;
+      part.journal.push({ kind: 'tool_started', callId, safeToRepeat: false, atMs });
+    },
+  },
+  {
+    name: 'a tool call has no result',
+    rule: 'a tool call has one result',
+    apply(evidence, random) {
+      const { workstream, part } = pickIn(evidence, random, ({ messages }) =>
+        messages.filter(({ message }) => message.role === 'tool'),
+      );
+      workstream.messages.splice(workstream.messages.indexOf(part), 1);
+    },
+  },
+  {
+    name: 'a tool call has two results',
+    rule: 'a tool call has one result',
+    apply(evidence, random) {
+      const { workstream, part } = pickIn(evidence, random, ({ messages }) =>
+        messages.filter(({ message }) => message.role === 'tool'),
+      );
+      workstream.messages.push(structuredClone(part));
+    },
+  },
+  {
+    name: 'the past is changed',
+    rule: STAYS,
+    apply({ earlier }, random) {
+      random.pick(earlier?.workstreams ?? []).events.reverse();
+    },
+  },
+  {
+    name: 'a run that had ended ends otherwise',
+    rule: STAYS,
+    apply({ earlier }, random) {
+      const runs = earlier?.workstreams.flatMap((workstream) => workstream.runs) ?? [];
+      random.pick(runs.filter(isEnded)).run.status = 'timeout';
+    },
+  },
+];

@@ -1,0 +1,44 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema.ts';
+import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
+
+/** Reads a home's database as it is, beside a daemon or after it; `wsIds`: only these workstreams. */
+export function readDisk(home: string, wsIds?: readonly string[]): Disk {
+  const db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+  try {
+    db.exec('begin'); // one transaction: a daemon may be writing
+    const rows = db.prepare('select ws_id from workstreams order by created_ms, ws_id').all();
+    const ids = rows.map(({ ws_id }) => String(ws_id)).filter((wsId) => wsIds?.includes(wsId) ?? true);
+    const epoch = db.prepare("select value from meta where key = 'epoch'").get()?.value;
+    return { epoch: String(epoch), workstreams: ids.map((wsId) => readWorkstream(db, wsId)) };
+  } finally {
+    db.close();
+  }
+}
+
+function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
+  const all = (sql: string) => db.prepare(sql).all(wsId);
+  const row = db.prepare('select message_count, run_epoch from workstreams where ws_id = ?').get(wsId);
+  const events = all('select "offset", body_json from events where ws_id = ? order by "offset"');
+  const messages = all('select seq, body_json from messages where ws_id = ? order by seq');
+  const journal = Map.groupBy(all('select * from journal where ws_id = ? order by seq'), ({ run_id }) => run_id);
+  // The casts are what the columns hold.
+  const runs = all('select * from runs where ws_id = ? order by accepted_ms, run_id') as unknown as RunTable[];
+  const approvals = all('select * from approvals where ws_id = ? order by asked_ms') as unknown as ApprovalTable[];
+  return {
+    wsId,
+    messageCount: Number(row?.message_count),
+    runEpoch: Number(row?.run_epoch),
+    events: events.map(({ offset, body_json }) => ({ offset: Number(offset), event: JSON.parse(String(body_json)) })),
+    messages: messages.map(({ seq, body_json }) => ({ seq: Number(seq), message: JSON.parse(String(body_json)) })),
+    runs: runs.map((run) => ({ run: { ...run }, journal: (journal.get(run.run_id) ?? []).map(toEntry) })),
+    approvals: approvals.map((approval) => ({ ...approval })),
+  };
+}
+
+const toEntry = (row: Record<string, unknown>): RunOnDisk['journal'][number] => ({
+  kind: row.kind,
+  ...JSON.parse(String(row.body_json)),
+  atMs: Number(row.at_ms),
+});

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { parseCursor } from '../../protocol/cursor.ts';
+import type { EventFrame } from '../../protocol/frames.ts';
+import type { StreamEventOf, StreamEventType } from '../../protocol/stream-events.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Arrivals, createArrivals } from '../arrivals.ts';
+import { type DaemonUnderTest, startDaemon } from '../daemon.ts';
+import { type ScriptedModel, startScriptedModel } from '../scripted-model.ts';
+import { callTools, type ScriptedCall, say, stall, think } from '../scripted-steps.ts';
+import type { CallHistory, CallParams, Evidence, StreamFrame } from './evidence.ts';
+import { readDisk } from './read-disk.ts';
+import { effectCommand } from './recording/effects-file.ts';
+import type { CallWish } from './recording/record-call.ts';
+import type { RecordedSocket } from './recording/record-socket.ts';
+import type { RecordedStream } from './recording/record-stream.ts';
+import { createRecorder, type Recorder } from './recording/recorder.ts';
+
+const MODEL_KEY = 'model-key-3f6c1a';
+const CANARY = 'canary-of-the-environment-91b7';
+const EFFECTS = 'effects.txt';
+
+/**
+ * A short true story, recorded: two workstreams in which everything happens once that the rules are about, with readers
+ * that are cut off, and a kill while a tool runs.
+ */
+export async function recordScenario(): Promise<Evidence> {
+  await using model = await startScriptedModel({ key: MODEL_KEY });
+  const env = { OPENAI_API_KEY: MODEL_KEY, HEADGATE_TEST_CANARY: CANARY };
+  const spawnedMs = systemClock.now();
+  await using daemon = await startDaemon({ model: model.url, env });
+  const recorder = createRecorder(daemon, {
+    effectsFile: path.join(daemon.home, 'workspace', EFFECTS),
+    budgetBytes: 1024 ** 3,
+    secrets: [
+      { name: 'the key of the model', value: MODEL_KEY },
+      { name: 'a secret of the environment', value: CANARY },
+    ],
+    boot: { spawnedMs, readyMs: systemClock.now() },
+  });
+  const first = await openTalk(recorder, daemon, 'first');
+  const second = await openTalk(recorder, daemon, 'second');
+  await converse(first, model);
+  await readInPieces(first);
+  await decide(first, model);
+  await stop(second, model);
+  const earlier = readDisk(daemon.home);
+  await die({ first, second }, { model, recorder });
+  await recorder.sampleMemory();
+  await readAfresh(first);
+  await Promise.all([readersAreDone(first), readersAreDone(second)]);
+  return recorder.evidence({ settled: true, earlier, withFiles: true });
+}
+
+interface Talk {
+  wsId: string;
+  recorder: Recorder;
+  daemon: DaemonUnderTest;
+  /** What the stream tells, over all its connections. */
+  seen: Arrivals<StreamFrame>;
+  /** What the socket tells. */
+  heard: Arrivals<EventFrame>;
+  stream: RecordedStream;
+  socket: RecordedSocket;
+}
+
+async function openTalk(recorder: Recorder, daemon: DaemonUnderTest, name: string): Promise<Talk> {
+  const { body } = await daemon.post('/v1/api/workstreams/new', { name });
+  const seen = createArrivals<StreamFrame>();
+  const talk = { wsId: String(body.ws_id), recorder, daemon, seen, heard: createArrivals<EventFrame>() };
+  return { ...talk, stream: openStream(talk), socket: await openSocket(talk) };
+}
+
+type Place = Pick<Talk, 'wsId' | 'recorder' | 'seen' | 'heard'>;
+
+const openStream = ({ wsId, recorder, seen }: Place, lastEventId?: string): RecordedStream =>
+  recorder.stream({ reader: `stream of ${wsId}`, wsId, lastEventId, onFrame: seen.add });
+
+async function openSocket({ wsId, recorder, heard }: Place, after?: string): Promise<RecordedSocket> {
+  const socket = recorder.socket({ reader: `socket of ${wsId}`, onEvent: heard.add });
+  await socket.connected;
+  const subscribed = Promise.withResolvers<unknown>();
+  socket.request('events.subscribe', { wsId, ...(after !== undefined && { after }) }, subscribed.resolve);
+  await subscribed.promise;
+  return socket;
+}
+
+/** The first event that fits, told or still to be told. */
+async function until<T extends StreamEventType>({ seen }: Place, type: T, fits: (event: StreamEventOf<T>) => boolean) {
+  const isIt = ({ id, data }: StreamFrame) => id !== undefined && data.type === type && fits(data as never); // of the type
+  return (await seen.until(isIt, type)).data as StreamEventOf<T>;
+}
+
+/** Sends a message and answers its run and how often it was sent. */
+async function send(talk: Talk, message: string, method: CallWish['method'] = 'workstream.send') {
+  const params = { wsId: talk.wsId, message, idempotencyKey: randomUUID() };
+  const { answered } = talk.recorder.call({ method, params }, method === 'workstream.send' ? undefined : talk.socket);
+  const { runId } = ((await answered)?.payload ?? {}) as { runId?: string }; // by the methods' contracts
+  if (runId === undefined) throw new Error(`not accepted: ${message}`);
+  return { runId, params };
+}
+
+const ended = (talk: Talk, { runId }: { runId: string }) => until(talk, 'ws_state', ({ run }) => run?.run_id === runId);
+
+const asked = (talk: Talk, { after }: { after?: string } = {}) =>
+  until(talk, 'approve_request', ({ approval_id }) => approval_id !== after);
+
+async function resolve(talk: Talk, approvalId: string, params: Partial<CallParams>): Promise<CallHistory> {
+  const method = params.feedback === undefined ? 'workstream.approve' : 'approval.resolve';
+  const wish = { method, params: { wsId: talk.wsId, approvalId, ...params } } as const;
+  const call = talk.recorder.call(wish, method === 'approval.resolve' ? talk.socket : undefined);
+  await call.answered;
+  return call.history;
+}
+
+const bash = (tag: string, secs: number): ScriptedCall => ({
+  name: 'bash',
+  arguments: { command: effectCommand({ tag, file: EFFECTS, secs }) },
+});
+
+async function converse(talk: Talk, model: ScriptedModel): Promise<void> {
+  const rest = stall();
+  model.when('hello', [think('They greet. '), say('Good '), rest, say('morning ', 'to ', 'you.')]);
+  const params = { wsId: talk.wsId, message: 'hello', idempotencyKey: randomUUID() };
+  const wish = { method: 'agent', params } as const;
+  await talk.recorder.call(wish, talk.socket).answered;
+  await until(talk, 'content', () => true);
+  await talk.recorder.call({ method: 'workstream.send', params: { wsId: talk.wsId, message: 'busy?' } }).answered;
+  await talk.recorder.call(wish, talk.socket).answered; // again, while it runs
+  await talk.heard.until(({ event }) => event === 'chat', 'a sample of the text');
+  rest.release();
+  await ended(talk, { runId: params.idempotencyKey });
+  const { params: sent, ...run } = await send(talk, 'hello again');
+  await ended(talk, run);
+  await talk.recorder.call({ method: 'workstream.send', params: sent }).answered; // again, when it is over
+}
+
+/** Another reader, who goes on after the first event and is cut off again and again. */
+async function readInPieces({ wsId, recorder, seen }: Talk): Promise<void> {
+  let lastEventId = seen.all.find(({ id }) => id !== undefined)?.id;
+  for (const cutAfterBytes of [1_200, 1_500, 1_100]) {
+    const stream = recorder.stream({ reader: 'pieces', wsId, lastEventId, cutAfterBytes });
+    await stream.ended;
+    lastEventId = stream.lastId ?? lastEventId;
+  }
+}
+
+async function decide(talk: Talk, model: ScriptedModel): Promise<void> {
+  model.when('two', callTools({ ...bash('fx-one', 0.01) }, { ...bash('fx-two', 0.01) }), say('Both done.'));
+  const two = await send(talk, 'two', 'chat.send');
+  const approval = await asked(talk);
+  const [item] = approval.items;
+  await resolve(talk, approval.approval_id, { approved: true });
+  await until(talk, 'tool_result', ({ call_id }) => call_id === item?.call_id);
+  await resolve(talk, approval.approval_id, { approved: false, feedback: 'too late' });
+  await ended(talk, two);
+  model.when('denied', callTools(bash('fx-denied', 0)), say('As you wish.'));
+  const denied = await send(talk, 'denied');
+  const question = await asked(talk, { after: approval.approval_id });
+  await resolve(talk, question.approval_id, { approved: false, feedback: 'not today' });
+  await ended(talk, denied);
+}
+
+async function stop(talk: Talk, model: ScriptedModel): Promise<void> {
+  const { wsId, recorder } = talk;
+  model.when('endless', [say('It goes on '), stall()]);
+  const endless = await send(talk, 'endless');
+  await until(talk, 'content', () => true);
+  await recorder.call({ method: 'workstream.cancel', params: { wsId } }).answered;
+  await ended(talk, endless);
+  model.when('sleepy', callTools(bash('fx-cancelled', 30)));
+  const sleepy = await send(talk, 'sleepy');
+  const { approval_id: approvalId } = await asked(talk);
+  await resolve(talk, approvalId, { approved: true });
+  await until(talk, 'tool_output_chunk', () => true);
+  await recorder.call({ method: 'workstream.cancel', params: { wsId, force: true } }).answered;
+  await ended(talk, sleepy);
+}
+
+async function die(
+  { first, second }: Record<'first' | 'second', Talk>,
+  parts: Pick<Talk, 'recorder'> & { model: ScriptedModel },
+) {
+  const { recorder, model } = parts;
+  const wasAsked = first.seen.all.findLast(({ data }) => data.type === 'approve_request')?.data;
+  const after = wasAsked?.type === 'approve_request' ? wasAsked.approval_id : '';
+  model.when('deadly', callTools(bash('fx-deadly', 30)), say('It was cut off.'));
+  const deadly = await send(first, 'deadly');
+  const isNew = ({ approval_id: id }: { approval_id: string }) => id !== after && !decidedIn(first, id);
+  const question = await until(first, 'approve_request', isNew);
+  await resolve(first, question.approval_id, { approved: true });
+  await until(first, 'tool_output_chunk', ({ chunk }) => chunk.includes('fx-deadly'));
+  model.when('half', [say('Half an '), stall()]);
+  const half = await send(second, 'half');
+  await until(second, 'content', ({ text }) => text.startsWith('Half'));
+  await recorder.kill9();
+  model.when('half', say('The whole answer.'));
+  await Promise.all([first, second].map(({ stream, socket }) => Promise.all([stream.ended, socket.ended])));
+  await recorder.restart();
+  await Promise.all([comeBack(first), comeBack(second)]);
+  const outcome = await until(first, 'approve_request', ({ kind }) => kind === 'outcome');
+  await resolve(first, outcome.approval_id, { approved: false, feedback: 'leave it' });
+  await Promise.all([ended(first, deadly), ended(second, half)]);
+}
+
+const decidedIn = ({ seen }: Talk, id: string): boolean =>
+  seen.all.some(({ data }) => data.type === 'approval_resolved' && data.approval_id === id);
+
+async function comeBack(talk: Talk): Promise<void> {
+  const lastId = talk.stream.lastId;
+  talk.stream = openStream(talk, lastId);
+  const told = talk.heard.all.flatMap(({ event, payload }) => (event === 'workstream' ? [Object(payload).cursor] : []));
+  talk.socket = await openSocket(talk, told.at(-1));
+}
+
+/** Somebody who comes when it is over. */
+async function readAfresh({ wsId, recorder }: Talk): Promise<void> {
+  const frames = createArrivals<StreamFrame>();
+  const stream = recorder.stream({ reader: 'latecomer', wsId, onFrame: frames.add });
+  await frames.until(({ data }) => data.type === 'history', 'the history');
+  stream.close();
+  await stream.ended;
+}
+
+/** Both readers have come as far as the disk. */
+async function readersAreDone({ wsId, daemon, seen, socket }: Talk): Promise<void> {
+  const [workstream] = readDisk(daemon.home, [wsId]).workstreams;
+  const last = workstream?.events.at(-1)?.offset ?? 0;
+  await seen.until(({ id }) => parseCursor(id)?.offset === last, `offset ${last}`);
+  // Its answer comes after the events that were there when it was asked.
+  const asked = Promise.withResolvers<unknown>();
+  socket.request('health', {}, asked.resolve);
+  await asked.promise;
+}

@@ -1,0 +1,71 @@
+import { WebSocket } from 'ws';
+import type { EventFrame, Frame, ResponseFrame } from '../../../protocol/frames.ts';
+import type { SocketHistory } from '../evidence.ts';
+import { connectCut } from './cut-socket.ts';
+
+export interface SocketWish {
+  url: string;
+  token: string;
+  reader: string;
+  cutAfterBytes?: number | undefined;
+  /** Called for each event, after it was recorded. */
+  onEvent?(frame: EventFrame): void;
+}
+
+export interface RecordedSocket {
+  history: SocketHistory;
+  /** Sends a request; `onAnswer` hears every answer to it, `agent` has two. Answers that get lost are never heard. */
+  request(method: string, params: object, onAnswer?: (frame: ResponseFrame) => void): void;
+  /** Resolves with hello-ok; false when the connection was lost before. */
+  connected: Promise<boolean>;
+  ended: Promise<void>;
+  close(): void;
+}
+
+/** Opens a WebSocket, introduces itself, and writes down every whole frame both ways. */
+export function recordSocket({ url, token, reader, cutAfterBytes, onEvent }: SocketWish): RecordedSocket {
+  const history: SocketHistory = {
+    reader,
+    frames: [],
+    isOpen: true,
+    ...(cutAfterBytes !== undefined && { cutAfterBytes }),
+  };
+  const { hostname: host, port } = new URL(url);
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/ws`, {
+    ...(cutAfterBytes !== undefined && {
+      createConnection: () => connectCut({ host, port: Number(port) }, cutAfterBytes),
+    }),
+  });
+  const waiting = new Map<string, (frame: ResponseFrame) => void>();
+  const { promise: connected, resolve: tellConnected } = Promise.withResolvers<boolean>();
+  const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>();
+  let lastId = 0;
+
+  const request: RecordedSocket['request'] = (method, params, onAnswer = () => undefined) => {
+    if (socket.readyState !== WebSocket.OPEN) return;
+    const frame = { type: 'req' as const, id: `r${++lastId}`, method, params };
+    waiting.set(frame.id, onAnswer);
+    history.frames.push({ way: 'out', frame });
+    socket.send(JSON.stringify(frame));
+  };
+  socket.on('open', () => request('connect', { ...CONNECT, auth: { token } }, ({ ok }) => tellConnected(ok)));
+  socket.on('message', (data) => {
+    const frame: Frame = JSON.parse(String(data));
+    history.frames.push({ way: 'in', frame });
+    if (frame.type === 'res') waiting.get(frame.id)?.(frame);
+    if (frame.type === 'event') onEvent?.(frame);
+  });
+  socket.on('error', () => undefined); // broken off or nobody there: `close` follows
+  socket.on('close', () => {
+    history.isOpen = false;
+    tellConnected(false);
+    tellEnded();
+  });
+  return { history, request, connected, ended, close: () => socket.terminate() };
+}
+
+const CONNECT = {
+  minProtocol: 2,
+  maxProtocol: 2,
+  client: { name: 'recorder', version: '1', platform: 'node', mode: 'test' },
+};

@@ -1,0 +1,75 @@
+import { get } from 'node:http';
+import { createParser } from 'eventsource-parser';
+import type { StreamHistory } from '../evidence.ts';
+import { connectCut } from './cut-socket.ts';
+
+export interface StreamWish {
+  url: string;
+  token: string;
+  reader: string;
+  wsId: string;
+  /** Continue after this; default: from the beginning. */
+  lastEventId?: string | undefined;
+  cutAfterBytes?: number | undefined;
+  /** Called for each whole frame, after it was recorded. */
+  onFrame?(frame: StreamHistory['frames'][number]): void;
+}
+
+export interface RecordedStream {
+  history: StreamHistory;
+  /** The cursor to continue from. */
+  readonly lastId: string | undefined;
+  /** Resolves when it is over, however that came. */
+  ended: Promise<void>;
+  close(): void;
+}
+
+/** Reads an event stream as it comes, byte by byte as far as the network lets it, and writes down what was whole. */
+export function recordStream({ url, token, reader, wsId, ...wish }: StreamWish): RecordedStream {
+  const { lastEventId, cutAfterBytes, onFrame } = wish;
+  const history: StreamHistory = {
+    reader,
+    wsId,
+    frames: [],
+    isOpen: true,
+    ...(lastEventId !== undefined && { lastEventId }),
+    ...(cutAfterBytes !== undefined && { cutAfterBytes }),
+  };
+  const parser = createParser({
+    onEvent({ id, data }) {
+      const frame = { ...(id !== undefined && { id }), data: JSON.parse(data) };
+      history.frames.push(frame);
+      onFrame?.(frame);
+    },
+  });
+  const { hostname: host, port } = new URL(url);
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const request = get(`${url}/v1/api/events?ws_id=${wsId}${lastEventId === undefined ? '' : '&resume=1'}`, {
+    headers: {
+      Authorization: `Bearer ${token}`,
+      ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+    },
+    ...(cutAfterBytes === undefined
+      ? { agent: false as const }
+      : { createConnection: () => connectCut({ host, port: Number(port) }, cutAfterBytes) }),
+  });
+  request.on('response', (response) => {
+    response.setEncoding('utf8').on('data', (text: string) => {
+      if (response.statusCode === 200) parser.feed(text);
+    });
+    response.on('error', () => undefined); // broken off: `close` follows
+  });
+  request.on('error', () => undefined); // broken off or nobody there: `close` follows
+  request.on('close', () => {
+    history.isOpen = false;
+    resolve();
+  });
+  return {
+    history,
+    get lastId() {
+      return history.frames.findLast(({ id }) => id !== undefined)?.id;
+    },
+    ended,
+    close: () => void request.destroy(),
+  };
+}

@@ -1,0 +1,136 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { systemClock } from '../../../src/clock.ts';
+import type { DaemonUnderTest, StartOptions } from '../../daemon.ts';
+import type { Boot, Disk, Evidence } from '../evidence.ts';
+import { readDisk } from '../read-disk.ts';
+import { readEffects } from './effects-file.ts';
+import { type CallWish, callOverHttp, callOverSocket, type RecordedCall } from './record-call.ts';
+import { type RecordedSocket, recordSocket, type SocketWish } from './record-socket.ts';
+import { type RecordedStream, recordStream, type StreamWish } from './record-stream.ts';
+
+/** Whatever is done through it is on record. */
+export interface Recorder {
+  readonly boots: readonly Boot[];
+  stream(wish: Omit<StreamWish, 'url' | 'token'>): RecordedStream;
+  socket(wish: Omit<SocketWish, 'url' | 'token'>): RecordedSocket;
+  /** Over the socket, if one is given. */
+  call(wish: CallWish, socket?: RecordedSocket): RecordedCall;
+  kill9(): Promise<void>;
+  restart(changes?: Pick<StartOptions, 'args' | 'env' | 'entry'>): Promise<void>;
+  /** What the daemon holds in memory now. */
+  sampleMemory(): Promise<void>;
+  /** All that is known since the beginning, or since `forget`. */
+  evidence(asked: Asked): Promise<Evidence>;
+  /** Lets go of what connections and calls that are over have seen and said. */
+  forget(): void;
+}
+
+interface Asked {
+  settled: boolean;
+  /** Only these workstreams. */
+  wsIds?: readonly string[] | undefined;
+  earlier?: Disk | undefined;
+  /** Files take time to read, so they are looked at only when this says so. */
+  withFiles: boolean;
+}
+
+interface RecorderOptions {
+  /** Where commands write down that they ran. */
+  effectsFile: string;
+  budgetBytes: number;
+  secrets: Evidence['secrets'];
+  /** When the present process was spawned and served; times since the epoch. */
+  boot: Boot;
+}
+
+export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions): Recorder {
+  const boots: Boot[] = [options.boot];
+  const outputs: Evidence['artefacts'] = [];
+  const samples: Evidence['memory']['samples'] = [];
+  let streams: RecordedStream[] = [];
+  let sockets: RecordedSocket[] = [];
+  let calls: RecordedCall[] = [];
+  const at = () => ({ url: daemon.url, token: daemon.token });
+  const kept = <T>(list: T[], item: T): T => {
+    list.push(item);
+    return item;
+  };
+  const secrets = [...options.secrets, { name: 'the operator token', value: daemon.token }];
+
+  return {
+    boots,
+    stream: (wish) => kept(streams, recordStream({ ...at(), ...wish })),
+    socket: (wish) => kept(sockets, recordSocket({ ...at(), ...wish })),
+    call: (wish, socket) => kept(calls, socket ? callOverSocket(socket, wish) : callOverHttp(at(), wish)),
+    async kill9() {
+      await daemon.kill9();
+      const boot = boots.at(-1);
+      if (boot) boot.diedMs = systemClock.now();
+      outputs.push(...outputOf(daemon, boots.length));
+    },
+    async restart(changes) {
+      const boot: Boot = { spawnedMs: systemClock.now() };
+      boots.push(boot);
+      await daemon.restart(changes);
+      boot.readyMs = systemClock.now();
+    },
+    async sampleMemory() {
+      const bytes = await residentBytes(daemon.pid);
+      if (bytes !== undefined) samples.push({ atMs: systemClock.now(), bytes });
+    },
+    async evidence({ settled, wsIds, earlier, withFiles }) {
+      const files = withFiles ? await filesOf(daemon.home) : [];
+      return {
+        disk: readDisk(daemon.home, wsIds),
+        ...(earlier && { earlier }),
+        // Copies: what goes on writes on.
+        streams: streams.map(({ history }) => ({ ...history, frames: [...history.frames] })),
+        sockets: sockets.map(({ history }) => ({ ...history, frames: [...history.frames] })),
+        calls: calls.map(({ history }) => ({ ...history, answers: [...history.answers] })),
+        effects: await readEffects(options.effectsFile),
+        boots: [...boots],
+        memory: { budgetBytes: options.budgetBytes, samples: [...samples] },
+        secrets,
+        artefacts: [...outputs, ...outputOf(daemon, boots.length), ...files],
+        settled,
+      };
+    },
+    forget() {
+      streams = streams.filter(({ history }) => history.isOpen);
+      sockets = sockets.filter(({ history }) => history.isOpen);
+      calls = [];
+      outputs.length = 0;
+    },
+  };
+}
+
+function outputOf(daemon: DaemonUnderTest, boot: number): Evidence['artefacts'] {
+  const { stdout, stderr } = daemon.output();
+  return [
+    { name: `stdout of process ${boot}`, text: stdout },
+    { name: `stderr of process ${boot}`, text: stderr },
+  ];
+}
+
+/** Undefined where there is no /proc, and when the process is gone. */
+async function residentBytes(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? [];
+  return kib === undefined ? undefined : Number(kib) * 1024;
+}
+
+/** Whose business secrets are. */
+const KEEPERS: ReadonlySet<string> = new Set(['token', 'secrets.json']);
+
+/** Every file of a home, also those that are no text. */
+async function filesOf(home: string): Promise<Evidence['artefacts']> {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !KEEPERS.has(entry.name));
+  return Promise.all(
+    files.map(async ({ parentPath, name }) => {
+      const file = path.join(parentPath, name);
+      return { name: path.relative(home, file), text: await readFile(file, 'latin1').catch(() => '') }; // gone again
+    }),
+  );
+}

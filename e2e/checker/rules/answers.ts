@@ -1,0 +1,102 @@
+import type { ApprovalTable, RunTable } from '../../../src/gateway/store/schema.ts';
+import type { Answer, CallHistory, Evidence, Finding } from '../evidence.ts';
+
+const SENDS: ReadonlySet<string> = new Set(['workstream.send', 'agent', 'chat.send']);
+
+/** A message that was answered with a run has that run, and an answer tells its end only as it was (I4, promise 3). */
+export function* acknowledged({ disk, calls }: Evidence): Generator<Finding> {
+  const all = disk.workstreams.flatMap(({ runs }) => runs.map(({ run }) => [run.run_id, run] as const));
+  const runs = new Map(all);
+  for (const { call, answer } of answersOf(calls)) {
+    const { runId } = saidIn(answer);
+    if (!SENDS.has(call.method) || runId === undefined) continue;
+    const what = misfit({ call, answer }, runs.get(runId));
+    const { wsId, idempotencyKey, message } = call.params;
+    if (what !== undefined) yield { what: `${runId}: ${what}`, where: `${wsId} ${idempotencyKey ?? message}` };
+  }
+}
+
+interface Answered {
+  call: CallHistory;
+  answer: Answer;
+}
+
+const answersOf = (calls: readonly CallHistory[]): Answered[] =>
+  calls.flatMap((call) => call.answers.map((answer) => ({ call, answer })));
+
+/** By the contracts of the methods that send. */
+const saidIn = ({ payload }: Answer) => (payload ?? {}) as { runId?: string; status?: string };
+
+function misfit({ call, answer }: Answered, run: RunTable | undefined): string | undefined {
+  if (!run) return 'was accepted and is not stored';
+  if (run.ws_id !== call.params.wsId || messageOf(run) !== call.params.message) return 'is the run of another message';
+  const { status } = saidIn(answer);
+  const isEnd = call.method !== 'workstream.send' && (status === 'ok' || status === 'error');
+  if (!isEnd || (run.ended_ms !== null && (status === 'ok') === (run.status === 'ok'))) return undefined;
+  return `was answered ${status} and is ${run.status}`;
+}
+
+const messageOf = (run: RunTable): string => JSON.parse(run.request_json).message;
+
+/** All attempts of one key have one effect and hear of one run. */
+export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> {
+  const runs = Map.groupBy(
+    disk.workstreams.flatMap((workstream) => workstream.runs.map(({ run }) => run)),
+    (run) => nameOf(run.ws_id, messageOf(run)),
+  );
+  for (const [where, attempts] of attemptsByKey(calls)) {
+    const [first] = attempts;
+    const named = new Set(answersOf(attempts).flatMap(({ answer }) => saidIn(answer).runId ?? []));
+    const count = runs.get(nameOf(first?.params.wsId, first?.params.message))?.length ?? 0;
+    if (named.size > 1) yield { what: `was answered with ${[...named].join(' and ')}`, where };
+    if (count > 1) yield { what: `its message has ${count} runs`, where };
+    if (count > 0 && attempts.every(isRefused)) yield { what: 'was refused every time, and has a run', where };
+  }
+}
+
+/** Whoever sends under a key says something that was not said before. */
+const nameOf = (wsId = '', message = ''): string => `${wsId} ${message}`;
+
+const attemptsByKey = (calls: readonly CallHistory[]): Map<string, CallHistory[]> =>
+  Map.groupBy(
+    calls.filter(({ method, params }) => SENDS.has(method) && params.idempotencyKey !== undefined),
+    ({ method, params }) => `${method} ${params.idempotencyKey}`,
+  );
+
+/** Busy, or an error before anything was accepted: nothing was done. */
+const isRefused = ({ answers }: CallHistory): boolean =>
+  answers.length > 0 && answers.every((answer) => saidIn(answer).runId === undefined);
+
+/** A decision that was answered with success is the one on record; one that came too late found it decided. */
+export function* decisionsKept({ disk, calls }: Evidence): Generator<Finding> {
+  const all = disk.workstreams.flatMap(({ approvals }) => approvals.map((row) => [row.approval_id, row] as const));
+  const approvals = new Map(all);
+  for (const answered of answersOf(calls)) {
+    const { wsId, approvalId } = answered.call.params;
+    if (approvalId === undefined) continue;
+    const what = wrongDecision(answered, approvals.get(approvalId));
+    if (what !== undefined) yield { what, where: `${wsId} ${approvalId}` };
+  }
+}
+
+function wrongDecision({ call, answer }: Answered, approval: ApprovalTable | undefined): string | undefined {
+  const { approved, feedback = '' } = call.params;
+  const status = approval?.status ?? 'not stored';
+  if (answer.code === 'CONFLICT') return status === 'pending' ? 'was called decided and is pending' : undefined;
+  const isAsSaid = status === (approved ? 'approved' : 'denied') && approval?.feedback === feedback;
+  return answer.ok && !isAsSaid ? `was decided by a call and is ${status}` : undefined;
+}
+
+/** What had been accepted before a cancel was sent is over when it is answered. */
+export function* cancelled({ disk, calls }: Evidence): Generator<Finding> {
+  const workstreams = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
+  for (const { call, answer } of answersOf(calls)) {
+    const { wsId } = call.params;
+    const runs = call.method === 'workstream.cancel' && answer.ok ? workstreams.get(wsId)?.runs : [];
+    for (const { run } of runs ?? []) {
+      const endedMs = run.ended_ms ?? Number.POSITIVE_INFINITY;
+      if (run.accepted_ms >= call.sentMs || endedMs <= answer.atMs) continue;
+      yield { what: `${run.run_id} went on after a cancel was answered`, where: wsId };
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { ApprovalTable } from '../../../src/gateway/store/schema.ts';
+import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+
+/** Asked once, decided at most once, in the row, the journal and the log alike (I5). */
+export function* oneDecision({ disk }: Evidence): Generator<Finding> {
+  for (const workstream of disk.workstreams) {
+    const known = new Set(workstream.approvals.map(({ approval_id }) => approval_id));
+    for (const { offset, event } of workstream.events) {
+      if (event.type !== 'approve_request' || known.has(event.approval_id)) continue;
+      yield { what: `${event.approval_id} was asked, but is not stored`, where: `${workstream.wsId}:${offset}` };
+    }
+    for (const approval of workstream.approvals) yield* settledOnce(approval, workstream);
+  }
+}
+
+function* settledOnce(approval: ApprovalTable, { wsId, events, runs }: WorkstreamOnDisk): Generator<Finding> {
+  const { approval_id: id, status } = approval;
+  const isOpen = status === 'pending';
+  const tellings = events.flatMap(({ event }) => ('approval_id' in event && event.approval_id === id ? [event] : []));
+  const resolved = tellings.filter((event) => event.type === 'approval_resolved');
+  const journal = runs.flatMap((run) => run.journal);
+  const decisions = journal.flatMap((entry) =>
+    entry.kind === 'approval_decided' && entry.approvalId === id ? [entry.decision] : [],
+  );
+  const approved = status === 'approved';
+  const problems = [
+    [(approval.decided_ms === null) !== isOpen, `is ${status} and decided at ${approval.decided_ms}`],
+    [tellings.length - resolved.length !== 1, `was asked ${tellings.length - resolved.length} times`],
+    // The last word of a run that was abandoned leaves out that its question is settled.
+    [isOpen ? resolved.length > 0 : resolved.length > 1, `is ${status} and was told ${resolved.length} decisions`],
+    [status !== 'cancelled' && !isOpen && resolved.length === 0, `is ${status}, but nobody was told`],
+    [decisions.length !== (isOpen || status === 'cancelled' ? 0 : 1), `has ${decisions.length} decisions, ${status}`],
+    [resolved.some((event) => event.approved !== approved), `is ${status}, but was told otherwise`],
+    [decisions.some((decision) => decision.approved !== approved), `is ${status}, but the run read otherwise`],
+  ] as const;
+  for (const [isWrong, what] of problems) if (isWrong) yield { what: `${id} ${what}`, where: wsId };
+}
+
+/** Nothing is approved or denied but by a call that said so, or by its deadline. */
+export function* decidedBySomebody({ disk, calls }: Evidence): Generator<Finding> {
+  const said = new Set(calls.map(({ params }) => JSON.stringify([params.approvalId, params.approved])));
+  for (const { wsId, approvals } of disk.workstreams) {
+    for (const { approval_id: id, status } of approvals) {
+      if (status !== 'approved' && status !== 'denied') continue;
+      if (!said.has(JSON.stringify([id, status === 'approved']))) yield { what: `nobody ${status} ${id}`, where: wsId };
+    }
+  }
+}

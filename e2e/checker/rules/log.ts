@@ -1,0 +1,116 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+
+/** Offsets count from 1 without a gap, in order (I2). */
+export function* denseLog({ disk }: Evidence): Generator<Finding> {
+  for (const { wsId, events } of disk.workstreams) {
+    const wrong = firstOutOfPlace(events.map(({ offset }) => offset));
+    if (wrong) yield { what: `event ${wrong.place} has offset ${wrong.number}`, where: wsId };
+  }
+}
+
+export function* denseMessages({ disk }: Evidence): Generator<Finding> {
+  for (const { wsId, messages, messageCount } of disk.workstreams) {
+    const wrong = firstOutOfPlace(messages.map(({ seq }) => seq));
+    if (wrong) yield { what: `message ${wrong.place} has number ${wrong.number}`, where: wsId };
+    if (messageCount !== messages.length) {
+      yield { what: `${messages.length} messages are stored and ${messageCount} counted`, where: wsId };
+    }
+  }
+}
+
+function firstOutOfPlace(numbers: number[]): { place: number; number: number } | undefined {
+  const index = numbers.findIndex((number, at) => number !== at + 1);
+  const number = numbers[index];
+  return number === undefined ? undefined : { place: index + 1, number };
+}
+
+/** Logs and messages only grow, and what is settled does not change any more (promises 1 and 3). */
+export function* nothingForgotten({ disk, earlier }: Evidence): Generator<Finding> {
+  if (!earlier) return;
+  if (earlier.epoch !== disk.epoch) return; // another log: its readers are told so
+  const now = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
+  for (const before of earlier.workstreams) {
+    const after = now.get(before.wsId);
+    if (after) yield* changesOf(before, after);
+    else yield { what: 'the workstream is gone', where: before.wsId };
+  }
+}
+
+function* changesOf(before: WorkstreamOnDisk, after: WorkstreamOnDisk): Generator<Finding> {
+  const where = before.wsId;
+  for (const what of ['events', 'messages'] as const) {
+    const index = before[what].findIndex((item, at) => !isSame(item, after[what][at]));
+    if (index >= 0) yield { what: `number ${index + 1} of the ${what} was changed or is gone`, where };
+  }
+  const found = new Map(settlementsOf(after));
+  for (const [id, settled] of settlementsOf(before)) {
+    if (!found.has(id)) yield { what: `${id} is gone`, where };
+    else if (settled !== undefined && settled !== found.get(id)) yield { what: `${id} was settled otherwise`, where };
+  }
+}
+
+/** Runs and approvals by id; as text when they are settled. */
+const settlementsOf = ({ runs, approvals }: WorkstreamOnDisk): [string, string | undefined][] => [
+  ...runs.map(({ run }): [string, string | undefined] => {
+    const { run_key: _, ...row } = run; // a key that is used again names the newer run
+    return [run.run_id, run.ended_ms === null ? undefined : JSON.stringify(row)];
+  }),
+  ...approvals.map((approval): [string, string | undefined] => [
+    approval.approval_id,
+    approval.decided_ms === null ? undefined : JSON.stringify(approval),
+  ]),
+];
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** What only a run says. Other events (settings, notices) come at any time. */
+const OF_A_RUN: ReadonlySet<string> = new Set([
+  'thinking_start',
+  'thinking_stop',
+  'reasoning',
+  'content',
+  'stream_end',
+  'status',
+  'tool_info',
+  'approve_request',
+  'approval_resolved',
+  'tool_output_chunk',
+  'tool_result',
+  'cancelled',
+]);
+
+/** A run speaks between its first message and the state that ends it, and no two at once: an end is an end. */
+export function* silentBetweenRuns({ disk }: Evidence): Generator<Finding> {
+  for (const { wsId, events } of disk.workstreams) {
+    let current: string | undefined;
+    for (const { offset, event } of events) {
+      const runId = runOf(event) ?? current;
+      if (isStray(event, { runId, current })) {
+        yield {
+          what: `${event.type} of ${runId ?? 'no run'}, during ${current ?? 'none'}`,
+          where: `${wsId}:${offset}`,
+        };
+      }
+      current = isEnd(event) ? undefined : runId;
+    }
+  }
+}
+
+const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && event.run !== undefined;
+
+/** The run that an event names. */
+function runOf(event: StreamEvent): string | undefined {
+  if (event.type === 'user_turn') return event.run_id;
+  return event.type === 'ws_state' ? event.run?.run_id : undefined;
+}
+
+interface Runs {
+  runId: string | undefined;
+  current: string | undefined;
+}
+
+function isStray({ type }: StreamEvent, { runId, current }: Runs): boolean {
+  if (runId === undefined) return OF_A_RUN.has(type);
+  return runId !== current && (type !== 'user_turn' || current !== undefined);
+}

@@ -1,0 +1,106 @@
+import type { EventFrame } from '../../../protocol/frames.ts';
+import type { AgentEvent } from '../../../protocol/methods/agent.ts';
+import type { ChatEvent } from '../../../protocol/methods/chat.ts';
+import type { Evidence, Finding, SocketHistory } from '../evidence.ts';
+
+/** Broadcasts carry `seq` without gaps on one connection; nobody here is slow enough to be skipped. */
+export function* broadcastNumbers({ sockets }: Evidence): Generator<Finding> {
+  for (const socket of sockets) {
+    let last: number | undefined;
+    for (const { event, seq } of eventsOf(socket)) {
+      if (seq === undefined) continue;
+      const isNext = last === undefined || seq === last + 1;
+      if (!isNext) yield { what: `${event} has number ${seq} after ${last}`, where: socket.reader };
+      last = seq;
+    }
+  }
+}
+
+/** The `agent` events of a run are numbered one by one; who was there at its start sees number 1. */
+export function* agentNumbers(evidence: Evidence): Generator<Finding> {
+  for (const { where, events } of heardRuns(evidence)) {
+    let last: number | undefined;
+    for (const told of events) {
+      const what = wrongNumber(told, last);
+      if (what !== undefined) yield { what, where };
+      last = told.payload.seq;
+    }
+  }
+}
+
+/** A `chat` event has the number of the `agent` event beside it. */
+function wrongNumber({ event, payload }: RunEvent, last: number | undefined): string | undefined {
+  const { seq } = payload;
+  if (event === 'chat') return seq === (last ?? seq) ? undefined : `chat event with number ${seq} beside ${last}`;
+  if (last !== undefined && seq !== last + 1) return `agent event ${seq} after ${last}`;
+  const isStart = payload.stream === 'job' && payload.data.state === 'started';
+  return isStart && seq !== 1 ? `starts with number ${seq}` : undefined;
+}
+
+/** One `final`, `aborted` or `error` per run, and nothing after it. */
+export function* oneChatEnd(evidence: Evidence): Generator<Finding> {
+  for (const { where, events } of heardRuns(evidence)) {
+    const end = events.findIndex(({ event, payload }) => event === 'chat' && payload.state !== 'delta');
+    const after = end < 0 ? undefined : events[end + 1];
+    if (after) yield { what: `${after.event} event after the end`, where };
+    if (end < 0 && events.some(isAgentEnd)) yield { what: 'ended as agent, but not as chat', where };
+  }
+}
+
+const isAgentEnd = ({ event, payload }: RunEvent): boolean =>
+  event === 'agent' && payload.stream === 'job' && payload.data.state !== 'started';
+
+/** Each sample's text is the one before and its delta. */
+export function* cumulativeText(evidence: Evidence): Generator<Finding> {
+  for (const { where, events } of heardRuns(evidence)) {
+    for (const [stream, samples] of Map.groupBy(events.flatMap(samplesIn), (sample) => sample.stream)) {
+      for (const [index, { text, delta }] of samples.entries()) {
+        const before = samples[index - 1]?.text;
+        // Who comes in the middle has no text before; a new turn begins anew.
+        if (before === undefined || text === delta || text === before + delta) continue;
+        yield { what: `${stream} text is not what was said before and its delta`, where };
+      }
+    }
+  }
+}
+
+interface Sample {
+  stream: string;
+  text: string;
+  delta: string;
+}
+
+function samplesIn({ event, payload }: RunEvent): Sample[] {
+  if (event !== 'agent' || (payload.stream !== 'assistant' && payload.stream !== 'reasoning')) return [];
+  return [{ stream: payload.stream, text: String(payload.data.text), delta: String(payload.data.delta) }];
+}
+
+type RunEvent = { event: 'agent'; payload: AgentEvent } | { event: 'chat'; payload: ChatEvent };
+
+/** What each socket heard of each run without interruption. */
+const heardRuns = ({ sockets }: Evidence): { where: string; events: RunEvent[] }[] =>
+  sockets.flatMap((socket) =>
+    stretchesOf(socket).flatMap((stretch) =>
+      [...Map.groupBy(stretch, ({ payload }) => payload.runId)].map(([runId, events]) => ({
+        where: `${socket.reader} ${runId}`,
+        events,
+      })),
+    ),
+  );
+
+/** A subscription changes which runs a socket hears of: each answer begins a new stretch. */
+function stretchesOf({ frames }: SocketHistory): RunEvent[][] {
+  const subscribing = new Set(
+    frames.flatMap(({ way, frame }) => (way === 'out' && frame.method === 'events.subscribe' ? [frame.id] : [])),
+  );
+  const stretches: RunEvent[][] = [[]];
+  for (const { frame } of frames) {
+    if (frame.type === 'res' && subscribing.has(frame.id)) stretches.push([]);
+    if (frame.type !== 'event' || (frame.event !== 'agent' && frame.event !== 'chat')) continue;
+    stretches.at(-1)?.push({ event: frame.event, payload: frame.payload } as RunEvent); // by the events' rows
+  }
+  return stretches;
+}
+
+const eventsOf = ({ frames }: SocketHistory): EventFrame[] =>
+  frames.flatMap(({ frame }) => (frame.type === 'event' ? [frame] : []));

@@ -1,0 +1,101 @@
+import type { HistoryMessage } from '../../../protocol/stream-events.ts';
+import type { Message } from '../../../src/agent/message.ts';
+import type { Evidence, Finding, StoredMessage, StreamFrame, WorkstreamOnDisk } from '../evidence.ts';
+import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
+
+/** Who names a cursor is continued exactly there, or told why not (promise 2). */
+export function* resumption(evidence: Evidence): Generator<Finding> {
+  const given = new Map<string, Set<string>>();
+  for (const view of viewsOf(evidence)) {
+    const name = `${view.reader} ${view.wsId}`;
+    const known = given.get(name) ?? new Set();
+    given.set(name, known);
+    const what = problemOf(view, { known, epoch: evidence.disk.epoch });
+    if (what !== undefined) yield { what, where: `${name} after ${view.opening.asked}` };
+    for (const { cursor } of view.seen) known.add(cursor);
+    if (view.opening.cursor !== undefined) known.add(view.opening.cursor);
+  }
+}
+
+interface Granted {
+  /** The cursors that this reader was given before. */
+  known: ReadonlySet<string>;
+  /** Of the log as it is now. */
+  epoch: string;
+}
+
+function problemOf({ opening }: View, granted: Granted): string | undefined {
+  const { asked, recovered } = opening;
+  if (asked === undefined || epochOf(asked) === undefined) return recovered ? 'continued without a cursor' : undefined;
+  if (recovered === undefined) return 'not told whether it is continued';
+  return recovered ? continuedWrongly(opening) : refusedWrongly({ ...opening, asked }, granted);
+}
+
+function continuedWrongly({ asked, cursor, messages }: View['opening']): string | undefined {
+  if (cursor !== asked) return `continued, but at ${cursor}`;
+  return messages.length > 0 ? 'continued, and given the history again' : undefined;
+}
+
+function refusedWrongly(opening: View['opening'] & { asked: string }, { known, epoch }: Granted): string | undefined {
+  const { asked, reason, cursor } = opening;
+  if (known.has(asked) && epochOf(asked) === epoch) return `not continued: ${reason}`;
+  const isOtherLog = epochOf(asked) !== epochOf(cursor);
+  const isTrue =
+    (reason === 'epoch' && isOtherLog) ||
+    (reason === 'ahead' && !isOtherLog && offsetOf(asked) > offsetOf(cursor)) ||
+    (reason === 'expired' && !isOtherLog);
+  return isTrue ? undefined : `told the reason ${reason}, standing at ${cursor}`;
+}
+
+const WITHOUT_PLACE: ReadonlySet<string> = new Set(['connected', 'state_change', 'busy_error', 'in_progress_snapshot']);
+
+/** First who it is and where it stands; only what is in the log has a place in it; the history is what is stored. */
+export function* openings(evidence: Evidence): Generator<Finding> {
+  for (const { reader, wsId, frames } of evidence.streams) {
+    const what = wrongFrame(frames);
+    if (what !== undefined) yield { what, where: `${reader} ${wsId}` };
+  }
+  const onDisk = new Map(evidence.disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
+  for (const view of viewsOf(evidence)) {
+    const workstream = onDisk.get(view.wsId);
+    if (view.opening.recovered || !workstream || epochOf(lastCursorOf(view)) !== evidence.disk.epoch) continue;
+    const what = wrongHistory(view, workstream);
+    if (what !== undefined) yield { what, where: `${view.reader} ${view.opening.cursor}` };
+  }
+}
+
+function wrongFrame([connected, history, ...rest]: StreamFrame[]): string | undefined {
+  if (connected && (connected.data.type !== 'connected' || connected.id !== undefined))
+    return 'does not begin with connected';
+  if (history && (history.data.type !== 'history' || history.id === undefined)) return 'has no history with a cursor';
+  const wrong = rest.find(({ id, data }) => (id === undefined) !== isWithoutPlace(data));
+  // The end of a run that nobody saw is told to the next who asks; it has no place any more.
+  if (!wrong || (wrong.id === undefined && wrong.data.type === 'ws_state' && wrong.data.run)) return undefined;
+  return `${wrong.data.type} has ${wrong.id === undefined ? 'no cursor' : `the cursor ${wrong.id}`}`;
+}
+
+const isWithoutPlace = ({ type }: StreamFrame['data']): boolean => WITHOUT_PLACE.has(type);
+
+function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk): string | undefined {
+  const shown = opening.messages;
+  const seqs = shown.map(({ seq }) => seq).sort((a, b) => a - b);
+  if (seqs.some((seq, index) => seq !== index + 1)) return `shows the messages ${seqs.join(', ')}`;
+  const stored = new Map(messages.map((message) => [message.seq, message]));
+  const wrong = shown.find((message) => !isShownTruly(message, stored.get(message.seq)));
+  if (wrong) return `shows message ${wrong.seq} otherwise than it is stored`;
+  const place = offsetOf(opening.cursor);
+  const told = events.filter(({ offset, event }) => offset <= place && event.type === 'user_turn').length;
+  const said = shown.filter(({ role }) => role === 'user').length;
+  return told === said ? undefined : `shows ${said} messages of the user, but ${told} came before its cursor`;
+}
+
+function isShownTruly(shown: HistoryMessage, stored: StoredMessage | undefined): boolean {
+  const message = stored?.message;
+  if (message?.role !== shown.role) return false;
+  if (message.role === 'tool') return shown.call_id === message.callId && shown.is_error === message.isError;
+  return (shown.content ?? '') === message.content && callsIn(shown) === callsOf(message);
+}
+
+const callsIn = ({ tool_calls }: HistoryMessage): string => (tool_calls ?? []).map(({ id }) => id).join();
+const callsOf = (message: Message): string =>
+  message.role === 'assistant' ? message.toolCalls.map(({ id }) => id).join() : '';

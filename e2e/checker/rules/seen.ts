@@ -1,0 +1,107 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { isDelta, mergeDeltas } from '../../../src/gateway/store/merge-deltas.ts';
+import type { Evidence, Finding, Logged } from '../evidence.ts';
+import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
+
+/** What a client was shown is in the log, as it was shown (I1, promise 1). */
+export function* seenIsOnDisk(evidence: Evidence): Generator<Finding> {
+  for (const [view, log] of viewsWithLogs(evidence)) {
+    for (const { where, shown, covered, offset } of stepsOf(view, log)) {
+      const own = covered.at(-1);
+      if (own?.offset !== offset) yield { what: `${shown.type} was seen, but is not on disk`, where };
+      // A gap, or a step back, is for the rule about order.
+      else if (!showsTruly(shown, covered) && !isSame(shown, own.event)) {
+        yield { what: `${shown.type} was seen as ${excerpt(shown)} and is ${excerpt(own.event)}`, where };
+      }
+    }
+  }
+}
+
+/** Nothing is left out, repeated or out of order, on one connection and over all of a reader's (I3, promise 2). */
+export function* onceInOrder(evidence: Evidence): Generator<Finding> {
+  for (const [view, log] of viewsWithLogs(evidence)) {
+    for (const { where, shown, covered, offset, before } of stepsOf(view, log)) {
+      if (offset <= before) yield { what: `${shown.type} again, after ${before}`, where };
+      else if (covered.length > 1 && !showsTruly(shown, covered) && isSame(shown, covered.at(-1)?.event)) {
+        yield { what: `${covered.length - 1} events before ${shown.type} were left out`, where };
+      }
+    }
+  }
+  yield* continuations(evidence);
+}
+
+/** Where a continued connection begins is where the reader was. */
+function* continuations(evidence: Evidence): Generator<Finding> {
+  const places = new Map<string, string | undefined>();
+  for (const view of viewsOf(evidence)) {
+    const { reader, wsId, opening } = view;
+    const name = `${reader} ${wsId}`;
+    const place = places.get(name);
+    if (opening.recovered && place !== undefined && opening.cursor !== place) {
+      yield { what: `was at ${place} and is continued at ${opening.cursor}`, where: name };
+    }
+    places.set(name, lastCursorOf(view));
+  }
+}
+
+/** At rest, who is connected has seen the whole log. */
+export function* readToTheEnd(evidence: Evidence): Generator<Finding> {
+  if (!evidence.settled) return;
+  for (const [view, log] of viewsWithLogs(evidence)) {
+    const last = log.at(-1)?.offset ?? 0;
+    const place = offsetOf(lastCursorOf(view));
+    if (view.isOpen && place < last) {
+      yield { what: `${view.reader} got to ${place} of ${last}`, where: view.wsId };
+    }
+  }
+}
+
+/** Views of another epoch are of another log, which is gone. */
+function viewsWithLogs(evidence: Evidence): [View, Logged[]][] {
+  const logs = new Map(evidence.disk.workstreams.map(({ wsId, events }) => [wsId, events]));
+  return viewsOf(evidence).flatMap((view) => {
+    const log = logs.get(view.wsId);
+    return log && epochOf(view.opening.cursor) === evidence.disk.epoch ? [[view, log]] : [];
+  });
+}
+
+interface Step {
+  where: string;
+  shown: StreamEvent;
+  offset: number;
+  /** The offset that the view stood at. */
+  before: number;
+  /** The part of the log that it stands for: after `before`, up to `offset`. */
+  covered: Logged[];
+}
+
+function stepsOf({ reader, opening, seen }: View, log: readonly Logged[]): Step[] {
+  let before = offsetOf(opening.cursor);
+  return seen.map(({ cursor, event }) => {
+    const offset = offsetOf(cursor);
+    const own = { before, offset, shown: event, where: `${reader} ${cursor}` };
+    // Offsets are dense from 1, and where they are not, another rule says so.
+    const covered = offset > before ? log.slice(before, offset) : log.slice(offset - 1, offset);
+    before = Math.max(before, offset);
+    return { ...own, covered };
+  });
+}
+
+/** One event is shown as it is, neighbouring deltas as one; a question that is decided may be replayed as what runs. */
+function showsTruly(shown: StreamEvent, covered: readonly Logged[]): boolean {
+  const [first, ...rest] = covered.map(({ event }) => event);
+  if (first === undefined) return false;
+  if (rest.length === 0) return isSame(shown, first) || isReplayOf(shown, first);
+  const whole = rest.reduce<StreamEvent | undefined>(join, first);
+  return whole !== undefined && isSame(shown, whole);
+}
+
+const join = (older: StreamEvent | undefined, newer: StreamEvent): StreamEvent | undefined =>
+  older && isDelta(older) && isDelta(newer) ? mergeDeltas(older, newer) : undefined;
+
+const isReplayOf = (shown: StreamEvent, logged: StreamEvent): boolean =>
+  shown.type === 'tool_info' && logged.type === 'approve_request' && isSame(shown.items, logged.items);
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const excerpt = (event: StreamEvent): string => JSON.stringify(event).slice(0, 200);

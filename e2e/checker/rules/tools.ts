@@ -1,0 +1,66 @@
+import type { JournalEntry } from '../../../src/agent/run/journal.ts';
+import type { Evidence, Finding, RunOnDisk } from '../evidence.ts';
+
+/** A tool with side effects starts at most once per permission (I7, promise 4). */
+export function* permittedStarts({ disk }: Evidence): Generator<Finding> {
+  for (const { wsId, runs } of disk.workstreams) {
+    for (const { run, journal } of runs) {
+      for (const callId of startsWithoutPermission(journal)) {
+        yield { what: `${callId} was started without a permission of its own`, where: `${wsId} ${run.run_id}` };
+      }
+    }
+  }
+}
+
+function* startsWithoutPermission(journal: readonly JournalEntry[]): Generator<string> {
+  const asked = new Map<string, string[]>();
+  const allowed = new Set<string>();
+  for (const entry of journal) {
+    if (entry.kind === 'approval_asked') asked.set(entry.approvalId, Object.keys(entry.digests));
+    for (const callId of permitted(entry, asked)) allowed.add(callId);
+    if (entry.kind !== 'tool_started' || entry.safeToRepeat) continue;
+    if (!allowed.delete(entry.callId)) yield entry.callId;
+  }
+}
+
+/** The calls that an entry allows to start once. */
+function permitted(entry: JournalEntry, asked: ReadonlyMap<string, string[]>): string[] {
+  if (entry.kind === 'batch_cleared') return Object.keys(entry.digests);
+  if (entry.kind === 'approval_decided' && entry.decision.approved) return asked.get(entry.approvalId) ?? [];
+  return [];
+}
+
+/** Every call that the model asked for gets one result: by the end of its run, and never two. */
+export function* oneResultPerCall({ disk }: Evidence): Generator<Finding> {
+  for (const { wsId, runs, messages, events } of disk.workstreams) {
+    const stored = countBy(messages.flatMap(({ message }) => (message.role === 'tool' ? [message.callId] : [])));
+    const told = countBy(events.flatMap(({ event }) => (event.type === 'tool_result' ? [event.call_id] : [])));
+    for (const onDisk of runs) {
+      const entries = onDisk.journal.flatMap((entry) => (entry.kind === 'tool_finished' ? [entry.callId] : []));
+      const what = wrongCounts(onDisk, { stored, told, finished: countBy(entries) });
+      if (what !== '') yield { what, where: `${wsId} ${onDisk.run.run_id}` };
+    }
+  }
+}
+
+function wrongCounts(onDisk: RunOnDisk, counts: Record<'stored' | 'told' | 'finished', Map<string, number>>): string {
+  const isOver = onDisk.run.ended_ms !== null;
+  const lines = callsOf(onDisk).flatMap((callId) => {
+    const [stored = 0, told = 0, finished = 0] = [counts.stored, counts.told, counts.finished].map((count) =>
+      count.get(callId),
+    );
+    const isMissing = isOver && (stored === 0 || finished === 0);
+    if (!isMissing && Math.max(stored, told, finished) <= 1) return [];
+    return [`${callId} has ${stored} results, told ${told} times, finished ${finished} times`];
+  });
+  return lines.join('; ');
+}
+
+const callsOf = ({ journal }: RunOnDisk): string[] =>
+  journal.flatMap((entry) => (entry.kind === 'model_answered' ? entry.calls.map(({ id }) => id) : []));
+
+function countBy(names: string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}

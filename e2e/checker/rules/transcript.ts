@@ -1,0 +1,58 @@
+import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+
+/** What a model turn streamed is what is stored of it, and every tool result and question was told as it is stored. */
+export function* transcript({ disk }: Evidence): Generator<Finding> {
+  for (const workstream of disk.workstreams) {
+    const { wsId } = workstream;
+    yield* differences({ what: 'the model’s words', where: wsId }, streamedWords(workstream), storedWords(workstream));
+    yield* differences({ what: 'the user’s words', where: wsId }, streamedQuestions(workstream), questions(workstream));
+    yield* resultsAsStored(workstream);
+  }
+}
+
+function* differences({ what, where }: Finding, told: string[], stored: string[]): Generator<Finding> {
+  const index = stored.findIndex((text, at) => text !== told[at]);
+  const at = index < 0 && told.length > stored.length ? stored.length : index;
+  if (at < 0) return;
+  yield { what: `${what}, text ${at + 1}: told ${excerpt(told[at])}, stored ${excerpt(stored[at])}`, where };
+}
+
+const excerpt = (text: string | undefined): string =>
+  text === undefined ? 'nothing' : JSON.stringify(text.length > 160 ? `…${text.slice(-160)}` : text);
+
+/** The text of every model turn that was closed and not voided, but for empty ones. */
+function streamedWords({ events }: WorkstreamOnDisk): string[] {
+  const texts: string[] = [];
+  let text = '';
+  for (const { event } of events) {
+    if (event.type === 'thinking_start') text = '';
+    else if (event.type === 'content') text += event.text;
+    else if (event.type === 'stream_end') {
+      if (!event.interrupted && text !== '') texts.push(text);
+      text = '';
+    }
+  }
+  return texts;
+}
+
+const storedWords = ({ messages }: WorkstreamOnDisk): string[] =>
+  messages.flatMap(({ message }) => (message.role === 'assistant' && message.content !== '' ? [message.content] : []));
+
+const streamedQuestions = ({ events }: WorkstreamOnDisk): string[] =>
+  events.flatMap(({ event }) => (event.type === 'user_turn' ? [event.message] : []));
+
+const questions = ({ messages }: WorkstreamOnDisk): string[] =>
+  messages.flatMap(({ message }) => (message.role === 'user' ? [message.content] : []));
+
+/** A run that was abandoned tells no results, so there may be fewer told than stored. */
+function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generator<Finding> {
+  const stored = new Map(
+    messages.flatMap(({ message }) => (message.role === 'tool' ? [[message.callId, message] as const] : [])),
+  );
+  for (const { offset, event } of events) {
+    if (event.type !== 'tool_result') continue;
+    const message = stored.get(event.call_id);
+    if (message?.output === event.output && message.isError === event.is_error) continue;
+    yield { what: `the result of ${event.call_id} is told, but not stored so`, where: `${wsId}:${offset}` };
+  }
+}
