@@ -20,8 +20,8 @@ const STALLED = 20;
 const READING = 5;
 /** Of those that stood still, so many of both kinds read in the end. */
 const CATCHING_UP = 6;
-/** What a reader that stands still may cost, of either kind. */
-const MIB_PER_STALLED = 2;
+/** What a reader that stands still may cost, of either kind: less than one in the daemon’s own books, the rest is garbage. */
+const MIB_PER_STALLED = 3;
 
 const home = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
 await writeFile(path.join(home, 'config.json'), JSON.stringify({ answers: { maxChars: 2 * FLOOD_BYTES } }));
