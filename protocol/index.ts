@@ -6,6 +6,7 @@ import { chatContracts } from './methods/chat.ts';
 import { connectContracts } from './methods/connect.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
+import { modelsContracts } from './methods/models.ts';
 import { outputContracts } from './methods/output.ts';
 import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
@@ -22,6 +23,7 @@ export const CONTRACTS = {
   ...agentContracts,
   ...chatContracts,
   ...sessionsContracts,
+  ...modelsContracts,
   ...eventsContracts,
   ...workstreamContracts,
   ...outputContracts,

@@ -22,6 +22,22 @@ export const SessionRow = z
   .meta({ id: 'SessionRow' });
 export type SessionRow = z.infer<typeof SessionRow>;
 
+const SessionEntry = z.strictObject({
+  sessionId: z.string(),
+  updatedAt: Count,
+  thinkingLevel: z.string().optional(),
+  verboseLevel: z.string().optional(),
+});
+
+const SessionPreview = z
+  .strictObject({
+    key: NonEmpty,
+    status: z.enum(['ok', 'empty', 'missing']),
+    items: z.array(z.strictObject({ role: z.enum(['user', 'assistant', 'tool']), text: z.string() })),
+  })
+  .meta({ id: 'SessionPreview' });
+export type SessionPreview = z.infer<typeof SessionPreview>;
+
 export const sessionsContracts = {
   'sessions.list': contract({
     summary: 'Sessions, most recently updated first.',
@@ -59,13 +75,67 @@ export const sessionsContracts = {
         ok: z.literal(true),
         path: z.string(),
         key: NonEmpty,
-        entry: z.strictObject({
-          sessionId: z.string(),
-          updatedAt: Count,
-          thinkingLevel: z.string().optional(),
-          verboseLevel: z.string().optional(),
-        }),
+        entry: SessionEntry,
       })
       .meta({ id: 'SessionsPatchResult' }),
+  }),
+  'sessions.reset': contract({
+    summary: 'Begin a session afresh; the conversation so far stays saved. A run in progress is cancelled.',
+    scope: 'write',
+    params: z.strictObject({ key: NonEmpty }).meta({ id: 'SessionsResetParams' }),
+    result: z
+      .strictObject({ ok: z.literal(true), key: NonEmpty, entry: SessionEntry })
+      .meta({ id: 'SessionsResetResult' }),
+  }),
+  'sessions.delete': contract({
+    summary:
+      'Remove a session with everything said in it (`deleteTranscript: false` keeps that as a saved conversation).',
+    scope: 'approve',
+    params: z
+      .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })
+      .meta({ id: 'SessionsDeleteParams' }),
+    result: z
+      .strictObject({ ok: z.literal(true), key: NonEmpty, deleted: z.boolean(), archived: z.array(z.string()) })
+      .meta({ id: 'SessionsDeleteResult' }),
+  }),
+  'sessions.compact': contract({
+    summary: 'Let the model read only about the last `maxLines` messages from now on.',
+    scope: 'write',
+    params: z
+      .strictObject({ key: NonEmpty, maxLines: z.int().min(1).max(10_000).default(400) })
+      .meta({ id: 'SessionsCompactParams' }),
+    result: z
+      .strictObject({
+        ok: z.literal(true),
+        key: NonEmpty,
+        compacted: z.boolean(),
+        /** Messages that the model still reads. */
+        kept: Count.optional(),
+        reason: z.string().optional(),
+      })
+      .meta({ id: 'SessionsCompactResult' }),
+  }),
+  'sessions.preview': contract({
+    summary: 'The last words of several sessions.',
+    scope: 'read',
+    params: z
+      .strictObject({
+        keys: z.array(NonEmpty).min(1).max(64),
+        limit: z.int().min(1).max(50).default(12),
+        maxChars: z.int().min(20).max(2_000).default(240),
+      })
+      .meta({ id: 'SessionsPreviewParams' }),
+    result: z.strictObject({ ts: Count, previews: z.array(SessionPreview) }).meta({ id: 'SessionsPreviewResult' }),
+  }),
+  'sessions.resolve': contract({
+    summary: 'The canonical key of a session, by its key, id or label; opens nothing.',
+    scope: 'read',
+    params: z
+      .strictObject({ key: NonEmpty.optional(), sessionId: NonEmpty.optional(), label: NonEmpty.optional() })
+      .refine((given) => Object.values(given).filter((value) => value !== undefined).length === 1, {
+        message: 'give exactly one of key, sessionId and label',
+      })
+      .meta({ id: 'SessionsResolveParams' }),
+    result: z.strictObject({ ok: z.literal(true), key: NonEmpty }).meta({ id: 'SessionsResolveResult' }),
   }),
 };

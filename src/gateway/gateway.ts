@@ -19,6 +19,7 @@ import { type AuthMethodDeps, authMethods } from './methods/auth.ts';
 import { chatMethods } from './methods/chat.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
+import { modelsMethods } from './methods/models.ts';
 import { type OutputMethodDeps, outputMethods } from './methods/output.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
@@ -192,6 +193,7 @@ const createHandlers = (deps: GatewayDeps, parts: Parts & { presence: Presence; 
   ...agentMethods({ ...deps, ...parts }),
   ...chatMethods(parts),
   ...sessionsMethods({ ...deps, ...parts }),
+  ...modelsMethods(deps),
   ...eventsMethods(parts),
   ...workstreamMethods(parts),
   ...outputMethods({ ...deps, ...parts }),

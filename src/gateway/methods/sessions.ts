@@ -1,15 +1,21 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { SessionRow, sessionsContracts } from '../../../protocol/methods/sessions.ts';
+import type { SessionPreview, SessionRow, sessionsContracts } from '../../../protocol/methods/sessions.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
+import type { Commands } from '../workstreams/commands.ts';
+import { type Messages, toHistory } from '../workstreams/history.ts';
+import { MAIN } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import { toThinkingLevel, toVerboseLevel } from '../workstreams/thinking-level.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface SessionsMethodDeps {
   workstreams: Workstreams;
   settings: Settings;
+  commands: Pick<Commands, 'startAfresh' | 'compact'>;
+  messages: Messages;
   models: { current(): { alias: string } };
   /** Where sessions are kept, for people who ask. */
   storePath: string;
@@ -37,18 +43,79 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
     const workstream = await deps.workstreams.obtainByKey(key.trim());
     await deps.settings.change(workstream, change);
     const { data } = workstream;
-    return {
-      ok: true,
-      path: deps.storePath,
-      key: data.sessionKey,
-      entry: {
-        sessionId: data.wsId,
-        updatedAt: data.updatedMs,
-        ...(data.thinkingLevel !== null && { thinkingLevel: data.thinkingLevel }),
-        ...(data.verboseLevel !== null && { verboseLevel: data.verboseLevel }),
-      },
-    };
+    return { ok: true, path: deps.storePath, key: data.sessionKey, entry: toEntry(data) };
   },
+  'sessions.reset': async ({ key }) => {
+    const workstream = await getByKey(key, deps);
+    await workstream.cancel({ force: false });
+    if (!(await deps.commands.startAfresh(workstream))) throw stillActive(key);
+    return { ok: true, key: workstream.data.sessionKey, entry: toEntry(workstream.data) };
+  },
+  'sessions.delete': async ({ key, deleteTranscript }) => {
+    const found = await deps.workstreams.lookUp(key);
+    if (found?.sessionKey === MAIN)
+      throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
+    if (found === undefined) return { ok: true, key, deleted: false, archived: [] };
+    const { wsId, sessionKey } = found;
+    if (deleteTranscript) await deps.workstreams.remove(wsId);
+    else if (deps.workstreams.find(wsId)) await deps.workstreams.close(wsId);
+    return { ok: true, key: sessionKey, deleted: true, archived: deleteTranscript ? [] : [wsId] };
+  },
+  'sessions.compact': async ({ key, maxLines }) => {
+    const workstream = await getByKey(key, deps);
+    const compacted = await deps.commands.compact(workstream, maxLines);
+    if (!compacted) throw stillActive(key);
+    const { kept } = compacted;
+    const outcome = kept === undefined ? { compacted: false, reason: 'nothing to drop' } : { compacted: true, kept };
+    return { ok: true, key: workstream.data.sessionKey, ...outcome };
+  },
+  'sessions.preview': async ({ keys, limit, maxChars }) => {
+    const previews = await Promise.all(keys.map((key) => previewOf(key, { limit, maxChars }, deps)));
+    return { ts: deps.clock.now(), previews };
+  },
+  'sessions.resolve': async ({ key, sessionId, label }) => {
+    const asked = key ?? sessionId ?? label ?? '';
+    const found = await deps.workstreams.lookUp(asked);
+    const fits =
+      found && (sessionId === undefined || found.wsId === sessionId) && (label === undefined || found.alias === label);
+    if (!fits) throw unknownSession(asked);
+    return { ok: true, key: found.sessionKey };
+  },
+});
+
+const unknownSession = (key: string) => new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
+const stillActive = (key: string) =>
+  new GatewayError('UNAVAILABLE', `The session ${key.slice(0, 80)} is still active`, { retryAfterMs: 2_000 });
+
+async function getByKey(key: string, { workstreams }: SessionsMethodDeps): Promise<Workstream> {
+  const found = await workstreams.findByKey(key.trim());
+  if (found === undefined) throw unknownSession(key);
+  return found;
+}
+
+type PreviewSize = { limit: number; maxChars: number };
+
+async function previewOf(
+  key: string,
+  { limit, maxChars }: PreviewSize,
+  deps: SessionsMethodDeps,
+): Promise<SessionPreview> {
+  const data = await deps.workstreams.lookUp(key);
+  if (data === undefined) return { key, status: 'missing', items: [] };
+  const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit };
+  const items = toHistory(await deps.messages.page(data.wsId, range)).flatMap(({ role, content }) =>
+    content ? [{ role, text: cut(content, maxChars) }] : [],
+  );
+  return { key, status: items.length === 0 ? 'empty' : 'ok', items };
+}
+
+const cut = (text: string, chars: number) => (text.length <= chars ? text : `${text.slice(0, chars - 1)}…`);
+
+const toEntry = (data: WorkstreamData) => ({
+  sessionId: data.wsId,
+  updatedAt: data.updatedMs,
+  ...(data.thinkingLevel !== null && { thinkingLevel: data.thinkingLevel }),
+  ...(data.verboseLevel !== null && { verboseLevel: data.verboseLevel }),
 });
 
 export const defaultsOf = ({ models }: { models: { current(): { alias: string } } }) => ({

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { removeDeleted } from './deletion.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { build, statementOf } from './statements.ts';
 
@@ -19,6 +20,7 @@ export function createRetention(deps: { store: RetainedStore; clock: Clock; log:
   const { store, clock, log } = deps;
   const sweep = async (signal: AbortSignal): Promise<void> => {
     await sweepExpired(store, clock.now());
+    await removeDeleted(store);
     const beforeMs = clock.now() - deps.eventDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
       await pruneLog(store, { wsId, beforeMs, signal });

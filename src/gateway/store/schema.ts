@@ -36,8 +36,8 @@ export interface WorkstreamTable {
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;
-  /** 1: open, and reopened at the next start; 2: unloaded to make room, reopened when touched; 0: closed. */
-  loaded: 0 | 1 | 2;
+  /** 1: open, and reopened at the next start; 2: unloaded to make room, reopened when touched; 0: closed; 3: deleted, its rows going. */
+  loaded: 0 | 1 | 2 | 3;
   /** The context begins after this message (/clear). */
   context_after_seq: number;
   message_count: number;

@@ -126,6 +126,7 @@ test('every table of the schema exists with its columns', async () => {
   assert.deepEqual(
     tables.rows.map((row) => row.name),
     [
+      'api_tokens',
       'approvals',
       'events',
       'idempotency',

@@ -39,7 +39,7 @@ export class Commands {
     this.#commands = {
       help: { whenIdle: false, run: (_argument, workstream) => this.#say(workstream, help()) },
       clear: { whenIdle: true, run: (_argument, workstream) => this.#clear(workstream, []) },
-      new: { whenIdle: true, run: (_argument, workstream) => this.#startAfresh(workstream) },
+      new: { whenIdle: true, run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
       model: { whenIdle: false, run: (alias, workstream) => this.#model(alias, workstream) },
       resume: { whenIdle: true, run: (name, workstream) => this.#resume(name, workstream) },
       name: { whenIdle: false, run: (name, workstream) => this.#name(name, workstream) },
@@ -57,6 +57,30 @@ export class Commands {
     return this.#say(workstream, `/${word} has to wait until the answer is finished; cancel it first.`);
   }
 
+  /** As `/new`: saves the conversation so far and begins afresh under the same ws_id. False while something runs. */
+  startAfresh(workstream: Workstream): Promise<boolean> {
+    return workstream.whileIdle(() => this.#saveAndBeginAfresh(workstream));
+  }
+
+  /**
+   * Lets the model begin after all but about the last `keep` messages, at a question, so that no answer loses its question.
+   * Answers how many are left, undefined when nothing was dropped; false while something runs.
+   */
+  async compact(workstream: Workstream, keep: number): Promise<{ kept: number | undefined } | false> {
+    const { data } = workstream;
+    let kept: number | undefined;
+    const isDone = await workstream.whileIdle(async () => {
+      const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit: keep };
+      const newest = await this.#deps.messages.page(data.wsId, range);
+      const first = newest.find(({ message }) => message.role === 'user')?.seq;
+      if (first === undefined || first === data.contextAfterSeq + 1) return;
+      const shown = newestWithin(toHistory(newest.filter(({ seq }) => seq >= first)), SHOWN.chars);
+      await this.#beginAfter(workstream, first - 1, [{ type: 'history', messages: shown }]);
+      kept = data.messageCount - data.contextAfterSeq;
+    });
+    return isDone && { kept };
+  }
+
   async #attempt(workstream: Workstream, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -67,17 +91,22 @@ export class Commands {
   }
 
   async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
+    await this.#beginAfter(workstream, workstream.data.messageCount, [], before);
+  }
+
+  /** The model reads, and clients show, what comes after this message; `shown` is what they show of it at once. */
+  // biome-ignore lint/complexity/useMaxParams: what else is committed is rare.
+  async #beginAfter(workstream: Workstream, after: number, shown: StreamEvent[], before: Statement[] = []) {
     const { data } = workstream;
-    const after = data.messageCount;
     await this.#deps.store.commit({
       statements: [...before, setWorkstream(data.wsId, { context_after_seq: after })],
-      events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }] },
+      events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }, ...shown] },
     });
     data.contextAfterSeq = after;
     workstream.forgetContext();
   }
 
-  async #startAfresh(workstream: Workstream): Promise<void> {
+  async #saveAndBeginAfresh(workstream: Workstream): Promise<void> {
     const { ids, clock } = this.#deps;
     const { data } = workstream;
     const count = data.messageCount - data.contextAfterSeq;

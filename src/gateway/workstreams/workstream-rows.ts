@@ -1,3 +1,4 @@
+import { DELETED } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -55,11 +56,23 @@ export function copyMessages(from: { wsId: string; after: number; upTo: number }
   ];
 }
 
+/** Marks a stored workstream as open; refused when it is none, or being deleted. */
+export const openRow = (wsId: string): Statement =>
+  statementOf(
+    build.updateTable('workstreams').set({ loaded: 1 }).where('ws_id', '=', wsId).where('loaded', '!=', DELETED),
+    1,
+  );
+
 export const readOpen = (store: Store): Promise<WorkstreamTable[]> =>
   store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 1).orderBy('created_ms').execute();
 
 export const readById = (store: Store, wsId: string): Promise<WorkstreamTable | undefined> =>
-  store.db.selectFrom('workstreams').selectAll().where('ws_id', '=', wsId).executeTakeFirst();
+  store.db
+    .selectFrom('workstreams')
+    .selectAll()
+    .where('ws_id', '=', wsId)
+    .where('loaded', '!=', DELETED)
+    .executeTakeFirst();
 
 export const readByKey = (store: Store, key: string): Promise<WorkstreamTable | undefined> =>
   store.db
@@ -74,6 +87,7 @@ export async function readByName(store: Store, name: string): Promise<Workstream
     .selectFrom('workstreams')
     .selectAll()
     .where((where) => where.or([where('alias', '=', name), where('session_key', '=', name), where('ws_id', '=', name)]))
+    .where('loaded', '!=', DELETED)
     .executeTakeFirst();
   if (exact) return exact;
   const prefix = name.startsWith('ws-') ? name.slice(3) : name;
@@ -82,6 +96,7 @@ export async function readByName(store: Store, name: string): Promise<Workstream
     .selectFrom('workstreams')
     .selectAll()
     .where('ws_id', 'like', `${prefix}%`)
+    .where('loaded', '!=', DELETED)
     .limit(2)
     .execute();
   return found.length === 1 ? found[0] : undefined;

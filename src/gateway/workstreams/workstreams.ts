@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { EventLog } from '../events/event-log.ts';
+import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 import { type Statement, UnitRefused } from '../store/store.ts';
 import type { AdoptedRun, RunHandle } from './run-record.ts';
@@ -8,7 +9,15 @@ import { kindOfKey, MAIN, nameTaken, requireFreeName } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-import { insertWorkstream, readById, readByKey, readByName, readOpen, toWorkstreamRow } from './workstream-rows.ts';
+import {
+  insertWorkstream,
+  openRow,
+  readById,
+  readByKey,
+  readByName,
+  readOpen,
+  toWorkstreamRow,
+} from './workstream-rows.ts';
 
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
@@ -162,7 +171,18 @@ export class Workstreams {
   async close(wsId: string): Promise<void> {
     const workstream = await this.get(wsId);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
-    await this.#unload(workstream, 0);
+    await this.#unload(workstream, setWorkstream(wsId, { loaded: 0 }));
+  }
+
+  /** Removes a workstream for good, open or not, with everything that was said in it. False when there is none. */
+  async remove(wsId: string): Promise<boolean> {
+    const { store } = this.#deps;
+    await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
+    const open = this.#open.get(wsId);
+    if (open) await this.#unload(open, markDeleted(wsId));
+    else if (!(await tookEffect(store.commit({ statements: [markDeleted(wsId)] })))) return false;
+    await removeRows(store, wsId);
+    return true;
   }
 
   async shutdown(): Promise<void> {
@@ -192,8 +212,9 @@ export class Workstreams {
       const open = this.#open.get(wsId);
       if (open) return open;
       return this.#withRoom(async () => {
-        await this.#deps.store.commit({ statements: [setWorkstream(wsId, { loaded: 1 })] });
-        const row = await readById(this.#deps.store, wsId);
+        const { store } = this.#deps;
+        const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)] }));
+        const row = isThere ? await readById(store, wsId) : undefined;
         if (!row) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
         return this.#add(row);
       });
@@ -226,16 +247,17 @@ export class Workstreams {
       .filter(({ busy, data }) => !busy && data.sessionKey !== MAIN && !events.isFollowed(data.wsId))
       .sort((a, b) => a.data.updatedMs - b.data.updatedMs);
     if (!oldest) throw new GatewayError('INVALID_REQUEST', `Maximum of ${maxLoaded} workstreams reached`);
-    await this.#unload(oldest, 2);
+    await this.#unload(oldest, setWorkstream(oldest.data.wsId, { loaded: 2 }));
     this.#deps.onEvicted();
   }
 
-  async #unload(workstream: Workstream, loaded: 0 | 2): Promise<void> {
+  /** `mark` says in the store what became of it. */
+  async #unload(workstream: Workstream, mark: Statement): Promise<void> {
     const { wsId } = workstream.data;
     // Both before the first await: nobody may find it, or start something in it, while it goes.
     this.#open.delete(wsId);
     workstream.retire();
-    const gone = this.#putAway(workstream, loaded);
+    const gone = this.#putAway(workstream, mark);
     this.#leaving.set(
       wsId,
       gone.catch(() => undefined), // whoever unloads it hears of it
@@ -253,8 +275,19 @@ export class Workstreams {
     this.#deps.onUnloaded(workstream.data);
   }
 
-  async #putAway(workstream: Workstream, loaded: 0 | 2): Promise<void> {
+  async #putAway(workstream: Workstream, mark: Statement): Promise<void> {
     await workstream.cancel({ force: false });
-    await this.#deps.store.commit({ statements: [setWorkstream(workstream.data.wsId, { loaded })] });
+    await this.#deps.store.commit({ statements: [mark] });
+  }
+}
+
+/** False when the unit was refused: the row that it is about is not there. */
+async function tookEffect(committed: Promise<unknown>): Promise<boolean> {
+  try {
+    await committed;
+    return true;
+  } catch (error) {
+    if (error instanceof UnitRefused) return false;
+    throw error;
   }
 }

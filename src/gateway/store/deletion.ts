@@ -1,0 +1,73 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { build, statementOf } from './statements.ts';
+import type { Statement, Store } from './store.ts';
+
+/** `workstreams.loaded` of a workstream whose rows are being removed: nobody finds it any more. */
+export const DELETED = 3;
+/** Rows per transaction: the loop is not held up however long the conversation was. */
+const BATCH = 1_000;
+
+/** Makes a stored workstream vanish at once, by any name; refused when there is none. What is left goes with `removeRows`. */
+export const markDeleted = (wsId: string): Statement =>
+  statementOf(
+    build
+      .updateTable('workstreams')
+      .set({
+        ...{ loaded: DELETED, session_key: null, alias: null, title: null, model_alias: null, usage_json: null },
+        ...{ message_count: 0, context_after_seq: 0 },
+      })
+      .where('ws_id', '=', wsId)
+      .where('loaded', '!=', DELETED),
+    1,
+  );
+
+/** Removes all rows of a workstream that was marked, batch by batch, its own row last. */
+export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
+  for (const remove of [removeMessages, removeEvents, removeRuns]) {
+    for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
+      await store.commit({ statements });
+      await nextTurn();
+    }
+  }
+  const own = build.deleteFrom('workstreams').where('ws_id', '=', wsId).where('loaded', '=', DELETED);
+  await store.commit({ statements: [statementOf(own)] });
+}
+
+/** Goes on where a daemon that died had stopped. */
+export async function removeDeleted(store: Pick<Store, 'db' | 'commit'>): Promise<void> {
+  const rows = await store.db.selectFrom('workstreams').select('ws_id').where('loaded', '=', DELETED).execute();
+  for (const { ws_id } of rows) await removeRows(store, ws_id);
+}
+
+/** The statements that remove the next batch; none when nothing is left. */
+type Remove = (store: Pick<Store, 'db'>, wsId: string) => Promise<Statement[]>;
+
+const removeMessages: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('messages').select('seq').where('ws_id', '=', wsId).orderBy('seq');
+  const end = await ofWorkstream.limit(BATCH).execute();
+  const last = end.at(-1)?.seq;
+  if (last === undefined) return [];
+  return [statementOf(build.deleteFrom('messages').where('ws_id', '=', wsId).where('seq', '<=', last))];
+};
+
+const removeEvents: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('events').select('offset').where('ws_id', '=', wsId).orderBy('offset');
+  const end = await ofWorkstream.limit(BATCH).execute();
+  const last = end.at(-1)?.offset;
+  if (last === undefined) return [];
+  return [statementOf(build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '<=', last))];
+};
+
+const removeRuns: Remove = async ({ db }, wsId) => {
+  const rows = await db
+    .selectFrom('runs')
+    .select('run_id')
+    .where('ws_id', '=', wsId)
+    .limit(BATCH / 10)
+    .execute();
+  const runIds = rows.map(({ run_id }) => run_id);
+  if (runIds.length === 0) return [];
+  return (['journal', 'approvals', 'runs'] as const).map((table) =>
+    statementOf(build.deleteFrom(table).where('run_id', 'in', runIds)),
+  );
+};
