@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createLineSplitter } from './line-splitter.ts';
 import { countNewlines, takeHead, takeTail } from './text-ends.ts';
@@ -106,6 +106,14 @@ function createOverflowFile(options: { folder: string; name: string; maxBytes: n
   let written = 0;
   let isCut = false;
   let problem: string | undefined;
+  /** A full disk must not fail the command: it has already run. Nor may half an output keep the disk full. */
+  const giveUp = async (error: unknown) => {
+    problem = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    if (!handle) return;
+    await handle.close().catch(() => undefined); // it is removed
+    handle = undefined;
+    await rm(join(options.folder, fileName), { force: true }).catch(() => undefined); // it grows old and goes
+  };
   const append = async (bytes: Buffer) => {
     handle ??= await openPrivate(options.folder, fileName);
     const part = bytes.subarray(0, options.maxBytes - written);
@@ -116,15 +124,12 @@ function createOverflowFile(options: { folder: string; name: string; maxBytes: n
   return {
     async write(bytes) {
       if (problem !== undefined || isCut) return;
-      // A full disk must not fail the command: it has already run.
-      await append(bytes).catch((error: unknown) => {
-        problem = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-      });
+      await append(bytes).catch(giveUp);
     },
     async close() {
       const open = handle;
       handle = undefined;
-      await open?.close();
+      await open?.close().catch(giveUp);
     },
     description() {
       if (problem !== undefined) return `the whole output could not be kept (${problem})`;
