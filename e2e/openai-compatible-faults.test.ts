@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { streamAiSdk } from '../src/agent/providers/ai-sdk.ts';
-import type { ModelPart } from '../src/agent/providers/model.ts';
+import { type ModelPart, ProviderError } from '../src/agent/providers/model.ts';
 import { openaiCompatible } from '../src/agent/providers/openai-compatible.ts';
 import { systemClock } from '../src/clock.ts';
 import { fakeClock } from '../src/testing/fake-clock.ts';
@@ -68,51 +68,74 @@ for (const [what, step, kind] of [
   });
 }
 
-test('an answer that is cut at any byte is broken off or whole, never wrong', async () => {
-  await using upstream = await startScriptedModel();
-  const chunk = (delta: object, finish: string | null = null) =>
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-  const whole = Buffer.from(`${chunk({ content: 'né' })}${chunk({ content: '→' }, 'stop')}data: [DONE]\n\n`);
-  const cut = { bytes: 0, after: hangUp() };
-  const kind = openaiCompatible;
-  const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url });
-  const about = { provider: 'openai-compatible', baseUrl: upstream.url, keyName: '' };
-  const deadlines = { firstMs: 60_000, betweenMs: 60_000 };
-  const signal = live();
-  upstream.onRequest(() => [headers(), raw(whole.subarray(0, cut.bytes)), cut.after]);
-  const seen = { ended: new Set<string>(), reset: new Set<string>() };
-  for (cut.bytes = 0; cut.bytes < whole.length; cut.bytes++) {
-    for (const how of ['ended', 'reset'] as const) {
-      cut.after = how === 'ended' ? hangUp() : reset();
-      const attempt = streamAiSdk({ model, kind, upstream: about }, request(), {
-        clock: systemClock,
-        signal,
-        deadlines,
-        onPart: () => undefined,
-      });
-      seen[how].add(await outcomeOf(attempt));
-    }
-  }
-  assert.deepEqual([...seen.ended], [' interrupted', 'né interrupted', 'né→ stop']);
-  // What a reset leaves of the bytes before it is up to the network.
-  const possible = new Set([' interrupted', 'né interrupted', 'né→ interrupted', 'né→ stop']);
-  assert.deepEqual(
-    [...seen.reset].filter((outcome) => !possible.has(outcome)),
-    [],
-  );
-});
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const call = (index: number, more: object) => chunk({ tool_calls: [{ index, ...more }] });
 
+/** What a whole stream tells, part by part; a stream that is cut tells a beginning of it. */
+const STREAMS = {
+  text: {
+    chunks: [chunk({ content: 'né' }), chunk({ content: '→' }, 'stop'), 'data: [DONE]\n\n'],
+    parts: ['né', '→', 'stop'],
+  },
+  'reasoning, text and calls': {
+    chunks: [
+      chunk({ reasoning_content: '思考' }),
+      chunk({ content: 'ok 👍' }),
+      call(0, { id: 'a', function: { name: 'read_file', arguments: '{"path":' } }),
+      call(0, { function: { arguments: '"ü.txt"}' } }),
+      chunk({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ],
+    parts: ['(思考)', 'ok 👍', 'tool_calls read_file {"path":"ü.txt"}'],
+  },
+};
+
+for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
+  test(`${name}: an answer that is cut at any byte is broken off or whole, never wrong`, async () => {
+    await using upstream = await startScriptedModel();
+    const whole = Buffer.from(chunks.join(''));
+    const kind = openaiCompatible;
+    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url });
+    const about = { provider: 'openai-compatible', baseUrl: upstream.url, keyName: '' };
+    const around = {
+      clock: systemClock,
+      signal: live(),
+      deadlines: { firstMs: 60_000, betweenMs: 60_000 },
+      onPart: () => undefined,
+    };
+    const cut = { bytes: 0, after: hangUp() };
+    upstream.onRequest(() => [headers(), raw(whole.subarray(0, cut.bytes)), cut.after]);
+    const seen = { ended: new Set<string>(), reset: new Set<string>() };
+    for (cut.bytes = 0; cut.bytes < whole.length; cut.bytes++) {
+      for (const how of ['ended', 'reset'] as const) {
+        cut.after = how === 'ended' ? hangUp() : reset();
+        seen[how].add(await outcomeOf(streamAiSdk({ model, kind, upstream: about }, request(), around)));
+      }
+    }
+    const possible = parts.map((_, told) => [...parts.slice(0, told), 'interrupted'].join(' '));
+    possible.push(parts.join(' '));
+    const impossible = [...seen.ended, ...seen.reset].filter((outcome) => !possible.includes(outcome));
+    assert.deepEqual(impossible, []);
+    // What a reset leaves of the bytes before it is up to the network; a proper end leaves all of them.
+    assert.deepEqual([[...seen.ended].at(0), [...seen.ended].at(-1)], [possible.at(0), possible.at(-1)]);
+  });
+}
+
+/** What was told, and how it ended. Calls count only in an answer that is whole: of no other one does any run. */
 async function outcomeOf(parts: AsyncIterable<ModelPart>): Promise<string> {
-  let text = '';
+  const told: string[] = [];
+  const calls: string[] = [];
   try {
     for await (const part of parts) {
-      if (part.type === 'content') text += part.text;
-      if (part.type === 'finish') return `${text} ${part.reason}`;
+      if (part.type === 'tool_call') calls.push(`${part.call.name} ${part.call.arguments}`);
+      else if (part.type === 'finish') told.push(part.reason, ...calls);
+      else told.push(part.type === 'reasoning' ? `(${part.text})` : part.text);
     }
   } catch (error) {
-    return `${text} ${error instanceof Error && 'kind' in error ? error.kind : error}`;
+    told.push(error instanceof ProviderError ? error.kind : String(error));
   }
-  return `${text} nothing`;
+  return told.join(' ');
 }
 
 for (const [what, steps, silentMs] of [

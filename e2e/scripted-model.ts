@@ -151,6 +151,7 @@ function openAnswer(response: ServerResponse, modelId: string): OpenAnswer {
     chunk: (delta, finishReason = null) =>
       data({ ...chunkOf(modelId), choices: [{ index: 0, delta, finish_reason: finishReason }] }),
     error: (status, headers, body) => sendJson(response, status, body, headers),
+    head: (status, headers) => void response.writeHead(status, headers),
     end: () => void response.end(),
     reset: () => void response.socket?.resetAndDestroy(),
     signal: gone.signal,

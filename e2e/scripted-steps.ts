@@ -16,6 +16,8 @@ export interface OpenAnswer {
   data(payload: object): void;
   raw(bytes: string | Uint8Array): void;
   error(status: number, headers: Record<string, string>, body: unknown): void;
+  /** Status and headers of an answer that is no event stream; `raw` and `end` follow. */
+  head(status: number, headers: Record<string, string>): void;
   /** Ends the response properly, as a server that thinks it is done. */
   end(): void;
   /** Breaks the connection, as a killed server or a bad network. */
@@ -130,6 +132,27 @@ export const fail = (
     answer.error(status, retryAfterSecs === undefined ? {} : { 'retry-after': String(retryAfterSecs) }, {
       error: { message, type: 'scripted', code: null },
     }),
+});
+
+/** A whole answer of any kind. */
+export const respond = (headers: Record<string, string>, body: string | Uint8Array, status = 200): Step => ({
+  ends: true,
+  run(answer) {
+    answer.head(status, headers);
+    answer.raw(body);
+    answer.end();
+  },
+});
+
+/** The same bytes until nobody is there any more. */
+export const endless = (bytes: string): Step => ({
+  ends: true,
+  async run(answer) {
+    while (!answer.signal.aborted) {
+      answer.raw(bytes);
+      await systemClock.sleep(1, answer.signal).catch(() => undefined); // the client went away
+    }
+  },
 });
 
 const FRAGMENT_CHARS = 7;

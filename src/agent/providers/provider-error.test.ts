@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ProviderError } from './model.ts';
 import { keyMissing, nameOf, toProviderError, type Upstream } from './provider-error.ts';
 
 const upstream: Upstream = {
@@ -113,4 +114,10 @@ test('neither request nor key travels in the error', () => {
 
 test('hosted providers are called by their name alone', () => {
   assert.equal(nameOf({ ...upstream, provider: 'anthropic' }), 'anthropic');
+});
+
+test('what we said ourselves is found below whatever the SDK put around it', () => {
+  const own = new ProviderError('over_limit', 'too long');
+  const wrapped = new Error('Failed to process successful response', { cause: new Error('inner', { cause: own }) });
+  assert.equal(toProviderError(wrapped, upstream, 'stream'), own);
 });

@@ -12,7 +12,8 @@ export interface Upstream {
 
 /** Turns whatever the SDK throws or streams as an error into words and a kind; keeps no request body and no key. */
 export function toProviderError(error: unknown, upstream: Upstream, phase: 'connect' | 'stream'): ProviderError {
-  if (error instanceof ProviderError) return error;
+  const known = causesOf(error).find((cause) => cause instanceof ProviderError);
+  if (known) return known; // the SDK wraps what breaks a body off
   const failure = Failure.parse(typeof error === 'object' && error !== null ? error : { message: String(error) });
   const status = failure.statusCode ?? failure.code;
   const said = redact(failure.message, upstream);
@@ -109,10 +110,14 @@ function redact(message: string, { apiKey }: Upstream): string {
 
 /** The system's word for a broken connection, which lies some causes deep. */
 function networkCode(error: unknown): string | undefined {
-  let current = error;
-  for (let depth = 0; depth < 6 && current instanceof Error; depth++) {
-    if ('code' in current && typeof current.code === 'string') return current.code;
-    current = current.cause;
-  }
+  for (const cause of causesOf(error)) if ('code' in cause && typeof cause.code === 'string') return cause.code;
   return undefined;
+}
+
+/** An error and what caused it, outermost first. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let current = error; current instanceof Error && causes.length < 6; current = current.cause)
+    causes.push(current);
+  return causes;
 }
