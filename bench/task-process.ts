@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
+import { within } from '../e2e/deadline.ts';
 
 /** What a process of the benchmark can be asked to do. */
 export type Tasks = Record<string, (input: never) => Promise<unknown>>;
@@ -10,6 +11,9 @@ export interface TaskProcess<T extends Tasks> extends AsyncDisposable {
   readonly pid: number;
   ask<N extends keyof T & string>(name: N, input: Parameters<T[N]>[0]): Promise<Awaited<ReturnType<T[N]>>>;
 }
+
+/** What takes longer has lost an answer. */
+const LONGEST_MS = 60_000;
 
 interface Question {
   id: number;
@@ -56,7 +60,7 @@ export function startTasks<T extends Tasks>(file: URL): TaskProcess<T> {
       waiting.set(id, asker);
       asker.promise.catch(() => undefined); // whoever asked may have given up for another reason
       child.send({ id, name, input } satisfies Question);
-      return asker.promise as never; // see above
+      return within(asker.promise, LONGEST_MS, () => `the task ${name} of ${file}`) as never; // see above
     },
     [Symbol.asyncDispose]: () => end(child),
   };

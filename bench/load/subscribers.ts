@@ -9,7 +9,6 @@ let wanted: { count: number; reached(): void } = { count: Number.POSITIVE_INFINI
 let sample = '';
 let sockets: LeanSocket[] = [];
 const streams: Socket[] = [];
-let publishers: HttpConnection[] = [];
 
 const tasks = {
   /** Sockets that get `topics` (where the server wants to be asked). */
@@ -33,14 +32,15 @@ const tasks = {
 
   /** Has every request answered `times` times, all of them at once each time, and waits until everyone has all events. */
   async publish({ port, requests, times }: { port: number; requests: string[]; times: number }): Promise<number> {
-    publishers = requests.map((_, index) => publishers[index] ?? new HttpConnection(port));
+    const publishers = requests.map((request) => ({ request, connection: new HttpConnection(port) }));
     const perTime = requests.length * (sockets.length + streams.length);
     arrived = 0;
     for (let time = 1; time <= times; time += 1) {
       const all = until(time * perTime);
-      const answers = publishers.map((publisher, index) => publisher.send(requests[index] ?? ''));
+      const answers = publishers.map(({ request, connection }) => connection.send(request));
       await Promise.all([all, ...answers]);
     }
+    for (const { connection } of publishers) connection.close();
     return times * perTime;
   },
 

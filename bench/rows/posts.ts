@@ -5,6 +5,7 @@ import type { ModelTasks } from '../load/model.ts';
 import type { PostTasks } from '../load/posts.ts';
 import { perCpuSecond } from '../process-costs.ts';
 import { type Row, ratio } from '../row.ts';
+import type { Server } from '../stage.ts';
 import { createWorkstreams } from '../workstreams.ts';
 
 export const postRow: Row = {
@@ -19,15 +20,11 @@ export const postRow: Row = {
     const anchor = await stage.anchor('post', { TOKEN: token });
     const [wsId = ''] = await createWorkstreams(product, 1);
     const request = postText(workstreamEndpoints.approve.path, { ws_id: wsId, approved: true }, token);
-    const loads = { product: stage.load<PostTasks>('posts'), anchor: stage.load<PostTasks>('posts') };
-    await loads.product.ask('open', { port: product.port, count: 32 });
-    await loads.anchor.ask('open', { port: anchor.port, count: 32 });
+    const load = stage.load<PostTasks>('posts');
     const each = stage.quick ? 150 : 1_000;
-    return async () =>
-      ratio({
-        product: await perCpuSecond(product.pid, () => loads.product.ask('run', { request, each })),
-        anchor: await perCpuSecond(anchor.pid, () => loads.anchor.ask('run', { request, each })),
-      });
+    const rate = ({ pid, port }: Server) =>
+      perCpuSecond(pid, () => load.ask('run', { port, request, connections: 32, each }));
+    return async () => ratio({ product: await rate(product), anchor: await rate(anchor) });
   },
 };
 
@@ -49,14 +46,14 @@ export const sendRow: Row = {
     const wsIds = await createWorkstreams(product, count);
     await model.ask('read', { port, token, wsIds });
     const load = stage.load<PostTasks>('posts');
-    await load.ask('open', { port: anchor.port, count: 16 });
     const request = postText(workstreamEndpoints.send.path, { ws_id: wsIds[0], message: 'Say something.' }, token);
+    const posts = { port: anchor.port, request, connections: 16 };
     return async () => {
       const sent = await perCpuSecond(product.pid, () => model.ask('begin', { port, token }));
       await model.ask('finish', undefined);
       return ratio({
         product: sent,
-        anchor: await perCpuSecond(anchor.pid, () => load.ask('run', { request, each: stage.quick ? 100 : 500 })),
+        anchor: await perCpuSecond(anchor.pid, () => load.ask('run', { ...posts, each: stage.quick ? 100 : 500 })),
       });
     };
   },
