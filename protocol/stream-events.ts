@@ -52,6 +52,8 @@ export const HistoryMessage = z
     call_id: z.string().optional(),
     name: z.string().optional(),
     is_error: z.boolean().optional(),
+    /** On tool messages whose `content` is not all that was printed: how much that is, for `output.read`. */
+    whole_bytes: z.int().min(0).optional(),
     /** A denied or blocked call: on the tool message and on the assistant message that asked for it. */
     denied: z.boolean().optional(),
     /** The answer was cut off by a cancel. */
@@ -111,6 +113,8 @@ export const STREAM_EVENTS = {
     name: z.string(),
     output: z.string(),
     is_error: z.boolean(),
+    /** Where `output` is only the two ends of what was printed: how much that is, for `output.read`. */
+    whole_bytes: z.int().min(0).optional(),
   }),
   info: event('info', { message: z.string() }),
   error: event('error', { message: z.string() }),

@@ -27,7 +27,15 @@ export type Message =
       isError: boolean;
       /** What a later edit needs to know: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
+      /** Where `output` is only the two ends of what was printed: where the rest is. */
+      kept?: KeptOutput;
     };
+
+/** A long output, for people: its file among the stored outputs, and how much is in it. */
+export interface KeptOutput {
+  name: string;
+  bytes: number;
+}
 
 export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
 export type ToolMessage = Extract<Message, { role: 'tool' }>;

@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { KeptOutput } from '../message.ts';
 import { createLineSplitter } from './line-splitter.ts';
 import { countNewlines, takeHead, takeTail } from './text-ends.ts';
 
@@ -9,6 +10,8 @@ interface OutputCollector extends AsyncDisposable {
   write(bytes: Buffer): Promise<void>;
   /** What the model reads. Call once, after the last write. */
   finish(): Promise<string>;
+  /** After `finish`, where the whole was too long for it and could be kept: its file. */
+  kept(): KeptOutput | undefined;
 }
 
 interface OutputOptions {
@@ -58,6 +61,7 @@ export function createOutputCollector({ folder, name, onChunk, limits }: OutputO
       };
       return joinEnds({ head: head.toString('utf8'), tail: tail.toString('utf8'), notice: toNotice(leftOut, file) });
     },
+    kept: () => file.kept(),
     [Symbol.asyncDispose]: () => file.close(),
   };
 }
@@ -96,6 +100,7 @@ function createEnds(maxBytes: number) {
 interface OverflowFile {
   write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
+  kept(): KeptOutput | undefined;
   /** For people: where the whole output is, or why it is not. */
   description(): string;
 }
@@ -131,6 +136,7 @@ function createOverflowFile(options: { folder: string; name: string; maxBytes: n
       handle = undefined;
       await open?.close().catch(giveUp);
     },
+    kept: () => (written > 0 && problem === undefined ? { name: fileName, bytes: written } : undefined),
     description() {
       if (problem !== undefined) return `the whole output could not be kept (${problem})`;
       return `${isCut ? `its first ${options.maxBytes} bytes are` : 'the whole output is'} kept for people as ${basename(options.folder)}/${fileName}`;

@@ -10,8 +10,15 @@ export function resultStep(results: { call: ToolCall; outcome: ToolOutcome }[]):
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
   for (const { call, outcome } of results) {
-    const { output, isError, files } = outcome;
-    events.push({ type: 'tool_result', call_id: call.id, name: call.name, output, is_error: isError });
+    const { output, isError, files, kept } = outcome;
+    events.push({
+      type: 'tool_result',
+      call_id: call.id,
+      name: call.name,
+      output,
+      is_error: isError,
+      ...(kept && { whole_bytes: kept.bytes }),
+    });
     messages.push({
       role: 'tool',
       callId: call.id,
@@ -19,6 +26,7 @@ export function resultStep(results: { call: ToolCall; outcome: ToolOutcome }[]):
       output,
       isError,
       ...(files && { files }),
+      ...(kept && { kept }),
     } satisfies ToolMessage);
     journal.push({ kind: 'tool_finished', callId: call.id });
   }

@@ -105,7 +105,7 @@ test('a real command that is cancelled keeps what it had printed', async () => {
 test('fifty megabytes of output give a bounded outcome, and a file with all of it', async () => {
   await using it = await start();
   const run = recordRun();
-  const { output } = await execute(
+  const { output, kept } = await execute(
     await it.prepare({ command: 'head -c 50000000 /dev/zero | tr "\\0" x; echo; echo last' }),
     run,
   );
@@ -116,6 +116,7 @@ test('fifty megabytes of output give a bounded outcome, and a file with all of i
   );
   assert.ok(run.chunks.join('').length < 66_000);
   assert.equal((await readFile(join(it.home, 'outputs/out_1.log'))).length, 50_000_006);
+  assert.deepEqual(kept, { name: 'out_1.log', bytes: 50_000_006 });
 });
 
 test('the time limit is within bounds', async () => {

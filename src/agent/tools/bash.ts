@@ -87,7 +87,8 @@ async function execute(
   );
   const ending = toEnding(result, timeoutSecs);
   const printed = await output.finish();
-  return { output: joinLines(printed, ending), isError: ending !== '' };
+  const kept = output.kept();
+  return { output: joinLines(printed, ending), isError: ending !== '', ...(kept && { kept }) };
 }
 
 function toEnding(result: ProcessResult, timeoutSecs: number): string {

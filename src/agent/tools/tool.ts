@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Message } from '../message.ts';
+import type { KeptOutput, Message } from '../message.ts';
 
 /**
  * One tool, in one file. A call goes prepare → (policy, approval) → execute; a refusal is a value, not an exception.
@@ -66,4 +66,6 @@ export interface ToolOutcome {
   isError: boolean;
   /** See ToolMessage.files. */
   files?: Record<string, string>;
+  /** See ToolMessage.kept. */
+  kept?: KeptOutput;
 }

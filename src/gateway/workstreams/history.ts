@@ -1,5 +1,5 @@
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
-import type { Message, ToolMessage } from '../../agent/message.ts';
+import type { KeptOutput, Message, ToolMessage } from '../../agent/message.ts';
 import type { Store } from '../store/store.ts';
 
 /** A stored message with its place. */
@@ -79,7 +79,7 @@ function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMe
 /** How results of calls begin that a person, a deadline or a policy refused. */
 const DENIALS = ['Denied by user', 'Approval timed out', 'Blocked'];
 
-function toToolEntry({ callId, name, output, isError }: ToolMessage) {
+function toToolEntry({ callId, name, output, isError, kept }: ToolMessage) {
   const denied = isError && DENIALS.some((words) => output.startsWith(words));
   return {
     role: 'tool' as const,
@@ -88,8 +88,14 @@ function toToolEntry({ callId, name, output, isError }: ToolMessage) {
     call_id: callId,
     name,
     is_error: isError,
+    ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };
+}
+
+function wholeBytes(output: string, kept: KeptOutput | undefined): { whole_bytes?: number } {
+  if (kept) return { whole_bytes: kept.bytes };
+  return output.length > SHOWN_CHARS ? { whole_bytes: Buffer.byteLength(output) } : {};
 }
 
 function headAndTail(text: string): string {

@@ -1,0 +1,47 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { outputContracts } from '../../../protocol/methods/output.ts';
+import type { ToolMessage } from '../../agent/message.ts';
+import { type OutputPart, type OutputRange, takeRange } from '../../agent/process/output-files.ts';
+import type { Handlers } from '../call.ts';
+import type { Messages } from '../workstreams/history.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+
+export interface OutputMethodDeps {
+  workstreams: Workstreams;
+  messages: Messages;
+  /** A part of a kept output by the name it was kept under; undefined when it is kept no longer. */
+  readOutput(name: string, range: OutputRange): Promise<OutputPart | undefined>;
+}
+
+const STANDARD_BYTES = 65_536;
+/** Messages looked through at once for the result of a call. */
+const PAGE = 200;
+
+export const outputMethods = (deps: OutputMethodDeps): Handlers<keyof typeof outputContracts> => ({
+  'output.read': async ({ wsId, callId, offset = 0, limit = STANDARD_BYTES }) => {
+    const result = await findResult(await deps.workstreams.get(wsId), callId, deps.messages);
+    if (!result) throw new GatewayError('NOT_FOUND', 'No finished call has this id');
+    const range = { offset, limit };
+    const part = result.kept
+      ? await deps.readOutput(result.kept.name, range)
+      : takeRange(Buffer.from(result.output), range);
+    if (!part) throw new GatewayError('NOT_FOUND', 'This output is kept no longer');
+    return { ...part, offset };
+  },
+});
+
+/** The latest result of a call, from the newest message back: what people look at is mostly recent. */
+async function findResult({ data }: Workstream, callId: string, messages: Messages): Promise<ToolMessage | undefined> {
+  for (let upTo = data.messageCount; upTo > data.contextAfterSeq; upTo -= PAGE) {
+    const page = await messages.page(data.wsId, {
+      after: Math.max(data.contextAfterSeq, upTo - PAGE),
+      upTo,
+      limit: PAGE,
+    });
+    for (const { message } of page.reverse()) {
+      if (message.role === 'tool' && message.callId === callId) return message;
+    }
+  }
+  return undefined;
+}
