@@ -29,7 +29,9 @@ function cspHashes(): Plugin {
   };
 }
 
+/** Read from the start to the end as a browser does: a script may hold the text `<style`, which begins nothing. */
 function hashesOf(html: string, tag: 'script' | 'style'): string[] {
-  const texts = [...html.matchAll(new RegExp(`<${tag}\\b[^>]*>([\\s\\S]*?)</${tag}>`, 'g'))].map(([, text = '']) => text);
+  const elements = [...html.matchAll(/<(script|style)\b[^>]*>([\s\S]*?)<\/\1>/g)];
+  const texts = elements.filter(([, name]) => name === tag).map(([, , text = '']) => text);
   return texts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`);
 }

@@ -30,14 +30,19 @@ export interface ToolBlock {
   name: string;
   header: string;
   preview: string;
+  /** Of a call out of the history, which has no preview: what one can be made of again. */
+  recalled: { name: string; arguments: string } | undefined;
   /** Why it ran, or runs, without the sandbox. */
   notSandboxed: string | undefined;
   phase: ToolPhase;
-  /** The end of what it has printed so far. */
+  /** The end of what it has printed so far, with its colour codes. */
   live: string;
   /** Characters of live output that were let go to keep the page small. */
   liveDropped: number;
+  /** As the model reads it, with its colour codes. */
   result: string | undefined;
+  /** Size of all that was printed, where `result` is not all of it and the daemon keeps the rest. */
+  wholeBytes: number | undefined;
 }
 
 export type Decision =

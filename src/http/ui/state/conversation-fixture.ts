@@ -1,5 +1,6 @@
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type { ApprovalItem, StreamEvent } from '../../../../protocol/stream-events.ts';
+import { toPlainText } from './ansi.ts';
 import type { Block } from './blocks.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation.ts';
 
@@ -55,7 +56,7 @@ function toLine(block: Block): string {
       return ['answer', ...marks, block.reasoning && `(${block.reasoning})`, block.text].filter(Boolean).join(' ');
     }
     case 'tool':
-      return `tool ${block.callId} ${block.phase}: ${block.result ?? block.live}`;
+      return `tool ${block.callId} ${block.phase}: ${toPlainText(block.result ?? block.live)}`;
     case 'approval':
       return `approval ${block.approvalId} ${block.decision?.kind ?? 'pending'}`;
     case 'note':

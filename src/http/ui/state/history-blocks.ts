@@ -1,6 +1,5 @@
 import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
 import { type Block, isTool, replaceLast, type ToolBlock } from './blocks.ts';
-import { toPlainText } from './plain-text.ts';
 import { emptyTool, finishTool, phaseOf } from './tool-blocks.ts';
 
 /** A page of stored messages as blocks, keyed by their place so that pages never share a key. */
@@ -34,7 +33,7 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const moved = new Set<Block>(orphans.values());
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
-    return orphan ? { ...block, phase: orphan.phase, result: orphan.result } : block;
+    return orphan ? { ...block, phase: orphan.phase, result: orphan.result, wholeBytes: orphan.wholeBytes } : block;
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -47,18 +46,19 @@ function toAnswer(message: HistoryMessage, key: string): Block[] {
     : [];
   const tools = (calls ?? []).map((call, index): Block => {
     const card = emptyTool({ call_id: call.id, name: call.name }, `${key}.${index}`);
-    return { ...card, header: toHeader(call.name, call.arguments) };
+    return { ...card, header: toHeader(call.name, call.arguments), recalled: call };
   });
   return [...answer, ...tools];
 }
 
 function addResult(blocks: readonly Block[], message: HistoryMessage, key: string): readonly Block[] {
-  const { call_id = '', name = 'tool', content, is_error = false, denied = false } = message;
+  const { call_id = '', name = 'tool', content, is_error = false, denied = false, whole_bytes } = message;
   const output = content ?? '';
   const isItsCall = (block: Block): block is ToolBlock => isUnanswered(block) && block.callId === call_id;
-  if (!blocks.some(isItsCall)) return finishTool(blocks, { type: 'tool_result', call_id, name, output, is_error }, key);
+  if (!blocks.some(isItsCall))
+    return finishTool(blocks, { type: 'tool_result', call_id, name, output, is_error, whole_bytes }, key);
   const phase = denied ? 'denied' : phaseOf(output, is_error);
-  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase, result: toPlainText(output) }));
+  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase, result: output, wholeBytes: whole_bytes }));
 }
 
 /** One line out of the stored arguments: the longest-lived habit of tools is to put what matters first. */

@@ -1,4 +1,5 @@
 import type { ApprovalItem, StreamEventOf } from '../../../../protocol/stream-events.ts';
+import { parseAnsi, toSgr } from './ansi.ts';
 import {
   type ApprovalBlock,
   type Block,
@@ -8,7 +9,7 @@ import {
   type ToolBlock,
   type ToolPhase,
 } from './blocks.ts';
-import { keepTail, toPlainText } from './plain-text.ts';
+import { keepTail } from './keep-tail.ts';
 
 /** How much of a running tool's output stays in the page, at most twice this; the result brings the rest. */
 const LIVE_CHARS = 20_000;
@@ -27,10 +28,11 @@ export function startTools(blocks: readonly Block[], items: readonly ApprovalIte
 
 export function appendOutput(blocks: readonly Block[], event: StreamEventOf<'tool_output_chunk'>): readonly Block[] {
   return updateTool(blocks, event.call_id, (tool) => {
-    const live = tool.live + toPlainText(event.chunk);
+    const live = tool.live + event.chunk;
     if (live.length < 2 * LIVE_CHARS) return { ...tool, live }; // cut seldom: each cut copies what is kept
     const { text, dropped } = keepTail(live, LIVE_CHARS);
-    return { ...tool, live: text, liveDropped: tool.liveDropped + dropped };
+    const { style } = parseAnsi(live.slice(0, dropped)); // what is kept goes on in the colour it stood in
+    return { ...tool, live: toSgr(style) + text, liveDropped: tool.liveDropped + dropped };
   });
 }
 
@@ -39,13 +41,14 @@ export function finishTool(
   event: StreamEventOf<'tool_result'>,
   key: string,
 ): readonly Block[] {
-  const result = toPlainText(event.output);
+  const { output: result, whole_bytes: wholeBytes } = event;
   const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
-  if (!known) return [...blocks, { ...emptyTool(event, key), phase: phaseOf(event.output, event.is_error), result }];
+  const ended = { phase: phaseOf(result, event.is_error), wholeBytes };
+  if (!known) return [...blocks, { ...emptyTool(event, key), ...ended, result }];
   return updateTool(blocks, event.call_id, (tool) => {
-    const phase = tool.phase === 'denied' ? 'denied' : phaseOf(event.output, event.is_error);
+    const phase = tool.phase === 'denied' ? 'denied' : ended.phase;
     // What it printed before a crash is all that is known of it.
-    return { ...tool, phase, result: phase === 'unknown' ? tool.live + result : result };
+    return { ...tool, ...ended, phase, result: phase === 'unknown' ? tool.live + result : result };
   });
 }
 
@@ -101,11 +104,13 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   name,
   header: name,
   preview: '',
+  recalled: undefined,
   notSandboxed: undefined,
   phase: 'running',
   live: '',
   liveDropped: 0,
   result: undefined,
+  wholeBytes: undefined,
 });
 
 /** How a stored or just finished call ended, by the words the gateway uses for what is no fault of the tool. */

@@ -4,8 +4,8 @@ import type { App, Desk } from '../state/app.ts';
 import type { ApprovalBlock, Decision } from '../state/blocks.ts';
 import type { Tab } from '../state/tab.ts';
 import { ApprovalButtons } from './approval-buttons.tsx';
-import { Preview } from './code.tsx';
 import { Icon } from './icons.tsx';
+import { PatchView } from './patch-view.tsx';
 import { hasOwnPreview, NotSandboxed, ToolHeader } from './tool-card.tsx';
 
 interface ApprovalCardProps {
@@ -70,7 +70,7 @@ const AskedItem = ({ item }: { item: ApprovalItem }) => (
     </p>
     {item.not_sandboxed !== undefined && <NotSandboxed reason={item.not_sandboxed} />}
     {item.error !== null && <p class="problem">{`Will not run: ${item.error}`}</p>}
-    {hasOwnPreview(item) && <Preview text={item.preview} />}
+    {hasOwnPreview(item) && <PatchView text={item.preview} />}
   </div>
 );
 

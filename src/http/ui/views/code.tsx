@@ -1,52 +1,40 @@
 import { useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { findLanguage } from '../state/languages.ts';
+import { CodeText } from './code-text.tsx';
 import { Icon } from './icons.tsx';
+import { PatchView } from './patch-view.tsx';
+
+interface CodeBlockProps {
+  text: string;
+  language: string;
+  /** More of it is still to come. */
+  growing?: boolean;
+}
 
 /** A fence of an answer, with its language and a copy button. */
-export function CodeBlock({ text, language }: { text: string; language: string }) {
+export function CodeBlock({ text, language, growing = false }: CodeBlockProps) {
   const name = language.split(/\s/)[0] ?? '';
+  const found = findLanguage(language);
   return (
     <figure class="code">
       <figcaption>
         <span>{name === '' ? 'text' : name}</span>
         <CopyButton text={text} />
       </figcaption>
-      <pre>{name === 'diff' ? <DiffLines text={text} /> : <code>{text}</code>}</pre>
+      {found === 'diff' && !growing ? (
+        <PatchView text={text} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
+        <pre tabIndex={0}>
+          <CodeText text={text} language={found} growing={growing} />
+        </pre>
+      )}
     </figure>
   );
 }
 
-/** What a tool shows before it acts: a diff in colours, anything else as it is. */
-export function Preview({ text }: { text: string }) {
-  return <pre class="preview">{isDiff(text) ? <DiffLines text={text} /> : <code>{text}</code>}</pre>;
-}
-
-/** Beyond this many lines a diff is shown without colours: elements cost more than letters. */
-const MAX_COLOURED_LINES = 3_000;
-
-function DiffLines({ text }: { text: string }) {
-  const lines = useMemo(() => text.trimEnd().split('\n'), [text]);
-  if (lines.length > MAX_COLOURED_LINES) return <code>{text}</code>;
-  return (
-    <code class="diff">
-      {lines.map((line, index) => (
-        <span key={index} class={lineClass(line)}>{`${line}\n`}</span>
-      ))}
-    </code>
-  );
-}
-
-const isDiff = (text: string) => /^(@@ |--- |\+\+\+ )/m.test(text);
-
-function lineClass(line: string): string | undefined {
-  if (line.startsWith('@@')) return 'hunk';
-  if (line.startsWith('+++') || line.startsWith('---')) return 'file';
-  if (line.startsWith('+')) return 'added';
-  return line.startsWith('-') ? 'removed' : undefined;
-}
-
-function CopyButton({ text }: { text: string }) {
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const copied = useSignal(false);
   // Browsers give the clipboard only to https and localhost.
   if (!navigator.clipboard) return null;
@@ -60,7 +48,7 @@ function CopyButton({ text }: { text: string }) {
   return (
     <button type="button" class="quiet copy" onClick={() => void copy()}>
       <Icon name={copied.value ? 'check' : 'copy'} />
-      {copied.value ? 'Copied' : 'Copy'}
+      {copied.value ? 'Copied' : label}
     </button>
   );
 }

@@ -1,81 +1,108 @@
-import { type Signal, useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
-import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
-
-interface Following {
-  scroller: RefObject<HTMLDivElement | null>;
-  content: RefObject<HTMLDivElement | null>;
-  /** The end is in view and stays in view while the content grows. */
-  isFollowing: Signal<boolean>;
-  jump(): void;
-  /** What is in view stays in view when the content next grows at its top. */
-  holdPlace(): void;
-}
+import { type Signal, signal } from '@preact/signals';
 
 /** How far from the end still counts as reading the end. */
 const NEAR_PX = 48;
 const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
-/** Keeps the end of a growing conversation in view, until a person scrolls away from it. */
-export function useFollowing(): Following {
-  const scroller = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
-  const isFollowing = useSignal(true);
-  const heldFromEnd = useRef<number | undefined>(undefined);
+/**
+ * Keeps in view what a person looks at: the end of a growing conversation until they scroll away from it, and then the
+ * place where they read, whatever is drawn, measured or loaded above it. Browsers differ in how well they do that.
+ */
+export class Following {
+  /** The end is in view and stays in view while the content grows. */
+  readonly isFollowing: Signal<boolean> = signal(true);
+  /** Told when something else may be in view: after a scroll, and after a change of size. */
+  onMove: () => void = () => undefined;
+  #view: HTMLElement | undefined;
+  #content: HTMLElement | undefined;
+  /** What stood at the upper edge of the view, and where in the content. */
+  #anchor: { element: Element; top: number } | undefined;
+  #seen = { scrollTop: 0, scrollHeight: 0, clientHeight: 0 };
 
-  useLayoutEffect(() => {
-    const { current: view } = scroller;
-    const { current: text } = content;
-    if (!view || !text) return;
-    let seen = measure(view);
-    const onScroll = () => {
-      const now = measure(view);
-      const isNearEnd = now.scrollHeight - now.scrollTop - now.clientHeight < NEAR_PX;
-      const isResized = now.scrollHeight !== seen.scrollHeight || now.clientHeight !== seen.clientHeight;
-      if (isNearEnd && now.scrollTop >= seen.scrollTop) isFollowing.value = true;
-      // A change of size moves the view too and is answered by onGrowth; only a person moves it up by itself.
-      else if (!isResized && now.scrollTop < seen.scrollTop) isFollowing.value = false;
-      if (!isResized) seen = now;
-    };
-    // Told at once: what streams in would otherwise pull the view back before the first pixel of the move is seen.
-    const onLeaving = (event: WheelEvent | KeyboardEvent) => {
-      const isUp = 'deltaY' in event ? event.deltaY < 0 : UPWARD_KEYS.includes(event.key);
-      if (isUp && view.scrollTop > 0 && !isForInside(event.target, view)) isFollowing.value = false;
-    };
-    const onGrowth = () => {
-      if (heldFromEnd.current !== undefined) {
-        view.scrollTop = view.scrollHeight - heldFromEnd.current;
-        heldFromEnd.current = undefined;
-      } else if (isFollowing.peek()) view.scrollTop = view.scrollHeight;
-      seen = measure(view);
-    };
-    const growth = new ResizeObserver(onGrowth);
-    growth.observe(text);
-    growth.observe(view);
-    view.addEventListener('scroll', onScroll, { passive: true });
-    view.addEventListener('wheel', onLeaving, { passive: true });
-    view.addEventListener('keydown', onLeaving);
+  /** `content` is in `view`; its children are what is kept in place. Returns the way to let go of them. */
+  attach(view: HTMLElement, content: HTMLElement): () => void {
+    this.#view = view;
+    this.#content = content;
+    const sizes = new ResizeObserver(() => {
+      this.settle();
+      this.onMove();
+    });
+    sizes.observe(content);
+    sizes.observe(view);
+    const leave = (event: WheelEvent | KeyboardEvent) => this.#onLeaving(event, view);
+    const scroll = () => this.#onScroll(view);
+    view.addEventListener('scroll', scroll, { passive: true });
+    view.addEventListener('wheel', leave, { passive: true });
+    view.addEventListener('keydown', leave);
     return () => {
-      growth.disconnect();
-      view.removeEventListener('scroll', onScroll);
-      view.removeEventListener('wheel', onLeaving);
-      view.removeEventListener('keydown', onLeaving);
+      sizes.disconnect();
+      view.removeEventListener('scroll', scroll);
+      view.removeEventListener('wheel', leave);
+      view.removeEventListener('keydown', leave);
     };
-  }, []);
+  }
 
-  return {
-    scroller,
-    content,
-    isFollowing,
-    jump: useCallback(() => {
-      isFollowing.value = true;
-      scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-    }, []),
-    holdPlace() {
-      const { current: view } = scroller;
-      if (view) heldFromEnd.current = view.scrollHeight - view.scrollTop;
-    },
+  /** To be called when the content has changed, before it is painted. */
+  settle(): void {
+    const view = this.#view;
+    if (!view) return;
+    if (this.isFollowing.peek()) view.scrollTop = view.scrollHeight;
+    else if (this.#anchor?.element.isConnected) {
+      const moved = this.#topOf(this.#anchor.element) - this.#anchor.top;
+      if (Math.abs(moved) >= 1) view.scrollTop += moved;
+    }
+    this.#remember(view);
+  }
+
+  readonly jump = (): void => {
+    this.isFollowing.value = true;
+    this.#view?.scrollTo({ top: this.#view.scrollHeight });
   };
+
+  #onScroll(view: HTMLElement): void {
+    const now = measure(view);
+    const seen = this.#seen;
+    const isNearEnd = now.scrollHeight - now.scrollTop - now.clientHeight < NEAR_PX;
+    const isResized = now.scrollHeight !== seen.scrollHeight || now.clientHeight !== seen.clientHeight;
+    if (isNearEnd && now.scrollTop >= seen.scrollTop) this.isFollowing.value = true;
+    // A change of size moves the view too and is answered by settle; only a person moves it up by itself.
+    else if (!isResized && now.scrollTop < seen.scrollTop) this.isFollowing.value = false;
+    if (!isResized) this.#remember(view);
+    this.onMove();
+  }
+
+  /** Told at once: what streams in would otherwise pull the view back before the first pixel of the move is seen. */
+  #onLeaving(event: WheelEvent | KeyboardEvent, view: HTMLElement): void {
+    const isUp = 'deltaY' in event ? event.deltaY < 0 : UPWARD_KEYS.includes(event.key);
+    if (isUp && view.scrollTop > 0 && !isForInside(event.target, view)) this.isFollowing.value = false;
+  }
+
+  #remember(view: HTMLElement): void {
+    this.#seen = measure(view);
+    const element = this.#content && elementAt(this.#content, view.getBoundingClientRect().top);
+    this.#anchor = element && { element, top: this.#topOf(element) };
+  }
+
+  #topOf(element: Element): number {
+    return element.getBoundingClientRect().top - (this.#content?.getBoundingClientRect().top ?? 0);
+  }
+}
+
+/** How deep into a block the place is looked for: a long answer grows above the line that is read. */
+const DEPTH = 4;
+
+/** What is the first to reach below a line of the screen; spaces that stand for undrawn blocks do not count. */
+function elementAt(content: Element, line: number): Element | undefined {
+  let found: Element | undefined;
+  for (let depth = 0, within = content; depth < DEPTH; depth += 1) {
+    const next = [...within.children].find(
+      (child) => !child.classList.contains('undrawn') && child.getBoundingClientRect().bottom > line,
+    );
+    if (!next) break;
+    found = next;
+    within = next;
+  }
+  return found;
 }
 
 const measure = ({ scrollTop, scrollHeight, clientHeight }: Element) => ({ scrollTop, scrollHeight, clientHeight });

@@ -1,8 +1,11 @@
-import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
+import { toPlainText } from '../state/ansi.ts';
 import type { ToolBlock, ToolPhase } from '../state/blocks.ts';
-import { Preview } from './code.tsx';
+import { recallPreview } from '../state/recalled-preview.ts';
+import { useRemembered } from './conversation-context.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { Output } from './output.tsx';
+import { PatchView } from './patch-view.tsx';
 
 const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
   running: { word: 'running', icon: 'clock' },
@@ -15,20 +18,12 @@ const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
 
 /** One tool call: what it is, what it prints while it runs, how it ended. Opens by itself while there is something to see. */
 export function ToolCard({ tool }: { tool: ToolBlock }) {
-  const chosen = useSignal<boolean | undefined>(undefined);
+  const [chosen, choose] = useRemembered(`open ${tool.key}`);
   const { word, icon } = PHASES[tool.phase];
-  const isOpen = chosen.value ?? opensItself(tool);
-  const output = tool.result ?? tool.live;
+  const isOpen = chosen ?? opensItself(tool);
   return (
     <section class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
-      <button
-        type="button"
-        class="tool-head"
-        aria-expanded={isOpen}
-        onClick={() => {
-          chosen.value = !isOpen;
-        }}
-      >
+      <button type="button" class="tool-head" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
         <Icon name="chevron" />
         <ToolHeader header={tool.header} name={tool.name} />
         <span class="tool-phase">
@@ -36,18 +31,27 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
           {word}
         </span>
       </button>
-      {isOpen && (
-        <div class="tool-body">
-          {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
-          {hasOwnPreview(tool) && <Preview text={tool.preview} />}
-          {tool.liveDropped > 0 && tool.result === undefined && (
-            <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
-          )}
-          {output.trim() !== '' && <Output text={output} isLive={tool.phase === 'running'} />}
-          {output.trim() === '' && tool.phase !== 'running' && <p class="dropped">No output.</p>}
-        </div>
-      )}
+      {isOpen && <ToolBody tool={tool} />}
     </section>
+  );
+}
+
+function ToolBody({ tool }: { tool: ToolBlock }) {
+  const output = tool.result ?? tool.live;
+  const isRunning = tool.phase === 'running';
+  const { recalled } = tool;
+  const preview = useMemo(() => (recalled ? recallPreview(recalled) : tool.preview), [recalled, tool.preview]);
+  const isEmpty = toPlainText(output).trim() === '';
+  return (
+    <div class="tool-body">
+      {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
+      {hasOwnPreview({ ...tool, preview }) && <PatchView text={preview} numbered={recalled === undefined} />}
+      {tool.liveDropped > 0 && tool.result === undefined && (
+        <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
+      )}
+      {!isEmpty && <Output callId={tool.callId} text={output} isLive={isRunning} wholeBytes={tool.wholeBytes} />}
+      {isEmpty && !isRunning && <p class="dropped">No output.</p>}
+    </div>
   );
 }
 
@@ -71,25 +75,6 @@ export const NotSandboxed = ({ reason }: { reason: string }) => (
     </span>
   </p>
 );
-
-function Output({ text, isLive }: { text: string; isLive: boolean }) {
-  const element = useRef<HTMLPreElement>(null);
-  const isAtEnd = useRef(true);
-  useLayoutEffect(() => {
-    if (isLive && isAtEnd.current && element.current) element.current.scrollTop = element.current.scrollHeight;
-  }, [text, isLive]);
-  return (
-    <pre
-      ref={element}
-      class="output"
-      onScroll={({ currentTarget: view }) => {
-        isAtEnd.current = view.scrollHeight - view.scrollTop - view.clientHeight < 24;
-      }}
-    >
-      {text.trimEnd()}
-    </pre>
-  );
-}
 
 /** Reading tools answer at length and rarely interest; commands and changes do. */
 const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];

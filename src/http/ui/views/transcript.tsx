@@ -1,12 +1,12 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { type ApprovalBlock, findPendingApproval } from '../state/blocks.ts';
 import type { Conversation } from '../state/conversation.ts';
 import type { Tab } from '../state/tab.ts';
 import { toTitle } from './approval-card.tsx';
 import { BlockView } from './block-view.tsx';
-import { useFollowing } from './following.ts';
+import { useBlockWindow } from './block-window.ts';
+import { InConversation, rememberedOf } from './conversation-context.ts';
 import { Icon } from './icons.tsx';
 import { Welcome } from './welcome.tsx';
 
@@ -17,45 +17,55 @@ interface TranscriptProps {
   conversation: Conversation;
 }
 
-/** How many blocks a conversation begins with on the screen, and how many more each step back brings. */
-const STEP_BLOCKS = 200;
-
-/** What was said and done, its end in view until somebody scrolls away from it. */
+/** What was said and done, its end in view until somebody scrolls away from it; older pages come when they near the start. */
 export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
-  const limit = useSignal(STEP_BLOCKS);
-  const { scroller, content, isFollowing, jump, holdPlace } = useFollowing();
-  const { blocks } = conversation;
-  const hidden = Math.max(0, blocks.length - limit.value);
+  const { blocks, truncated } = conversation;
+  const loadEarlier = useLoadEarlier(desk, tab);
+  const { scroller, content, space, following, drawn, above, below } = useBlockWindow(blocks, () => {
+    if (truncated && !following.isFollowing.peek()) loadEarlier();
+  });
   const pending = findPendingApproval(blocks);
   const isSending = tab.sending.value !== undefined;
   useEffect(() => {
-    if (isSending) jump(); // who says something wants to see the answer
-  }, [isSending, jump]);
-  const earlier = async () => {
-    holdPlace();
-    limit.value += STEP_BLOCKS;
-    if (hidden === 0) await desk.actions.loadEarlier(tab);
-  };
+    if (isSending) following.jump(); // who says something wants to see the answer
+  }, [isSending]);
+  const context = useMemo(() => ({ wsId: tab.wsId, client: desk.client, remembered: rememberedOf(tab) }), [tab, desk]);
   return (
-    <div class="transcript-frame">
-      <div class="transcript" ref={scroller} tabIndex={-1}>
-        <div class="column" ref={content}>
-          {(hidden > 0 || conversation.truncated) && (
-            <button type="button" class="quiet earlier" onClick={() => void earlier()}>
-              Load earlier messages
-            </button>
-          )}
-          {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
-          {blocks.slice(hidden).map((block) => (
-            <BlockView key={block.key} block={block} isPending={block === pending} app={app} desk={desk} tab={tab} />
-          ))}
-          {isSending && <div class="block user sending">{tab.sending.value}</div>}
-          {conversation.waiting && <Waiting />}
+    <InConversation.Provider value={context}>
+      <div class="transcript-frame">
+        <div class="transcript" ref={scroller} tabIndex={-1}>
+          <div class="column" ref={content}>
+            {truncated && (
+              <button type="button" class="quiet earlier" onClick={() => loadEarlier({ again: true })}>
+                Load earlier messages
+              </button>
+            )}
+            {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
+            <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
+            {drawn.map((block) => (
+              <BlockView key={block.key} block={block} isPending={block === pending} app={app} desk={desk} tab={tab} />
+            ))}
+            <div class="undrawn" style={{ height: `${below}px` }} />
+            {isSending && <div class="block user sending">{tab.sending.value}</div>}
+            {conversation.waiting && <Waiting />}
+          </div>
         </div>
+        {!following.isFollowing.value && <WayBack pending={pending} jump={following.jump} />}
       </div>
-      {!isFollowing.value && <WayBack pending={pending} jump={jump} />}
-    </div>
+    </InConversation.Provider>
   );
+}
+
+/** One page at a time; after a failure only when somebody asks `again`. */
+function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) => void {
+  const state = useRef<'ready' | 'loading' | 'failed'>('ready');
+  return ({ again = false } = {}) => {
+    if (state.current === 'loading' || (state.current === 'failed' && !again)) return;
+    state.current = 'loading';
+    void desk.actions.loadEarlier(tab).then((loaded) => {
+      state.current = loaded ? 'ready' : 'failed';
+    });
+  };
 }
 
 /** Three dots; the state is said in words elsewhere. */

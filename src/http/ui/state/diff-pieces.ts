@@ -1,0 +1,43 @@
+import type { DiffRow, Range } from './diff-rows.ts';
+import type { Piece, Pieces } from './highlight.ts';
+
+/** A stretch of a line in one colour; marked where the line differs from its counterpart. */
+export interface MarkedPiece extends Piece {
+  marked: boolean;
+}
+
+/** Cuts the coloured pieces of a line at its marks. */
+export function markPieces(pieces: Pieces, marks: readonly Range[]): readonly MarkedPiece[] {
+  const edges = marks.flat();
+  let at = 0;
+  return pieces.flatMap(({ text, className }) => {
+    const from = at;
+    at += text.length;
+    const cuts = [from, ...edges.filter((edge) => edge > from && edge < at), at];
+    return cuts.slice(1).map((end, index) => {
+      const start = cuts[index] ?? from;
+      const marked = marks.some(([begin, close]) => begin <= start && end <= close);
+      return { text: text.slice(start - from, end - from), className, marked };
+    });
+  });
+}
+
+/** A changed run as one column has it: what goes, then what comes. Rows of one side each. */
+export function toOneColumn(rows: readonly DiffRow[]): readonly DiffRow[] {
+  const column: DiffRow[] = [];
+  let coming: DiffRow[] = [];
+  for (const row of rows) {
+    if (row.kind === 'changed') {
+      if (row.before) column.push({ ...row, after: undefined });
+      if (row.after) coming.push({ ...row, before: undefined });
+    } else {
+      column.push(...coming, row);
+      coming = [];
+    }
+  }
+  return [...column, ...coming];
+}
+
+/** The rows with the folded stretches that somebody opened, by their place, in full. */
+export const unfold = (rows: readonly DiffRow[], opened: ReadonlySet<DiffRow>): readonly DiffRow[] =>
+  rows.flatMap((row) => (row.kind === 'folded' && opened.has(row) ? row.rows : [row]));
