@@ -50,12 +50,21 @@ export async function visit(t: TestContext, daemon: DaemonUnderTest, options: Vi
 
 /** Opens a new workstream, which is in front; answers its id. */
 export async function openWorkstream(page: Page, name: string): Promise<string> {
+  await openDrawer(page);
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await button(page, 'Create').click();
   await page.getByRole('heading', { name, level: 1 }).waitFor();
-  const id = await page.getByRole('tab', { name, selected: true }).getAttribute('id');
+  // On a phone the tab lies in the closed drawer.
+  const id = await page.getByRole('tab', { name, selected: true, includeHidden: true }).getAttribute('id');
   return id?.replace('tab-', '') ?? '';
+}
+
+/** On a phone the list of workstreams is a drawer. */
+export async function openDrawer(page: Page): Promise<void> {
+  await page.locator('.link-state').waitFor({ state: 'attached' });
+  const menu = page.getByRole('button', { name: /^Workstreams/ });
+  if (await menu.isVisible()) await menu.tap();
 }
 
 /** Types a message and sends it by Enter. */
@@ -76,7 +85,7 @@ export const state = (page: Page, name: string) => page.locator(`.state-word.${n
 /** The button with exactly this name. */
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-const PHONE = { viewport: { width: 375, height: 667 }, isMobile: true, hasTouch: true };
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { blocksOf, button, openWorkstream, send, state, visit } from './browser.ts';
 import { startDaemon } from './daemon.ts';
 import { startScriptedModel } from './scripted-model.ts';
-import { callTools, say, stall, think } from './scripted-steps.ts';
+import { say, stall, think } from './scripted-steps.ts';
 
 const model = await startScriptedModel();
 const daemon = await startDaemon({ model: model.url });
@@ -142,24 +142,3 @@ const isInView = (element: Locator) =>
     const { top, bottom } = shown.getBoundingClientRect();
     return view !== undefined && top < view.bottom && bottom > view.top;
   });
-
-test('on a phone everything is in reach and nothing scrolls sideways', async (t) => {
-  const { page } = await visit(t, daemon, { phone: true });
-  await openWorkstream(page, 'phone');
-  const wide = 'a-very-long-word-that-fits-nowhere-'.repeat(8);
-  const command = `echo ${wide}`;
-  model.when('wide', callTools({ name: 'bash', arguments: { command } }), say(`\`\`\`\n${wide}\n\`\`\`\n\n${wide}`));
-  await page.getByRole('textbox', { name: 'Message' }).fill(`wide ${wide}`);
-  await button(page, 'Send').tap();
-  for (const name of ['Approve', 'Deny…', 'Always allow…', 'Stop', 'Saved conversations', 'Log out']) {
-    await button(page, name).click({ trial: true }); // in view, and nothing lies over it
-  }
-  assert.equal(await overflowOf(page), 0);
-  await button(page, 'Approve').tap();
-  await page.locator('.answer .code').waitFor();
-  await state(page, 'idle');
-  assert.equal(await overflowOf(page), 0);
-});
-
-const overflowOf = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

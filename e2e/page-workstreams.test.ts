@@ -68,7 +68,7 @@ test('a closed conversation is saved and comes back as it was', async (t) => {
   await button(page, 'Saved conversations').click();
   await page
     .getByRole('dialog')
-    .getByRole('button', { name: /^think about lunch 2 messages/ })
+    .getByRole('button', { name: /^kept think about lunch · 2 messages/ })
     .click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'kept', level: 1 }).waitFor();
@@ -80,7 +80,7 @@ test('a command is offered while it is typed, and its answer is shown', async (t
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'commands');
   await page.getByRole('textbox', { name: 'Message' }).fill('/na');
-  await page.getByRole('list', { name: 'Commands' }).getByRole('button', { name: '/name' }).click();
+  await page.getByRole('option', { name: '/name' }).click();
   await page.keyboard.type('by command');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'by command' }).waitFor();

@@ -3,7 +3,16 @@ import { systemTimers } from '../../../protocol/client/timers.ts';
 import { createGatewayClient } from '../../../protocol/client/ws-client.ts';
 import { App } from './state/app.ts';
 import { createLogin } from './state/login.ts';
+import { ThemeChoice } from './state/theme.ts';
 import { Page } from './views/page.tsx';
+import { followVisibleHeight } from './views/visible-height.ts';
+
+const theme = new ThemeChoice({
+  memory: localStorage,
+  apply(choice) {
+    document.documentElement.dataset.theme = choice;
+  },
+});
 
 const app = new App({
   login: createLogin((...request) => window.fetch(...request)),
@@ -16,8 +25,10 @@ const app = new App({
   schedule: onNextFrame,
   isVisible: () => document.visibilityState === 'visible',
   memory: sessionStorage,
+  theme,
   newKey: () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
+  now: () => performance.timeOrigin + systemTimers.now(),
   fragment: {
     read: () => location.hash.slice(1),
     clear: () => history.replaceState(null, '', location.pathname + location.search),
@@ -29,8 +40,10 @@ if (root) render(<Page app={app} />, root);
 window.addEventListener('hashchange', () => {
   if (location.hash.startsWith('#login=')) void app.start();
 });
+window.addEventListener('storage', () => theme.follow());
 document.addEventListener('visibilitychange', () => app.onVisible());
 window.addEventListener('online', () => app.onVisible());
+followVisibleHeight();
 void app.start();
 
 /** A hidden page draws no frames, yet its title must say that somebody is asked. */

@@ -9,6 +9,8 @@ import { openTab } from './tab.ts';
 function open() {
   const fake = createFakeClient();
   const shown: string[] = [];
+  const kept: string[] = [];
+  const drafts = { find: () => '', keep: (_wsId: string, text: string) => void kept.push(text) };
   let keys = 0;
   const actions = createActions({
     client: fake.client,
@@ -19,9 +21,11 @@ function open() {
     client: fake.client,
     schedule: (run) => run(),
     isInFront: () => true,
+    drafts,
+    onRetitled: () => undefined,
     onGone: () => undefined,
   });
-  return { ...fake, actions, shown, tab };
+  return { ...fake, actions, shown, kept, tab };
 }
 
 test('a sent draft leaves the composer', async () => {
@@ -31,6 +35,21 @@ test('a sent draft leaves the composer', async () => {
   await actions.submit(tab);
   assert.deepEqual(calls, [['workstream.send', { wsId: 'w', message: 'hello', idempotencyKey: 'key1' }]]);
   assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', undefined, undefined]);
+});
+
+test('a message on its way is kept as a draft until the daemon has it', async () => {
+  const { actions, tab, answer, kept } = open();
+  const taken = Promise.withResolvers<void>();
+  answer('workstream.send', async () => {
+    await taken.promise;
+    return { status: 'ok' };
+  });
+  tab.draft.value = 'hello';
+  const sent = actions.submit(tab);
+  assert.equal(kept.at(-1), 'hello');
+  taken.resolve();
+  await sent;
+  assert.equal(kept.at(-1), '');
 });
 
 test('a message that was on its way when the connection died goes once more under the same key', async () => {

@@ -51,6 +51,16 @@ export function createActions({ client, workstreams, newKey }: Port) {
     update: (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>) =>
       attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change })),
 
+    /** Why not, or undefined when it was done. An empty name goes back to the generated one. */
+    async rename(tab: Tab, name: string): Promise<string | undefined> {
+      try {
+        await client.call('workstream.update', { wsId: tab.wsId, name });
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+
     loadEarlier: (tab: Tab) =>
       attempt(tab, async () => {
         const before = tab.conversation.peek()?.firstSeq;

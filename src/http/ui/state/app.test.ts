@@ -7,6 +7,7 @@ import { App } from './app.ts';
 import { snapshot } from './conversation-fixture.ts';
 import { createFakeClient } from './fake-client.ts';
 import { LoginError } from './login.ts';
+import { ThemeChoice } from './theme.ts';
 
 const hello: HelloOk = {
   type: 'hello-ok',
@@ -20,6 +21,7 @@ const hello: HelloOk = {
 function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) {
   const fake = createFakeClient();
   const browser = { authenticated, authEnabled, fragment, scopes: ['read', 'write', 'approve'] };
+  const stored = new Map<string, string>();
   const logins: unknown[] = [];
   /** How long the next status answers take. */
   const statuses: Promise<void>[] = [];
@@ -48,8 +50,13 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
     },
     schedule: (run) => run(),
     isVisible: () => true,
-    memory: { getItem: () => null, setItem: () => undefined },
+    memory: {
+      getItem: (key) => stored.get(key) ?? null,
+      setItem: (key, value) => void stored.set(key, value),
+    },
+    theme: new ThemeChoice({ memory: { getItem: () => null, setItem: () => undefined }, apply: () => undefined }),
     newKey: () => 'key',
+    now: () => 0,
     fragment: {
       read: () => browser.fragment,
       clear: () => {
@@ -62,7 +69,7 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
     const { value } = app.phase;
     return value.kind === 'login' ? [value.kind, value.problem] : [value.kind];
   };
-  return { ...fake, app, browser, logins, statuses, status, phase };
+  return { ...fake, app, browser, stored, logins, statuses, status, phase };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -159,4 +166,31 @@ test('workstreams that wait for a person are counted, in whatever tab', async ()
   deliver('w').onSnapshot(snapshot(), 'e:0');
   deliver('w').onEvent({ type: 'ws_state', ws_id: 'w', state: 'attention' }, 'e:1');
   assert.equal(app.waiting.value, 1);
+});
+
+test('a daemon that comes back as another version makes the page outdated', async () => {
+  const { app, status } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  assert.equal(app.isOutdated.value, false);
+  status({ kind: 'open', hello: { ...hello, server: { ...hello.server, version: '2' } } });
+  assert.equal(app.isOutdated.value, true);
+});
+
+test('a draft outlives a login that ended, and not a logout', async () => {
+  const { app, status, stored, browser } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  await settled();
+  const tab = () => (app.phase.value.kind === 'desk' ? app.phase.value.desk.workstreams.front.value : undefined);
+  const first = tab();
+  assert.ok(first);
+  first.draft.value = 'half a thought';
+  status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
+  await app.logIn({ code: 'good' });
+  status({ kind: 'open', hello });
+  await settled();
+  assert.equal(tab()?.draft.value, 'half a thought');
+  await app.logOut();
+  assert.deepEqual([stored.get('headgate.drafts'), browser.authenticated], ['[]', false]);
 });

@@ -4,8 +4,10 @@ import type { ConnectionStatus, GatewayClient, GatewayClientOptions } from '../.
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
 import { type Actions, createActions } from './actions.ts';
 import { toBanners } from './banners.ts';
+import { Drafts } from './drafts.ts';
 import { type AuthStatus, type Credential, findLoginCode, type Login } from './login.ts';
 import { tabState } from './tab.ts';
+import type { ThemeChoice } from './theme.ts';
 import { Workstreams } from './workstreams.ts';
 
 /** What the page needs of the browser; tests give their own. */
@@ -14,8 +16,12 @@ export interface Browser {
   openClient(options: Pick<GatewayClientOptions, 'onStatus' | 'onGap'>): GatewayClient;
   schedule(run: () => void): void;
   isVisible(): boolean;
+  /** Of this tab: it survives a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
+  theme: ThemeChoice;
   newKey(): string;
+  /** Milliseconds since 1970. */
+  now(): number;
   /** The part of the address after `#`, and its removal. */
   fragment: { read(): string; clear(): void };
 }
@@ -35,11 +41,18 @@ export type Phase =
 /** The page as a whole: logged in or not, connected or not, how the daemon is. */
 export class App {
   readonly #browser: Browser;
+  readonly #drafts: Drafts;
+  readonly theme: ThemeChoice;
+  readonly now: () => number;
   #entries = 0;
+  /** The version that the page came from, as the first hello said. */
+  #ownVersion: string | undefined;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
   readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
   /** The connection was lost and is not back: attempts come and go meanwhile. */
   readonly lost = signal(false);
+  /** The daemon is another version than the one that this page came from. */
+  readonly isOutdated = signal(false);
   readonly health = signal<HealthSummary | undefined>(undefined);
   readonly auth = signal<AuthStatus>({ authenticated: false, authEnabled: true, scopes: [] });
   readonly canApprove = computed(() => !this.auth.value.authEnabled || this.auth.value.scopes.includes('approve'));
@@ -47,6 +60,7 @@ export class App {
     toBanners({
       connection: this.connection.value,
       lost: this.lost.value,
+      isOutdated: this.isOutdated.value,
       health: this.health.value,
       autoApprove: this.#front()?.conversation.value?.autoApprove ?? false,
     }),
@@ -56,6 +70,9 @@ export class App {
 
   constructor(browser: Browser) {
     this.#browser = browser;
+    this.#drafts = new Drafts(browser.memory);
+    this.theme = browser.theme;
+    this.now = browser.now;
   }
 
   /** At load, and again when the address gets a new login link. */
@@ -79,6 +96,7 @@ export class App {
 
   async logOut(): Promise<void> {
     await this.#browser.login.logout();
+    this.#drafts.clear();
     this.#leave(undefined);
   }
 
@@ -109,7 +127,7 @@ export class App {
       onStatus: (status) => this.#onStatus(status),
       onGap: () => this.#readHealth(),
     });
-    const workstreams = new Workstreams({ client, schedule, isVisible, memory });
+    const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
     const desk: Desk = { client, workstreams, actions: createActions({ client, workstreams, newKey }) };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
@@ -129,12 +147,14 @@ export class App {
   #onStatus(status: ConnectionStatus): void {
     this.connection.value = status;
     if (status.kind === 'open' || status.kind === 'waiting') this.lost.value = status.kind === 'waiting';
-    if (status.kind === 'open') this.#onOpen();
+    if (status.kind === 'open') this.#onOpen(status.hello.server.version);
     else if (status.kind === 'waiting') this.#checkLogin();
     else if (status.kind === 'closed' && isLoggedOut(status.error)) this.#leave('You have been logged out.');
   }
 
-  #onOpen(): void {
+  #onOpen(version: string): void {
+    this.#ownVersion ??= version;
+    this.isOutdated.value = version !== this.#ownVersion;
     this.#readHealth();
     this.#desk()?.workstreams.refreshLater();
   }

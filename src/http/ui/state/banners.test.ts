@@ -20,7 +20,13 @@ const healthy: HealthSummary = {
   sandbox: { active: true },
   notices: [],
 };
-const calm = { connection: { kind: 'connecting' as const }, lost: false, health: healthy, autoApprove: false };
+const calm = {
+  connection: { kind: 'connecting' as const },
+  lost: false,
+  isOutdated: false,
+  health: healthy,
+  autoApprove: false,
+};
 const shown = (situation: Partial<Parameters<typeof toBanners>[0]>) =>
   toBanners({ ...calm, ...situation }).map(({ id, level, action }) => ({ id, level, action }));
 
@@ -43,12 +49,13 @@ test('everything that is wrong is told, the most pressing first', () => {
     notices: ['The demo model answers.', 'OPENAI_API_KEY was refused by openai.'],
     backend: { status: 'down', circuitState: 'open' },
   };
-  assert.deepEqual(shown({ health, autoApprove: true }), [
+  assert.deepEqual(shown({ health, autoApprove: true, isOutdated: true }), [
     { id: 'store', level: 'error', action: undefined },
     { id: 'auto-approve', level: 'warning', action: 'ask-again' },
     { id: 'notice0', level: 'info', action: undefined },
     { id: 'notice1', level: 'warning', action: undefined },
     { id: 'sandbox', level: 'warning', action: undefined },
+    { id: 'version', level: 'info', action: 'reload' },
   ]);
 });
 

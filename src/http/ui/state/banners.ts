@@ -7,25 +7,28 @@ export interface Banner {
   level: 'info' | 'warning' | 'error';
   text: string;
   /** What the page can do about it. */
-  action?: 'retry' | 'ask-again';
+  action?: 'retry' | 'ask-again' | 'reload';
 }
 
 interface Situation {
   connection: ConnectionStatus;
   /** The connection was lost and is not back. */
   lost: boolean;
+  /** The page came from another version of the daemon. */
+  isOutdated: boolean;
   health: HealthSummary | undefined;
   autoApprove: boolean;
 }
 
 /** What to tell, the most pressing first. */
-export function toBanners({ connection, lost, health, autoApprove }: Situation): Banner[] {
+export function toBanners({ connection, lost, isOutdated, health, autoApprove }: Situation): Banner[] {
   return [
     ...connectionBanners(connection, lost),
     ...storeBanners(health),
     ...approvalBanners(autoApprove),
     ...modelBanners(health),
     ...sandboxBanners(health),
+    ...versionBanners(isOutdated),
   ];
 }
 
@@ -49,7 +52,8 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
         {
           id: 'connection',
           level: 'error',
-          text: `Disconnected: ${connection.error?.message ?? 'closed'}. Reload the page to try again.`,
+          text: `Disconnected: ${connection.error?.message ?? 'closed'}.`,
+          action: 'reload',
         },
       ];
   }
@@ -91,6 +95,18 @@ function modelBanners(health: HealthSummary | undefined): Banner[] {
 
 /** A notice that says the demo answers is news, not trouble. */
 const levelOf = (notice: string) => (/\bdemo\b/i.test(notice) ? 'info' : 'warning');
+
+const versionBanners = (isOutdated: boolean): Banner[] =>
+  isOutdated
+    ? [
+        {
+          id: 'version',
+          level: 'info',
+          text: 'Headgate has been updated. Reload the page to get the new one; drafts stay.',
+          action: 'reload',
+        },
+      ]
+    : [];
 
 function sandboxBanners(health: HealthSummary | undefined): Banner[] {
   if (!health || health.sandbox.active || health.notices.some((notice) => /sandbox/i.test(notice))) return [];

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCommands, isCommand } from './commands.ts';
+import { findSuggestions, isCommand, resumeSearch } from './commands.ts';
+
+const known = {
+  models: ['claude', 'qwen3'],
+  saved: [
+    { name: 'garden', title: 'garden' },
+    { name: '0123456789abcdef', title: 'Which herbs?' },
+  ],
+};
+const drafts = (draft: string) => findSuggestions(draft, known).map((suggestion) => suggestion.draft);
 
 test('a slash and a word is a command, a path is a message', () => {
   assert.deepEqual(['/help', '/name new name', ' /clear', '/etc/hosts is odd', 'see /help', '/', '//'].map(isCommand), [
@@ -14,11 +23,25 @@ test('a slash and a word is a command, a path is a message', () => {
   ]);
 });
 
-test('the beginning of a command offers the rest', () => {
-  assert.deepEqual(
-    findCommands('/n').map(({ name }) => name),
-    ['/new', '/name'],
-  );
-  assert.deepEqual(findCommands('/new'), []);
-  assert.deepEqual(findCommands('hello'), []);
+test('the beginning of a command offers the rest, ready for what the command takes', () => {
+  assert.deepEqual(drafts('/'), ['/help', '/clear', '/new', '/model ', '/resume ', '/name ']);
+  assert.deepEqual(drafts('/n'), ['/new', '/name ']);
+  assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);
+});
+
+test('models and saved conversations are offered as arguments', () => {
+  assert.deepEqual(drafts('/model '), ['/model claude', '/model qwen3']);
+  assert.deepEqual(drafts('/model QW'), ['/model qwen3']);
+  assert.deepEqual(drafts('/model qwen3'), []);
+  assert.deepEqual(drafts('/resume herb'), ['/resume 0123456789abcdef']);
+  assert.deepEqual(drafts('/name x'), []);
+});
+
+test('only /resume asks for saved conversations', () => {
+  assert.deepEqual(['/resume', '/resume ', '/resume my her', '/model x'].map(resumeSearch), [
+    undefined,
+    '',
+    'my her',
+    undefined,
+  ]);
 });

@@ -1,9 +1,10 @@
-import { type Signal, signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import type { Subscription } from '../../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { WorkstreamRow } from '../../../../protocol/methods/workstream.ts';
 import type { StreamEvent, WorkstreamState } from '../../../../protocol/stream-events.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation.ts';
+import type { Drafts } from './drafts.ts';
 
 /** One loaded workstream, followed from the moment its tab exists. */
 export interface Tab {
@@ -26,13 +27,25 @@ interface TabPort {
   /** Runs the callback soon, once per drawn frame. */
   schedule(run: () => void): void;
   isInFront(wsId: string): boolean;
+  drafts: Pick<Drafts, 'find' | 'keep'>;
+  /** Something happened that the list's row tells and no event: its title is another. */
+  onRetitled(): void;
   /** The daemon does not know the workstream any more. */
   onGone(): void;
 }
 
-export function openTab(row: WorkstreamRow, { client, schedule, isInFront, onGone }: TabPort): Tab {
+export function openTab(
+  first: WorkstreamRow,
+  { client, schedule, isInFront, drafts, onRetitled, onGone }: TabPort,
+): Tab {
   const conversation = signal<Conversation | undefined>(undefined);
+  const { wsId } = first;
+  const row = signal(first);
   const unread = signal(false);
+  const draft = signal(drafts.find(wsId));
+  const sending = signal<string | undefined>(undefined);
+  // What is on its way is kept too: it is a draft again when the page is reloaded before the daemon has it.
+  const stopKeeping = effect(() => drafts.keep(wsId, draft.value === '' ? (sending.value ?? '') : draft.value));
   let queue: StreamEvent[] = [];
 
   const flush = () => {
@@ -41,9 +54,10 @@ export function openTab(row: WorkstreamRow, { client, schedule, isInFront, onGon
     const shown = conversation.peek();
     if (!shown || events.length === 0) return;
     conversation.value = events.reduce(foldEvent, shown);
-    if (events.some(isNews) && !isInFront(row.wsId)) unread.value = true;
+    if (events.some(isNews) && !isInFront(wsId)) unread.value = true;
+    if (events.some((event) => changesTitle(event, row.peek()))) onRetitled();
   };
-  const subscription: Subscription = client.subscribe(row.wsId, {
+  const subscription: Subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
       queue = []; // what came before is in the snapshot
       conversation.value = toConversation(snapshot);
@@ -54,14 +68,17 @@ export function openTab(row: WorkstreamRow, { client, schedule, isInFront, onGon
     onError: onGone,
   });
   return {
-    wsId: row.wsId,
-    row: signal(row),
+    wsId,
+    row,
     conversation,
     unread,
-    draft: signal(''),
-    sending: signal(undefined),
+    draft,
+    sending,
     problem: signal(undefined),
-    close: () => subscription.close(),
+    close() {
+      stopKeeping();
+      subscription.close();
+    },
   };
 }
 
@@ -75,6 +92,10 @@ export function tabName(tab: Tab): string {
 
 /** The state as the log says, or as the list said before the log was read. */
 export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
+
+/** The first message gives a title, a new beginning takes it. */
+const changesTitle = ({ type }: StreamEvent, { title }: WorkstreamRow) =>
+  title === null ? type === 'user_turn' : type === 'clear_ui';
 
 const isNews = ({ type }: StreamEvent) =>
   type === 'content' || type === 'error' || type === 'approve_request' || type === 'user_turn';

@@ -17,6 +17,7 @@ function open(remembered: string | null = null) {
     client: fake.client,
     schedule: (run) => run(),
     isVisible: () => true,
+    drafts: { find: (wsId) => (wsId === 'a' ? 'half a thought' : ''), keep: () => undefined },
     memory: {
       getItem: () => stored.front,
       setItem: (_key, value) => {
@@ -99,13 +100,49 @@ test('a generated name gives way to the title, and to “main” for the first w
   );
 });
 
-test('a question in a workstream without a tab brings the list up to date', async () => {
-  const { list, setListed, emit, ids } = open();
+test('a workstream that somebody opens or closes elsewhere comes and goes at once', async () => {
+  const { list, setListed, emit, ids, calls } = open();
   await list('a');
   setListed('a', 'b');
-  emit('approval.requested', { approvalId: 'q', wsId: 'b', sessionKey: 'b', kind: 'tools', items: [], expiresAtMs: 1 });
+  emit('workstream.opened', { wsId: 'b' });
   await new Promise(setImmediate);
   assert.deepEqual(ids(), ['a', 'b']);
+  setListed('a');
+  emit('workstream.closed', { wsId: 'b' });
+  await new Promise(setImmediate);
+  assert.deepEqual(ids(), ['a']);
+  emit('workstream.closed', { wsId: 'b' });
+  emit('workstream.opened', { wsId: 'a' });
+  assert.equal(calls.length, 3, 'what is known already is not asked for');
+});
+
+test('one step along the list goes round at its ends', async () => {
+  const { workstreams, list } = open();
+  await list('a', 'b');
+  const fronts = ([1, 1, -1] as const).map((by) => {
+    workstreams.step(by);
+    return workstreams.front.value?.wsId;
+  });
+  assert.deepEqual(fronts, ['b', 'a', 'b']);
+});
+
+test('the first message brings the title, a new beginning takes it', async () => {
+  const { list, deliver, calls } = open();
+  await list('a');
+  deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  deliver('a').onEvent({ type: 'user_turn', message: 'hi', run_id: 'r', source: 'person' }, 'e:1');
+  deliver('a').onEvent({ type: 'content', text: 'hello' }, 'e:2');
+  deliver('a').onEvent({ type: 'clear_ui', after_seq: 2 }, 'e:3');
+  assert.equal(calls.length, 2, 'without a title there is none to take');
+});
+
+test('a draft from before a reload is in its tab', async () => {
+  const { workstreams, list } = open();
+  await list('a', 'b');
+  assert.deepEqual(
+    workstreams.tabs.value.map(({ draft }) => draft.value),
+    ['half a thought', ''],
+  );
 });
 
 test('a workstream that is made comes to the front', async () => {
@@ -115,23 +152,4 @@ test('a workstream that is made comes to the front', async () => {
   answer('workstream.create', () => ({ wsId: 'new', name: 'x', resumed: false, messageCount: 0 }));
   await workstreams.create({ name: 'x' });
   assert.deepEqual([workstreams.front.value?.wsId, calls[1]], ['new', ['workstream.create', { name: 'x' }]]);
-});
-
-test('saved conversations leave out those that are open', async () => {
-  const { workstreams, answer } = open();
-  const saved = (wsId: string, loaded: boolean) => ({
-    wsId,
-    loaded,
-    alias: null,
-    name: wsId,
-    title: null,
-    createdMs: 1,
-    updatedMs: 1,
-    messageCount: 1,
-  });
-  answer('workstream.saved', () => ({ workstreams: [saved('a', true), saved('b', false)] }));
-  assert.deepEqual(
-    (await workstreams.saved()).map(({ wsId }) => wsId),
-    ['b'],
-  );
 });

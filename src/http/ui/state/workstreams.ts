@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { ParamsInput, Result } from '../../../../protocol/index.ts';
+import type { ParamsInput } from '../../../../protocol/index.ts';
 import type { WorkstreamRow } from '../../../../protocol/methods/workstream.ts';
+import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
 
 interface Port {
@@ -11,9 +12,9 @@ interface Port {
   isVisible(): boolean;
   /** Where the tab in front is remembered over a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
+  drafts: Pick<Drafts, 'find' | 'keep'>;
 }
 
-export type SavedRow = Result<'workstream.saved'>['workstreams'][number];
 const MEMORY_KEY = 'headgate.front';
 
 /** The loaded workstreams as tabs, in the daemon's order, and which one is in front. */
@@ -27,12 +28,15 @@ export class Workstreams {
     this.#port = port;
     this.#front.value = port.memory.getItem(MEMORY_KEY) ?? undefined;
     const { client } = port;
-    // No event tells of workstreams that others make or close: the list is read again whenever something hints at it.
+    client.on('workstream.opened', ({ wsId }) => {
+      if (!this.#isOpen(wsId)) this.refreshLater();
+    });
+    client.on('workstream.closed', ({ wsId }) => {
+      if (this.#isOpen(wsId)) this.refreshLater();
+    });
+    // Titles and times come with the list alone.
     client.on('tick', () => this.refreshLater());
     client.on('health', () => this.refreshLater());
-    client.on('approval.requested', ({ wsId }) => {
-      if (!this.tabs.peek().some((tab) => tab.wsId === wsId)) this.refreshLater();
-    });
   }
 
   async refresh(): Promise<void> {
@@ -57,6 +61,14 @@ export class Workstreams {
     if (tab) tab.unread.value = false;
   }
 
+  /** The neighbour in the list comes to the front; after the last one the first. */
+  step(by: 1 | -1): void {
+    const tabs = this.tabs.peek();
+    const at = tabs.findIndex(({ wsId }) => wsId === this.#front.peek());
+    const next = tabs[(at + by + tabs.length) % tabs.length];
+    if (next) this.select(next.wsId);
+  }
+
   /** Makes or reopens a workstream and brings it to the front. */
   async create(params: ParamsInput<'workstream.create'>): Promise<void> {
     const { wsId } = await this.#port.client.call('workstream.create', params);
@@ -73,13 +85,12 @@ export class Workstreams {
     await this.refresh();
   }
 
-  async saved(): Promise<readonly SavedRow[]> {
-    const { workstreams } = await this.#port.client.call('workstream.saved', { limit: 100 });
-    return workstreams.filter(({ loaded }) => !loaded);
-  }
-
   dispose(): void {
     for (const tab of this.tabs.peek()) tab.close();
+  }
+
+  #isOpen(wsId: string): boolean {
+    return this.tabs.peek().some((tab) => tab.wsId === wsId);
   }
 
   #adopt(row: WorkstreamRow, tab: Tab | undefined): Tab {
@@ -87,11 +98,13 @@ export class Workstreams {
       tab.row.value = row;
       return tab;
     }
-    const { client, schedule, isVisible } = this.#port;
+    const { client, schedule, isVisible, drafts } = this.#port;
     return openTab(row, {
       client,
       schedule,
+      drafts,
       isInFront: (wsId) => isVisible() && this.#front.peek() === wsId,
+      onRetitled: () => this.refreshLater(),
       onGone: () => this.refreshLater(),
     });
   }

@@ -83,20 +83,26 @@ function Choices({ question, busy, onApprove, go, decide }: ChoicesProps) {
   if (question === 'outcome')
     return (
       <div class="decide">
-        <button type="button" disabled={busy} onClick={onApprove}>
+        <button type="button" disabled={busy} data-decision="approve" onClick={onApprove}>
           Run again
         </button>
-        <button type="button" class="primary" disabled={busy} onClick={() => void decide({ approved: false })}>
+        <button
+          type="button"
+          class="primary"
+          disabled={busy}
+          data-decision="deny"
+          onClick={() => void decide({ approved: false })}
+        >
           Skip
         </button>
       </div>
     );
   return (
     <div class="decide">
-      <button type="button" class="primary" disabled={busy} onClick={onApprove}>
+      <button type="button" class="primary" disabled={busy} data-decision="approve" title="Alt+Y" onClick={onApprove}>
         Approve
       </button>
-      <button type="button" disabled={busy} onClick={go('deny')}>
+      <button type="button" disabled={busy} data-decision="deny" title="Alt+N" onClick={go('deny')}>
         Deny…
       </button>
       <button type="button" class="quiet last" disabled={busy} onClick={go('always')}>
@@ -128,8 +134,10 @@ function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onD
         onInput={({ currentTarget }) => {
           feedback.value = currentTarget.value;
         }}
-        onKeyDown={({ key }) => {
-          if (key === 'Escape') onBack();
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.preventDefault(); // it goes one step back, it does not stop what runs
+          onBack();
         }}
       />
       <button type="submit" class="danger" disabled={busy}>

@@ -17,7 +17,7 @@ export function Banners({ app, desk }: { app: App; desk: Desk }) {
             {banner.text} {banner.action === 'retry' && <Countdown app={app} />}
           </span>
           <BannerAction banner={banner} desk={desk} canApprove={app.canApprove.value} />
-          {banner.action === undefined && banner.level !== 'error' && (
+          {(banner.level === 'info' || (banner.level === 'warning' && banner.action === undefined)) && (
             <button
               type="button"
               class="quiet icon-only"
@@ -40,6 +40,12 @@ function BannerAction({ banner, desk, canApprove }: { banner: Banner; desk: Desk
     return (
       <button type="button" onClick={() => desk.client.retryNow()}>
         Try now
+      </button>
+    );
+  if (banner.action === 'reload')
+    return (
+      <button type="button" onClick={() => location.reload()}>
+        Reload
       </button>
     );
   const front = desk.workstreams.front.value;

@@ -1,21 +1,25 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Desk } from '../state/app.ts';
-import { findCommands, isCommand } from '../state/commands.ts';
+import type { App, Desk } from '../state/app.ts';
+import { isCommand, type Suggestion } from '../state/commands.ts';
 import { type Conversation, isBusy } from '../state/conversation.ts';
 import type { Tab } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
 import { StopButton } from './stop-button.tsx';
 import { TokenStatus } from './token-status.tsx';
+import { useSuggestions } from './use-suggestions.ts';
 
 interface ComposerProps {
+  app: App;
   desk: Desk;
   tab: Tab;
   conversation: Conversation;
 }
 
 /** Where to type. Enter sends, Shift and Enter begin a new line, a command may be given at any time. */
-export function Composer({ desk, tab, conversation }: ComposerProps) {
+export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
+  const suggestions = useSuggestions({ app, desk, tab });
+  const { offered, active } = suggestions;
   const draft = tab.draft.value;
   const busy = isBusy(conversation.state);
   const mayGo = draft.trim() !== '' && (!busy || isCommand(draft)) && tab.sending.value === undefined;
@@ -25,7 +29,8 @@ export function Composer({ desk, tab, conversation }: ComposerProps) {
     if (mayGo) void desk.actions.submit(tab);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (suggestions.onKeyDown(event)) return;
+    if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
     event.preventDefault();
     submit();
   };
@@ -34,7 +39,7 @@ export function Composer({ desk, tab, conversation }: ComposerProps) {
       <p class="problem" role="alert">
         {tab.problem.value}
       </p>
-      <CommandHints tab={tab} field={field.current} />
+      <CommandList offered={offered} active={active} onTake={suggestions.take} />
       <form
         class="composer-box"
         onSubmit={(event) => {
@@ -44,9 +49,14 @@ export function Composer({ desk, tab, conversation }: ComposerProps) {
       >
         <textarea
           ref={field}
+          id="message"
           rows={1}
           aria-label="Message"
           aria-describedby="composer-hint"
+          aria-autocomplete="list"
+          aria-controls="commands"
+          aria-activedescendant={offered.length > 0 ? `command-${active}` : undefined}
+          enterkeyhint="send"
           placeholder={busy ? 'Write the next message…' : 'Message, or / for commands'}
           value={draft}
           onInput={({ currentTarget }) => {
@@ -57,11 +67,10 @@ export function Composer({ desk, tab, conversation }: ComposerProps) {
         <div class="composer-row">
           <TokenStatus status={conversation.status} />
           <span class="composer-hint" id="composer-hint">
-            {toHint(conversation, draft)}
+            {toHint({ app, tab, conversation })}
           </span>
-          {busy ? (
-            <StopButton desk={desk} tab={tab} />
-          ) : (
+          {busy && <StopButton desk={desk} tab={tab} />}
+          {(!busy || mayGo) && (
             <button type="submit" class="primary round" aria-label="Send" title="Send" disabled={!mayGo}>
               <Icon name="send" />
             </button>
@@ -72,32 +81,53 @@ export function Composer({ desk, tab, conversation }: ComposerProps) {
   );
 }
 
-function CommandHints({ tab, field }: { tab: Tab; field: HTMLTextAreaElement | null }) {
-  const commands = findCommands(tab.draft.value);
-  if (commands.length === 0) return null;
+interface CommandListProps {
+  offered: readonly Suggestion[];
+  active: number;
+  onTake(suggestion: Suggestion): void;
+}
+
+/** The list of a combobox whose field is the composer: the focus stays there, the list only shows which one is meant. */
+function CommandList({ offered, active, onTake }: CommandListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [active]);
   return (
-    <ul class="commands" aria-label="Commands">
-      {commands.map(({ name, hint }) => (
-        <li key={name}>
+    <>
+      <div
+        ref={list}
+        class={`commands ${offered.length === 0 ? 'none' : ''}`}
+        id="commands"
+        role="listbox"
+        aria-label="Commands"
+      >
+        {offered.map((suggestion, index) => (
           <button
+            key={suggestion.draft}
+            id={`command-${index}`}
             type="button"
+            role="option"
             class="quiet"
-            onClick={() => {
-              tab.draft.value = name === '/help' || name === '/clear' || name === '/new' ? name : `${name} `;
-              field?.focus();
-            }}
+            tabIndex={-1}
+            aria-selected={index === active}
+            onPointerDown={(event) => event.preventDefault()} // the focus stays in the field
+            onClick={() => onTake(suggestion)}
           >
-            <b>{name}</b> <span>{hint}</span>
+            <b>{suggestion.label}</b> <span>{suggestion.hint}</span>
           </button>
-        </li>
-      ))}
-    </ul>
+        ))}
+      </div>
+      <p class="hidden-text" role="status">
+        {offered.length > 0 && `${offered.length} suggestions; arrows choose, Tab takes`}
+      </p>
+    </>
   );
 }
 
-function toHint({ state }: Conversation, draft: string): string {
+function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): string {
+  const draft = tab.draft.value;
+  if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent when it is back';
   if (state === 'attention') return 'Waiting for your decision';
-  if (isBusy(state)) return draft.trim() === '' ? 'Working' : 'Working: send when it is done';
+  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: send when it is done';
   return draft === '' ? '' : 'Enter sends, Shift+Enter for a new line';
 }
 

@@ -1,13 +1,42 @@
+import type { Signal } from '@preact/signals';
+import type { Desk } from '../state/app.ts';
 import type { Conversation } from '../state/conversation.ts';
+import { type Tab, tabName } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
+import { RenameField } from './rename-field.tsx';
 import { STATE_WORDS } from './tab-button.tsx';
 
+interface ConversationHeadProps {
+  desk: Desk;
+  tab: Tab;
+  conversation: Conversation;
+  isRenaming: Signal<boolean>;
+}
+
 /** Which workstream this is, what answers in it, and where its tools work. */
-export function ConversationHead({ name, conversation }: { name: string; conversation: Conversation }) {
+export function ConversationHead({ desk, tab, conversation, isRenaming }: ConversationHeadProps) {
   const { state, model, modelAlias, workdir } = conversation;
+  const rename = () => {
+    isRenaming.value = true;
+  };
   return (
     <header class="conversation-head">
-      <h1>{name}</h1>
+      {isRenaming.value ? (
+        <RenameField
+          name={tabName(tab)}
+          save={(changed) => desk.actions.rename(tab, changed)}
+          onDone={() => {
+            isRenaming.value = false;
+          }}
+        />
+      ) : (
+        <>
+          <h1 onDblClick={rename}>{tabName(tab)}</h1>
+          <button type="button" class="quiet icon-only head-rename" aria-label="Rename" title="Rename" onClick={rename}>
+            <Icon name="pencil" />
+          </button>
+        </>
+      )}
       <span class={`state-word ${state}`}>{STATE_WORDS[state]}</span>
       <span class="facts">
         <span class="fact" title={`Model ${model}`}>

@@ -1,6 +1,7 @@
+import type { Signal } from '@preact/signals';
 import type { App, Desk } from '../state/app.ts';
 import { isBusy } from '../state/conversation.ts';
-import { type Tab, tabName } from '../state/tab.ts';
+import type { Tab } from '../state/tab.ts';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { STATE_WORDS } from './tab-button.tsx';
@@ -10,20 +11,21 @@ interface ConversationViewProps {
   app: App;
   desk: Desk;
   tab: Tab;
+  isRenaming: Signal<boolean>;
 }
 
 /** One workstream: what was said and done, what is asked, where to type. */
-export function ConversationView({ app, desk, tab }: ConversationViewProps) {
+export function ConversationView({ app, desk, tab, isRenaming }: ConversationViewProps) {
   const conversation = tab.conversation.value;
   if (!conversation) return <p class="empty">Loading the conversation…</p>;
   return (
     <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
-      <ConversationHead name={tabName(tab)} conversation={conversation} />
+      <ConversationHead desk={desk} tab={tab} conversation={conversation} isRenaming={isRenaming} />
       <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>
-      <Composer desk={desk} tab={tab} conversation={conversation} />
+      <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
     </section>
   );
 }

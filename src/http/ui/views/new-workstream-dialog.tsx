@@ -20,7 +20,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
       <form onSubmit={(event) => void create(event)}>
         <label>
           Name
-          <input name="name" maxLength={128} autocomplete="off" placeholder="chosen for you when empty" />
+          <input name="name" maxLength={128} autocomplete="off" autofocus placeholder="chosen for you when empty" />
         </label>
         <label>
           Model

@@ -1,10 +1,17 @@
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { App } from '../state/app.ts';
+import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
 import { Banners } from './banners.tsx';
 import { ConversationView } from './conversation-view.tsx';
 import { LoginCard } from './login-card.tsx';
+import { NewWorkstreamDialog } from './new-workstream-dialog.tsx';
+import type { Overlay } from './overlay.ts';
 import { Rail } from './rail.tsx';
+import { SavedDialog } from './saved-dialog.tsx';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+import { TopBar } from './top-bar.tsx';
+import { useShortcuts } from './use-shortcuts.ts';
 
 /** Everything on the screen. */
 export function Page({ app }: { app: App }) {
@@ -20,21 +27,47 @@ export function Page({ app }: { app: App }) {
   }
 }
 
-function DeskView({ app, desk }: { app: App; desk: Extract<App['phase']['value'], { kind: 'desk' }>['desk'] }) {
+function DeskView({ app, desk }: { app: App; desk: Desk }) {
+  const overlay: Overlay = useSignal(undefined);
+  const isRenaming = useSignal(false);
+  useShortcuts({ app, desk, overlay, isRenaming });
   const front = desk.workstreams.front.value;
+  useEffect(() => {
+    isRenaming.value = false; // it was about the one before
+  }, [front, isRenaming]);
   return (
-    <div class="desk">
-      <Rail app={app} desk={desk} />
-      <main class="stage">
+    <div class={`desk ${overlay.value === 'drawer' ? 'drawn' : ''}`}>
+      <Rail app={app} desk={desk} overlay={overlay} />
+      {/* Under the open drawer of a phone nothing can be reached. */}
+      <main class="stage" inert={overlay.value === 'drawer'}>
+        <TopBar desk={desk} overlay={overlay} />
         <Banners app={app} desk={desk} />
         {front ? (
-          <ConversationView key={front.wsId} app={app} desk={desk} tab={front} />
+          <ConversationView key={front.wsId} app={app} desk={desk} tab={front} isRenaming={isRenaming} />
         ) : (
           <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>
         )}
       </main>
+      <Dialogs app={app} desk={desk} overlay={overlay} />
     </div>
   );
+}
+
+function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overlay }) {
+  const close = () => {
+    overlay.value = undefined;
+  };
+  switch (overlay.value) {
+    case 'new':
+      return <NewWorkstreamDialog app={app} desk={desk} onClose={close} />;
+    case 'saved':
+      return <SavedDialog app={app} desk={desk} onClose={close} />;
+    case 'shortcuts':
+      return <ShortcutsDialog onClose={close} />;
+    case 'drawer':
+    case undefined:
+      return null;
+  }
 }
 
 /** The title tells from another browser tab that somebody is asked. */

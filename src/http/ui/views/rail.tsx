@@ -1,69 +1,113 @@
-import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
-import { Icon } from './icons.tsx';
-import { NewWorkstreamDialog } from './new-workstream-dialog.tsx';
-import { SavedDialog } from './saved-dialog.tsx';
+import type { Theme } from '../state/theme.ts';
+import { walk } from './arrow-keys.ts';
+import { Icon, type IconName } from './icons.tsx';
+import type { Overlay } from './overlay.ts';
 import { TabButton } from './tab-button.tsx';
 
-/** The workstreams, and the way to more of them: a column beside the conversation, a strip above it on a phone. */
-export function Rail({ app, desk }: { app: App; desk: Desk }) {
-  const dialog = useSignal<'new' | 'saved' | undefined>(undefined);
+interface RailProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+}
+
+/** The workstreams, and the way to more of them: a column beside the conversation, a drawer on a phone. */
+export function Rail({ app, desk, overlay }: RailProps) {
+  const element = useRef<HTMLElement>(null);
   const tabs = desk.workstreams.tabs.value;
-  const close = () => {
-    dialog.value = undefined;
+  const isDrawn = overlay.value === 'drawer';
+  useDrawerFocus(isDrawn, element.current);
+  const show = (what: 'new' | 'saved' | 'shortcuts') => () => {
+    overlay.value = what;
+  };
+  const closeDrawer = () => {
+    if (overlay.peek() === 'drawer') overlay.value = undefined;
   };
   return (
-    <nav class="rail" aria-label="Workstreams">
-      <div class="brand">
-        <span class="mark">
-          <Icon name="gate" />
-        </span>
-        <span class="brand-name">Headgate</span>
-      </div>
-      <div class="tabs" role="tablist" aria-label="Workstreams" onKeyDown={(event) => moveFocus(event)}>
-        {tabs.map((tab) => (
-          <TabButton key={tab.wsId} tab={tab} desk={desk} isOnly={tabs.length === 1} />
-        ))}
-      </div>
-      <div class="rail-actions">
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            dialog.value = 'new';
-          }}
-        >
-          <Icon name="plus" />
-          <span>New workstream</span>
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            dialog.value = 'saved';
-          }}
-        >
-          <Icon name="archive" />
-          <span>Saved conversations</span>
-        </button>
-      </div>
-      <RailFoot app={app} />
-      {dialog.value === 'new' && <NewWorkstreamDialog app={app} desk={desk} onClose={close} />}
-      {dialog.value === 'saved' && <SavedDialog desk={desk} onClose={close} />}
-    </nav>
+    <>
+      <nav class="rail" id="rail" aria-label="Workstreams" ref={element}>
+        <div class="brand">
+          <span class="mark">
+            <Icon name="gate" />
+          </span>
+          <span class="brand-name">Headgate</span>
+          <button
+            type="button"
+            class="quiet icon-only drawer-close"
+            aria-label="Back to the conversation"
+            onClick={closeDrawer}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+        {/* A tab list may hold nothing but tabs, and beside each tab there is a button. */}
+        <div
+          role="tablist"
+          aria-label="Open workstreams"
+          aria-orientation="vertical"
+          aria-owns={tabs.map(({ wsId }) => `tab-${wsId}`).join(' ')}
+        />
+        <ul class="tabs" onKeyDown={(event) => walk(event, '[role=tab]')}>
+          {tabs.map((tab) => (
+            <TabButton key={tab.wsId} tab={tab} desk={desk} isOnly={tabs.length === 1} onChosen={closeDrawer} />
+          ))}
+        </ul>
+        <div class="rail-actions">
+          <button type="button" class="quiet" onClick={show('new')}>
+            <Icon name="plus" />
+            <span>New workstream</span>
+          </button>
+          <button type="button" class="quiet" onClick={show('saved')}>
+            <Icon name="archive" />
+            <span>Saved conversations</span>
+          </button>
+        </div>
+        <RailFoot app={app} onShortcuts={show('shortcuts')} />
+      </nav>
+      {isDrawn && <div class="drawer-shade" aria-hidden="true" onClick={closeDrawer} />}
+    </>
   );
 }
 
-function RailFoot({ app }: { app: App }) {
+const THEMES: Record<Theme, { icon: IconName; label: string }> = {
+  auto: { icon: 'auto', label: 'Colours: as the system' },
+  light: { icon: 'light', label: 'Colours: light' },
+  dark: { icon: 'dark', label: 'Colours: dark' },
+};
+
+function RailFoot({ app, onShortcuts }: { app: App; onShortcuts(): void }) {
   const { kind } = app.connection.value;
   const word = kind === 'open' ? 'Connected' : kind === 'connecting' ? 'Connecting…' : 'Disconnected';
   const version = app.health.value?.version;
+  const theme = THEMES[app.theme.current.value];
   return (
     <div class="rail-foot">
-      <span class={`link-state link-${kind}`} role="status">
+      <span
+        class={`link-state link-${kind}`}
+        role="status"
+        title={version === undefined ? word : `Headgate ${version}`}
+      >
         {word}
       </span>
-      {version !== undefined && <span class="version">{version}</span>}
+      <button
+        type="button"
+        class="quiet icon-only for-keyboards"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts (?)"
+        onClick={onShortcuts}
+      >
+        <Icon name="keyboard" />
+      </button>
+      <button
+        type="button"
+        class="quiet icon-only"
+        aria-label={theme.label}
+        title={theme.label}
+        onClick={() => app.theme.next()}
+      >
+        <Icon name={theme.icon} />
+      </button>
       {app.auth.value.authEnabled && (
         <button
           type="button"
@@ -79,13 +123,14 @@ function RailFoot({ app }: { app: App }) {
   );
 }
 
-/** Arrow keys walk along the tabs, as a tab list promises. */
-function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  if (step === undefined || event.target instanceof HTMLInputElement) return;
-  const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')];
-  const at = tabs.findIndex((tab) => tab.contains(document.activeElement));
-  const next = tabs[(at + step + tabs.length) % tabs.length];
-  event.preventDefault();
-  next?.focus();
+/** Focus goes into the drawer with its opening, and back to where it was when it closes. */
+function useDrawerFocus(isDrawn: boolean, drawer: HTMLElement | null): void {
+  useEffect(() => {
+    if (!isDrawn) return;
+    const before = document.activeElement;
+    drawer?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
+    return () => {
+      if (before instanceof HTMLElement && document.querySelector('dialog[open]') === null) before.focus();
+    };
+  }, [isDrawn, drawer]);
 }

@@ -1,42 +1,158 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import type { Desk } from '../state/app.ts';
-import type { SavedRow } from '../state/workstreams.ts';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
+import type { App, Desk } from '../state/app.ts';
+import { toMoment } from '../state/moment.ts';
+import { SavedList, type SavedRow, savedName } from '../state/saved-list.ts';
+import { walk } from './arrow-keys.ts';
 import { Dialog } from './dialog.tsx';
+import { Icon } from './icons.tsx';
+import { RenameField } from './rename-field.tsx';
 
-/** Conversations that are stored and not open, to be reopened. */
-export function SavedDialog({ desk, onClose }: { desk: Desk; onClose(): void }) {
-  const rows = useSignal<readonly SavedRow[] | undefined>(undefined);
+/** How long somebody pauses before what they typed is searched for. */
+const PAUSE_MS = 150;
+
+/** All stored conversations, to be found, reopened or renamed. */
+export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
+  const nowMs = useMemo(() => app.now(), [app]);
+  const list = useMemo(() => new SavedList(desk.client), [desk]);
+  const text = useSignal('');
   const problem = useSignal<string | undefined>(undefined);
-  const tell = (error: unknown) => {
-    problem.value = error instanceof Error ? error.message : String(error);
-  };
   useEffect(() => {
-    desk.workstreams.saved().then((saved) => {
-      rows.value = saved;
-    }, tell);
-  }, []);
-  const reopen = (row: SavedRow) => void desk.workstreams.create({ resumeWs: row.wsId }).then(onClose, tell);
+    const search = () => void list.search(text.value);
+    if (text.value === '') return search();
+    return systemTimers.after(PAUSE_MS, search);
+  }, [list, text.value]);
+  const listing = list.listing.value;
+  const open = async (row: SavedRow) => {
+    try {
+      if (row.loaded) await desk.workstreams.show(row.wsId);
+      else await desk.workstreams.create({ resumeWs: row.wsId });
+      onClose();
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    }
+  };
   return (
     <Dialog title="Saved conversations" onClose={onClose}>
+      <div class="saved-search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Search saved conversations"
+          placeholder="Search by name or first message"
+          autocomplete="off"
+          autofocus
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown') return;
+            event.preventDefault();
+            event.currentTarget.closest('dialog')?.querySelector<HTMLElement>('.saved-main')?.focus();
+          }}
+        />
+      </div>
       <p class="problem" role="alert">
-        {problem.value}
+        {problem.value ?? list.problem.value}
       </p>
-      {rows.value?.length === 0 && <p class="empty">Nothing is saved besides what is open.</p>}
-      <ul class="saved">
-        {rows.value?.map((row) => (
-          <li key={row.wsId}>
-            <button type="button" class="quiet" onClick={() => reopen(row)}>
-              <span class="saved-name">{row.title ?? row.name}</span>
-              <span class="saved-when">
-                {`${row.messageCount} message${row.messageCount === 1 ? '' : 's'} · ${toDate(row.updatedMs)}`}
-              </span>
-            </button>
-          </li>
+      {listing?.rows.length === 0 && (
+        <p class="empty">
+          {text.value.trim() === ''
+            ? 'Nothing is saved yet. A conversation is saved as soon as something was said in it.'
+            : 'Nothing saved has these words in its name or first message.'}
+        </p>
+      )}
+      <p class="hidden-text" role="status">
+        {listing && toCount(listing.rows.length, listing.hasMore)}
+      </p>
+      <ul class="saved" onKeyDown={(event) => walk(event, '.saved-main')}>
+        {listing?.rows.map((row) => (
+          <SavedItem key={row.wsId} row={row} list={list} nowMs={nowMs} onOpen={() => void open(row)} />
         ))}
       </ul>
+      {listing?.hasMore && <More key={listing.rows.length} onReached={() => void list.more()} />}
     </Dialog>
   );
 }
 
-const toDate = (ms: number) => new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+interface SavedItemProps {
+  row: SavedRow;
+  list: SavedList;
+  nowMs: number;
+  onOpen(): void;
+}
+
+function SavedItem({ row, list, nowMs, onOpen }: SavedItemProps) {
+  const renaming = useSignal(false);
+  const name = savedName(row);
+  if (renaming.value)
+    return (
+      <li class="saved-row">
+        <RenameField
+          name={row.alias ?? ''}
+          save={(changed) => list.rename(row, changed)}
+          onDone={() => {
+            renaming.value = false;
+          }}
+        />
+      </li>
+    );
+  return (
+    <li class="saved-row">
+      <button
+        type="button"
+        class="quiet saved-main"
+        onClick={onOpen}
+        onKeyDown={({ key }) => {
+          if (key === 'F2') renaming.value = true;
+        }}
+      >
+        <span class="saved-name">
+          {name}
+          {row.loaded && <span class="tag">open</span>}
+        </span>
+        <span class="saved-when">{toFacts(row, nowMs)}</span>
+      </button>
+      <button
+        type="button"
+        class="quiet icon-only saved-rename"
+        aria-label={`Rename ${name}`}
+        title="Rename (F2)"
+        onClick={() => {
+          renaming.value = true;
+        }}
+      >
+        <Icon name="pencil" />
+      </button>
+    </li>
+  );
+}
+
+/** The next page comes when its end is scrolled into view; a keyboard has the button. */
+function More({ onReached }: { onReached(): void }) {
+  const element = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const { current: button } = element;
+    if (!button) return;
+    const sight = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) onReached();
+    });
+    sight.observe(button);
+    return () => sight.disconnect();
+  }, []);
+  return (
+    <button type="button" ref={element} class="quiet more" onClick={onReached}>
+      Show more
+    </button>
+  );
+}
+
+function toFacts({ alias, title, messageCount, updatedMs }: SavedRow, nowMs: number): string {
+  const count = `${messageCount.toLocaleString()} message${messageCount === 1 ? '' : 's'}`;
+  return [alias !== null && title, count, toMoment(updatedMs, nowMs)].filter(Boolean).join(' · ');
+}
+
+const toCount = (count: number, hasMore: boolean): string =>
+  hasMore ? `${count} conversations and more` : `${count} conversation${count === 1 ? '' : 's'}`;

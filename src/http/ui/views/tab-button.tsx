@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { WorkstreamState } from '../../../../protocol/stream-events.ts';
 import type { Desk } from '../state/app.ts';
 import { type Tab, tabName, tabState } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
+import { RenameField } from './rename-field.tsx';
 
 export const STATE_WORDS: Record<WorkstreamState, string> = {
   idle: 'idle',
@@ -13,8 +13,16 @@ export const STATE_WORDS: Record<WorkstreamState, string> = {
   error: 'stopped by an error',
 };
 
-/** One workstream in the list: its state, its name (double click or F2 renames), its close button. */
-export function TabButton({ tab, desk, isOnly }: { tab: Tab; desk: Desk; isOnly: boolean }) {
+interface TabButtonProps {
+  tab: Tab;
+  desk: Desk;
+  /** The last one cannot be closed. */
+  isOnly: boolean;
+  onChosen(): void;
+}
+
+/** One workstream in the list: its state, its name (double click or F2 renames), its close button (or Delete). */
+export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
   const renaming = useSignal(false);
   const isFront = desk.workstreams.front.value === tab;
   const state = tabState(tab);
@@ -24,16 +32,18 @@ export function TabButton({ tab, desk, isOnly }: { tab: Tab; desk: Desk; isOnly:
   };
   if (renaming.value)
     return (
-      <RenameField
-        tab={tab}
-        desk={desk}
-        onDone={() => {
-          renaming.value = false;
-        }}
-      />
+      <li class="tab">
+        <RenameField
+          name={tabName(tab)}
+          save={(changed) => desk.actions.rename(tab, changed)}
+          onDone={() => {
+            renaming.value = false;
+          }}
+        />
+      </li>
     );
   return (
-    <div class={`tab ${isFront ? 'front' : ''}`}>
+    <li class={`tab ${isFront ? 'front' : ''}`}>
       <button
         type="button"
         role="tab"
@@ -43,10 +53,14 @@ export function TabButton({ tab, desk, isOnly }: { tab: Tab; desk: Desk; isOnly:
         aria-controls="conversation"
         tabIndex={isFront ? 0 : -1}
         title={`${name}: ${STATE_WORDS[state]}. Double click to rename.`}
-        onClick={() => desk.workstreams.select(tab.wsId)}
+        onClick={() => {
+          desk.workstreams.select(tab.wsId);
+          onChosen();
+        }}
         onDblClick={rename}
         onKeyDown={({ key }) => {
           if (key === 'F2') rename();
+          if (key === 'Delete' && !isOnly) void closeTab(tab, desk);
         }}
       >
         <span class={`dot ${state}`} aria-hidden="true" />
@@ -63,6 +77,7 @@ export function TabButton({ tab, desk, isOnly }: { tab: Tab; desk: Desk; isOnly:
         <button
           type="button"
           class="quiet icon-only tab-close"
+          tabIndex={isFront ? 0 : -1}
           aria-label={`Close ${name}`}
           title="Close; the conversation stays saved"
           onClick={() => void closeTab(tab, desk)}
@@ -70,34 +85,7 @@ export function TabButton({ tab, desk, isOnly }: { tab: Tab; desk: Desk; isOnly:
           <Icon name="close" />
         </button>
       )}
-    </div>
-  );
-}
-
-function RenameField({ tab, desk, onDone }: { tab: Tab; desk: Desk; onDone(): void }) {
-  const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => {
-    field.current?.focus();
-    field.current?.select();
-  }, []);
-  const save = async () => {
-    const name = field.current?.value.trim() ?? '';
-    if (name !== '' && name !== tabName(tab)) await desk.actions.update(tab, { name });
-    onDone();
-  };
-  return (
-    <input
-      ref={field}
-      class="tab-rename"
-      aria-label="New name"
-      maxLength={128}
-      defaultValue={tabName(tab)}
-      onBlur={() => void save()}
-      onKeyDown={({ key }) => {
-        if (key === 'Enter') field.current?.blur();
-        if (key === 'Escape') onDone();
-      }}
-    />
+    </li>
   );
 }
 

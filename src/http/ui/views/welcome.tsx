@@ -19,6 +19,7 @@ export function Welcome({ tab }: { tab: Tab }) {
               type="button"
               onClick={() => {
                 tab.draft.value = text;
+                document.getElementById('message')?.focus();
               }}
             >
               {text}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Drafts } from './drafts.ts';
+
+function memoryOf(text: string | null = null) {
+  const memory = {
+    text,
+    getItem: () => memory.text,
+    setItem(_key: string, value: string) {
+      memory.text = value;
+    },
+  };
+  return memory;
+}
+
+test('a draft is there again after a reload, a sent one is not', () => {
+  const memory = memoryOf();
+  const drafts = new Drafts(memory);
+  drafts.keep('a', 'half a thought');
+  drafts.keep('b', 'sent');
+  drafts.keep('b', '');
+  const again = new Drafts(memory);
+  assert.deepEqual([again.find('a'), again.find('b')], ['half a thought', '']);
+});
+
+test('the oldest make room, and one that is too long is not kept', () => {
+  const memory = memoryOf();
+  const drafts = new Drafts(memory);
+  for (let index = 0; index < 31; index += 1) drafts.keep(`w${index}`, 'text');
+  drafts.keep('long', 'x'.repeat(32_769));
+  assert.deepEqual(
+    ['w0', 'w1', 'w30', 'long'].map((wsId) => new Drafts(memory).find(wsId)),
+    ['', 'text', 'text', ''],
+  );
+});
+
+test('what is damaged counts as nothing, and a full storage harms nobody', () => {
+  assert.equal(new Drafts(memoryOf('{"a"')).find('a'), '');
+  assert.equal(new Drafts(memoryOf('[["a",1],["b","kept"]]')).find('b'), 'kept');
+  const full = new Drafts({
+    getItem: () => null,
+    setItem() {
+      throw new Error('QuotaExceededError');
+    },
+  });
+  full.keep('a', 'text');
+  assert.equal(full.find('a'), 'text');
+});
+
+test('nothing stays behind after a logout', () => {
+  const memory = memoryOf();
+  const drafts = new Drafts(memory);
+  drafts.keep('a', 'text');
+  drafts.clear();
+  assert.equal(memory.text, '[]');
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findShortcut, keysOf } from './shortcuts.ts';
+
+const press = (code: string, more: object = {}) => ({
+  code,
+  key: code,
+  altKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  repeat: false,
+  isComposing: false,
+  ...more,
+});
+
+test('a shortcut counts also while somebody types, with its modifier only', () => {
+  const pressed = [
+    press('KeyY', { altKey: true }),
+    press('KeyK', { ctrlKey: true }),
+    press('KeyK', { metaKey: true }),
+    press('KeyY'),
+    press('KeyY', { ctrlKey: true }),
+    press('KeyY', { altKey: true, ctrlKey: true }),
+    press('KeyY', { altKey: true, shiftKey: true }),
+  ];
+  assert.deepEqual(
+    pressed.map((each) => findShortcut(each, true)),
+    ['approve', 'saved', 'saved', undefined, undefined, undefined, undefined],
+  );
+});
+
+test('a key that is held down, or that composes a letter, decides nothing', () => {
+  assert.equal(findShortcut(press('KeyY', { altKey: true, repeat: true }), false), undefined);
+  assert.equal(findShortcut(press('KeyY', { altKey: true, isComposing: true }), false), undefined);
+});
+
+test('a question mark asks for the list, unless it is typed', () => {
+  const mark = press('Slash', { key: '?', shiftKey: true });
+  assert.deepEqual([findShortcut(mark, false), findShortcut(mark, true)], ['help', undefined]);
+});
+
+test('keys are named as on the keyboard', () => {
+  assert.deepEqual(
+    [
+      keysOf('approve', false),
+      keysOf('approve', true),
+      keysOf('saved', true),
+      keysOf('next', false),
+      keysOf('help', true),
+    ],
+    [['Alt', 'Y'], ['⌥', 'Y'], ['⌘', 'K'], ['Alt', '↓'], ['?']],
+  );
+});

@@ -1,0 +1,70 @@
+export type ShortcutId =
+  | 'help'
+  | 'composer'
+  | 'new'
+  | 'saved'
+  | 'previous'
+  | 'next'
+  | 'rename'
+  | 'question'
+  | 'approve'
+  | 'deny'
+  | 'theme';
+
+interface Shortcut {
+  /** `KeyboardEvent.code`, which does not depend on what Alt makes of a letter. */
+  code: string;
+  modifier: 'alt' | 'control' | 'none';
+  does: string;
+}
+
+/** What the page answers to wherever the focus is. Only `?` has no modifier, and it counts only outside of fields. */
+export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
+  composer: { code: 'KeyM', modifier: 'alt', does: 'Write a message' },
+  previous: { code: 'ArrowUp', modifier: 'alt', does: 'Previous workstream' },
+  next: { code: 'ArrowDown', modifier: 'alt', does: 'Next workstream' },
+  new: { code: 'KeyW', modifier: 'alt', does: 'New workstream' },
+  saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
+  rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
+  question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the question that waits' },
+  approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the question that has the focus' },
+  deny: { code: 'KeyN', modifier: 'alt', does: 'Deny the question that has the focus' },
+  theme: { code: 'KeyL', modifier: 'alt', does: 'Colours: as the system, light, dark' },
+  help: { code: 'Slash', modifier: 'none', does: 'Show this list' },
+};
+
+type Pressed = Pick<
+  KeyboardEvent,
+  'code' | 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'repeat' | 'isComposing'
+>;
+
+/** The shortcut that was pressed. A key that is held down counts once, so that nothing is decided twice. */
+export function findShortcut(pressed: Pressed, isTyping: boolean): ShortcutId | undefined {
+  if (pressed.repeat || pressed.isComposing) return undefined;
+  if (pressed.key === '?' && !isTyping && modifierOf(pressed) === 'none') return 'help';
+  const found = Object.entries(SHORTCUTS).find(
+    ([, { code, modifier }]) => modifier !== 'none' && code === pressed.code && modifier === modifierOf(pressed),
+  );
+  return pressed.shiftKey ? undefined : toId(found?.[0]);
+}
+
+const toId = (name: string | undefined): ShortcutId | undefined =>
+  name !== undefined && isShortcutId(name) ? name : undefined;
+
+const isShortcutId = (name: string): name is ShortcutId => Object.hasOwn(SHORTCUTS, name);
+
+function modifierOf({ altKey, ctrlKey, metaKey }: Pressed): Shortcut['modifier'] | 'several' {
+  const held = [altKey, ctrlKey || metaKey].filter(Boolean).length;
+  if (held === 0) return 'none';
+  if (held === 2) return 'several'; // AltGr types letters
+  return altKey ? 'alt' : 'control';
+}
+
+/** The keys as they are printed on the keyboard. */
+export function keysOf(id: ShortcutId, isMac: boolean): string[] {
+  const { code, modifier } = SHORTCUTS[id];
+  const key = { ArrowUp: '↑', ArrowDown: '↓', Slash: '?' }[code] ?? code.replace('Key', '');
+  if (modifier === 'none') return [key];
+  if (modifier === 'alt') return [isMac ? '⌥' : 'Alt', key];
+  return [isMac ? '⌘' : 'Ctrl', key];
+}

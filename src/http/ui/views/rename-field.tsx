@@ -1,0 +1,55 @@
+import { useSignal } from '@preact/signals';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+
+interface RenameFieldProps {
+  name: string;
+  /** Why not, or undefined when it was done. */
+  save(name: string): Promise<string | undefined>;
+  onDone(): void;
+}
+
+/** The name of something while somebody changes it. Enter and leaving keep it, Escape does not; a refusal is said here. */
+export function RenameField({ name, save, onDone }: RenameFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const problem = useSignal<string | undefined>(undefined);
+  const problemId = useId();
+  /** Nothing more to save: it is being saved, or the field goes. */
+  const isDone = useRef(false);
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  const keep = async () => {
+    const text = field.current?.value.trim() ?? '';
+    if (isDone.current) return;
+    isDone.current = true;
+    problem.value = text === name ? undefined : await save(text);
+    if (problem.value === undefined) onDone();
+    else isDone.current = false;
+  };
+  return (
+    <span class="rename">
+      <input
+        ref={field}
+        aria-label="New name"
+        aria-invalid={problem.value !== undefined}
+        aria-describedby={problemId}
+        placeholder="none: called by its first message"
+        maxLength={128}
+        autocomplete="off"
+        defaultValue={name}
+        onBlur={() => void keep()}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.isComposing) void keep();
+          if (event.key !== 'Escape') return;
+          event.preventDefault(); // it is about this field, not about what runs
+          isDone.current = true;
+          onDone();
+        }}
+      />
+      <span class="problem" role="alert" id={problemId}>
+        {problem.value}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Desk } from '../state/app.ts';
+import { tabState } from '../state/tab.ts';
+import { Icon } from './icons.tsx';
+import type { Overlay } from './overlay.ts';
+
+/** On a phone: the way to the workstreams, and whether one of the others waits for a person. */
+export function TopBar({ desk, overlay }: { desk: Desk; overlay: Overlay }) {
+  const { tabs, front } = desk.workstreams;
+  const asks = tabs.value.some((tab) => tab !== front.value && tabState(tab) === 'attention');
+  return (
+    <div class="top-bar">
+      <button
+        type="button"
+        class="quiet icon-only"
+        aria-label={asks ? 'Workstreams; one waits for you' : 'Workstreams'}
+        aria-expanded={overlay.value === 'drawer'}
+        aria-controls="rail"
+        onClick={() => {
+          overlay.value = 'drawer';
+        }}
+      >
+        <Icon name="menu" />
+        {asks && <span class="dot attention" />}
+      </button>
+      <button
+        type="button"
+        class="quiet icon-only"
+        aria-label="Start a new workstream"
+        onClick={() => {
+          overlay.value = 'new';
+        }}
+      >
+        <Icon name="plus" />
+      </button>
+    </div>
+  );
+}
