@@ -5,6 +5,8 @@ import type { Log } from '../../log.ts';
 export interface DiskHealth {
   status(): { status: 'ok' | 'degraded'; reason?: string };
   failed(error: unknown): void;
+  /** A part of the database cannot be understood. That stays so; it is logged once. */
+  damaged(error: unknown): void;
   close(): void;
 }
 
@@ -15,6 +17,7 @@ export interface DiskHealth {
 export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; probeMs?: number }): DiskHealth {
   const stop = new AbortController();
   let reason: string | undefined;
+  let damage: string | undefined;
 
   const probeOnce = (): void => {
     try {
@@ -37,13 +40,21 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
   };
 
   return {
-    status: () => (reason === undefined ? { status: 'ok' } : { status: 'degraded', reason }),
+    status() {
+      const known = reason ?? damage;
+      return known === undefined ? { status: 'ok' } : { status: 'degraded', reason: known };
+    },
     failed(error) {
       const wasOk = reason === undefined;
       reason = messageOf(error);
       if (!wasOk) return;
       deps.log.error({ err: error }, 'the disk takes no writes');
       void probeUntilOk();
+    },
+    damaged(error) {
+      if (damage !== undefined) return;
+      damage = `a part of the database is damaged: ${messageOf(error)}`;
+      deps.log.error({ err: error }, 'a part of the database is damaged; everything else goes on');
     },
     close() {
       stop.abort();

@@ -4,14 +4,16 @@ import type { Log } from '../../log.ts';
 import { type CheckpointWorker, createCheckpointer } from './checkpointer.ts';
 import type { Connection } from './connection.ts';
 import { openUndamaged } from './damage.ts';
-import { createDiskHealth } from './disk-health.ts';
+import { createDiskHealth, type DiskHealth } from './disk-health.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { createLogHeads, type LogHeads } from './log-heads.ts';
 import { migrate } from './migrations.ts';
 import type { Database } from './schema.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
+import { faultOf } from './sqlite-errors.ts';
 import { build, statementOf } from './statements.ts';
 import type { Store, StoredEvent } from './store.ts';
+import { toReadError } from './store-fault.ts';
 import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
 import { localCheckpoint, probeDisk } from './writing-connection.ts';
@@ -73,6 +75,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     log,
     onResult: ({ walBytes }) => checkpointer.wrote(walBytes),
     onFailure: (error) => health.failed(error),
+    onDamage: (error) => health.damaged(error),
   });
   const close = once(async () => {
     queue.close();
@@ -87,7 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     }
   });
   return {
-    ...storeOver({ connection, heads, queue }),
+    ...storeOver({ connection, heads, queue, reading: readingFor(health) }),
     ...identity,
     setAside: opened.setAside,
     health: () => health.status(),
@@ -96,23 +99,36 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   };
 }
 
-function storeOver({ connection, heads, queue }: { connection: Connection; heads: LogHeads; queue: UnitQueue }) {
+type Reading = <T>(read: () => T) => T;
+
+/** Callers are told what they can do about a failed read; the writer sees SQLite's own errors. */
+const readingFor =
+  (health: DiskHealth): Reading =>
+  (read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (faultOf(error) === 'damaged') health.damaged(error);
+      throw toReadError(error);
+    }
+  };
+
+interface StoreParts {
+  connection: Connection;
+  heads: LogHeads;
+  queue: UnitQueue;
+  reading: Reading;
+}
+
+function storeOver({ connection, heads, queue, reading }: StoreParts) {
+  const all: Connection['all'] = (sql, parameters) => reading(() => connection.all(sql, parameters));
   return {
-    db: new Kysely<Database>({ dialect: sqliteDialect(connection) }),
+    db: new Kysely<Database>({ dialect: sqliteDialect({ ...connection, all }) }),
     commit: queue.commit,
     onCommitted: queue.onCommitted,
-    bounds: (wsId: string) => ({ ...heads.bounds(wsId) }),
-    async readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]> {
-      const events: StoredEvent[] = [];
-      let chars = 0;
-      for (const row of connection.iterate(READ_EVENTS, [wsId, after, limit])) {
-        const json = String(row.json);
-        events.push({ offset: Number(row.offset), json });
-        chars += json.length;
-        if (chars >= MAX_READ_CHARS) break;
-      }
-      return events;
-    },
+    bounds: (wsId: string) => reading(() => ({ ...heads.bounds(wsId) })),
+    readEvents: async (wsId: string, after: number, limit: number): Promise<StoredEvent[]> =>
+      reading(() => readPage(connection, [wsId, after, limit])),
     async markAlive(nowMs: number): Promise<void> {
       await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
     },
@@ -122,6 +138,18 @@ function storeOver({ connection, heads, queue }: { connection: Connection; heads
       heads.forget(wsId);
     },
   };
+}
+
+function readPage(connection: Connection, parameters: [wsId: string, after: number, limit: number]): StoredEvent[] {
+  const events: StoredEvent[] = [];
+  let chars = 0;
+  for (const row of connection.iterate(READ_EVENTS, parameters)) {
+    const json = String(row.json);
+    events.push({ offset: Number(row.offset), json });
+    chars += json.length;
+    if (chars >= MAX_READ_CHARS) break;
+  }
+  return events;
 }
 
 function once(action: () => Promise<void>): () => Promise<void> {

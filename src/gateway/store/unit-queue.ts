@@ -1,7 +1,8 @@
-import { GatewayError } from '../../../protocol/errors.ts';
 import type { Log } from '../../log.ts';
 import type { GroupResult, GroupWriter } from './group-writer.ts';
+import { faultOf } from './sqlite-errors.ts';
 import type { StoredEvent, Unit } from './store.ts';
+import { damaged, unavailable } from './store-fault.ts';
 
 type Listener = (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void;
 
@@ -25,6 +26,7 @@ export function createUnitQueue(deps: {
   log: Log;
   onResult(result: GroupResult): void;
   onFailure(error: unknown): void;
+  onDamage(error: unknown): void;
 }): UnitQueue {
   const listeners: Listener[] = [];
   let waiting: Waiting[] = [];
@@ -33,18 +35,31 @@ export function createUnitQueue(deps: {
   const flush = (): void => {
     const group = waiting;
     waiting = [];
-    if (group.length === 0) return;
+    if (group.length > 0) write(group);
+  };
+  const write = (group: readonly Waiting[]): void => {
     let result: GroupResult;
     try {
       result = deps.write(group.map(({ unit }) => unit));
     } catch (error) {
-      deps.onFailure(error);
-      for (const { reject } of group) reject(unavailable('The disk takes no writes', error));
+      if (faultOf(error) === 'damaged') writeApart(group, error);
+      else refuse(group, error);
       return;
     }
     deps.onResult(result);
     for (const listener of listeners) notify(listener, result.appended, deps.log);
     settle(group, result);
+  };
+  const refuse = (group: readonly Waiting[], error: unknown): void => {
+    deps.onFailure(error);
+    for (const { reject } of group) reject(unavailable('The disk takes no writes', error));
+  };
+  /** Only those that touch what is damaged are refused. */
+  const writeApart = (group: readonly Waiting[], error: unknown): void => {
+    deps.onDamage(error);
+    const [only, ...others] = group;
+    if (others.length === 0) only?.reject(damaged(error));
+    else for (const waiter of group) write([waiter]);
   };
 
   return {
@@ -78,8 +93,4 @@ function settle(group: readonly Waiting[], { outcomes }: GroupResult): void {
     if (outcome?.kind === 'done') resolve(outcome.offset);
     else reject(outcome?.error ?? new Error('a unit has no outcome'));
   }
-}
-
-function unavailable(message: string, cause?: unknown): GatewayError {
-  return new GatewayError('UNAVAILABLE', message, { retryAfterMs: 1_000, cause });
 }
