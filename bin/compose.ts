@@ -149,6 +149,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
     approvalMs: options.config.approvalTimeoutSecs * 1000,
     maxWorkstreams: options.config.server.maxWorkstreams,
+    heartbeatMs: options.config.heartbeatMinutes * 60_000,
   });
   gateway.metrics.observeProcess();
   await gateway.recover();

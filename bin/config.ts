@@ -40,6 +40,8 @@ export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
+  /** How often the main session has a turn of its own; 0: never. */
+  heartbeatMinutes: z.int().min(0).max(10_080).default(0),
   durability: z.enum(['normal', 'full']).default('normal'),
   retentionDays: z.int().min(1).max(36_500).default(30),
   approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),

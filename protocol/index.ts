@@ -12,6 +12,8 @@ import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
 import { tokenContracts } from './methods/token.ts';
+import { voicewakeContracts } from './methods/voicewake.ts';
+import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
 
 /** The protocol, whole: every method the gateway answers. Docs, clients and validation derive from it. */
@@ -20,6 +22,8 @@ export const CONTRACTS = {
   ...healthContracts,
   ...statusContracts,
   ...systemContracts,
+  ...wakeContracts,
+  ...voicewakeContracts,
   ...agentContracts,
   ...chatContracts,
   ...sessionsContracts,

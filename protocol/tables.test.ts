@@ -35,9 +35,12 @@ test('every method has a summary that is a sentence, and so has every event and 
   );
 });
 
+/** By the protocol: clients send beacons with fields of their own, and wrong types count as left out. */
+const LENIENT = ['system-event'];
+
 test('params are a strict object with a name, or nothing that is looked at', () => {
-  const others = contracts.filter(([, { params }]) => {
-    if (params instanceof z.ZodUnknown) return false;
+  const others = contracts.filter(([name, { params }]) => {
+    if (params instanceof z.ZodUnknown || LENIENT.includes(name)) return false;
     const isStrict = params instanceof z.ZodObject && params.def.catchall instanceof z.ZodNever;
     return !isStrict || params.meta()?.id === undefined;
   });

@@ -6,6 +6,8 @@ import { Approval } from '../methods/approval.ts';
 import { ChatEvent } from '../methods/chat.ts';
 import { PresenceEntry } from '../methods/connect.ts';
 import { HealthSummary } from '../methods/health.ts';
+import { VoiceWake } from '../methods/voicewake.ts';
+import { HeartbeatEvent } from '../methods/wake.ts';
 import { StreamEvent } from '../stream-events.ts';
 
 /** One row of the events that the gateway sends over a WebSocket. */
@@ -79,6 +81,16 @@ export const GATEWAY_EVENTS = {
     dropIfSlow: true,
     summary: 'The health summary was refreshed.',
     payload: HealthSummary,
+  }),
+  heartbeat: row({
+    ...broadcast,
+    summary: 'A turn of the main session that nobody typed is over.',
+    payload: HeartbeatEvent,
+  }),
+  'voicewake.changed': row({
+    ...broadcast,
+    summary: 'The words that wake voice clients were set.',
+    payload: VoiceWake,
   }),
   shutdown: row({
     ...broadcast,

@@ -2,11 +2,35 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { PresenceEntry } from './connect.ts';
 
+/** A wrong type counts as left out, as clients of the protocol expect. */
+const lenient = (max = 200) => z.string().min(1).max(max).optional().catch(undefined);
+
 export const systemContracts = {
   'system-presence': contract({
     summary: 'Who is connected, newest first: a bare array.',
     scope: 'read',
     params: z.unknown(),
     result: z.array(PresenceEntry).meta({ id: 'SystemPresenceResult' }),
+  }),
+  'system-event': contract({
+    summary: 'Tell that something happened, or that a client is alive: presence, and the main session’s next turn.',
+    scope: 'write',
+    params: z
+      .object({
+        text: z.string().max(8_192).regex(/\S/, 'text required'),
+        instanceId: lenient(),
+        host: lenient(),
+        ip: lenient(),
+        mode: lenient(),
+        version: lenient(),
+        platform: lenient(),
+        deviceFamily: lenient(),
+        modelIdentifier: lenient(),
+        reason: lenient(),
+        lastInputSeconds: z.int().min(0).optional().catch(undefined),
+        tags: z.array(z.string().min(1).max(64)).max(20).optional().catch(undefined),
+      })
+      .meta({ id: 'SystemEventParams' }),
+    result: z.strictObject({ ok: z.literal(true) }).meta({ id: 'SystemEventResult' }),
   }),
 };

@@ -25,6 +25,8 @@ import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
 import { type TokenMethodDeps, tokenMethods } from './methods/token.ts';
+import { voicewakeMethods } from './methods/voicewake.ts';
+import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { observeWorkstreams } from './observer.ts';
@@ -35,6 +37,8 @@ import { AgentEvents } from './streams/agent-events.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 import { UnseenEnds } from './streams/unseen-ends.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
+import { Heartbeats } from './wake/heartbeats.ts';
+import { createSystemEvents } from './wake/system-events.ts';
 import { Approvals } from './workstreams/approvals.ts';
 import { Commands } from './workstreams/commands.ts';
 import { createMessages } from './workstreams/history.ts';
@@ -63,6 +67,8 @@ export interface GatewayDeps {
   server: { version: string; host: string; nodeId: string; platform: string };
   approvalMs: number;
   maxWorkstreams: number;
+  /** How often the main session has a turn of its own; 0 or left out: never. */
+  heartbeatMs?: number;
   tickIntervalMs?: number;
   clock: Clock;
   ids: Ids;
@@ -98,7 +104,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const states = () => workstreams.list().map(({ data }) => data.state);
   const health = new Health({ ...deps.server, ...deps, states });
   const idempotency = createIdempotency({ store, clock, log });
-  const handlers = createHandlers(deps, { ...parts, presence, health });
+  const handlers = createHandlers(deps, { ...parts, broadcast, presence, health });
   const dispatch = createDispatch({ handlers, idempotency, metrics, clock, log });
   const sockets = createGatewayServer({
     ...deps,
@@ -122,7 +128,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const stateVersion = () => ({ presence: presence.version(), health: health.version() });
       const publish: Parameters<Health['run']>[1] = (summary) =>
         broadcast.publish('health', summary, { stateVersion: stateVersion() });
-      await Promise.all([sockets.run(signal), idempotency.run(signal), health.run(signal, publish)]);
+      await Promise.all([
+        sockets.run(signal),
+        idempotency.run(signal),
+        parts.heartbeats.run(signal),
+        health.run(signal, publish),
+      ]);
     },
     async shutdown(reason) {
       stopping.abort(new Error(reason));
@@ -162,7 +173,8 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
   });
   const snapshots = createSnapshots({ messages, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
-  const runs = new Runs({ store, ids });
+  const systemEvents = createSystemEvents({ store, clock });
+  const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, clock });
   return {
     events,
@@ -171,11 +183,19 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     snapshots,
     streams,
     runs,
+    systemEvents,
+    heartbeats: new Heartbeats({
+      ...deps,
+      ...{ workstreams, runs, systemEvents },
+      everyMs: deps.heartbeatMs ?? 0,
+      publish: (event) => around.broadcast.publish('heartbeat', event),
+    }),
     settings,
     approvals: new Approvals({ workstreams, store }),
     commands: new Commands({ store, messages, settings, models, clock, ids }),
     saved: createSavedWorkstreams(store),
     async recover() {
+      await systemEvents.load();
       const recovered = await recoverRuns({ ...deps, nowMs: clock.now() });
       await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
       for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
@@ -186,10 +206,15 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
 
 type Parts = ReturnType<typeof createParts>;
 
-const createHandlers = (deps: GatewayDeps, parts: Parts & { presence: Presence; health: Health }): Handlers => ({
+const createHandlers = (
+  deps: GatewayDeps,
+  parts: Parts & { broadcast: Broadcast; presence: Presence; health: Health },
+): Handlers => ({
   ...healthMethods(parts.health),
   ...statusMethods({ ...deps, ...parts }),
   ...systemMethods(parts),
+  ...wakeMethods(parts),
+  ...voicewakeMethods({ ...deps, ...parts }),
   ...agentMethods({ ...deps, ...parts }),
   ...chatMethods(parts),
   ...sessionsMethods({ ...deps, ...parts }),

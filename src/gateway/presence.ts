@@ -8,6 +8,8 @@ type Client = ConnectParams['client'];
 export interface Presence {
   connected(connId: string, client: Client, address: string): void;
   disconnected(connId: string): void;
+  /** What a client says of itself in between, connected or not. */
+  beacon(entry: Omit<PresenceEntry, 'ts'>): void;
   /** Newest first, this daemon included; at most 200. */
   list(): PresenceEntry[];
   /** Rises with every change of the list. */
@@ -74,6 +76,12 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       put(key, { ...row, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
       onChange();
     },
+    beacon(said) {
+      const key = keyOf(said);
+      const known = rows.get(key);
+      put(key, { entry: { ...known?.entry, ...short(said), ts: clock.now() }, connIds: known?.connIds ?? new Set() });
+      onChange();
+    },
     list,
     version: () => version,
     sweep() {
@@ -96,16 +104,28 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
   };
 }
 
+/** Of what a client says without a connection. */
+const keyOf = ({ instanceId, host, ip, text }: Omit<PresenceEntry, 'ts'>): string =>
+  (instanceId ?? host ?? ip ?? text ?? '').slice(0, 64).trim().toLowerCase();
+
 const MAX_TEXT = 200;
 
 /** What a client says of itself goes to every other client, so it is kept short. */
 function toEntry(client: Client, address: string, ts: number): PresenceEntry {
   const { name, version, platform, mode, deviceFamily, modelIdentifier, instanceId } = client;
   const said = { host: name, version, platform, mode, deviceFamily, modelIdentifier, instanceId };
-  const short = Object.entries(said).flatMap(([key, text]) => (text ? [[key, text.slice(0, MAX_TEXT)]] : []));
   const ip = isLoopback(address) ? {} : { ip: address };
   const text = `Node: ${name.slice(0, MAX_TEXT)} · mode ${mode.slice(0, MAX_TEXT)}`;
-  return { ts, ...Object.fromEntries(short), ...ip, reason: 'connect', text };
+  return { ts, ...short(said), ...ip, reason: 'connect', text };
 }
+
+/** Texts cut, empty ones left out. */
+const short = (fields: object): Partial<PresenceEntry> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]) => {
+      if (typeof value !== 'string') return value === undefined ? [] : [[key, value]];
+      return value === '' ? [] : [[key, value.slice(0, MAX_TEXT)]];
+    }),
+  );
 
 const isLoopback = (address: string): boolean => /^(::1|(::ffff:)?127\.)/.test(address);

@@ -1,6 +1,28 @@
+import type { systemContracts } from '../../../protocol/methods/system.ts';
 import type { Handlers } from '../call.ts';
 import type { Presence } from '../presence.ts';
+import { parseBeacon } from '../wake/beacon.ts';
+import type { SystemEvents } from '../wake/system-events.ts';
 
-export const systemMethods = ({ presence }: { presence: Pick<Presence, 'list'> }): Handlers<'system-presence'> => ({
+interface SystemMethodDeps {
+  presence: Pick<Presence, 'list' | 'beacon'>;
+  systemEvents: Pick<SystemEvents, 'add'>;
+}
+
+export const systemMethods = ({
+  presence,
+  systemEvents,
+}: SystemMethodDeps): Handlers<keyof typeof systemContracts> => ({
   'system-presence': () => presence.list(),
+  'system-event': async ({ text, ...said }) => {
+    const beacon = parseBeacon(text.trim());
+    presence.beacon({ ...beacon, ...withoutAbsent(said), text: text.trim() });
+    // A sign of life says nothing that the agent has to know.
+    const isSignOfLife = beacon !== undefined && /^(periodic|heartbeat$)/.test(said.reason ?? beacon.reason ?? '');
+    if (!isSignOfLife) await systemEvents.add(text.trim());
+    return { ok: true };
+  },
 });
+
+const withoutAbsent = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T; // the same less its holes

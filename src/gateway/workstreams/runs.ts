@@ -3,7 +3,9 @@ import type { Ids } from '../../ids.ts';
 import type { RunTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import type { SystemEvents, TakenEvents } from '../wake/system-events.ts';
 import type { RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
+import { MAIN } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
 
 export interface AcceptOptions {
@@ -18,15 +20,19 @@ export interface AcceptOptions {
   also?(runId: string): Statement[];
 }
 
+type Queued = Pick<SystemEvents, 'take'>;
+
 /** Accepts runs and finds them again, in memory while they go on, in the store afterwards. */
 export class Runs {
   readonly #store: Store;
   readonly #ids: Ids;
+  readonly #queued: Queued;
   readonly #live = new Map<string, RunHandle>();
 
-  constructor(deps: { store: Store; ids: Ids }) {
+  constructor(deps: { store: Store; ids: Ids; queued: Queued }) {
     this.#store = deps.store;
     this.#ids = deps.ids;
+    this.#queued = deps.queued;
   }
 
   /** Undefined when the workstream is busy and the run is not to be queued. */
@@ -34,19 +40,37 @@ export class Runs {
     const { message, principal, key, source, request, whenBusy, also } = options;
     if (whenBusy === 'refuse' && workstream.busy) return undefined;
     const runId = await this.#freeId(key);
-    const handle = await workstream.accept({
-      runId,
-      principal,
-      ...(key !== undefined && { runKey: key }),
-      source,
-      request: { ...request, message },
-      also: [
-        ...(key === undefined ? [] : [releaseKey(key, { principal, wsId: workstream.data.wsId })]),
-        ...(also?.(runId) ?? []),
-      ],
-      whenBusy,
-    });
+    const handle = await this.#withQueued(workstream, (queued) =>
+      workstream.accept({
+        runId,
+        principal,
+        ...(key !== undefined && { runKey: key }),
+        source,
+        request: { ...request, message: queued ? `${message}\n\n${queued.text}` : message },
+        also: [
+          ...(key === undefined ? [] : [releaseKey(key, { principal, wsId: workstream.data.wsId })]),
+          ...(also?.(runId) ?? []),
+          ...(queued?.statements ?? []),
+        ],
+        whenBusy,
+      }),
+    );
     if (handle) this.track(handle);
+    return handle;
+  }
+
+  /** What waits for the main session's next turn goes with it, or waits on when the turn is not accepted. */
+  async #withQueued(
+    { data }: Workstream,
+    accept: (queued: TakenEvents | undefined) => Promise<RunHandle | undefined>,
+  ): Promise<RunHandle | undefined> {
+    const queued = data.sessionKey === MAIN ? this.#queued.take() : undefined;
+    let handle: RunHandle | undefined;
+    try {
+      handle = await accept(queued);
+    } finally {
+      if (!handle) queued?.putBack();
+    }
     return handle;
   }
 

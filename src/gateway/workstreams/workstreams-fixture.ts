@@ -153,7 +153,7 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     log,
   });
   const settings = new Settings({ store, workstreams, models, clock });
-  const runs = new Runs({ store, ids: randomIds });
+  const runs = new Runs({ store, ids: randomIds, queued: { take: () => undefined } });
   return {
     store,
     tap,

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+
+const Count = z.int().min(0);
+
+/** How a turn that nobody typed went. `ok-token`: the model said that nothing needs attention. */
+export const HeartbeatEvent = z
+  .strictObject({
+    ts: Count,
+    status: z.enum(['sent', 'ok-empty', 'ok-token', 'skipped', 'failed']),
+    /** The beginning of what the model said. */
+    preview: z.string().optional(),
+    durationMs: Count.optional(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'HeartbeatEvent' });
+export type HeartbeatEvent = z.infer<typeof HeartbeatEvent>;
+
+export const wakeContracts = {
+  wake: contract({
+    summary: 'Tell the main session something: for its next turn, or (`now`) in a turn of its own.',
+    scope: 'write',
+    params: z
+      .strictObject({ mode: z.enum(['now', 'next-heartbeat']), text: NonEmpty.max(8_192) })
+      .meta({ id: 'WakeParams' }),
+    result: z.strictObject({ ok: z.boolean() }).meta({ id: 'WakeResult' }),
+  }),
+  'last-heartbeat': contract({
+    summary: 'The latest heartbeat since the daemon started, or null.',
+    scope: 'read',
+    params: z.unknown(),
+    result: HeartbeatEvent.nullable().meta({ id: 'LastHeartbeatResult' }),
+  }),
+  'set-heartbeats': contract({
+    summary: 'Switch the periodic heartbeats off, or on again, until the daemon stops.',
+    scope: 'write',
+    params: z.strictObject({ enabled: z.boolean() }).meta({ id: 'SetHeartbeatsParams' }),
+    result: z.strictObject({ ok: z.literal(true), enabled: z.boolean() }).meta({ id: 'SetHeartbeatsResult' }),
+  }),
+};

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseBeacon } from './beacon.ts';
+
+test('a beacon is read part by part; what it does not say is left out', () => {
+  assert.deepEqual(parseBeacon('Node: den'), { host: 'den' });
+  assert.deepEqual(parseBeacon('Node: den (fe80::1) · mode ui'), { host: 'den', ip: 'fe80::1', mode: 'ui' });
+  assert.deepEqual(parseBeacon('Node: den · last input 7s ago · color red · app '), {
+    host: 'den',
+    lastInputSeconds: 7,
+  });
+});
+
+test('other texts are no beacons, whatever they hold', () => {
+  for (const text of ['', 'den', 'node: den', 'Node:', 'Node: ()', `Node: ${'x'.repeat(201)}`, 'Node: a (b) c']) {
+    assert.equal(parseBeacon(text), undefined, text);
+  }
+});

@@ -1,0 +1,105 @@
+import type { HeartbeatEvent } from '../../../protocol/methods/wake.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { RunResult } from '../workstreams/run-record.ts';
+import type { Runs } from '../workstreams/runs.ts';
+import { MAIN } from '../workstreams/session-keys.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import type { SystemEvents } from './system-events.ts';
+
+/** What the model answers when nothing needs attention. */
+const NOTHING = 'HEARTBEAT_OK';
+const WOKEN = `You were woken by the system lines below. Do what they need; when nothing does, answer ${NOTHING}.`;
+const PERIODIC = `Heartbeat. See whether anything that was agreed on is due; when nothing is, answer ${NOTHING}.`;
+const PREVIEW_CHARS = 200;
+/** The wall clock may jump and machines sleep: no timer is longer. */
+const MAX_NAP_MS = 60_000;
+
+interface HeartbeatDeps {
+  workstreams: Pick<Workstreams, 'obtainByKey'>;
+  runs: Pick<Runs, 'accept'>;
+  systemEvents: Pick<SystemEvents, 'texts'>;
+  clock: Clock;
+  log: Log;
+  /** 0: none. */
+  everyMs: number;
+  publish(event: HeartbeatEvent): void;
+}
+
+/** Turns of the main session that nobody typed: when something wakes it, and from time to time where that is wanted. */
+export class Heartbeats {
+  readonly #deps: HeartbeatDeps;
+  #enabled = true;
+  #last: HeartbeatEvent | null = null;
+  /** The turn in progress, or about to be. */
+  #beating: Promise<void> | undefined;
+
+  constructor(deps: HeartbeatDeps) {
+    this.#deps = deps;
+  }
+
+  get last(): HeartbeatEvent | null {
+    return this.#last;
+  }
+
+  get everySeconds(): number {
+    return this.#enabled ? Math.round(this.#deps.everyMs / 1000) : 0;
+  }
+
+  setEnabled(enabled: boolean): void {
+    this.#enabled = enabled;
+  }
+
+  /** A turn for what is queued, after the one in progress. Does not wait for it. */
+  wake(principal: string): void {
+    const before = this.#beating ?? Promise.resolve();
+    this.#beating = before.then(() => this.#beatForEvents(principal));
+  }
+
+  /** Beats until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, everyMs } = this.#deps;
+    if (everyMs === 0) return;
+    let nextMs = clock.monotonic() + everyMs;
+    while (!signal.aborted) {
+      const leftMs = nextMs - clock.monotonic();
+      await clock.sleep(Math.min(MAX_NAP_MS, Math.max(0, leftMs)), signal).catch(() => undefined); // aborted: the loop ends
+      if (signal.aborted || clock.monotonic() < nextMs) continue;
+      nextMs = clock.monotonic() + everyMs;
+      if (this.#enabled) await this.#beat(PERIODIC, { principal: 'heartbeat', whenBusy: 'refuse' });
+    }
+  }
+
+  /** A person's turn may have carried the events meanwhile; then there is nothing left to wake for. */
+  async #beatForEvents(principal: string): Promise<void> {
+    if (this.#deps.systemEvents.texts().length === 0) return;
+    await this.#beat(WOKEN, { principal, whenBusy: 'queue' });
+  }
+
+  async #beat(message: string, by: { principal: string; whenBusy: 'refuse' | 'queue' }): Promise<void> {
+    const { workstreams, runs, clock, log } = this.#deps;
+    const startedMs = clock.monotonic();
+    try {
+      const main = await workstreams.obtainByKey(MAIN);
+      const handle = await runs.accept(main, { message, source: 'agent', ...by });
+      if (!handle) return this.#tell({ ts: clock.now(), status: 'skipped', reason: 'busy' });
+      const outcome = toOutcome(await handle.ended);
+      this.#tell({ ts: clock.now(), durationMs: Math.round(clock.monotonic() - startedMs), ...outcome });
+    } catch (error) {
+      log.warn({ err: error }, 'a heartbeat could not be started');
+      this.#tell({ ts: clock.now(), status: 'failed', reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #tell(event: HeartbeatEvent): void {
+    this.#last = event;
+    this.#deps.publish(event);
+  }
+}
+
+function toOutcome({ status, summary, error }: RunResult): Omit<HeartbeatEvent, 'ts'> {
+  if (status !== 'ok') return { status: 'failed', reason: error ?? status };
+  const said = summary.trim();
+  if (said === '') return { status: 'ok-empty' };
+  return said.startsWith(NOTHING) ? { status: 'ok-token' } : { status: 'sent', preview: said.slice(0, PREVIEW_CHARS) };
+}
