@@ -3,9 +3,11 @@ import { Command, CommanderError, Option } from 'commander';
 import { RequestError } from '../protocol/client/request-error.ts';
 import { readVersion } from './assets.ts';
 import type { ChatFlags } from './commands/chat.ts';
+import type { RunFlags } from './commands/run.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { TargetFlags } from './connect.ts';
 import type { StartFlags, Surroundings } from './options.ts';
+import { APPROVE_CHOICES } from './run/approval-policy.ts';
 import { StartError } from './start-error.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
 
@@ -28,6 +30,9 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   }
 }
 
+/** What a shell says of a program that wrote to a pipe nobody reads any more. */
+const READER_GONE = 141;
+
 interface ProgramDeps {
   root: URL;
   around: Surroundings;
@@ -43,6 +48,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
     .configureOutput({ outputError: () => undefined }); // told once, by `report`
   addStart(program, async (flags) => (await import('./commands/start.ts')).start({ flags, around, root }));
   addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
+  addRun(program, async (prompts, flags) => (await import('./commands/run.ts')).run({ prompts, flags, around, root }));
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'its name, such as workstream.list')
@@ -102,12 +108,27 @@ function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): vo
     .action(run);
 }
 
+function addRun(program: Command, action: (prompts: string[], flags: RunFlags) => Promise<void>): void {
+  withTarget(program.command('run'))
+    .description('give the agent one task and print its answer')
+    .argument('[prompt...]', 'what to do; - stands for what stdin holds')
+    .option('--ws <name>', 'a workstream, made where nobody has it (default: one of its own)')
+    .option('--json', 'print one JSON object per line: run, the events, result')
+    .addOption(new Option('--approve <how>', 'what needs approval').choices(APPROVE_CHOICES).default('ask'))
+    .option('--timeout <seconds>', 'cancel the run after this time')
+    .option('--workdir <folder>', 'where the agent of a new workstream works')
+    .option('--model <name>', 'the model of a new workstream')
+    .option('--key <key>', 'the same key again joins the same run instead of starting another')
+    .action(action);
+}
+
 function withTarget(command: Command): Command {
   return command
     .option('--home <folder>', 'the home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
     .option('--url <address>', 'where a daemon answers (HEADGATE_URL)')
     .option('--token <token>', 'its token (HEADGATE_TOKEN; default: that of the home folder)')
-    .option('--token-file <file>', 'a file that holds the token');
+    .option('--token-file <file>', 'a file that holds the token')
+    .hook('preAction', () => void process.stdout.on('error', () => process.exit(READER_GONE)));
 }
 
 /** Tells what went wrong in one line; the answer is the exit code. */

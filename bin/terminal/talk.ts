@@ -1,7 +1,8 @@
-import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
-import type { ConnectionStatus, GatewayClient } from '../../protocol/client/ws-client.ts';
+import { RequestError } from '../../protocol/client/request-error.ts';
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../protocol/index.ts';
 import type { StatusRecord } from '../../protocol/stream-events.ts';
+import { untilAnswered } from '../until-answered.ts';
 import { createTranscript, isBusy, type Transcript } from './transcript.ts';
 
 type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
@@ -115,26 +116,7 @@ export function openTalk(deps: TalkDeps): Talk {
   return talk;
 }
 
-/** What the status means for somebody who waits. */
-export const isDisconnected = (status: ConnectionStatus): boolean => status.kind !== 'open';
-
 export const isTalkBusy = ({ transcript }: Pick<Talk, 'transcript'>): boolean => isBusy(transcript.state);
-
-/** Of a call that is repeated while the daemon is away: about ten minutes. */
-const ATTEMPTS = 20;
-
-/** Again when the connection died before the answer: a send carries its key, and the rest is harmless twice. */
-async function untilAnswered<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await run();
-    } catch (error) {
-      const isLost =
-        error instanceof ConnectionLostError || (error instanceof RequestError && error.code === 'TIMEOUT');
-      if (!isLost || attempt >= ATTEMPTS) throw error;
-    }
-  }
-}
 
 const isDecidedAlready = (error: unknown) =>
   error instanceof RequestError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');

@@ -1,0 +1,33 @@
+import type { Key } from 'node:readline';
+import type { ReadStream } from 'node:tty';
+import { enterRawTerminal } from '../terminal/raw-terminal.ts';
+
+export type Verdict = 'approve' | 'deny' | 'interrupt';
+
+interface AskDeps {
+  input: ReadStream;
+  write(text: string): void;
+  /** The question was decided elsewhere, or the run is over. */
+  signal: AbortSignal;
+}
+
+/** Waits for one key: y, n or Ctrl-C. Undefined when the question went away. */
+export async function askPerson({ input, write, signal }: AskDeps): Promise<Verdict | undefined> {
+  if (signal.aborted) return undefined;
+  const { promise, resolve } = Promise.withResolvers<Verdict | undefined>();
+  const onKey = (text: string | undefined, { ctrl, name }: Key) => {
+    if (ctrl === true && name === 'c') resolve('interrupt');
+    else if (text === 'y' || text === 'n') resolve(text === 'y' ? 'approve' : 'deny');
+  };
+  const onAbort = () => resolve(undefined);
+  write('y approve · n deny: ');
+  const terminal = enterRawTerminal({ input, write, onKey, onPaste: () => undefined });
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    terminal.leave();
+    write('\n');
+  }
+}

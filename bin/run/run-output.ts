@@ -1,0 +1,91 @@
+import type { StreamEvent } from '../../protocol/stream-events.ts';
+import { createPlainStream } from '../terminal/markdown-stream.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import { toHeaderText, toToolCall } from '../terminal/tool-lines.ts';
+import type { RunEnd } from './follow-run.ts';
+
+/** What the last line of `--json` says. */
+export interface RunSummary extends RunEnd {
+  exitCode: number;
+  wsId: string;
+  runId: string;
+  durationMs: number;
+  /** Questions that were answered with no. */
+  denied: number;
+}
+
+/** Where a run is told. */
+export interface RunOutput {
+  onBegin(run: { wsId: string; runId: string }): void;
+  onEvent(event: StreamEvent): void;
+  onQuestion(question: Question): void;
+  onEnd(summary: RunSummary): void;
+}
+
+interface Streams {
+  /** The answer. */
+  stdout(text: string): void;
+  /** Everything else. */
+  stderr(text: string): void;
+}
+
+/** One JSON object per line: `run`, then the events of the log, then `result`. */
+export const createJsonOutput = ({ stdout }: Streams): RunOutput => {
+  const line = (value: object) => stdout(`${JSON.stringify(value)}\n`);
+  return {
+    onBegin: ({ wsId, runId }) => line({ type: 'run', ws_id: wsId, run_id: runId }),
+    onEvent: line,
+    onQuestion: () => undefined, // an event of its own
+    onEnd: ({ exitCode, wsId, runId, durationMs, ...end }) =>
+      line({ type: 'result', ...end, exit_code: exitCode, ws_id: wsId, run_id: runId, duration_ms: durationMs }),
+  };
+};
+
+/** The answer as text: for a person while it comes, for a program when it is whole. */
+export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: { isStreaming: boolean }): RunOutput {
+  const paint = createPaint(false);
+  const tell = (lines: readonly string[]) => stderr(lines.map((line) => `${line}\n`).join(''));
+  let text = createPlainStream();
+  const say = (lines: readonly string[]) => stdout(lines.map((line) => `${line}\n`).join(''));
+  const onAnswer = (event: StreamEvent) => {
+    if (event.type === 'content') {
+      text.push(event.text);
+      say(text.takeFinished());
+    } else if (event.type === 'stream_end') {
+      say(text.end());
+      text = createPlainStream();
+      if (event.interrupted === true) tell(['(The answer was cut off by a restart and is void. It is asked again.)']);
+    }
+  };
+  return {
+    onBegin: () => undefined,
+    onEvent(event) {
+      if (isStreaming) onAnswer(event);
+      tell(toProgressLines(event));
+    },
+    onQuestion: (question) => tell(toQuestionLines(question, { paint, maxLines: 40 })),
+    onEnd({ status, answer, error }) {
+      if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
+      if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
+    },
+  };
+
+  function toProgressLines(event: StreamEvent): string[] {
+    switch (event.type) {
+      case 'tool_info':
+        return event.items.map((item) => `· ${toHeaderText(toToolCall(item, false), paint)}`);
+      case 'tool_result':
+        return event.is_error ? [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`] : [`✔ ${event.name}`];
+      case 'approval_resolved':
+        return [
+          event.approved ? 'Approved.' : `Denied${event.feedback === '' ? '.' : `: ${toSafeText(event.feedback)}`}`,
+        ];
+      case 'error':
+        return [`✖ ${toSafeText(event.message)}`];
+      default:
+        return [];
+    }
+  }
+}
