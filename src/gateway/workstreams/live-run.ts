@@ -8,16 +8,7 @@ import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
-import {
-  endRun,
-  FENCE_SQL,
-  fence,
-  insertApproval,
-  insertJournal,
-  insertMessage,
-  settleApproval,
-  setWorkstream,
-} from './run-rows.ts';
+import { FENCE_SQL, fence, setWorkstream, stepStatements } from './run-rows.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
 /** Who hears of what a run does; called after the commit, and must not throw. */
@@ -60,6 +51,8 @@ export class LiveRun implements Recorder {
   #superseded = false;
   /** The last word is being written: what the worker says meanwhile waits for whether it still counts. */
   #superseding: Promise<void> | undefined;
+  /** Steps on their way to the disk. */
+  readonly #underWay = new Set<Promise<void>>();
   #lostDelta: unknown;
   /** Calls of which a chunk of output was lost. */
   readonly #muted = new Set<string>();
@@ -90,7 +83,7 @@ export class LiveRun implements Recorder {
   }
 
   async record(step: Step): Promise<void> {
-    await this.#superseding?.catch(() => undefined); // whoever abandons the run hears of it
+    while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // whoever abandons it hears of it
     if (this.#superseded) throw new RunSuperseded('the run was taken over');
     this.#throwLostDelta();
     try {
@@ -179,10 +172,13 @@ export class LiveRun implements Recorder {
     this.#onDecision?.(decision);
   }
 
-  /** Takes the run away from its worker: `step` is its last word, whatever the worker still says is refused. */
-  async supersede(step: Step): Promise<void> {
+  /**
+   * Takes the run away from its worker: whatever it still says is refused. What is on its way to the disk counts, and
+   * changes what is left to say: `lastWord` is asked when that is settled.
+   */
+  async supersede(lastWord: () => Step): Promise<void> {
     if (this.#superseded || this.#superseding !== undefined) throw new RunSuperseded('the run was taken over');
-    this.#superseding = this.#takeOver(step);
+    this.#superseding = this.#takeOver(lastWord);
     try {
       await this.#superseding;
     } finally {
@@ -190,17 +186,28 @@ export class LiveRun implements Recorder {
     }
   }
 
-  async #takeOver(step: Step): Promise<void> {
+  async #takeOver(lastWord: () => Step): Promise<void> {
+    await Promise.allSettled(this.#underWay);
     const epoch = this.run.epoch + 1;
-    await this.#commit(step, [setWorkstream(this.run.wsId, { run_epoch: epoch })]);
+    await this.#commit(lastWord(), [setWorkstream(this.run.wsId, { run_epoch: epoch })]);
     this.#superseded = true;
     this.#parts.data.epoch = epoch;
   }
 
   async #commit(step: Step, also: Statement[]): Promise<void> {
+    const writing = this.#write(step, also);
+    this.#underWay.add(writing);
+    try {
+      await writing;
+    } finally {
+      this.#underWay.delete(writing);
+    }
+  }
+
+  async #write(step: Step, also: Statement[]): Promise<void> {
     const { store, clock } = this.#parts;
     const nowMs = clock.now();
-    const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...statementsOf(this.run, step, nowMs)];
+    const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...stepStatements(this.run, step, nowMs)];
     const events = step.events && step.events.length > 0 ? { wsId: this.run.wsId, events: step.events } : undefined;
     let lastOffset: number;
     try {
@@ -276,21 +283,3 @@ const decided = () => new GatewayError('CONFLICT', 'That approval was decided al
 
 const toolName = (progress: Progress, callId: string): string =>
   progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';
-
-function statementsOf(run: RunRecord, step: Step, nowMs: number): Statement[] {
-  const at = { wsId: run.wsId, runId: run.runId, nowMs };
-  return [
-    ...(step.settled ? [settleApproval(step.settled, nowMs)] : []),
-    ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
-    ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
-    ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
-    ...(step.settled?.always ? [setWorkstream(run.wsId, { auto_approve: 1 })] : []),
-    ...(step.usage ? [setWorkstream(run.wsId, { usage_json: JSON.stringify(step.usage) })] : []),
-    ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
-  ];
-}
-
-const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
-  endRun(run.runId, ended, nowMs),
-  setWorkstream(run.wsId, { last_run_status: ended.status }),
-];

@@ -20,6 +20,25 @@ export const fence = (wsId: string, epoch: number, nowMs: number): Statement => 
   expect: 1,
 });
 
+/** Everything that a step says, but for its events. */
+export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
+  const at = { wsId: run.wsId, runId: run.runId, nowMs };
+  return [
+    ...(step.settled ? [settleApproval(step.settled, nowMs)] : []),
+    ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
+    ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
+    ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
+    ...(step.settled?.always ? [setWorkstream(run.wsId, { auto_approve: 1 })] : []),
+    ...(step.usage ? [setWorkstream(run.wsId, { usage_json: JSON.stringify(step.usage) })] : []),
+    ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
+  ];
+}
+
+const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
+  endRun(run.runId, ended, nowMs),
+  setWorkstream(run.wsId, { last_run_status: ended.status }),
+];
+
 export const insertJournal = (run: { runId: string; wsId: string }, entry: JournalEntry, nowMs: number): Statement => {
   const { kind, ...body } = entry;
   return {
@@ -80,7 +99,7 @@ export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
 ];
 
 /** The one terminal record of a run: refused when it has one already. */
-export const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>
+const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>
   statementOf(
     build
       .updateTable('runs')
@@ -95,7 +114,7 @@ export const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: 
     1,
   );
 
-export const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement =>
+const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement =>
   statementOf(
     build.insertInto('approvals').values({
       approval_id: approval.approvalId,
@@ -116,7 +135,7 @@ export const insertApproval = (run: { runId: string; wsId: string }, approval: N
   );
 
 /** Exactly one decision: refused when the approval is not pending any more. */
-export const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement =>
+const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement =>
   statementOf(
     build
       .updateTable('approvals')

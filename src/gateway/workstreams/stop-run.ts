@@ -43,7 +43,7 @@ async function abandon(live: LiveRun): Promise<void> {
   let refusals = 0;
   while (live.progress.phase !== 'ended') {
     try {
-      return await live.supersede(lastWord(live));
+      return await live.supersede(() => lastWord(live));
     } catch (error) {
       if (error instanceof RunSuperseded) return; // another cancel was faster
       // It was decided, or ended by itself, in the same moment: what is left to say is another thing now.

@@ -234,6 +234,28 @@ test('a force cancel in the moment of a decision ends the run once', async () =>
   assert.deepEqual(approvals, [{ status: 'approved', decided_by: 'ada' }]);
 });
 
+test('a force cancel in the moment an answer is recorded keeps the answer once, and every call gets its result', async () => {
+  await using fixture = await startedWorkstreams();
+  const { tap, messages } = fixture.parts;
+  let cancelled: Promise<unknown> | undefined;
+  tap.fails = ({ events }) => {
+    if (events?.events.some(({ type }) => type === 'status')) cancelled ??= fixture.main().cancel({ force: true });
+    return false;
+  };
+  fixture.puppet.turn('Let me see.', calling('look'));
+  const a = await fixture.send('a');
+  assert.equal((await a?.ended)?.status, 'cancelled');
+  await cancelled;
+  const { wsId, messageCount } = fixture.main().data;
+  const stored = await messages.page(wsId, { after: 0, upTo: messageCount, limit: 10 });
+  assert.deepEqual(
+    stored.map(({ message }) =>
+      message.role === 'tool' ? `tool: ${message.output}` : `${message.role}: ${message.content}`,
+    ),
+    ['user: a', 'assistant: Let me see.', 'tool: Cancelled by user'],
+  );
+});
+
 test('a shutdown suspends what runs and refuses what comes', async () => {
   await using fixture = await startedWorkstreams();
   fixture.puppet.turn('Hel', never());
