@@ -30,7 +30,6 @@ export async function recordScenario(): Promise<Evidence> {
   const spawnedMs = systemClock.now();
   await using daemon = await startDaemon({ model: model.url, env });
   const recorder = createRecorder(daemon, {
-    effectsFile: path.join(daemon.home, 'workspace', EFFECTS),
     budgetBytes: 1024 ** 3,
     secrets: [
       { name: 'the key of the model', value: MODEL_KEY },
@@ -49,7 +48,8 @@ export async function recordScenario(): Promise<Evidence> {
   await recorder.sampleMemory();
   await readAfresh(first);
   await Promise.all([readersAreDone(first), readersAreDone(second)]);
-  return recorder.evidence({ settled: true, earlier, withFiles: true });
+  const effectsFiles = [path.join(daemon.home, 'workspace', EFFECTS)];
+  return recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true });
 }
 
 interface Talk {

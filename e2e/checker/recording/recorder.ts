@@ -18,11 +18,13 @@ export interface Recorder {
   call(wish: CallWish, socket?: RecordedSocket): RecordedCall;
   kill9(): Promise<void>;
   restart(changes?: Pick<StartOptions, 'args' | 'env' | 'entry'>): Promise<void>;
+  /** A process that was killed before it said that it serves. */
+  stillborn(boot: Boot, output: string): void;
   /** What the daemon holds in memory now. */
   sampleMemory(): Promise<void>;
   /** All that is known since the beginning, or since `forget`. */
   evidence(asked: Asked): Promise<Evidence>;
-  /** Lets go of what connections and calls that are over have seen and said. */
+  /** Lets go of what connections that are over have seen. */
   forget(): void;
 }
 
@@ -30,14 +32,14 @@ interface Asked {
   settled: boolean;
   /** Only these workstreams. */
   wsIds?: readonly string[] | undefined;
+  /** Where commands wrote down that they ran. */
+  effectsFiles: readonly string[];
   earlier?: Disk | undefined;
   /** Files take time to read, so they are looked at only when this says so. */
   withFiles: boolean;
 }
 
 interface RecorderOptions {
-  /** Where commands write down that they ran. */
-  effectsFile: string;
   budgetBytes: number;
   secrets: Evidence['secrets'];
   /** When the present process was spawned and served; times since the epoch. */
@@ -50,7 +52,7 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
   const samples: Evidence['memory']['samples'] = [];
   let streams: RecordedStream[] = [];
   let sockets: RecordedSocket[] = [];
-  let calls: RecordedCall[] = [];
+  const calls: RecordedCall[] = [];
   const at = () => ({ url: daemon.url, token: daemon.token });
   const kept = <T>(list: T[], item: T): T => {
     list.push(item);
@@ -75,11 +77,15 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
       await daemon.restart(changes);
       boot.readyMs = systemClock.now();
     },
+    stillborn(boot, output) {
+      boots.push(boot);
+      outputs.push({ name: `output of process ${boots.length}`, text: output });
+    },
     async sampleMemory() {
       const bytes = await residentBytes(daemon.pid);
       if (bytes !== undefined) samples.push({ atMs: systemClock.now(), bytes });
     },
-    async evidence({ settled, wsIds, earlier, withFiles }) {
+    async evidence({ settled, wsIds, effectsFiles, earlier, withFiles }) {
       const files = withFiles ? await filesOf(daemon.home) : [];
       return {
         disk: readDisk(daemon.home, wsIds),
@@ -87,8 +93,10 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
         // Copies: what goes on writes on.
         streams: streams.map(({ history }) => ({ ...history, frames: [...history.frames] })),
         sockets: sockets.map(({ history }) => ({ ...history, frames: [...history.frames] })),
-        calls: calls.map(({ history }) => ({ ...history, answers: [...history.answers] })),
-        effects: await readEffects(options.effectsFile),
+        calls: calls
+          .filter(({ history }) => wsIds?.includes(history.params.wsId) ?? true)
+          .map(({ history }) => ({ ...history, answers: [...history.answers] })),
+        effects: (await Promise.all(effectsFiles.map(readEffects))).flat(),
         boots: [...boots],
         memory: { budgetBytes: options.budgetBytes, samples: [...samples] },
         secrets,
@@ -99,7 +107,6 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
     forget() {
       streams = streams.filter(({ history }) => history.isOpen);
       sockets = sockets.filter(({ history }) => history.isOpen);
-      calls = [];
       outputs.length = 0;
     },
   };

@@ -39,11 +39,11 @@ function wrongNumber({ event, payload }: RunEvent, last: number | undefined): st
 
 /** One `final`, `aborted` or `error` per run, and nothing after it. */
 export function* oneChatEnd(evidence: Evidence): Generator<Finding> {
-  for (const { where, events } of heardRuns(evidence)) {
+  for (const { where, events, isBrokenOff } of heardRuns(evidence)) {
     const end = events.findIndex(({ event, payload }) => event === 'chat' && payload.state !== 'delta');
     const after = end < 0 ? undefined : events[end + 1];
     if (after) yield { what: `${after.event} event after the end`, where };
-    if (end < 0 && events.some(isAgentEnd)) yield { what: 'ended as agent, but not as chat', where };
+    if (end < 0 && !isBrokenOff && events.some(isAgentEnd)) yield { what: 'ended as agent, but not as chat', where };
   }
 }
 
@@ -77,16 +77,25 @@ function samplesIn({ event, payload }: RunEvent): Sample[] {
 
 type RunEvent = { event: 'agent'; payload: AgentEvent } | { event: 'chat'; payload: ChatEvent };
 
+interface HeardRun {
+  where: string;
+  events: RunEvent[];
+  /** Nothing came after the last of them: the socket may have been cut in between. */
+  isBrokenOff: boolean;
+}
+
 /** What each socket heard of each run without interruption. */
-const heardRuns = ({ sockets }: Evidence): { where: string; events: RunEvent[] }[] =>
-  sockets.flatMap((socket) =>
-    stretchesOf(socket).flatMap((stretch) =>
+const heardRuns = ({ sockets }: Evidence): HeardRun[] =>
+  sockets.flatMap((socket) => {
+    const last = socket.frames.at(-1)?.frame;
+    return stretchesOf(socket).flatMap((stretch) =>
       [...Map.groupBy(stretch, ({ payload }) => payload.runId)].map(([runId, events]) => ({
         where: `${socket.reader} ${runId}`,
         events,
+        isBrokenOff: last?.type === 'event' && last.payload === events.at(-1)?.payload,
       })),
-    ),
-  );
+    );
+  });
 
 /** A subscription changes which runs a socket hears of: each answer begins a new stretch. */
 function stretchesOf({ frames }: SocketHistory): RunEvent[][] {

@@ -1,0 +1,176 @@
+import type { Result } from '../../protocol/index.ts';
+import type { StreamEvent } from '../../protocol/stream-events.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { CallParams } from '../checker/evidence.ts';
+import type { Random } from '../checker/random.ts';
+import type { CallWish, RecordedCall } from '../checker/recording/record-call.ts';
+import type { RecordedSocket } from '../checker/recording/record-socket.ts';
+import type { Recorder } from '../checker/recording/recorder.ts';
+import { pause } from '../deadline.ts';
+
+/** Somebody who works in one workstream: sends, decides, cancels, and repeats what was not answered. */
+export interface Actor {
+  /** Acts until the signal, or until the daemon dies. */
+  act(random: Random, signal: AbortSignal): Promise<void>;
+  /** Brings everything to an end. */
+  finish(random: Random): Promise<void>;
+  close(): void;
+}
+
+interface ActorParts {
+  wsId: string;
+  recorder: Recorder;
+  /** A word that nobody has said before. */
+  next(): string;
+}
+
+/** What its events say of the workstream. */
+interface Knowledge {
+  busy: boolean;
+  pending: Set<string>;
+  autoApprove: boolean;
+}
+
+interface Scene {
+  parts: ActorParts;
+  socket: RecordedSocket;
+  known: Knowledge;
+  random: Random;
+  /** Calls that were made under a key and may be made again. */
+  keyed: RecordedCall[];
+}
+
+export function createActor(parts: ActorParts): Actor {
+  const { wsId, recorder } = parts;
+  const known: Knowledge = { busy: false, pending: new Set(), autoApprove: false };
+  let place: string | undefined;
+  let socket: RecordedSocket | undefined;
+  let keyed: RecordedCall[] = [];
+
+  const open = async (random: Random): Promise<Scene | undefined> => {
+    const opened = recorder.socket({
+      reader: `actor of ${wsId}`,
+      onEvent({ event, payload }) {
+        if (event !== 'workstream') return;
+        place = Object(payload).cursor;
+        learn(known, Object(payload).event);
+      },
+    });
+    socket = opened;
+    if (!(await opened.connected)) return undefined;
+    opened.request('events.subscribe', { wsId, ...(place !== undefined && { after: place }) }, ({ payload }) => {
+      place = Object(payload).cursor;
+    });
+    await lookWhatWaits(opened);
+    return { parts, socket: opened, known, random, keyed };
+  };
+
+  /** A decision may have been lost, and the question waits again. */
+  const lookWhatWaits = async (on: RecordedSocket) => {
+    const { promise: listed, resolve } = Promise.withResolvers<void>();
+    on.request('approval.list', { wsId }, ({ payload }) => {
+      known.pending = new Set(approvalIdsIn(payload));
+      resolve();
+    });
+    await Promise.race([listed, on.ended]);
+  };
+
+  return {
+    async act(random, signal) {
+      const scene = await open(random);
+      if (!scene) return;
+      for (const call of keyed.filter(isWorthRepeating(random))) repeat(scene, call);
+      while (!signal.aborted && scene.socket.history.isOpen) {
+        const call = doSomething(scene);
+        if (random.chance(0.8)) await call?.answered;
+        await systemClock.sleep(random.int(0, 90), signal).catch(() => undefined);
+      }
+      await scene.socket.ended;
+      keyed = keyed.slice(-12); // the others were repeated often enough
+    },
+    async finish(random) {
+      const scene = await open(random);
+      if (!scene) throw new Error('the daemon is gone');
+      for (const call of [...keyed]) repeat(scene, call);
+      for (let turn = 0; turn < 8; turn += 1) {
+        for (const approvalId of [...known.pending]) await decide(scene, approvalId).answered;
+        await pause(random.int(20, 80));
+        await lookWhatWaits(scene.socket);
+      }
+      await callAny(scene, { method: 'workstream.cancel', params: { wsId } }).answered;
+      keyed = [];
+    },
+    close: () => socket?.close(),
+  };
+}
+
+/** By the method's contract. */
+const approvalIdsIn = (payload: unknown): string[] =>
+  (payload as Result<'approval.list'>).approvals.map(({ approvalId }) => approvalId);
+
+function learn(known: Knowledge, event: StreamEvent): void {
+  if (event.type === 'user_turn') known.busy = true;
+  if (event.type === 'approve_request') known.pending.add(event.approval_id);
+  if (event.type === 'approval_resolved') known.pending.delete(event.approval_id);
+  if (event.type === 'settings_changed') known.autoApprove = event.skip_permissions;
+  if (event.type !== 'ws_state' || !event.run) return;
+  known.busy = false;
+  known.pending.clear(); // a run that was abandoned leaves its question
+}
+
+/** What was lost, always; what was answered, now and then. */
+const isWorthRepeating = (random: Random) => (call: RecordedCall) =>
+  call.history.answers.length === 0 || random.chance(0.2);
+
+function doSomething(scene: Scene): RecordedCall | undefined {
+  const { random, known, parts } = scene;
+  const { wsId } = parts;
+  const [approvalId] = known.pending;
+  const mood = random.fraction();
+  if (known.autoApprove && random.chance(0.3)) scene.socket.request('workstream.update', { wsId, autoApprove: false });
+  if (mood < 0.06) return callAny(scene, { method: 'workstream.cancel', params: { wsId } });
+  if (mood < 0.09) return callAny(scene, { method: 'workstream.cancel', params: { wsId, force: true } });
+  if (approvalId !== undefined && mood < 0.85) return decide(scene, approvalId);
+  return known.busy && mood < 0.75 ? undefined : send(scene);
+}
+
+const SENDS = ['workstream.send', 'workstream.send', 'agent', 'chat.send'] as const;
+
+function send(scene: Scene): RecordedCall {
+  const { wsId, next } = scene.parts;
+  const word = next();
+  const params = { wsId, message: `message ${word}`, idempotencyKey: `key-${word}` };
+  const call = callAny(scene, { method: scene.random.pick(SENDS), params });
+  scene.keyed.push(call);
+  return call;
+}
+
+function repeat(scene: Scene, { history: { method, params } }: RecordedCall): void {
+  const call = callAny(scene, { method: method as CallWish['method'], params }); // it was made by `callAny`
+  if (params.idempotencyKey !== undefined) scene.keyed.push(call);
+}
+
+function decide(scene: Scene, approvalId: string): RecordedCall {
+  const { random, known, parts } = scene;
+  const decideIt = (params: Partial<CallParams> & { always?: boolean }) =>
+    callAny(scene, {
+      method: random.pick(['workstream.approve', 'approval.resolve']),
+      params: { wsId: parts.wsId, approvalId, ...params },
+    });
+  known.pending.delete(approvalId);
+  const mood = random.fraction();
+  if (mood < 0.55) return decideIt({ approved: true });
+  if (mood < 0.6) return decideIt({ approved: true, feedback: 'and mind the gap' });
+  if (mood < 0.65) return decideIt({ approved: true, always: true });
+  if (mood < 0.75) return decideIt({ approved: false });
+  if (mood < 0.88) return decideIt({ approved: false, feedback: `not like this (${parts.next()})` });
+  // Two at once, who do not agree.
+  decideIt({ approved: false, feedback: 'no' });
+  return decideIt({ approved: true });
+}
+
+/** Over HTTP or the socket, whichever it is this time. */
+function callAny({ parts, socket, random }: Scene, wish: CallWish): RecordedCall {
+  const isHttp = ['workstream.send', 'workstream.approve', 'workstream.cancel'].includes(wish.method);
+  return parts.recorder.call(wish, isHttp && random.chance(0.5) ? undefined : socket);
+}

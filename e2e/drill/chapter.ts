@@ -1,0 +1,71 @@
+import type { Random } from '../checker/random.ts';
+import { readDisk } from '../checker/read-disk.ts';
+import type { Recorder } from '../checker/recording/recorder.ts';
+import { offsetOf } from '../checker/views.ts';
+import type { DaemonUnderTest } from '../daemon.ts';
+import { pause } from '../deadline.ts';
+import { createActor } from './actor.ts';
+import { createSocketReader, createStreamReader, type Reader, type ReaderParts } from './readers.ts';
+
+const WORKSTREAMS = 8;
+
+interface ChapterParts {
+  /** Goes before the names of its readers and numbers. */
+  name: string;
+  daemon: DaemonUnderTest;
+  recorder: Recorder;
+  onCut(): void;
+}
+
+/** Eight new workstreams, who works in them, and who reads them. */
+export async function openChapter({ name, daemon, recorder, onCut }: ChapterParts) {
+  const created = await Promise.all(
+    Array.from({ length: WORKSTREAMS }, () => daemon.post('/v1/api/workstreams/new', {})),
+  );
+  const wsIds = created.map(({ body }) => String(body.ws_id));
+  let last = 0;
+  const next = () => `${name}-${++last}`;
+  const actors = wsIds.map((wsId) => createActor({ wsId, recorder, next }));
+  const partsOf = (reader: string): ReaderParts => ({ name: `${name} ${reader}`, recorder, onCut });
+  const readers = [
+    ...wsIds.flatMap((wsId, index) => [
+      { wsIds: [wsId], reader: createStreamReader(partsOf(`stream ${index}a`), wsId) },
+      { wsIds: [wsId], reader: createStreamReader(partsOf(`stream ${index}b`), wsId) },
+      { wsIds: [wsId], reader: createSocketReader(partsOf(`socket ${index}`), [wsId]) },
+    ]),
+    { wsIds: wsIds.slice(0, 3), reader: createSocketReader(partsOf('socket of three'), wsIds.slice(0, 3)) },
+    { wsIds, reader: createSocketReader(partsOf('socket of all'), wsIds) },
+  ];
+
+  return {
+    wsIds,
+    /** Resolves after the daemon has died. */
+    async act(random: Random, signal: AbortSignal): Promise<void> {
+      await Promise.all([
+        ...actors.map((actor, index) => actor.act(random.fork(`actor ${index}`), signal)),
+        ...readers.map(({ reader }, index) => reader.read(random.fork(`reader ${index}`), signal)),
+      ]);
+    },
+    /** Everything comes to an end, and everybody hears of it. */
+    async settle(random: Random): Promise<void> {
+      for (const { reader } of readers) reader.stay();
+      await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index}`))));
+      await heardAll(daemon.home, readers);
+    },
+    leave(): void {
+      for (const actor of actors) actor.close();
+      for (const { reader } of readers) reader.close();
+    },
+  };
+}
+
+const PATIENCE_MS = 5_000;
+
+/** Waits until every reader has come to the end of the log. Who never does is for the checker to report. */
+async function heardAll(home: string, readers: { wsIds: string[]; reader: Reader }[]): Promise<void> {
+  const disk = readDisk(home);
+  const ends = new Map(disk.workstreams.map(({ wsId, events }) => [wsId, events.at(-1)?.offset ?? 0]));
+  const isBehind = ({ wsIds, reader }: { wsIds: string[]; reader: Reader }) =>
+    wsIds.some((wsId) => offsetOf(reader.placeIn(wsId)) < (ends.get(wsId) ?? 0));
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS && readers.some(isBehind); waitedMs += 20) await pause(20);
+}

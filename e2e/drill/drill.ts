@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../../src/clock.ts';
+import { check } from '../checker/check.ts';
+import type { Evidence, Violation } from '../checker/evidence.ts';
+import { createRandom, type Random } from '../checker/random.ts';
+import { createRecorder, type Recorder } from '../checker/recording/recorder.ts';
+import { type DaemonUnderTest, startDaemon } from '../daemon.ts';
+import { type ScriptedModel, startScriptedModel } from '../scripted-model.ts';
+import { openChapter } from './chapter.ts';
+import { createMoods } from './moods.ts';
+import { NOTHING_SEEN, recoveryOf, type Score, storedIn, type Tally, tallyOf } from './score.ts';
+import { killWhileStarting } from './stillbirth.ts';
+
+export interface DrillOptions {
+  rounds: number;
+  seed: number;
+  /** Default: a temporary one, which stays only if something is wrong. */
+  home?: string;
+  /** False: commands always run without a sandbox. Otherwise in every second chapter. */
+  sandbox: boolean;
+  say(line: string): void;
+}
+
+export interface DrillResult {
+  score: Score;
+  violations: Violation[];
+  /** Where the home and, if something is wrong, the evidence are. */
+  home: string;
+}
+
+const ROUNDS_PER_CHAPTER = 10;
+const MODEL_KEY = 'key-of-the-model-5d1e';
+const CANARY = 'canary-of-the-environment-c44d';
+const BUDGET_BYTES = 400 * 1024 * 1024;
+
+interface Stage {
+  daemon: DaemonUnderTest;
+  model: ScriptedModel;
+  recorder: Recorder;
+  random: Random;
+  score: { rounds: number; kills: number; killsAtStart: number; cuts: number };
+}
+
+/**
+ * Lets eight workstreams, their readers and a model of many moods loose on a daemon that is killed again and again,
+ * and has everything checked. Stops at the first violation.
+ */
+export async function runDrill(options: DrillOptions): Promise<DrillResult> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-drill-'));
+  const home = options.home ?? path.join(folder, 'home');
+  await using model = await startScriptedModel({ key: MODEL_KEY });
+  const random = createRandom(options.seed);
+  const spawnedMs = systemClock.now();
+  const env = environmentOf(home, model);
+  await using daemon = await startDaemon({ home, model: model.url, env });
+  const recorder = createRecorder(daemon, {
+    budgetBytes: BUDGET_BYTES,
+    secrets: [
+      { name: 'the key of the model', value: MODEL_KEY },
+      { name: 'a secret of the environment', value: CANARY },
+    ],
+    boot: { spawnedMs, readyMs: systemClock.now() },
+  });
+  const score = { rounds: 0, kills: 0, killsAtStart: 0, cuts: 0 };
+  const { violations, tally } = await drill({ daemon, model, recorder, random, score }, options);
+  if (violations.length === 0 && options.home === undefined) await rm(folder, { recursive: true, force: true });
+  return { violations, home, score: { ...score, ...tally, violations: violations.length } };
+}
+
+const environmentOf = (home: string, model: ScriptedModel): Record<string, string> => ({
+  HOME: path.dirname(home),
+  OPENAI_BASE_URL: model.url,
+  OPENAI_API_KEY: MODEL_KEY,
+  HEADGATE_DRILL_CANARY: CANARY,
+});
+
+async function drill(stage: Stage, options: DrillOptions) {
+  const { daemon, recorder, score } = stage;
+  let tally: Tally = NOTHING_SEEN;
+  const effectsFiles: string[] = [];
+  let violations: Violation[] = [];
+  for (let chapter = 0; score.rounds < options.rounds && violations.length === 0; chapter += 1) {
+    const isSandboxed = options.sandbox && chapter % 2 === 0;
+    await writeFile(
+      path.join(daemon.home, 'config.json'),
+      JSON.stringify({ tools: { sandbox: isSandboxed ? 'auto' : 'off' } }),
+    );
+    const rounds = Math.min(ROUNDS_PER_CHAPTER, options.rounds - score.rounds);
+    const name = `chapter-${chapter}`;
+    effectsFiles.push(path.join(daemon.home, 'workspace', `${name}.txt`));
+    const evidence = await playChapter(stage, { name, rounds });
+    violations = await judge(evidence, daemon.home);
+    tally = tallyOf(evidence, tally);
+    recorder.forget();
+    stage.model.requests.length = 0; // they hold whole conversations
+    options.say(`${score.rounds} rounds, ${tally.eventsSeen} events seen, ${violations.length} violations`);
+  }
+  const whole = await recorder.evidence({ settled: true, effectsFiles, withFiles: true });
+  if (violations.length === 0) violations = await judge(whole, daemon.home);
+  const { disk, effects, boots } = whole;
+  return {
+    violations,
+    tally: { ...tally, ...storedIn(disk), effects: effects.length, recoveryMs: recoveryOf(boots) },
+  };
+}
+
+/** Some rounds with workstreams of their own; stops where something is wrong. Answers what is known in the end. */
+async function playChapter(stage: Stage, { name, rounds }: { name: string; rounds: number }): Promise<Evidence> {
+  const { daemon, model, recorder, score } = stage;
+  const effectsFile = `${name}.txt`;
+  model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile }));
+  const cast = await openChapter({ ...stage, name, onCut: () => (score.cuts += 1) });
+  const scope = { wsIds: cast.wsIds, effectsFiles: [path.join(daemon.home, 'workspace', effectsFile)] };
+  let earlier: Evidence['disk'] | undefined;
+  for (let round = 0; round < rounds; round += 1) {
+    const random = stage.random.fork(`round ${score.rounds}`);
+    await playRound(stage, cast, random);
+    score.rounds += 1;
+    const evidence = await recorder.evidence({ ...scope, settled: false, earlier, withFiles: false });
+    if (check(evidence).length > 0) return evidence;
+    earlier = evidence.disk;
+    await startAgain(stage, random);
+  }
+  await cast.settle(stage.random.fork(`end of ${name}`));
+  await recorder.sampleMemory();
+  const evidence = await recorder.evidence({ ...scope, settled: true, earlier, withFiles: true });
+  cast.leave();
+  return evidence;
+}
+
+/** Everybody is busy until the daemon is killed. */
+async function playRound({ recorder, score }: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {
+  const over = new AbortController();
+  const acting = cast.act(random, over.signal);
+  const lifeMs = random.chance(0.15) ? random.int(0, 60) : random.int(60, 900);
+  await systemClock.sleep(lifeMs, new AbortController().signal);
+  await recorder.sampleMemory();
+  over.abort();
+  await recorder.kill9();
+  score.kills += 1;
+  await acting;
+}
+
+async function startAgain({ daemon, model, recorder, score }: Stage, random: Random): Promise<void> {
+  const env = environmentOf(daemon.home, model);
+  while (random.chance(0.25)) {
+    const { boot, output } = await killWhileStarting(daemon, { env, afterMs: random.int(0, 450) });
+    recorder.stillborn(boot, output);
+    score.kills += 1;
+    score.killsAtStart += 1;
+  }
+  await recorder.restart();
+}
+
+/** What is wrong. The evidence is put beside the home then. */
+async function judge(evidence: Evidence, home: string): Promise<Violation[]> {
+  const violations = check(evidence);
+  if (violations.length > 0) {
+    await writeFile(path.join(path.dirname(home), 'evidence.json'), JSON.stringify(evidence, undefined, 1));
+  }
+  return violations;
+}

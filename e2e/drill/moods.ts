@@ -1,0 +1,69 @@
+import type { Random } from '../checker/random.ts';
+import { effectCommand } from '../checker/recording/effects-file.ts';
+import type { Answer, ChatRequest } from '../scripted-model.ts';
+import { callTools, pause, reset, type ScriptedCall, say, stall, think } from '../scripted-steps.ts';
+
+interface MoodsOptions {
+  /** Goes into the tags of its commands. */
+  name: string;
+  /** The file in the working directory that its commands append to. */
+  effectsFile: string;
+}
+
+/** A model of many moods: it talks, thinks, dawdles, hangs, breaks off, and asks for tools. */
+export function createMoods(
+  random: Random,
+  { name, effectsFile: file }: MoodsOptions,
+): (request: ChatRequest) => Answer {
+  const harmless: ScriptedCall[] = [
+    { name: 'list_directory', arguments: { path: '.' } },
+    { name: 'read_file', arguments: { path: file } },
+    { name: 'read_file', arguments: '{"path": broken' },
+  ];
+  let calls = 0;
+  const bash = (): ScriptedCall => {
+    calls += 1;
+    const tag = `${name}-${String(calls).padStart(5, '0')}`;
+    const secs = random.chance(0.15) ? 3 : random.int(0, 300) / 1_000;
+    const command = effectCommand({ tag, file, secs });
+    return { name: 'bash', arguments: { command: `${command}${random.pick(AFTERWARDS)}` } };
+  };
+  const call = (): ScriptedCall => (random.chance(0.8) ? bash() : random.pick(harmless));
+  const tools = (): Answer => [
+    ...(random.chance(0.5) ? speech(random, 3) : []),
+    callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),
+  ];
+  const first = (): Answer => {
+    const mood = random.fraction();
+    if (mood < 0.45) return tools();
+    if (mood < 0.52) return [...speech(random, 4), stall()];
+    if (mood < 0.55) return [...speech(random, 6), reset()];
+    return speech(random, random.int(1, 60));
+  };
+  const next = (): Answer => (random.chance(0.3) ? tools() : speech(random, random.int(1, 12)));
+  return (request) => {
+    const depth = resultsSinceUser(request);
+    if (depth === 0) return first();
+    return depth < 4 ? next() : speech(random, 2);
+  };
+}
+
+const AFTERWARDS = ['', '', '', '; seq 1 4000', '; env; id', '; exit 3'];
+
+/** Some thinking, and so many pieces of text, at once or drop by drop. */
+function speech(random: Random, pieces: number) {
+  const slowest = random.pick([0, 0, 2, 10, 30]);
+  return [
+    ...(random.chance(0.3) ? [think('Let me ', 'see. ')] : []),
+    ...Array.from({ length: pieces }, (_, index) => [
+      say(`${random.pick(WORDS)} ${index} `),
+      ...(slowest > 0 ? [pause(random.int(0, slowest))] : []),
+    ]).flat(),
+  ];
+}
+
+const WORDS = ['wind', 'tide', 'Grüße', '波', 'a longer piece of text that takes more room in a frame', '🜁'];
+
+const resultsSinceUser = ({ messages }: ChatRequest): number =>
+  messages.slice(messages.findLastIndex(({ role }) => role === 'user')).filter(({ role }) => role === 'assistant')
+    .length;

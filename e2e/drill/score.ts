@@ -1,0 +1,81 @@
+import type { Boot, Disk, Evidence } from '../checker/evidence.ts';
+import { viewsOf } from '../checker/views.ts';
+
+/** What a drill has been through. */
+export interface Score {
+  rounds: number;
+  kills: number;
+  /** Of those, before the daemon served. */
+  killsAtStart: number;
+  connections: number;
+  /** Connections that their reader or a byte count broke off while the daemon lived. */
+  cuts: number;
+  /** Connections that were continued exactly. */
+  resumes: number;
+  /** Events that clients saw, each compared with the log. */
+  eventsSeen: number;
+  calls: number;
+  /** Calls whose answer was lost. */
+  unanswered: number;
+  eventsOnDisk: number;
+  runs: number;
+  approvals: number;
+  toolStarts: number;
+  unknownOutcomes: number;
+  effects: number;
+  violations: number;
+  /** From the start of a process to its first served request. */
+  recoveryMs: { p50: number; p99: number; worst: number };
+}
+
+export type Tally = Pick<Score, 'connections' | 'resumes' | 'eventsSeen' | 'calls' | 'unanswered'>;
+
+export const NOTHING_SEEN: Tally = { connections: 0, resumes: 0, eventsSeen: 0, calls: 0, unanswered: 0 };
+
+/** What clients did, as far as this evidence goes. */
+export function tallyOf(evidence: Evidence, { ...tally }: Tally): Tally {
+  const views = viewsOf(evidence);
+  tally.connections += evidence.streams.length + evidence.sockets.length;
+  tally.resumes += views.filter(({ opening }) => opening.recovered).length;
+  tally.eventsSeen += views.reduce((sum, { seen }) => sum + seen.length, 0);
+  tally.calls += evidence.calls.length;
+  tally.unanswered += evidence.calls.filter(({ answers }) => answers.length === 0).length;
+  return tally;
+}
+
+/** What is stored in the end. */
+export function storedIn({ workstreams }: Disk) {
+  const runs = workstreams.flatMap((workstream) => workstream.runs);
+  const approvals = workstreams.flatMap((workstream) => workstream.approvals);
+  return {
+    eventsOnDisk: workstreams.reduce((sum, { events }) => sum + events.length, 0),
+    runs: runs.length,
+    approvals: approvals.length,
+    toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
+    unknownOutcomes: approvals.filter(({ kind }) => kind === 'outcome').length,
+  };
+}
+
+export function recoveryOf(boots: readonly Boot[]): Score['recoveryMs'] {
+  const all = boots.flatMap(({ spawnedMs, readyMs }) => (readyMs === undefined ? [] : [readyMs - spawnedMs]));
+  const sorted = all.sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), worst: at(1) };
+}
+
+export function toScoreCard({ recoveryMs, ...score }: Score): string {
+  const { p50, p99, worst } = recoveryMs;
+  const rows: [string, string | number][] = [
+    ['rounds', score.rounds],
+    ['kills', `${score.kills} (${score.killsAtStart} while starting)`],
+    ['connections', `${score.connections} (${score.cuts} cut, ${score.resumes} continued)`],
+    ['events seen', `${score.eventsSeen} (${score.eventsOnDisk} on disk)`],
+    ['calls', `${score.calls} (${score.unanswered} without an answer)`],
+    ['runs', score.runs],
+    ['approvals', `${score.approvals} (${score.unknownOutcomes} about unknown outcomes)`],
+    ['tool starts', `${score.toolStarts} (${score.effects} lines written by commands)`],
+    ['ready after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
+    ['violations', score.violations],
+  ];
+  return rows.map(([name, value]) => `${name.padEnd(14)}${value}\n`).join('');
+}
