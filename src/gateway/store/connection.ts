@@ -51,7 +51,14 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
       prepare(sql)
         .statement.all(...parameters.map(toBindable))
         .map((row) => ({ ...row })),
-    iterate: (sql, parameters = []) => prepare(sql).statement.iterate(...parameters.map(toBindable)),
+    *iterate(sql, parameters = []) {
+      try {
+        yield* prepare(sql).statement.iterate(...parameters.map(toBindable));
+      } catch (error) {
+        cache.delete(sql); // its next use would report this failure again, whatever it reads
+        throw error;
+      }
+    },
     close() {
       cache.clear();
       if (database.isOpen) database.close();
