@@ -52,6 +52,8 @@ test('step by step the wanted blocks are reached; the visible ones are there at 
 test('blocks that cost much are drawn few at a time', () => {
   const wanted = { first: 0, last: 60 };
   const visible = { first: 30, last: 32 };
-  const next = stepTowards({ first: 30, last: 32 }, { visible, wanted }, () => 12_000);
+  const next = stepTowards({ first: 30, last: 32 }, { visible, wanted }, () => 4_000);
   assert.equal(next.last - next.first, 4);
+  const leap = stepTowards({ first: 300, last: 310 }, { visible, wanted }, () => 1);
+  assert.deepEqual(leap, visible);
 });

@@ -9,9 +9,9 @@ export interface Span {
 /** So many blocks are in the document at most; a block is one message, or two for a call with its result. */
 export const MAX_BLOCKS = 100;
 /** What is drawn anew in one go, in characters: more would keep a person waiting. */
-const STEP_CHARS = 24_000;
+const STEP_CHARS = 6_000;
 /** An empty block is not free either. */
-const BLOCK_CHARS = 800;
+const BLOCK_CHARS = 1_000;
 
 /** Where each block begins, and after the last one where the end is, in pixels. */
 export function toTops(blocks: readonly Block[], measured: ReadonlyMap<string, number>): readonly number[] {
@@ -47,7 +47,7 @@ export function stepTowards(
     ? { first: Math.max(current.first, limit.first), last: Math.min(current.last, limit.last) }
     : visible;
   let { first, last } = { first: Math.min(kept.first, visible.first), last: Math.max(kept.last, visible.last) };
-  let budget = STEP_CHARS;
+  let budget = isNear ? STEP_CHARS : 0; // after a leap what is on the screen is enough to draw at once
   while (budget > 0 && (first > limit.first || last < limit.last)) {
     if (last < limit.last) {
       budget -= charsOf(last) + BLOCK_CHARS;
@@ -97,8 +97,16 @@ function firstBeyond(tops: readonly number[], pixels: number): number {
   return low;
 }
 
-/** For blocks that were never drawn; it only has to be near enough for the scroll bar. */
+/** For blocks that were never drawn; it only has to be near enough for the scroll bar. A block never changes. */
 function estimateHeight(block: Block): number {
+  const known = estimates.get(block) ?? estimate(block);
+  estimates.set(block, known);
+  return known;
+}
+
+const estimates = new WeakMap<Block, number>();
+
+function estimate(block: Block): number {
   switch (block.kind) {
     case 'user':
       return 60 + linesOf(block.text, 75) * 24;

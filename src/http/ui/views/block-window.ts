@@ -49,8 +49,13 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
 
   useLayoutEffect(() => {
     if (!scroller.current || !content.current) return;
-    following.onMove = look;
-    return following.attach(scroller.current, content.current);
+    const soon = oncePerFrame(look);
+    following.onMove = soon.run;
+    const detach = following.attach(scroller.current, content.current);
+    return () => {
+      detach();
+      soon.cancel();
+    };
   }, []);
   useLayoutEffect(() => {
     following.settle();
@@ -69,6 +74,22 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
     drawn: blocks.slice(span.first, span.last),
     above: tops[span.first] ?? 0,
     below: end - (tops[span.last] ?? end),
+  };
+}
+
+/** Runs in the next frame, however often it is asked to. */
+function oncePerFrame(work: () => void): { run(): void; cancel(): void } {
+  let frame: number | undefined;
+  return {
+    run() {
+      frame ??= requestAnimationFrame(() => {
+        frame = undefined;
+        work();
+      });
+    },
+    cancel() {
+      if (frame !== undefined) cancelAnimationFrame(frame);
+    },
   };
 }
 

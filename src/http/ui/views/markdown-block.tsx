@@ -1,17 +1,27 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { showHidden } from '../state/hidden-characters.ts';
 import { CodeBlock } from './code.tsx';
+import { CodeText } from './code-text.tsx';
+import { useStepwise } from './stepwise.ts';
 
 /** A growing block this long is shown as it is written, and as Markdown when it is complete. */
-const MAX_GROWING_CHARS = 12_000;
+const MAX_GROWING_CHARS = 8_000;
+/** A paragraph this long is nothing that anybody wrote for reading, and takes a browser too long. */
+const MAX_CHARS = 40_000;
+/** Items of a list, or rows of a table, that are drawn with one frame. */
+const STEP_ITEMS = 80;
 
 /**
  * One block of Markdown as elements. Nothing of it ever passes through an HTML parser: HTML that a model writes is
  * text, an image is a link (loading it could carry away what the model has read), and a link leads to the web or to mail.
  */
 export function MarkdownBlock({ token, growing = false }: { token: Token; growing?: boolean }) {
-  if (growing && token.type !== 'code' && token.raw.length > MAX_GROWING_CHARS) {
-    return <p class="growing">{token.raw}</p>;
+  if (isTooLong(token, growing)) {
+    return (
+      <div class="growing">
+        <CodeText text={token.raw} language={undefined} growing />
+      </div>
+    );
   }
   if (!isMarked(token)) return <>{token.raw}</>;
   switch (token.type) {
@@ -45,6 +55,12 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
     default:
       return <Inline token={token} />;
   }
+}
+
+function isTooLong({ type, raw }: Token, growing: boolean): boolean {
+  if (type === 'code') return false;
+  if (growing) return raw.length > MAX_GROWING_CHARS;
+  return type !== 'list' && type !== 'table' && raw.length > MAX_CHARS;
 }
 
 /** Marked's own tokens; others come only from extensions, of which there are none here. */
@@ -83,7 +99,8 @@ function Heading({ token }: { token: Tokens.Heading }) {
 }
 
 function List({ token }: { token: Tokens.List }) {
-  const items = token.items.map((item, index) => (
+  const count = useStepwise(token.items.length, STEP_ITEMS);
+  const items = token.items.slice(0, count).map((item, index) => (
     <li key={index} dir="auto">
       <Blocks tokens={item.tokens} />
     </li>
@@ -92,30 +109,33 @@ function List({ token }: { token: Tokens.List }) {
   return <ol start={typeof token.start === 'number' ? token.start : 1}>{items}</ol>;
 }
 
-const Table = ({ token: { header, rows } }: { token: Tokens.Table }) => (
-  <table>
-    <thead>
-      <tr>
-        {header.map((cell, index) => (
-          <th key={index} align={cell.align ?? undefined}>
-            <Inlines tokens={cell.tokens} />
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row, at) => (
-        <tr key={at}>
-          {row.map((cell, index) => (
-            <td key={index} align={cell.align ?? undefined}>
+function Table({ token: { header, rows } }: { token: Tokens.Table }) {
+  const count = useStepwise(rows.length, STEP_ITEMS);
+  return (
+    <table>
+      <thead>
+        <tr>
+          {header.map((cell, index) => (
+            <th key={index} align={cell.align ?? undefined}>
               <Inlines tokens={cell.tokens} />
-            </td>
+            </th>
           ))}
         </tr>
-      ))}
-    </tbody>
-  </table>
-);
+      </thead>
+      <tbody>
+        {rows.slice(0, count).map((row, at) => (
+          <tr key={at}>
+            {row.map((cell, index) => (
+              <td key={index} align={cell.align ?? undefined}>
+                <Inlines tokens={cell.tokens} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
 function Inline({ token }: { token: Token }) {
   if (!isMarked(token)) return <>{token.raw}</>;

@@ -1,6 +1,7 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { type MarkdownPart, splitMarkdown } from '../state/markdown-split.ts';
 import { MarkdownBlock } from './markdown-block.tsx';
+import { useStepwise } from './stepwise.ts';
 
 /** So many blocks are compared at once while an answer grows; what stands before them is compared as one. */
 const GROUP_PARTS = 40;
@@ -14,8 +15,10 @@ export function Markdown({ text, streaming }: { text: string; streaming: boolean
     earlier.current = { text, parts: split };
     return split;
   }, [text]);
-  const groups = Array.from({ length: Math.ceil(parts.length / GROUP_PARTS) }, (_, index) =>
-    parts.slice(index * GROUP_PARTS, (index + 1) * GROUP_PARTS),
+  const limit = useStepwise(parts.at(-1)?.at ?? 0, STEP_CHARS);
+  const drawn = parts.filter(({ at }) => at <= limit);
+  const groups = Array.from({ length: Math.ceil(drawn.length / GROUP_PARTS) }, (_, index) =>
+    drawn.slice(index * GROUP_PARTS, (index + 1) * GROUP_PARTS),
   );
   return (
     <div class="markdown">
@@ -26,15 +29,18 @@ export function Markdown({ text, streaming }: { text: string; streaming: boolean
   );
 }
 
+/** What is drawn of a text with one frame, in characters. */
+const STEP_CHARS = 8_000;
+
 /** A full group never changes again while the text grows: its parts are the same objects. */
 function Group({ parts, growing }: { parts: readonly MarkdownPart[]; growing: boolean }) {
   return useMemo(
     () => (
-      <>
+      <div class="group">
         {parts.map(({ at, token }, index) => (
           <Part key={at} token={token} growing={growing && index === parts.length - 1} />
         ))}
-      </>
+      </div>
     ),
     [parts.at(0), parts.at(-1), growing],
   );

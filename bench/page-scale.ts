@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { startDaemon } from '../e2e/daemon.ts';
+import { storeLongConversation } from '../e2e/long-conversation.ts';
+import { type PageFigures, scrollThrough, takeFigures, watchPage } from '../e2e/page-watch.ts';
+import { startScriptedModel } from '../e2e/scripted-model.ts';
+import { pause, type Step, say } from '../e2e/scripted-steps.ts';
+
+/** What a person does with a long conversation, and what the page was seen doing meanwhile. */
+export interface PageScale {
+  messages: number;
+  opening: PageFigures;
+  scrollingUp: PageFigures;
+  scrollingDown: PageFigures;
+  /** An answer of 200 kB streams in behind all of it. */
+  streaming: PageFigures;
+}
+
+const MESSAGES = 5_000;
+
+/** Opens a conversation of 5 000 messages in a browser, reads it to its start and back, and lets an answer stream into it. */
+export async function measurePage({ executablePath = '/usr/bin/chromium' } = {}): Promise<PageScale> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-page-'));
+  const home = path.join(folder, 'home');
+  await storeLongConversation(home, 'long', MESSAGES);
+  const model = await startScriptedModel();
+  try {
+    await using daemon = await startDaemon({ home, model: model.url });
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    try {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+      await watchPage(page);
+      await page.goto(daemon.loginLink());
+      await page.getByRole('tab', { name: 'long' }).click();
+      await page.getByRole('heading', { name: `Answer ${MESSAGES / 4}` }).waitFor();
+      const opening = await takeFigures(page);
+      await scrollThrough(page, -700);
+      const scrollingUp = await takeFigures(page);
+      await scrollThrough(page, 2_500);
+      const scrollingDown = await takeFigures(page);
+      model.when('stream please', flowing(longAnswer()));
+      await streamInto(page);
+      const streaming = await takeFigures(page);
+      return { messages: MESSAGES, opening, scrollingUp, scrollingDown, streaming };
+    } finally {
+      await browser.close();
+    }
+  } finally {
+    await model.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function streamInto(page: Page): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill('stream please');
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+  await page.getByText('the very end').waitFor({ timeout: 120_000 });
+  await page.locator('.answer[aria-busy=false]').last().waitFor();
+}
+
+/** As a fast model streams: some words at a time. */
+const flowing = (text: string): Step[] =>
+  Array.from({ length: Math.ceil(text.length / CHUNK_CHARS) }, (_, at) => [
+    say(text.slice(at * CHUNK_CHARS, (at + 1) * CHUNK_CHARS)),
+    pause(5),
+  ]).flat();
+
+const CHUNK_CHARS = 200;
+
+function longAnswer(): string {
+  const part = (n: number) =>
+    `### Part ${n}\n\nSome **words** about it, with \`code\` and more than one line of text. ${'And on it goes. '.repeat(20)}\n\n- a\n- b\n\n\`\`\`ts\n${`const line${n} = call(${n}); // comment\n`.repeat(15)}\`\`\`\n\n`;
+  let text = '';
+  for (let n = 1; text.length < 200_000; n += 1) text += part(n);
+  return `${text}the very end\n`;
+}

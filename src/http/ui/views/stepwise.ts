@@ -1,0 +1,17 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/**
+ * How much of `total` to draw: so much more with each frame, so that none takes long. What comes when all is drawn is
+ * drawn as it comes.
+ */
+export function useStepwise(total: number, step: number): number {
+  const [limit, setLimit] = useState(step);
+  const isBehind = total > limit;
+  useEffect(() => {
+    if (!isBehind) setLimit(Number.POSITIVE_INFINITY);
+    if (!isBehind) return;
+    const frame = requestAnimationFrame(() => setLimit(limit + step));
+    return () => cancelAnimationFrame(frame);
+  }, [isBehind, limit]);
+  return Math.min(limit, total);
+}
