@@ -3,7 +3,9 @@ import { Command, CommanderError, Option } from 'commander';
 import { RequestError } from '../protocol/client/request-error.ts';
 import { readVersion } from './assets.ts';
 import type { ChatFlags } from './commands/chat.ts';
+import type { DoctorFlags } from './commands/doctor.ts';
 import type { RunFlags } from './commands/run.ts';
+import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { TargetFlags } from './connect.ts';
 import type { StartFlags, Surroundings } from './options.ts';
@@ -22,12 +24,33 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
   const program = createProgram({ root, around, version: await readVersion(root) });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withCommand(argv), { from: 'user' });
   } catch (error) {
     process.exitCode = report(error);
     // What was opened before the failure must not keep a process alive that has nothing to do.
     process.exit();
   }
+}
+
+const EXAMPLES = `
+Examples:
+  headgate                                    start the daemon; it prints a link to the page
+  headgate --workdir ~/src/garden --port 0    with another folder, on any free port
+  headgate chat                               talk to the agent here
+  headgate chat --new --workdir .             a new conversation about this folder
+  headgate run "which files are the largest?"
+  git diff | headgate run "review this" -     with what comes through the pipe
+  headgate status                             is it running, and does something wait for me?
+  headgate doctor                             something is wrong, but what?
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon; of run also 4 denied, 5 timeout, 130 cancelled.
+`;
+
+/** `headgate` alone starts the daemon, and so does `headgate --port 0`. */
+function withCommand(argv: readonly string[]): string[] {
+  const [first] = argv;
+  const isAboutAll = first !== undefined && ['--help', '-h', '--version', '-V'].includes(first);
+  return first === undefined || (first.startsWith('-') && !isAboutAll) ? ['start', ...argv] : [...argv];
 }
 
 /** What a shell says of a program that wrote to a pipe nobody reads any more. */
@@ -44,11 +67,22 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   const program = new Command('headgate')
     .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
     .version(version)
+    .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({ outputError: () => undefined }); // told once, by `report`
   addStart(program, async (flags) => (await import('./commands/start.ts')).start({ flags, around, root }));
   addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
   addRun(program, async (prompts, flags) => (await import('./commands/run.ts')).run({ prompts, flags, around, root }));
+  withTarget(program.command('status'))
+    .description('say whether the daemon runs, how it is and what waits for you')
+    .option('--json', 'as one JSON object')
+    .action(async (flags: StatusFlags) => (await import('./commands/status.ts')).status({ flags, around, root }));
+  program
+    .command('doctor')
+    .description('look for what could be wrong on this machine, and say how to mend it; changes nothing')
+    .option('--home <folder>', 'the home folder to look at (HEADGATE_HOME; default ~/.headgate)')
+    .option('--json', 'as one JSON object')
+    .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'its name, such as workstream.list')
@@ -86,7 +120,7 @@ function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version
 
 function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): void {
   program
-    .command('start', { isDefault: true })
+    .command('start')
     .description('start the daemon (what `headgate` alone does)')
     .option('--port <n>', 'where to listen; 0 takes any free port (HEADGATE_PORT; default 7717)')
     .option('--host <address>', 'on which address (HEADGATE_HOST; default 127.0.0.1)')

@@ -9,11 +9,18 @@ import { cutToRow } from './wrap.ts';
 const SHOWN_MESSAGES = 20;
 const SHOWN_LINES = 60;
 
-/** The end of a stored conversation, one list of lines per message. */
-export function toHistoryLines(messages: readonly HistoryMessage[], sheet: Sheet): string[][] {
+/** The end of a stored conversation, one list of lines per message. `truncated`: older ones exist. */
+export function toHistoryLines(
+  { messages, truncated = false }: { messages: readonly HistoryMessage[]; truncated?: boolean },
+  sheet: Sheet,
+): string[][] {
   const shown = messages.slice(-SHOWN_MESSAGES);
+  const hasOlder = truncated || shown.length < messages.length;
+  const older = hasOlder ? [[sheet.paint('dim', '… older messages are on the page')]] : [];
   const failed = new Set(shown.flatMap((message) => (message.is_error === true ? [message.call_id] : [])));
-  return shown.map((message) => toMessageLines(message, { ...sheet, failed })).filter((lines) => lines.length > 0);
+  return [...older, ...shown.map((message) => toMessageLines(message, { ...sheet, failed }))].filter(
+    (lines) => lines.length > 0,
+  );
 }
 
 function toMessageLines(

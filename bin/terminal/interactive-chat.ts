@@ -54,6 +54,7 @@ export class InteractiveChat {
     this.talk = openTalk({
       ...deps,
       screen,
+      showsHistory: true,
       grow: () => createMarkdownStream(sheet),
       onChange: () => this.onChange(),
     });

@@ -26,7 +26,7 @@ export class PipedChat {
 
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
-    this.talk = openTalk({ ...deps, grow: createPlainStream, onChange: () => this.#onChange() });
+    this.talk = openTalk({ ...deps, showsHistory: false, grow: createPlainStream, onChange: () => this.#onChange() });
   }
 
   /** Reads to the end, each message only when the answer to the one before is whole. */

@@ -66,11 +66,11 @@ class LiveScreen implements Screen {
   }
 
   get columns(): number {
-    return Math.max(20, this.#deps.output.columns ?? 80);
+    return Math.max(20, this.#deps.output.columns || 80);
   }
 
   get rows(): number {
-    return Math.max(5, this.#deps.output.rows ?? 24);
+    return Math.max(5, this.#deps.output.rows || 24);
   }
 
   print(lines: readonly string[]): void {

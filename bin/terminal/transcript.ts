@@ -16,6 +16,8 @@ interface TranscriptDeps {
   sheet(): Sheet;
   /** How an answer is written while it comes. */
   grow(): GrowingText;
+  /** Whether to show what was said before. */
+  showsHistory: boolean;
   /** Whether this client began the run. */
   isMyRun(runId: string): boolean;
   isMyDecision(approvalId: string): boolean;
@@ -75,15 +77,14 @@ class LoggedTranscript implements Transcript {
   }
 
   onSnapshot({ workstream, messages, truncated, pendingApprovals }: WorkstreamSnapshot): void {
-    const { paint } = this.#deps.sheet();
     this.#turn = undefined;
     this.#tools.clear();
     this.question = undefined;
     this.#asked = undefined;
     this.state = workstream.state;
-    const lines = toHistoryLines(messages, this.#deps.sheet());
-    if (truncated || lines.length < messages.length) this.print([paint('dim', '… older messages are on the page')]);
-    for (const message of lines) this.print(message);
+    if (this.#deps.showsHistory) {
+      for (const lines of toHistoryLines({ messages, truncated }, this.#deps.sheet())) this.print(lines);
+    }
     for (const approval of pendingApprovals) this.#ask(approval);
   }
 
@@ -282,7 +283,7 @@ class LoggedTranscript implements Transcript {
         this.print([paint('dim', `${'─'.repeat(8)} a new conversation ${'─'.repeat(8)}`)]);
         break;
       case 'history':
-        for (const lines of toHistoryLines(event.messages, this.#deps.sheet())) this.print(lines);
+        for (const lines of toHistoryLines(event, this.#deps.sheet())) this.print(lines);
     }
   }
 }

@@ -1,0 +1,15 @@
+/** One thing that was looked at. */
+export interface Finding {
+  name: string;
+  /** `warning`: it works, but not as it could. `problem`: something does not work. */
+  level: 'ok' | 'warning' | 'problem';
+  text: string;
+  /** What to do about it. */
+  mend?: string;
+}
+
+export const ok = (name: string, text: string): Finding => ({ name, level: 'ok', text });
+export const warning = (name: string, text: string, mend: string): Finding => ({ name, level: 'warning', text, mend });
+export const problem = (name: string, text: string, mend: string): Finding => ({ name, level: 'problem', text, mend });
+
+export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
