@@ -73,7 +73,7 @@ test('killed while a question waits: the same question is there afterwards, and 
   assert.deepEqual(await blocksOf(page), [
     'You: ask me',
     'Approved: bash',
-    'bash echo ran | tee -a asked.txt done ran',
+    'bash echo ran | tee -a asked.txt done ran Copy',
     'All done.',
   ]);
 });

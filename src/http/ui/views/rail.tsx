@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import type { Theme } from '../state/theme.ts';
 import { walk } from './arrow-keys.ts';
@@ -125,7 +125,8 @@ function RailFoot({ app, onShortcuts }: { app: App; onShortcuts(): void }) {
 
 /** Focus goes into the drawer with its opening, and back to where it was when it closes. */
 function useDrawerFocus(isDrawn: boolean, drawer: HTMLElement | null): void {
-  useEffect(() => {
+  // At once: what lies under the drawer loses the focus with the next frame, and nobody would know where it was.
+  useLayoutEffect(() => {
     if (!isDrawn) return;
     const before = document.activeElement;
     drawer?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
