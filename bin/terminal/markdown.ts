@@ -98,10 +98,9 @@ function toItemLines(list: Tokens.List, index: number, { paint, columns }: Sheet
 /** Code keeps its lines as they are, so that it can be copied; the terminal folds long ones. */
 function toCodeLines({ text, lang }: Tokens.Code, { paint, columns }: Sheet): string[] {
   const language = lang?.split(/\s/)[0] ?? '';
+  const code = text === '' ? [] : text.split('\n');
   const lines =
-    language === 'diff' || language === 'patch'
-      ? toDiffLines(text, paint)
-      : text.split('\n').map((line) => paint('yellow', line));
+    language === 'diff' || language === 'patch' ? toDiffLines(text, paint) : code.map((line) => paint('yellow', line));
   const title = language === '' ? [] : [cutToRow(paint('dim', `  ${language}`), columns)];
   return [...title, ...lines.map((line) => `  ${line}`)];
 }
