@@ -20,7 +20,7 @@ export async function createTools(
 ): Promise<{ toolbox: Toolbox; runner: ProcessRunner; notSandboxed: string | undefined }> {
   const { home, environment, clock, ids, config, assets } = options;
   const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox });
+  const runner = createProcessRunner({ clock, environment, sandbox, ids });
   const confinement = createConfinement({ home });
   const ripgrep = await findRipgrep(environment);
   const toolbox = createToolbox([

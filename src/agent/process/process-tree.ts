@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
+import { createMarkFinder } from './process-mark.ts';
 import { findProcess, type ProcessRow, readProcessTable } from './process-table.ts';
 
 /** How long a program may take to clean up after SIGTERM before it is killed. */
@@ -16,13 +17,14 @@ export async function endTree(
   leader: ProcessIdentity,
   { clock, spares = () => false }: { clock: Clock; spares?: (row: ProcessRow) => boolean },
 ): Promise<void> {
-  const first = await findTree(leader);
+  const findTree = createTreeFinder(leader);
+  const first = await findTree();
   if (first.length === 0 && !hasGroup(leader)) return;
   signalAll(leader, { rows: first, signal: 'SIGTERM', spares });
   const started = clock.monotonic();
   for (;;) {
     await clock.sleep(POLL_MS, NEVER);
-    const rows = await findTree(leader);
+    const rows = await findTree();
     if (rows.length === 0 && !hasGroup(leader)) return;
     const waitedMs = clock.monotonic() - started;
     // Again in every round: a tree that forks while it is being killed grows new members.
@@ -36,27 +38,49 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity> {
   return { pid, startTicks: (await findProcess(pid))?.startTicks ?? 0 };
 }
 
-/** True if this very process still runs; a process whose start time is unknown is never taken for it. */
-export async function isSameProcess({ pid, startTicks }: ProcessIdentity): Promise<boolean> {
-  return startTicks !== 0 && (await findProcess(pid))?.startTicks === startTicks;
+/**
+ * True if this very process still runs, or one that carries its mark; a process whose start time is unknown is never taken
+ * for it.
+ */
+export async function isLeft(identity: ProcessIdentity): Promise<boolean> {
+  const { pid, startTicks } = identity;
+  if (startTicks === 0) return false;
+  if ((await findProcess(pid))?.startTicks === startTicks) return true;
+  return (await createMarkFinder(identity)(await readProcessTable())).length > 0;
 }
 
 const NEVER = new AbortController().signal;
 
-/** The leader, its descendants, and whoever stayed in its group or session after losing the parent. */
-async function findTree(leader: ProcessIdentity): Promise<ProcessRow[]> {
-  const rows = await readProcessTable();
-  if (rows.some((row) => row.pid === leader.pid && row.startTicks !== leader.startTicks)) return []; // the pid is reused
-  const members = new Set([leader.pid]);
-  for (let size = 0; size !== members.size; ) {
-    size = members.size;
-    for (const row of rows) if (belongsTo(row, { leader, members })) members.add(row.pid);
-  }
-  return rows.filter((row) => members.has(row.pid));
+/**
+ * Finds the leader, its descendants, whoever stayed in its group or session after losing the parent, and whoever left all
+ * of these but carries the mark. Who once belonged to it belongs to it for good: its parent may have died meanwhile.
+ */
+function createTreeFinder(leader: ProcessIdentity): () => Promise<ProcessRow[]> {
+  const findMarked = createMarkFinder(leader);
+  let before: ProcessRow[] = [];
+  return async () => {
+    const rows = await readProcessTable();
+    const marked = await findMarked(rows);
+    const known = rows.filter((row) => before.some((old) => isSame(old, row)));
+    before = withDescendants(rows, [...marked, ...known, ...findOfLeader(rows, leader)]);
+    return before;
+  };
 }
 
-function belongsTo(row: ProcessRow, { leader, members }: { leader: ProcessIdentity; members: Set<number> }): boolean {
-  return members.has(row.parent) || row.group === leader.pid || row.session === leader.pid;
+const isSame = (a: ProcessIdentity, b: ProcessIdentity): boolean => a.pid === b.pid && a.startTicks === b.startTicks;
+
+function findOfLeader(rows: ProcessRow[], leader: ProcessIdentity): ProcessRow[] {
+  if (rows.some((row) => row.pid === leader.pid && !isSame(row, leader))) return []; // the pid is reused
+  return rows.filter(({ pid, group, session }) => [pid, group, session].includes(leader.pid));
+}
+
+function withDescendants(rows: ProcessRow[], first: ProcessRow[]): ProcessRow[] {
+  const members = new Set(first.map(({ pid }) => pid));
+  for (let size = -1; size !== members.size; ) {
+    size = members.size;
+    for (const row of rows) if (members.has(row.parent)) members.add(row.pid);
+  }
+  return rows.filter(({ pid }) => members.has(pid));
 }
 
 /** Without /proc the group is all we know, and a zombie in it counts as alive. */

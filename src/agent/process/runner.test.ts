@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../clock.ts';
+import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
@@ -23,7 +24,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
   const cwd = await mkdtemp(join(tmpdir(), 'headgate-runner-'));
   t.after(() => rm(cwd, { recursive: true, force: true }));
   const clock = options.clock ?? systemClock;
-  const runner = createProcessRunner({ clock, environment, sandbox: noSandbox, ...options });
+  const runner = createProcessRunner({ clock, environment, sandbox: noSandbox, ids: randomIds, ...options });
   const stop = new AbortController();
   let printed = '';
   const waiting = new Map<string, () => void>();
@@ -81,7 +82,7 @@ test('a command sees the allow-listed environment only, not even in its own envi
   const names = new Set(it.printed().match(/^\w+(?==)/gm));
   // Node itself adds the last one to every child when coverage is measured.
   for (const own of ['PWD', 'SHLVL', '_', 'OLDPWD', 'NODE_V8_COVERAGE']) names.delete(own);
-  assert.deepEqual([...names].sort(), ['HOME', 'PATH', 'TERM']);
+  assert.deepEqual([...names].sort(), ['HEADGATE_COMMAND', 'HOME', 'PATH', 'TERM']);
   assert.doesNotMatch(it.printed(), /canary/);
 });
 
@@ -93,6 +94,7 @@ test('the shell reads no start-up file', async (t) => {
     clock: systemClock,
     environment: { ...environment, HOME: it.cwd, BASH_ENV: join(it.cwd, '.bashrc') },
     sandbox: noSandbox,
+    ids: randomIds,
   });
   await runner.run({ command: 'echo $-', cwd: it.cwd, timeoutMs: 10_000 }, it.hooks);
   assert.equal(it.printed(), 'hBc\n');
@@ -107,7 +109,8 @@ test('nothing happens before the process is known to be recorded', async (t) => 
     return recorded.promise;
   };
   const running = it.run('echo $$; touch here; ls');
-  const identity = await told.promise;
+  const { mark, ...identity } = await told.promise;
+  assert.match(mark ?? '', /^cmd_/);
   assert.deepEqual(identity, await identifyProcess(identity.pid));
   assert.equal(it.printed(), '');
   recorded.resolve();
@@ -187,10 +190,28 @@ test('what a command leaves in the background ends with it, even when it holds t
   assert.deepEqual(await findByWord('987604'), []);
 });
 
-test('a process that escaped the group and holds the output open does not hold the answer', async (t) => {
+test('what made a daemon of itself ends with its command, even when it ignores SIGTERM', async (t) => {
   const it = await start(t);
   const result = await it.run(
-    '(setsid bash -c "touch up; exec sleep 987605" &); until [ -e up ]; do sleep 0.01; done; echo done',
+    `(setsid bash -c "trap '' TERM; touch up; exec sleep 987608" &); until [ -e up ]; do sleep 0.01; done; echo done`,
+  );
+  assert.deepEqual([result, it.printed()], [{ kind: 'exited', exitCode: 0 }, 'done\n']);
+  assert.deepEqual(await findByWord('987608'), []);
+});
+
+test('a child that lost its parent to SIGTERM is ended for good', async (t) => {
+  const it = await start(t);
+  const running = it.run(`env -i setsid bash -c "trap '' TERM; echo up; exec sleep 987609" & wait`);
+  await it.seen('up\n');
+  it.stop.abort(new StopReason('cancel', 'by a person'));
+  await running;
+  assert.deepEqual(await findByWord('987609'), []);
+});
+
+test('a process that escaped for good and holds the output open does not hold the answer', async (t) => {
+  const it = await start(t);
+  const result = await it.run(
+    '(env -i setsid bash -c "touch up; exec sleep 987605" &); until [ -e up ]; do sleep 0.01; done; echo done',
   );
   const escaped = await findByWord('987605');
   t.after(() => {
@@ -240,12 +261,29 @@ test('a leftover group is ended only if the pid is still the same process', asyn
   it.hooks.onProcess = async (identity) => told.resolve(identity);
   const running = it.run('echo up; sleep 987607 & wait');
   await it.seen('up\n');
-  const identity = await told.promise;
-  const later = createProcessRunner({ clock: systemClock, environment, sandbox: noSandbox });
+  const { mark, ...identity } = await told.promise;
+  assert.match(mark ?? '', /^cmd_/);
+  const later = createProcessRunner({ clock: systemClock, environment, sandbox: noSandbox, ids: randomIds });
   assert.equal(await later.killLeftover({ ...identity, startTicks: identity.startTicks + 1 }), false);
   assert.equal(await later.killLeftover({ ...identity, startTicks: 0 }), false);
   assert.equal((await findByWord('987607')).length > 0, true);
   assert.equal(await later.killLeftover(identity), true);
   assert.deepEqual([await running, await findByWord('987607')], [{ kind: 'killed', signal: 'SIGTERM' }, []]);
   assert.equal(await later.killLeftover(identity), false);
+});
+
+test('a leftover that made a daemon of itself is known by its mark', async (t) => {
+  const it = await start(t);
+  const told = Promise.withResolvers<ProcessIdentity>();
+  it.hooks.onProcess = async (identity) => told.resolve(identity);
+  const running = it.run('(setsid sleep 987610 &); echo up; exec sleep 987611');
+  await it.seen('up\n');
+  const identity = await told.promise;
+  const of = async (word: string) => (await findByWord(word)).length;
+  while ((await of('987610')) === 0) await new Promise(setImmediate); // it may still become what it is
+  const elsewhere = { ...identity, pid: 2 ** 22 }; // as after its leader has ended
+  assert.equal(await it.runner.killLeftover({ ...elsewhere, mark: 'cmd_other' }), false);
+  assert.equal(await it.runner.killLeftover(elsewhere), true);
+  assert.deepEqual([await of('987610'), await of('987611')], [0, 0]);
+  await running;
 });

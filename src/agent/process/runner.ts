@@ -1,12 +1,14 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
 import { until } from '../../until.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { withDeadline } from './deadline.ts';
 import { type Environment, toChildEnvironment } from './environment.ts';
-import { endTree, identifyProcess, isSameProcess } from './process-tree.ts';
+import { toMarkVariable } from './process-mark.ts';
+import { endTree, identifyProcess, isLeft } from './process-tree.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Runs shell commands of the agent, each in its own process group that is gone when `run` resolves. */
@@ -14,7 +16,7 @@ export interface ProcessRunner {
   readonly sandbox: Sandbox;
   /** What the command does is a value; rejects only when a hook does, and then nothing runs any more. */
   run(command: ShellCommand, hooks: ProcessHooks): Promise<ProcessResult>;
-  /** Ends a group that an earlier daemon left behind; false if it is gone already or the pid is another process now. */
+  /** Ends what an earlier daemon left of a command; false if it is gone already or the pid is another process now. */
   killLeftover(identity: ProcessIdentity): Promise<boolean>;
 }
 
@@ -44,6 +46,7 @@ export interface RunnerOptions {
   /** The daemon's own; children get an allow-listed part. */
   environment: Environment;
   sandbox: Sandbox;
+  ids: Pick<Ids, 'id'>;
 }
 
 /** The runner for this machine. */
@@ -52,7 +55,7 @@ export function createProcessRunner(options: RunnerOptions): ProcessRunner {
     sandbox: options.sandbox,
     run: (command, hooks) => runCommand(command, hooks, options),
     async killLeftover(identity) {
-      if (!(await isSameProcess(identity))) return false;
+      if (!(await isLeft(identity))) return false;
       await endTree(identity, options);
       return true;
     },
@@ -100,15 +103,16 @@ interface HeldChild {
 
 async function startHeld(
   { command, cwd }: ShellCommand,
-  { sandbox, environment }: RunnerOptions,
+  { sandbox, environment, ids }: RunnerOptions,
 ): Promise<HeldChild | ProcessResult> {
   try {
     const shell = [...SHELL, command];
     const argv = sandbox.kind === 'bubblewrap' ? await sandbox.wrap(shell, cwd) : shell;
     const [program, ...args] = [...SHELL, GATE, 'headgate', ...argv];
+    const mark = ids.id('cmd');
     const child = spawn(program, args, {
       cwd,
-      env: toChildEnvironment(environment),
+      env: { ...toChildEnvironment(environment), ...toMarkVariable(mark) },
       detached: true, // its own session and process group
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -122,7 +126,7 @@ async function startHeld(
     child.stdin.on('error', () => undefined); // it ended before its gate was opened: `exited` tells
     child.stderr.resume(); // only the gate shell's own complaints
     if (child.pid === undefined) return exited;
-    const leader = await identifyProcess(child.pid);
+    const leader = { ...(await identifyProcess(child.pid)), mark };
     return { process: child, leader, output: child.stdout, exited, openGate: () => child.stdin.end('\n') };
   } catch (error) {
     return toFailed(error, cwd);

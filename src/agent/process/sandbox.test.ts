@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Clock, systemClock } from '../../clock.ts';
+import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import { readProcessTable } from './process-table.ts';
@@ -30,7 +31,7 @@ async function place(t: TestContext, layout: (root: string) => { home: string; w
 async function enter(t: TestContext, layout: Parameters<typeof place>[1], clock: Clock = systemClock) {
   const at = await place(t, layout);
   const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox });
+  const runner = createProcessRunner({ clock, environment, sandbox, ids: randomIds });
   let printed = '';
   const stop = new AbortController();
   const run = async (command: string, onPrinted: () => void = () => undefined) => {

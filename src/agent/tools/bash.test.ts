@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
+import { randomIds } from '../../ids.ts';
 import { createProcessRunner, type ProcessResult, type ProcessRunner } from '../process/runner.ts';
 import type { Sandbox } from '../process/sandbox.ts';
 import { StopReason } from '../stop-reason.ts';
@@ -15,7 +16,7 @@ const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunner>) {
   const fixture = await createToolFixture();
-  const runner = { ...createProcessRunner({ clock: systemClock, environment, sandbox }), ...replace };
+  const runner = { ...createProcessRunner({ clock: systemClock, environment, sandbox, ids: randomIds }), ...replace };
   const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids });
   return {
     ...fixture,

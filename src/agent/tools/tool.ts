@@ -49,6 +49,8 @@ export interface ProcessIdentity {
   pid: number;
   /** Start time in clock ticks since boot (/proc/<pid>/stat field 22), or 0 where unknown: a reused pid differs. */
   startTicks: number;
+  /** The value of the variable that all its descendants inherit. */
+  mark?: string;
 }
 
 export interface ToolRun {
