@@ -4,7 +4,7 @@ import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { startDaemon } from '../e2e/daemon.ts';
 import { storeLongConversation } from '../e2e/long-conversation.ts';
-import { type PageFigures, scrollThrough, takeFigures, watchPage } from '../e2e/page-watch.ts';
+import { type PageFigures, scrollThrough, watchPage } from '../e2e/page-watch.ts';
 import { startScriptedModel } from '../e2e/scripted-model.ts';
 import { pause, type Step, say } from '../e2e/scripted-steps.ts';
 
@@ -31,18 +31,18 @@ export async function measurePage({ executablePath = '/usr/bin/chromium' } = {})
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-      await watchPage(page);
+      const watch = await watchPage(page);
       await page.goto(daemon.loginLink());
       await page.getByRole('tab', { name: 'long' }).click();
       await page.getByRole('heading', { name: `Answer ${MESSAGES / 4}` }).waitFor();
-      const opening = await takeFigures(page);
+      const opening = await watch.look();
       await scrollThrough(page, -700);
-      const scrollingUp = await takeFigures(page);
+      const scrollingUp = await watch.look();
       await scrollThrough(page, 2_500);
-      const scrollingDown = await takeFigures(page);
+      const scrollingDown = await watch.look();
       model.when('stream please', flowing(longAnswer()));
       await streamInto(page);
-      const streaming = await takeFigures(page);
+      const streaming = await watch.look();
       return { messages: MESSAGES, opening, scrollingUp, scrollingDown, streaming };
     } finally {
       await browser.close();

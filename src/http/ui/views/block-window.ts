@@ -111,10 +111,11 @@ function findSpan(blocks: readonly Block[], { first, last, key }: Place): Span {
   return { first: at, last: Math.min(blocks.length, at + last - first) };
 }
 
-const toEnd = ({ first }: Span, { length }: readonly Block[]): Span => ({
-  first: Math.max(first, length - MAX_BLOCKS),
-  last: length,
-});
+/** What was appended is drawn with what is there; after a leap to the end only the end is. */
+function toEnd({ first, last }: Span, blocks: readonly Block[]): Span {
+  if (blocks.length - last > FIRST_BLOCKS) return tailOf(blocks);
+  return { first: Math.max(first, blocks.length - MAX_BLOCKS), last: blocks.length };
+}
 
 function nextSpan(
   tops: readonly number[],
