@@ -26,6 +26,7 @@ import type { Ids } from '../src/ids.ts';
 import type { Log } from '../src/log.ts';
 import { runInBackground } from './background.ts';
 import type { Config } from './config.ts';
+import { gatewaySettings } from './gateway-settings.ts';
 import { closeServer, listen, urlOf } from './listen.ts';
 import { StartError } from './start-error.ts';
 import { createTools, outputsOf } from './tools.ts';
@@ -147,9 +148,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
     ...clients,
     server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
-    approvalMs: options.config.approvalTimeoutSecs * 1000,
-    maxWorkstreams: options.config.server.maxWorkstreams,
-    heartbeatMs: options.config.heartbeatMinutes * 60_000,
+    ...gatewaySettings(options),
   });
   gateway.metrics.observeProcess();
   await gateway.recover();

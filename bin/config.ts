@@ -35,11 +35,29 @@ const RateLimitConfig = z.object({
     .default([]),
 });
 
+const WebhookConfig = z
+  .object({
+    url: z.url({ protocol: /^https?$/ }),
+    /** Signs what is sent; `whsec_…`, or any text. */
+    secret: z.string().min(16).optional(),
+    /** The environment variable that holds it. */
+    secretEnv: z.string().min(1).optional(),
+  })
+  .refine(({ secret, secretEnv }) => (secret === undefined) !== (secretEnv === undefined), {
+    message: 'needs either secret or secretEnv',
+  });
+
+const ChannelsConfig = z.object({
+  /** Destinations of messages, by name. */
+  webhook: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig).default({}),
+});
+
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
+  channels: ChannelsConfig.prefault({}),
   /** How often the main session has a turn of its own; 0: never. */
   heartbeatMinutes: z.int().min(0).max(10_080).default(0),
   durability: z.enum(['normal', 'full']).default('normal'),

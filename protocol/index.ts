@@ -8,6 +8,7 @@ import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
 import { modelsContracts } from './methods/models.ts';
 import { outputContracts } from './methods/output.ts';
+import { sendContracts } from './methods/send.ts';
 import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
@@ -26,6 +27,7 @@ export const CONTRACTS = {
   ...voicewakeContracts,
   ...agentContracts,
   ...chatContracts,
+  ...sendContracts,
   ...sessionsContracts,
   ...modelsContracts,
   ...eventsContracts,

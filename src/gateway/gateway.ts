@@ -8,6 +8,10 @@ import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Handlers } from './call.ts';
+import { createChannels } from './channels/channels.ts';
+import { Outbox } from './channels/outbox.ts';
+import { createWebhookChannel, type WebhookDeps } from './channels/webhook.ts';
+import { createWorkstreamChannel } from './channels/workstream-note.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { EventLog } from './events/event-log.ts';
@@ -21,6 +25,7 @@ import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
 import { modelsMethods } from './methods/models.ts';
 import { type OutputMethodDeps, outputMethods } from './methods/output.ts';
+import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
@@ -60,6 +65,7 @@ export interface GatewayDeps {
   killLeftover(process: ProcessIdentity): Promise<unknown>;
   resolveWorkdir(asked?: string): Promise<string>;
   readOutput: OutputMethodDeps['readOutput'];
+  webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
   auth: AuthMethodDeps & TokenMethodDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;
@@ -132,6 +138,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         sockets.run(signal),
         idempotency.run(signal),
         parts.heartbeats.run(signal),
+        parts.outbox.run(signal),
         health.run(signal, publish),
       ]);
     },
@@ -158,7 +165,13 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
   const workstreams: Workstreams = new Workstreams({
     ...deps,
     ...observer,
-    observer,
+    observer: {
+      ...observer,
+      onEnded(...ended) {
+        observer.onEnded(...ended);
+        outbox.wake(); // the end may have sent the answer on its way
+      },
+    },
     events,
     stopping: around.stopping,
     maxLoaded: deps.maxWorkstreams,
@@ -171,6 +184,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
       return (await messages.page(wsId, all)).map(({ message }) => message);
     },
   });
+  const { channels, outbox } = createWayOut(deps, workstreams);
   const snapshots = createSnapshots({ messages, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
   const systemEvents = createSystemEvents({ store, clock });
@@ -183,6 +197,8 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     snapshots,
     streams,
     runs,
+    channels,
+    outbox,
     systemEvents,
     heartbeats: new Heartbeats({
       ...deps,
@@ -204,6 +220,15 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
   };
 }
 
+/** How messages leave. */
+function createWayOut({ webhooks, store, clock, log }: GatewayDeps, workstreams: Workstreams) {
+  const channels = createChannels([
+    createWebhookChannel({ ...webhooks, clock }),
+    createWorkstreamChannel({ workstreams, store, clock }),
+  ]);
+  return { channels, outbox: new Outbox({ channels, store, clock, log }) };
+}
+
 type Parts = ReturnType<typeof createParts>;
 
 const createHandlers = (
@@ -216,7 +241,8 @@ const createHandlers = (
   ...wakeMethods(parts),
   ...voicewakeMethods({ ...deps, ...parts }),
   ...agentMethods({ ...deps, ...parts }),
-  ...chatMethods(parts),
+  ...chatMethods({ ...deps, ...parts }),
+  ...sendMethods({ ...deps, ...parts }),
   ...sessionsMethods({ ...deps, ...parts }),
   ...modelsMethods(deps),
   ...eventsMethods(parts),

@@ -3,6 +3,9 @@ import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../until.ts';
 import type { Call, Handlers } from '../call.ts';
+import type { Channels } from '../channels/channels.ts';
+import { resolveDelivery } from '../channels/run-delivery.ts';
+import type { Store } from '../store/store.ts';
 import type { RunHandle, RunResult } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
@@ -12,6 +15,8 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 interface AgentMethodDeps {
   workstreams: Workstreams;
   runs: Runs;
+  channels: Channels;
+  store: Pick<Store, 'db'>;
   clock: Clock;
 }
 
@@ -38,8 +43,9 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
 async function accept(
   params: Parameters<Handlers<'agent'>['agent']>[0],
   call: Call,
-  { workstreams, runs }: AgentMethodDeps,
+  deps: AgentMethodDeps,
 ): Promise<RunHandle> {
+  const { workstreams, runs } = deps;
   const principal = call.principal?.id ?? 'unknown';
   const kept = call.kept as { runId: string; wsId: string } | undefined; // what `also` below was given
   if (kept) {
@@ -48,7 +54,10 @@ async function accept(
   }
   if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
-  const workstream = await workstreams.obtainByKey(params.sessionKey?.trim() || params.sessionId?.trim() || MAIN);
+  const sessionKey = params.sessionKey?.trim() || params.sessionId?.trim() || MAIN;
+  const known = params.deliver ? await workstreams.lookUp(sessionKey) : undefined;
+  const deliver = await resolveDelivery({ ...params, wsId: known?.wsId }, deps);
+  const workstream = await workstreams.obtainByKey(sessionKey);
   const { wsId } = workstream.data;
   const handle = await runs.accept(workstream, {
     message: params.message,
@@ -58,6 +67,7 @@ async function accept(
     request: {
       ...(effort && { effort }),
       ...(params.timeout && { timeoutMs: params.timeout * 1000 }),
+      ...(deliver && { deliver }),
     },
     whenBusy: 'queue',
     also: (runId) => call.keep({ runId, wsId }),

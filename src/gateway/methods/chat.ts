@@ -1,6 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { ChatMessage, chatContracts } from '../../../protocol/methods/chat.ts';
 import type { Call, Handlers } from '../call.ts';
+import { readLast } from '../channels/outbox-rows.ts';
+import type { Store } from '../store/store.ts';
 import { type Messages, newestWithin, type StoredMessage } from '../workstreams/history.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
@@ -10,6 +12,8 @@ interface ChatMethodDeps {
   workstreams: Workstreams;
   runs: Runs;
   messages: Messages;
+  /** For where the session's last message went: `deliver` sends the answer there too, if it went anywhere. */
+  store: Pick<Store, 'db'>;
 }
 
 const HISTORY = 200;
@@ -49,7 +53,7 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
 async function send(
   params: Parameters<Handlers<'chat.send'>['chat.send']>[0],
   call: Call,
-  { workstreams, runs }: ChatMethodDeps,
+  { workstreams, runs, store }: ChatMethodDeps,
 ) {
   const message = params.message.trim();
   if (message === '') throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
@@ -59,6 +63,7 @@ async function send(
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim());
   const { wsId } = workstream.data;
+  const last = params.deliver ? await readLast(store, wsId) : undefined;
   const handle = await runs.accept(workstream, {
     message,
     principal,
@@ -67,6 +72,7 @@ async function send(
     request: {
       ...(effort && { effort }),
       ...(params.timeoutMs && { timeoutMs: params.timeoutMs }),
+      ...(last && { deliver: { provider: last.provider, to: last.destination } }),
     },
     whenBusy: 'queue',
     also: (runId) => call.keep({ runId, wsId }),

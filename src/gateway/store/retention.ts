@@ -20,6 +20,8 @@ export function createRetention(deps: { store: RetainedStore; clock: Clock; log:
   const { store, clock, log } = deps;
   const sweep = async (signal: AbortSignal): Promise<void> => {
     await sweepExpired(store, clock.now());
+    const sentLongAgo = build.deleteFrom('outbox').where('ended_ms', '<', clock.now() - deps.eventDays * DAY_MS);
+    await store.commit({ statements: [statementOf(sentLongAgo)] });
     await removeDeleted(store);
     const beforeMs = clock.now() - deps.eventDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {

@@ -14,6 +14,7 @@ export interface Database {
   login_codes: LoginCodeTable;
   login_sessions: LoginSessionTable;
   api_tokens: ApiTokenTable;
+  outbox: OutboxTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -159,4 +160,25 @@ export interface ApiTokenTable {
   expires_ms: number | null;
   used_ms: number | null;
   revoked_ms: number | null;
+}
+
+/** Messages on their way out; `seq` rises in the order of acceptance. */
+export interface OutboxTable {
+  message_id: string;
+  seq: number;
+  provider: string;
+  destination: string;
+  /** The session whose run sent it. */
+  ws_id: string | null;
+  sender: string;
+  message: string;
+  media_url: string | null;
+  /** dead: given up; `error` says why. */
+  status: 'pending' | 'delivered' | 'dead';
+  attempts: number;
+  /** Not before. */
+  next_ms: number;
+  error: string | null;
+  accepted_ms: number;
+  ended_ms: number | null;
 }

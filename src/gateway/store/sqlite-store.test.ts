@@ -135,6 +135,7 @@ test('every table of the schema exists with its columns', async () => {
       'login_sessions',
       'messages',
       'meta',
+      'outbox',
       'runs',
       'workstreams',
     ],

@@ -83,3 +83,16 @@ export const apiTokens: readonly string[] = [
   )`,
   `create unique index api_tokens_by_hash on api_tokens (token_hash)`,
 ];
+
+/** Schema version 4. */
+export const outbox: readonly string[] = [
+  `create table outbox (
+    message_id text not null primary key, seq bigint not null, provider text not null, destination text not null,
+    ws_id text, sender text not null, message text not null, media_url text, status text not null,
+    attempts integer not null, next_ms bigint not null, error text, accepted_ms bigint not null, ended_ms bigint
+  )`,
+  `create unique index outbox_by_seq on outbox (seq)`,
+  `create index outbox_by_status on outbox (status, provider, destination, seq)`,
+  `create index outbox_by_workstream on outbox (ws_id, seq)`,
+  `create index outbox_by_end on outbox (ended_ms)`,
+];

@@ -32,19 +32,27 @@ export interface CallAs {
   subscriptions?: Subscriptions;
 }
 
+export interface WholeGatewayOptions extends Partial<GatewayDeps> {
+  /** What the gateway has in place of its store; `store` is the real one. */
+  tap?(store: SqliteStore): SqliteStore;
+  /** Where its folder is made. */
+  parent?: string;
+}
+
 /**
  * The whole gateway over a real store in a temporary folder, with a clock that stands still, a puppet for a model, and
  * two tools: `look` runs at once, `touch` asks first. Every result is checked against its row.
  */
-export async function wholeGateway(options: Partial<GatewayDeps> = {}) {
-  const dir = tempDir();
+export async function wholeGateway({ tap = (store) => store, parent, ...options }: WholeGatewayOptions = {}) {
+  const dir = tempDir(parent);
   const clock = fakeClock(1_000_000);
   const log = recordingLog();
   const puppet = puppetModels();
   const start = async () => {
     const path = join(dir.path, 'headgate.db');
     const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'boot-1' });
-    return startOver(store, { ...standardDeps({ store, clock, log }), models: puppet.models, ...options });
+    const tapped = tap(store);
+    return startOver(store, { ...standardDeps({ store: tapped, clock, log }), models: puppet.models, ...options });
   };
   let running = await start();
 
@@ -179,6 +187,7 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
       baseUrl: () => 'http://localhost',
     },
     authenticator,
+    webhooks: { destinations: new Map(), fetch },
     clientAddress: createClientAddress([]),
     originPolicy: createOriginPolicy({
       authEnabled: false,

@@ -11,6 +11,8 @@ export interface RunRequest {
   effort?: Effort;
   /** Waking time it may take; time a person takes to decide does not count. */
   timeoutMs?: number;
+  /** Where the answer is sent besides. */
+  deliver?: { provider: string; to: string } | undefined;
 }
 
 /** One accepted message, from acceptance to its terminal record. */

@@ -2,6 +2,7 @@ import type { RunOutcome } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
+import { insertOutbox } from '../channels/outbox-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 import type { RunRecord } from './run-record.ts';
@@ -37,7 +38,17 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),
   setWorkstream(run.wsId, { last_run_status: ended.status }),
+  ...delivery(run, ended, nowMs),
 ];
+
+/** The answer is accepted for its destination together with the end of the run: it goes out once the run is over, or not at all. */
+function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']>, nowMs: number): Statement[] {
+  const { deliver } = run.request;
+  if (!deliver || status !== 'ok' || summary.trim() === '') return [];
+  const { runId, wsId } = run;
+  const message = { messageId: `answer:${runId}`, message: summary, from: runId, acceptedMs: nowMs };
+  return [insertOutbox({ ...deliver, ...message, wsId })];
+}
 
 export const insertJournal = (run: { runId: string; wsId: string }, entry: JournalEntry, nowMs: number): Statement => {
   const { kind, ...body } = entry;

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+
+export const sendContracts = {
+  send: contract({
+    summary: 'Accept a message for a destination; it is delivered at least once, or given up and shown by `status`.',
+    scope: 'write',
+    params: z
+      .strictObject({
+        /** A webhook destination of config.json, or a session key. */
+        to: NonEmpty.max(256),
+        message: NonEmpty.max(262_144),
+        idempotencyKey: NonEmpty.max(256),
+        mediaUrl: z.string().max(2_048).optional(),
+        /** `webhook` or `workstream`; left out: the first that has the destination. */
+        provider: z.string().max(64).optional(),
+      })
+      .meta({ id: 'SendParams' }),
+    result: z
+      .strictObject({ runId: NonEmpty, messageId: NonEmpty, provider: NonEmpty, chatId: NonEmpty })
+      .meta({ id: 'SendResult' }),
+    idempotency: 'required',
+  }),
+};

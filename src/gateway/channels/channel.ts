@@ -1,0 +1,37 @@
+/** Where messages leave Headgate: chat services, other programs, other workstreams. */
+export interface Channel {
+  /** What `provider` and `channel` parameters say. */
+  readonly name: string;
+  /** Destinations it has, for people; empty: it is not linked to anything. Undefined: any that `find` knows. */
+  readonly destinations: readonly string[] | undefined;
+  /** The canonical name of a destination; undefined when there is none of this name. */
+  find(to: string): Promise<string | undefined>;
+  /** Resolves once the other side has it. Throws DeliveryError. The same messageId may come again after a crash. */
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<void>;
+}
+
+export interface Delivery {
+  messageId: string;
+  /** As `find` answered it. */
+  to: string;
+  message: string;
+  mediaUrl?: string | undefined;
+  /** The principal or run that sent it. */
+  from: string;
+  acceptedMs: number;
+}
+
+/** Why something was not delivered. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  /** Later it may work. */
+  readonly retryable: boolean;
+  /** As the other side asked. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | undefined; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.retryable = options.retryable;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

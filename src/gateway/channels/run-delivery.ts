@@ -1,0 +1,33 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Store } from '../store/store.ts';
+import type { RunRequest } from '../workstreams/run-record.ts';
+import type { Channels } from './channels.ts';
+import { readLast } from './outbox-rows.ts';
+
+/** What a client says of where the answer of a run is to go. */
+interface Asked {
+  deliver?: boolean | undefined;
+  /** `last` or left out: where the session's last message went. `webchat`: nowhere but to clients. */
+  channel?: string | undefined;
+  to?: string | undefined;
+  /** Of the session, when it is there already. */
+  wsId: string | undefined;
+}
+
+/** Where the answer goes, checked before the run is accepted; undefined when only clients get it. */
+export async function resolveDelivery(
+  { deliver, channel, to, wsId }: Asked,
+  { channels, store }: { channels: Channels; store: Pick<Store, 'db'> },
+): Promise<RunRequest['deliver']> {
+  const name = channel?.trim().toLowerCase();
+  if (!deliver || name === 'webchat') return undefined;
+  const isLast = name === undefined || name === '' || name === 'last';
+  if (to?.trim()) {
+    const found = await channels.resolve({ provider: isLast ? undefined : name, to });
+    return { provider: found.channel.name, to: found.to };
+  }
+  const last = wsId === undefined ? undefined : await readLast(store, wsId);
+  if (!isLast || !last)
+    throw new GatewayError('INVALID_REQUEST', 'deliver needs `to`: this session has sent nothing yet');
+  return { provider: last.provider, to: last.destination };
+}

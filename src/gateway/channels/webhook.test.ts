@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { DeliveryError } from './channel.ts';
+import { createWebhookChannel } from './webhook.ts';
+
+const SECRET = 'whsec_c2l4dGVlbiBsZXR0ZXJzIQ==';
+const DELIVERY = { messageId: 'msg_1', to: 'ops', message: 'hello', from: 'operator', acceptedMs: 1_700_000_000_000 };
+
+/** A channel whose one destination answers like this. */
+function channelTo(answer: Response | Error, secret = SECRET) {
+  const requests: { url: string; init: RequestInit }[] = [];
+  const channel = createWebhookChannel({
+    destinations: new Map([['ops', { url: 'https://hooks.example.com/x', secret }]]),
+    fetch: async (url, init) => {
+      requests.push({ url, init });
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    clock: fakeClock(1_700_000_005_999),
+  });
+  const deliver = (delivery = DELIVERY) => channel.deliver(delivery, new AbortController().signal);
+  return { channel, requests, deliver };
+}
+
+test('a message is posted as JSON and signed as Standard Webhooks says', async () => {
+  const { requests, deliver } = channelTo(new Response(null, { status: 204 }));
+  await deliver();
+  const { url, init } = requests[0] ?? assert.fail('nothing was sent');
+  const headers = new Headers(init.headers);
+  const body = String(init.body);
+  const signed = `msg_1.1700000005.${body}`;
+  const expected = createHmac('sha256', 'sixteen letters!').update(signed).digest('base64');
+  assert.deepEqual(
+    [url, init.method, init.redirect, headers.get('webhook-id'), headers.get('webhook-timestamp')],
+    ['https://hooks.example.com/x', 'POST', 'manual', 'msg_1', '1700000005'],
+  );
+  assert.equal(headers.get('webhook-signature'), `v1,${expected}`);
+  assert.deepEqual(JSON.parse(body), {
+    type: 'message',
+    timestamp: '2023-11-14T22:13:20.000Z',
+    data: { messageId: 'msg_1', message: 'hello', from: 'operator' },
+  });
+});
+
+test('a secret of another form is the key as it is', async () => {
+  const { requests, deliver } = channelTo(new Response(), 'plain text secret');
+  await deliver();
+  const { init } = requests[0] ?? assert.fail('nothing was sent');
+  const signed = createHmac('sha256', 'plain text secret').update(`msg_1.1700000005.${init.body}`);
+  assert.equal(new Headers(init.headers).get('webhook-signature'), `v1,${signed.digest('base64')}`);
+});
+
+const away = Object.assign(new TypeError('fetch failed'), { cause: new Error('connect ECONNREFUSED') });
+for (const [what, answer, expected] of [
+  ['500', new Response('no', { status: 500 }), { message: 'HTTP 500', retryable: true }],
+  [
+    '429 with Retry-After',
+    new Response('', { status: 429, headers: { 'retry-after': '7' } }),
+    { message: 'HTTP 429', retryable: true, retryAfterMs: 7_000 },
+  ],
+  ['400', new Response('', { status: 400 }), { message: 'HTTP 400', retryable: false }],
+  ['a redirect', new Response('', { status: 302 }), { message: 'HTTP 302', retryable: false }],
+  ['nobody', away, { message: 'no answer: connect ECONNREFUSED', retryable: true }],
+] as const) {
+  test(`${what}: ${expected.message}, ${expected.retryable ? 'worth another attempt' : 'final'}`, async () => {
+    const error = await channelTo(answer)
+      .deliver()
+      .catch((thrown: unknown) => thrown);
+    if (!(error instanceof DeliveryError)) assert.fail(String(error));
+    const { message, retryable, retryAfterMs } = error;
+    assert.deepEqual({ message, retryable, ...(retryAfterMs && { retryAfterMs }) }, expected);
+  });
+}
+
+test('it has the destinations that were configured, and one that is gone is final', async () => {
+  const { channel, deliver } = channelTo(new Response());
+  assert.deepEqual(
+    [channel.destinations, await channel.find('ops'), await channel.find('nobody')],
+    [['ops'], 'ops', undefined],
+  );
+  await assert.rejects(deliver({ ...DELIVERY, to: 'nobody' }), { name: 'DeliveryError', retryable: false });
+});

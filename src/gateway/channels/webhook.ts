@@ -1,0 +1,91 @@
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { type Channel, type Delivery, DeliveryError } from './channel.ts';
+
+/** One destination of config.json. */
+export interface WebhookDestination {
+  url: string;
+  /** Signs every message. */
+  secret: string;
+}
+
+export interface WebhookDeps {
+  destinations: ReadonlyMap<string, WebhookDestination>;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  clock: Pick<Clock, 'now'>;
+}
+
+const TIMEOUT_MS = 30_000;
+/** Too early, too many, or not their fault: worth another attempt. Other 4xx say that it will never be taken. */
+const RETRYABLE = new Set([408, 409, 425, 429]);
+
+/**
+ * POSTs messages as JSON, signed as Standard Webhooks says (https://www.standardwebhooks.com): `webhook-id`,
+ * `webhook-timestamp` in seconds, `webhook-signature` `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`. Redirects are not
+ * followed: the message and its signature are for the address that the operator wrote down.
+ */
+export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps): Channel => ({
+  name: 'webhook',
+  destinations: [...destinations.keys()],
+  find: async (to) => (destinations.has(to) ? to : undefined),
+  async deliver(delivery, signal) {
+    const destination = destinations.get(delivery.to);
+    if (!destination) throw new DeliveryError('config.json names this destination no more', { retryable: false });
+    const body = toBody(delivery);
+    const response = await post(fetch, destination.url, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      headers: {
+        'content-type': 'application/json',
+        ...signatureOf(delivery, body, { destination, nowMs: clock.now() }),
+      },
+      body,
+    });
+    await response.body?.cancel(); // nothing they say is read
+    if (!response.ok) throw refusalOf(response);
+  },
+});
+
+async function post(fetch: WebhookDeps['fetch'], url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+    throw new DeliveryError(`no answer: ${reason}`, { retryable: true, cause: error });
+  }
+}
+
+function refusalOf({ status, headers }: Response): DeliveryError {
+  const seconds = Number(headers.get('retry-after'));
+  return new DeliveryError(`HTTP ${status}`, {
+    retryable: status >= 500 || RETRYABLE.has(status),
+    retryAfterMs: seconds > 0 ? seconds * 1000 : undefined,
+  });
+}
+
+const toBody = ({ messageId, message, mediaUrl, from, acceptedMs }: Delivery): string =>
+  JSON.stringify({
+    type: 'message',
+    timestamp: new Date(acceptedMs).toISOString(),
+    data: { messageId, message, ...(mediaUrl !== undefined && { mediaUrl }), from },
+  });
+
+function signatureOf(
+  { messageId }: Delivery,
+  body: string,
+  { destination, nowMs }: { destination: WebhookDestination; nowMs: number },
+): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const signed = createHmac('sha256', keyOf(destination.secret)).update(`${messageId}.${timestamp}.${body}`);
+  return {
+    'webhook-id': messageId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signed.digest('base64')}`,
+  };
+}
+
+/** `whsec_<base64>` is the key's bytes, anything else the key itself. */
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);

@@ -1,0 +1,37 @@
+import type { Clock } from '../../clock.ts';
+import type { Store } from '../store/store.ts';
+import { insertMessage } from '../workstreams/run-rows.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { type Channel, DeliveryError } from './channel.ts';
+
+interface WorkstreamNoteDeps {
+  workstreams: Pick<Workstreams, 'lookUp' | 'findByKey'>;
+  store: Pick<Store, 'commit'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Leaves a note in another workstream: people see it at once, the model reads it with its next turn. While a run goes on
+ * there it waits, because nothing may come between a model's calls and their results.
+ */
+export const createWorkstreamChannel = ({ workstreams, store, clock }: WorkstreamNoteDeps): Channel => ({
+  name: 'workstream',
+  destinations: undefined,
+  find: async (to) => (await workstreams.lookUp(to))?.sessionKey,
+  async deliver({ to, message, mediaUrl, from }) {
+    const workstream = await workstreams.findByKey(to);
+    if (!workstream) throw new DeliveryError('the workstream is gone', { retryable: false });
+    const { data } = workstream;
+    const note = `Note from ${from}: ${message}${mediaUrl === undefined ? '' : `\n${mediaUrl}`}`;
+    const isDone = await workstream.whileIdle(async () => {
+      const at = { wsId: data.wsId, runId: null, nowMs: clock.now() };
+      await store.commit({
+        statements: insertMessage(at, { role: 'user', content: note }),
+        events: { wsId: data.wsId, events: [{ type: 'info', message: note }] },
+      });
+      data.messageCount += 1;
+      workstream.forgetContext();
+    });
+    if (!isDone) throw new DeliveryError('a run goes on there', { retryable: true, retryAfterMs: 1_000 });
+  },
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
+
+const url = 'https://hooks.example.com/x';
+const HOUR_MS = 3_600_000;
+
+/** A gateway with the destinations `ops` and `home`, whose other side answers with these statuses, then 204. */
+async function setUp(...statuses: number[]) {
+  const sent: { messageId: string; message: string }[] = [];
+  const destination = { url, secret: 'sixteen letters!' };
+  const gateway = await wholeGateway({
+    webhooks: {
+      destinations: new Map([
+        ['ops', destination],
+        ['home', destination],
+      ]),
+      fetch: async (_url, { body }) => {
+        const { data } = JSON.parse(String(body));
+        sent.push({ messageId: data.messageId, message: data.message });
+        return new Response(null, { status: statuses.shift() ?? 204 });
+      },
+    },
+  });
+  const stop = new AbortController();
+  const start = () => void gateway.gateway.run(stop.signal);
+  const send = (params: { to: string; message: string; provider?: string }, idempotencyKey = params.message) =>
+    gateway.call('send', { ...params, idempotencyKey });
+  const rows = () => gateway.store.db.selectFrom('outbox').selectAll().orderBy('seq').execute();
+  const settled = () => turnsUntil(async () => (await rows()).every(({ status }) => status !== 'pending'), 'all ended');
+  return {
+    ...{ gateway, sent, start, send, rows, settled },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('a message is accepted, delivered, and has one terminal record', async () => {
+  await using world = await setUp();
+  world.start();
+  const { messageId, ...answer } = await world.send({ to: 'ops', message: 'hello' });
+  assert.deepEqual(answer, { runId: 'hello', provider: 'webhook', chatId: 'ops' });
+  await world.settled();
+  assert.deepEqual(world.sent, [{ messageId, message: 'hello' }]);
+  assert.deepEqual(
+    (await world.rows()).map(({ status, attempts, sender }) => ({ status, attempts, sender })),
+    [{ status: 'delivered', attempts: 1, sender: 'ada' }],
+  );
+});
+
+test('what was accepted before a restart is delivered after it; a repeat is told the same and sends nothing', async () => {
+  await using world = await setUp();
+  const first = await world.send({ to: 'ops', message: 'hello' });
+  await world.gateway.restart();
+  assert.deepEqual(await world.send({ to: 'ops', message: 'hello' }), first);
+  const other = await world.gateway.refusal('send', { to: 'ops', message: 'other', idempotencyKey: 'hello' });
+  assert.equal(other.code, 'CONFLICT');
+  world.start();
+  await world.settled();
+  assert.deepEqual(
+    world.sent.map(({ message }) => message),
+    ['hello'],
+  );
+});
+
+test('failures are tried again with growing waits, in order for each destination', async () => {
+  await using world = await setUp(503, 204, 503);
+  world.start();
+  await world.send({ to: 'ops', message: 'one' });
+  await turnsUntil(() => world.sent.length === 1, 'a first attempt');
+  await world.send({ to: 'ops', message: 'two' });
+  await world.send({ to: 'home', message: 'of another place' });
+  await turnsUntil(() => world.sent.length === 2, 'the other place');
+  const messages = () => world.sent.map(({ message }) => message).filter((message) => !message.startsWith('of'));
+  await world.gateway.clock.advance(1_000);
+  await turnsUntil(() => messages().length === 2, 'a second attempt');
+  await world.gateway.clock.advance(1_999);
+  assert.deepEqual(messages(), ['one', 'one']);
+  await world.gateway.clock.advance(1);
+  await world.settled();
+  assert.deepEqual(messages(), ['one', 'one', 'one', 'two']);
+});
+
+test('what is refused for good, or for a day, is given up and shown by status', async () => {
+  await using world = await setUp(400, ...Array<number>(20).fill(500));
+  world.start();
+  const { messageId } = await world.send({ to: 'ops', message: 'never' });
+  await world.settled();
+  await world.send({ to: 'home', message: 'not today' });
+  for (let hour = 0; hour < 30; hour++) await world.gateway.clock.advance(HOUR_MS);
+  await world.settled();
+  const { providerSummary } = await world.gateway.call('status', {});
+  assert.equal(world.sent.length, 21);
+  assert.deepEqual(
+    providerSummary.slice(-4).map((line) => line.replace(/ \(.*/, '')),
+    ['webhook: ops, home', 'outbox: 0 waiting, 2 given up', 'webhook home: HTTP 500', 'webhook ops: HTTP 400'],
+  );
+  assert.match(providerSummary.at(-1) ?? '', new RegExp(messageId));
+});
+
+test('a note goes into another workstream: people see it, the model reads it next', async () => {
+  await using world = await setUp();
+  world.start();
+  const { gateway } = world;
+  await gateway.call('sessions.patch', { key: 'garden' });
+  const { provider, chatId: wsId } = await world.send({ to: 'garden', message: 'water the beans' });
+  await world.settled();
+  const events = await gateway.events(wsId);
+  assert.deepEqual(
+    [provider, events.at(-1)],
+    ['workstream', { type: 'info', message: 'Note from ada: water the beans' }],
+  );
+  await gateway.call('agent', { sessionKey: wsId, message: 'What is up?', idempotencyKey: 'k1' });
+  const asked = gateway.puppet.requests.at(-1)?.messages.map((message) => message.role === 'user' && message.content);
+  assert.deepEqual(asked, ['Note from ada: water the beans', 'What is up?']);
+});
+
+test('a note waits while a run goes on', async () => {
+  await using world = await setUp();
+  world.start();
+  const { gateway } = world;
+  gateway.puppet.turn(new Promise(() => undefined));
+  await gateway.call('chat.send', { sessionKey: 'main', message: 'long', idempotencyKey: 'k1' });
+  await world.send({ to: 'main', message: 'later' });
+  await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
+  await gateway.call('chat.abort', { sessionKey: 'main' });
+  await gateway.clock.advance(1_000);
+  await world.settled();
+  assert.equal((await world.rows())[0]?.status, 'delivered');
+});
+
+test('the answer of a run is sent where it was asked to, and next time where the last one went', async () => {
+  await using world = await setUp();
+  world.start();
+  const { gateway } = world;
+  const ask = (key: string, params: object) =>
+    gateway.call('agent', { message: key, idempotencyKey: key, deliver: true, ...params });
+  assert.equal(
+    (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'a', deliver: true })).message,
+    'deliver needs `to`: this session has sent nothing yet',
+  );
+  gateway.puppet.turn('The first.');
+  await ask('one', { channel: 'webhook', to: 'ops' });
+  gateway.puppet.turn('The second.');
+  await ask('two', { channel: 'last' });
+  gateway.puppet.turn('The third.');
+  await ask('three', { channel: 'webchat' });
+  gateway.puppet.turn(new Error('the model is away'));
+  await ask('four', {}).catch(() => undefined);
+  await world.settled();
+  assert.deepEqual(world.sent, [
+    { messageId: 'answer:one', message: 'The first.' },
+    { messageId: 'answer:two', message: 'The second.' },
+  ]);
+});
+
+test('who asks for what is not there hears what there is', async () => {
+  await using world = await setUp();
+  const refusals = await Promise.all(
+    [
+      { to: 'ops', provider: 'Telegram' },
+      { to: 'nobody', provider: 'webhook' },
+      { to: 'nobody' },
+      { to: 'ops', message: '  ' },
+    ].map((params, n) => world.gateway.refusal('send', { message: 'x', idempotencyKey: `k${n}`, ...params })),
+  );
+  assert.deepEqual(
+    refusals.map(({ code, message }) => `${code}: ${message}`),
+    [
+      'INVALID_REQUEST: unsupported channel: telegram (there are: webhook, workstream)',
+      'NOT_FOUND: Unknown destination: nobody (there are: ops, home)',
+      'NOT_FOUND: Unknown destination: nobody (there are: ops, home)',
+      'INVALID_REQUEST: message must not be blank',
+    ],
+  );
+  await using unlinked = await wholeGateway();
+  const { code } = await unlinked.refusal('send', {
+    to: 'ops',
+    provider: 'webhook',
+    message: 'x',
+    idempotencyKey: 'k',
+  });
+  assert.equal(code, 'NOT_LINKED');
+});

@@ -1,0 +1,40 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { sendContracts } from '../../../protocol/methods/send.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Handlers } from '../call.ts';
+import type { Channels } from '../channels/channels.ts';
+import type { Outbox } from '../channels/outbox.ts';
+import { insertOutbox } from '../channels/outbox-rows.ts';
+import type { Store } from '../store/store.ts';
+
+interface SendMethodDeps {
+  channels: Channels;
+  outbox: Pick<Outbox, 'wake'>;
+  store: Pick<Store, 'commit'>;
+  clock: Pick<Clock, 'now'>;
+  ids: Pick<Ids, 'id'>;
+}
+
+type Accepted = { messageId: string; provider: string; chatId: string };
+
+export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendContracts> => ({
+  send: async ({ to, message, idempotencyKey: runId, mediaUrl, provider }, call) => {
+    const kept = call.kept as Accepted | undefined; // what `keep` below was given
+    if (kept) return { runId, ...kept };
+    if (message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'message must not be blank');
+    const destination = await deps.channels.resolve({ provider, to });
+    const accepted: Accepted = {
+      messageId: deps.ids.id('msg'),
+      provider: destination.channel.name,
+      chatId: destination.to,
+    };
+    const row = insertOutbox({
+      ...{ messageId: accepted.messageId, provider: accepted.provider, to: destination.to },
+      ...{ message: message.trim(), mediaUrl, from: call.principal?.id ?? 'unknown', acceptedMs: deps.clock.now() },
+    });
+    await deps.store.commit({ statements: [row, ...call.keep(accepted)], durable: true });
+    deps.outbox.wake();
+    return { runId, ...accepted };
+  },
+});
