@@ -39,6 +39,8 @@ test('a lost connection stays announced while attempts come and go', () => {
   const waiting = { kind: 'waiting' as const, retryInMs: 1000, error: new Error('x') };
   assert.deepEqual(shown({ connection: waiting, lost: true }), expected);
   assert.deepEqual(shown({ lost: true }), expected);
+  const full: HealthSummary = { ...healthy, store: { status: 'degraded' } };
+  assert.deepEqual(shown({ lost: true, health: full }), expected, 'what was known before may have changed');
 });
 
 test('everything that is wrong is told, the most pressing first', () => {

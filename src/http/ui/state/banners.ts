@@ -22,8 +22,9 @@ interface Situation {
 
 /** What to tell, the most pressing first. */
 export function toBanners({ connection, lost, isOutdated, health, autoApprove }: Situation): Banner[] {
+  const disconnected = connectionBanners(connection, lost);
+  if (disconnected.length > 0) return disconnected; // the rest is from before, and may not be so any more
   return [
-    ...connectionBanners(connection, lost),
     ...storeBanners(health),
     ...approvalBanners(autoApprove),
     ...modelBanners(health),
@@ -43,7 +44,7 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
         {
           id: 'connection',
           level: 'warning',
-          text: 'Disconnected. Nothing is lost: what happens meanwhile appears here when the connection is back.',
+          text: 'Disconnected. Nothing is lost; this page catches up by itself.',
           action: 'retry',
         },
       ];

@@ -27,8 +27,8 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
   question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the question that waits' },
-  approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the question that has the focus' },
-  deny: { code: 'KeyN', modifier: 'alt', does: 'Deny the question that has the focus' },
+  approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the focused question' },
+  deny: { code: 'KeyN', modifier: 'alt', does: 'Deny the focused question' },
   theme: { code: 'KeyL', modifier: 'alt', does: 'Colours: as the system, light, dark' },
   help: { code: 'Slash', modifier: 'none', does: 'Show this list' },
 };
@@ -51,7 +51,7 @@ export function findShortcut(pressed: Pressed, isTyping: boolean): ShortcutId | 
 const toId = (name: string | undefined): ShortcutId | undefined =>
   name !== undefined && isShortcutId(name) ? name : undefined;
 
-const isShortcutId = (name: string): name is ShortcutId => Object.hasOwn(SHORTCUTS, name);
+export const isShortcutId = (name: string): name is ShortcutId => Object.hasOwn(SHORTCUTS, name);
 
 function modifierOf({ altKey, ctrlKey, metaKey }: Pressed): Shortcut['modifier'] | 'several' {
   const held = [altKey, ctrlKey || metaKey].filter(Boolean).length;

@@ -30,14 +30,14 @@ export function ConversationHead({ desk, tab, conversation, isRenaming }: Conver
           }}
         />
       ) : (
-        <>
-          <h1 onDblClick={rename}>{tabName(tab)}</h1>
-          <button type="button" class="quiet icon-only head-rename" aria-label="Rename" title="Rename" onClick={rename}>
-            <Icon name="pencil" />
-          </button>
-        </>
+        <h1 onDblClick={rename}>{tabName(tab)}</h1>
       )}
       <span class={`state-word ${state}`}>{STATE_WORDS[state]}</span>
+      {!isRenaming.value && (
+        <button type="button" class="quiet icon-only head-rename" aria-label="Rename" title="Rename" onClick={rename}>
+          <Icon name="pencil" />
+        </button>
+      )}
       <span class="facts">
         <span class="fact" title={`Model ${model}`}>
           {modelAlias === '' ? model : modelAlias}

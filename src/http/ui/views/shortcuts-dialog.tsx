@@ -1,21 +1,23 @@
-import { keysOf, SHORTCUTS, type ShortcutId } from '../state/shortcuts.ts';
+import { isShortcutId, keysOf, SHORTCUTS } from '../state/shortcuts.ts';
 import { Dialog } from './dialog.tsx';
 
 /** What else the keyboard does inside of parts that have the focus. */
 const IN_PLACE = [
-  { keys: ['Enter'], does: 'Send the message; with Shift a new line' },
-  { keys: ['/'], does: 'At the beginning of a message: commands' },
+  { keys: ['Enter'], does: 'Send; with Shift a new line' },
+  { keys: ['/'], does: 'Commands, at the beginning of a message' },
   { keys: ['Esc', 'Esc'], does: 'Stop what runs' },
   { keys: ['↑', '↓'], does: 'Walk along lists' },
-  { keys: ['F2'], does: 'Rename the workstream that has the focus' },
-  { keys: ['Del'], does: 'Close the workstream that has the focus' },
+  { keys: ['F2'], does: 'Rename the focused workstream' },
+  { keys: ['Del'], does: 'Close the focused workstream' },
 ];
 
 /** Everything that the keyboard can do. */
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
   const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
   const rows = [
-    ...Object.entries(SHORTCUTS).map(([id, { does }]) => ({ keys: keysOf(id as ShortcutId, isMac), does })),
+    ...Object.keys(SHORTCUTS)
+      .filter(isShortcutId)
+      .map((id) => ({ keys: keysOf(id, isMac), does: SHORTCUTS[id].does })),
     ...IN_PLACE,
   ];
   return (
