@@ -15,6 +15,8 @@ import { createOriginPolicy, type OriginPolicy } from '../src/gateway/auth/origi
 import { openSigningKey } from '../src/gateway/auth/signing-key.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../src/gateway/gateway.ts';
 import { loginLink } from '../src/gateway/methods/auth.ts';
+import { toNodeDirectory } from '../src/gateway/nodes/node-directory.ts';
+import { openNodes } from '../src/gateway/nodes/nodes.ts';
 import { startCheckpointThread } from '../src/gateway/store/checkpoint-thread.ts';
 import { lockHome } from '../src/gateway/store/home-lock.ts';
 import { openSqliteStore, type SqliteStore } from '../src/gateway/store/sqlite-store.ts';
@@ -128,7 +130,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const url = () => urlOf({ ...address, publicUrl });
   const models = createModels({ ...options, model: options.model });
   await asStartError(() => models.start());
-  const { toolbox, runner, notSandboxed } = await createTools(options);
+  const { runner, ...tools } = await createAgentParts(options, store);
   const workdirs = workdirPolicyOf(options);
   const workdir = await asStartError(() => resolveWorkdir(workdirs));
   const auth = await createAuth(options, { store, baseUrl: url });
@@ -141,8 +143,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     storePath: path.join(options.home, 'headgate.db'),
     lastAliveMs: store.lastAliveMs,
     models,
-    toolbox,
-    notSandboxed,
+    ...tools,
     killLeftover: (process) => runner.killLeftover(process),
     resolveWorkdir: (asked) => resolveWorkdir(workdirs, asked),
     readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
@@ -181,10 +182,16 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     model: models.current(),
     workdir,
     notices: models.notices(),
-    notSandboxed,
+    notSandboxed: tools.notSandboxed,
     loginLink: () => auth.link(),
     shutdown,
   };
+}
+
+/** What the agent acts with: its tools, and the nodes that one of them reaches. */
+async function createAgentParts(options: DaemonOptions, store: SqliteStore) {
+  const nodes = await openNodes({ ...options, store, config: options.config.nodes });
+  return { nodes, ...(await createTools({ ...options, nodes: toNodeDirectory(nodes) })) };
 }
 
 const workdirPolicyOf = ({ home, userHome, workdir, config }: DaemonOptions): WorkdirPolicy => ({

@@ -4,6 +4,7 @@ import JSON5 from 'json5';
 import { z } from 'zod';
 import { ModelsConfig } from '../src/agent/providers/models-config.ts';
 import { isAddressRange } from '../src/gateway/auth/client-address.ts';
+import { NodesConfig } from '../src/gateway/nodes/command-policy.ts';
 import { hasCode } from '../src/gateway/store/private-file.ts';
 import { StartError } from './start-error.ts';
 
@@ -60,6 +61,7 @@ export const Config = ModelsConfig.extend({
   channels: ChannelsConfig.prefault({}),
   /** How often the main session has a turn of its own; 0: never. */
   heartbeatMinutes: z.int().min(0).max(10_080).default(0),
+  nodes: NodesConfig.default({}),
   durability: z.enum(['normal', 'full']).default('normal'),
   retentionDays: z.int().min(1).max(36_500).default(30),
   approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),

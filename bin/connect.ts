@@ -123,7 +123,8 @@ async function readTokenFile({ tokenFile }: TargetFlags, { cwd }: Surroundings):
   }
 }
 
-function toSocketUrl(text: string): string {
+/** The WebSocket address of a daemon, from any form of its address. */
+export function toSocketUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^(http|ws)s?:$/.test(url.protocol)) {
     throw new UsageError(`"${text}" is no address: use one such as http://127.0.0.1:7717.`);

@@ -8,6 +8,7 @@ import type { RunFlags } from './commands/run.ts';
 import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { TargetFlags } from './connect.ts';
+import { addNodeCommands } from './node-commands.ts';
 import type { StartFlags, Surroundings } from './options.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
 import { StartError } from './start-error.ts';
@@ -94,6 +95,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
     .description('print a link that logs a browser in, once')
     .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
   addToken(program, { root, around });
+  addNodeCommands(program, { root, around, withTarget });
   return program;
 }
 

@@ -50,7 +50,7 @@ export function resolveOptions(flags: StartFlags, config: Config, around: Surrou
     host,
     port:
       toPort({ '--port': flags.port, HEADGATE_PORT: environment.HEADGATE_PORT }) ?? config.server.port ?? DEFAULT_PORT,
-    ...(workdir !== undefined && { workdir: toFolder(workdir, around) }),
+    ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
     ...(model !== undefined && { model }), // defaultModel of config.json is the models' own business
     authEnabled,
   };
@@ -58,7 +58,7 @@ export function resolveOptions(flags: StartFlags, config: Config, around: Surrou
 
 /** Headgate's home; known before config.json, which lies in it. */
 export function resolveHome(flags: Pick<StartFlags, 'home'>, around: Surroundings): string {
-  return toFolder(flags.home ?? present(around.environment).HEADGATE_HOME ?? '~/.headgate', around);
+  return resolveFolder(flags.home ?? present(around.environment).HEADGATE_HOME ?? '~/.headgate', around);
 }
 
 /** An empty variable counts as none. */
@@ -101,7 +101,8 @@ function toPort(texts: Record<string, string | undefined>): number | undefined {
   return Number(text);
 }
 
-function toFolder(text: string, { userHome, cwd }: Surroundings): string {
+/** An absolute path; `~` is the person's home folder. */
+export function resolveFolder(text: string, { userHome, cwd }: Surroundings): string {
   if (text.trim() === '') throw new UsageError('A folder is named by an empty text.');
   if (text === '~' || text.startsWith('~/')) return path.join(userHome, text.slice(1));
   return path.resolve(cwd, text);

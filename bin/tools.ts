@@ -5,6 +5,7 @@ import { createBashTool } from '../src/agent/tools/bash.ts';
 import { createConfinement } from '../src/agent/tools/confinement.ts';
 import { createEditFileTool } from '../src/agent/tools/edit-file.ts';
 import { createListDirectoryTool } from '../src/agent/tools/list-directory.ts';
+import { createNodeTool, type NodeDirectory } from '../src/agent/tools/node.ts';
 import { createReadFileTool } from '../src/agent/tools/read-file.ts';
 import { createSearchTool } from '../src/agent/tools/search.ts';
 import { findRipgrep } from '../src/agent/tools/search-ripgrep.ts';
@@ -12,7 +13,9 @@ import { createToolbox, type Toolbox } from '../src/agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../src/agent/tools/write-file.ts';
 import type { DaemonOptions } from './compose.ts';
 
-type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets'>;
+type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets'> & {
+  nodes: NodeDirectory;
+};
 
 /** The agent's tools, and the runner that also cleans up after the last daemon. */
 export async function createTools(
@@ -30,6 +33,7 @@ export async function createTools(
     createEditFileTool({ confinement }),
     createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
     createListDirectoryTool({ confinement }),
+    createNodeTool(options.nodes),
   ]);
   return { toolbox, runner, notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined };
 }

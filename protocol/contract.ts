@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 
-/** What a caller must have been granted. `read` < `write` < `approve`; `node` and `service` stand beside the ladder. */
-export type Scope = 'public' | 'read' | 'write' | 'approve' | 'service' | 'node';
+/**
+ * What a caller must have been granted. `read` < `write` < `approve`; the others stand beside the ladder. `pairing` is
+ * what a machine may do that wants to become a node; `approve` may do that for it.
+ */
+export type Scope = 'public' | 'read' | 'write' | 'approve' | 'service' | 'node' | 'pairing';
 
 /** One row of the protocol: what a method is called with, what it answers, who may call it. */
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {

@@ -7,6 +7,7 @@ import { connectContracts } from './methods/connect.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
 import { modelsContracts } from './methods/models.ts';
+import { nodeContracts } from './methods/node.ts';
 import { outputContracts } from './methods/output.ts';
 import { sendContracts } from './methods/send.ts';
 import { sessionsContracts } from './methods/sessions.ts';
@@ -34,6 +35,7 @@ export const CONTRACTS = {
   ...workstreamContracts,
   ...outputContracts,
   ...approvalContracts,
+  ...nodeContracts,
   ...authContracts,
   ...tokenContracts,
 };

@@ -3,6 +3,7 @@ import { CONTRACTS, isMethodName, type ParamsInput } from '../../protocol/index.
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
+import { parseParams } from '../json-params.ts';
 import type { Surroundings } from '../options.ts';
 import { UsageError } from '../start-error.ts';
 
@@ -30,18 +31,7 @@ export async function call({ method, params, flags, around, root }: CallOptions)
 
 const isCallable = (name: string): name is CallableMethod => isMethodName(name) && name !== 'connect';
 
-type Given = Record<string, unknown> | undefined;
-
-function parseParams(text: string | undefined): Given {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // told below
-  }
-  throw new UsageError(`The params are no JSON object: ${text}`);
-}
+type Given = ReturnType<typeof parseParams>;
 
 /** A person who types a call means it once: the key that such methods ask for is made up. */
 function withKey(method: CallableMethod, params: Given): Given {

@@ -6,6 +6,7 @@ import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { parseDuration } from '../duration.ts';
 import type { Surroundings } from '../options.ts';
 import { StartError, UsageError } from '../start-error.ts';
+import { toTextTable } from '../text-table.ts';
 
 const SCOPES: readonly string[] = ['read', 'write', 'approve'] satisfies TokenScope[];
 const isScope = (text: string): text is TokenScope => SCOPES.includes(text);
@@ -74,14 +75,5 @@ function toTable(tokens: readonly ApiToken[]): string {
       tokenId,
     ]),
   ];
-  const widths = rows.reduce<number[]>((wide, row) => row.map((cell, n) => Math.max(wide[n] ?? 0, cell.length)), []);
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return toTextTable(rows);
 }

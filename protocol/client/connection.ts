@@ -40,7 +40,9 @@ export class Connection {
     });
     this.#socket.addEventListener('message', ({ data }) => this.#onMessage(data));
     this.#socket.addEventListener('close', ({ code = 1006, reason = '' }) =>
-      this.#end(new ConnectionLostError(`the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`)),
+      this.#end(
+        new ConnectionLostError(`the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`, { reason }),
+      ),
     );
     // Without a listener `ws` would throw; a `close` follows every error.
     this.#socket.addEventListener('error', () => undefined);

@@ -29,4 +29,11 @@ export class RequestError extends Error {
 /** The transport died before the answer came: whether the call took effect is unknown. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
+  /** Why the gateway closed the socket, where it said so. */
+  readonly reason: string;
+
+  constructor(message: string, { reason = '' }: { reason?: string } = {}) {
+    super(message);
+    this.reason = reason;
+  }
 }

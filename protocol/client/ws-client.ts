@@ -22,6 +22,8 @@ export interface GatewayClientOptions {
   url: string;
   token?: string | undefined;
   client: Omit<ParamsInput<'connect'>['client'], 'platform'> & { platform?: string };
+  /** What a node can do, for people. */
+  caps?: string[];
   /** False: the first lost connection closes the client, as a one-shot command wants. */
   reconnect?: boolean;
   WebSocket?: SocketConstructor;
@@ -129,7 +131,7 @@ class Client implements GatewayClient {
   }
 
   #open(): void {
-    const { url, token, client, WebSocket = globalThis.WebSocket } = this.#options;
+    const { url, token, client, caps, WebSocket = globalThis.WebSocket } = this.#options;
     this.#cancelRetry = undefined;
     this.#lastSeq = undefined;
     this.#status({ kind: 'connecting' });
@@ -141,6 +143,7 @@ class Client implements GatewayClient {
         minProtocol: LIMITS.protocolVersion,
         maxProtocol: LIMITS.protocolVersion,
         client: { platform: 'document' in globalThis ? 'web' : 'node', ...client },
+        ...(caps === undefined ? {} : { caps }),
         ...(token === undefined ? {} : { auth: { token } }),
       },
       onHello: (hello) => this.#onHello(hello),

@@ -6,6 +6,7 @@ import { Approval } from '../methods/approval.ts';
 import { ChatEvent } from '../methods/chat.ts';
 import { PresenceEntry } from '../methods/connect.ts';
 import { HealthSummary } from '../methods/health.ts';
+import { NodeEvent, NodeInvokeRequest, NodePairing, NodePairResolved, NodePairToken } from '../methods/node.ts';
 import { VoiceWake } from '../methods/voicewake.ts';
 import { HeartbeatEvent } from '../methods/wake.ts';
 import { StreamEvent } from '../stream-events.ts';
@@ -22,10 +23,14 @@ export interface GatewayEventRow<P extends z.ZodType = z.ZodType> {
   sequenced: boolean;
   /** Carries `stateVersion`. */
   versioned: boolean;
+  /** Also sent, without `seq`, to the one connection that it concerns, if that holds this scope. */
+  direct?: Scope;
 }
 
 const row = <P extends z.ZodType>(event: GatewayEventRow<P>) => event;
 const broadcast = { scope: 'read', dropIfSlow: true, sequenced: true, versioned: false } as const;
+/** For one connection only. */
+const direct = { dropIfSlow: false, sequenced: false, versioned: false } as const;
 const projection = { scope: 'read', dropIfSlow: false, sequenced: false, versioned: false } as const;
 
 export const GATEWAY_EVENTS = {
@@ -64,6 +69,34 @@ export const GATEWAY_EVENTS = {
     summary: 'A workstream was unloaded; its conversation stays saved.',
     payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamClosed' }),
   }),
+  'node.pair.requested': row({
+    ...broadcast,
+    scope: 'approve',
+    dropIfSlow: false,
+    summary: 'A machine asks to be paired as a node.',
+    payload: NodePairing,
+  }),
+  'node.pair.resolved': row({
+    ...broadcast,
+    scope: 'approve',
+    direct: 'pairing',
+    dropIfSlow: false,
+    summary: 'A pairing request was approved, rejected, or has expired; the node that waits is told, too.',
+    payload: NodePairResolved,
+  }),
+  'node.pair.token': row({
+    ...direct,
+    scope: 'pairing',
+    summary: 'To the node whose request was approved, on the connection that asked: its token.',
+    payload: NodePairToken,
+  }),
+  'node.invoke.request': row({
+    ...direct,
+    scope: 'node',
+    summary: 'To a node: run this command, and answer with `node.invoke.result` within `timeoutMs`.',
+    payload: NodeInvokeRequest,
+  }),
+  'node.event': row({ ...broadcast, summary: 'A node tells of something by `node.event`.', payload: NodeEvent }),
   presence: row({
     ...broadcast,
     versioned: true,
@@ -72,6 +105,7 @@ export const GATEWAY_EVENTS = {
   }),
   tick: row({
     ...broadcast,
+    scope: 'public',
     summary: 'A sign of life every tickIntervalMs.',
     payload: z.strictObject({ ts: z.int().min(0) }).meta({ id: 'TickEvent' }),
   }),
@@ -94,6 +128,7 @@ export const GATEWAY_EVENTS = {
   }),
   shutdown: row({
     ...broadcast,
+    scope: 'public',
     dropIfSlow: false,
     summary: 'The daemon stops; sockets close with 1012.',
     payload: z

@@ -1,4 +1,5 @@
 import type { Scope } from '../../protocol/contract.ts';
+import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { Statement } from './store/store.ts';
 
@@ -11,6 +12,8 @@ export interface Principal {
     | { kind: 'operator' }
     | { kind: 'token'; tokenId: string; expiresAtMs: number | undefined }
     | { kind: 'login'; jti: string }
+    /** A paired node by its token, or a machine that may only ask to become one. */
+    | { kind: 'node' | 'unpaired'; nodeId: string }
     | { kind: 'local' };
   /** Aborts when the credential is revoked: open sockets and streams end within a second. */
   revoked: AbortSignal;
@@ -35,8 +38,20 @@ export interface Call {
   keep(value: unknown): Statement[];
   /** The answer is about this moment: a repeat of the key is asked anew instead of being told it again. */
   momentary(): void;
+  /** The connection that the call came by; absent over HTTP. */
+  link?: ClientLink | undefined;
   /** The connection's subscriptions, for the methods that change them; absent over HTTP. */
   subscriptions: Subscriptions | undefined;
+}
+
+/** Events for one connection, outside of any numbering. */
+export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request';
+
+/** A connection as those know it who have something to tell it alone. */
+export interface ClientLink {
+  send<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): void;
+  /** Ends it with what was sent so far. */
+  close(closing: { code: number; reason: string }): void;
 }
 
 /** What `events.subscribe` may do to the connection it came by. */

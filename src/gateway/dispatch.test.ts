@@ -90,13 +90,14 @@ test('rights are looked at before params', async () => {
   await assert.rejects(dispatch('workstream.list', { nope: 1 }, stranger), refusal('UNAUTHORIZED', /./));
 });
 
-const EVERY_SCOPE: Scope[] = ['read', 'write', 'approve', 'node', 'service'];
+const EVERY_SCOPE: Scope[] = ['read', 'write', 'approve', 'node', 'pairing', 'service'];
 const REACHED_BY: Record<Scope, Scope[]> = {
-  public: EVERY_SCOPE,
+  public: ['read', 'write', 'approve', 'service'],
   read: ['read', 'write', 'approve'],
   write: ['write', 'approve'],
   approve: ['approve'],
   node: ['node'],
+  pairing: ['approve', 'pairing'],
   service: ['service'],
 };
 

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Call, Handlers, Principal } from './call.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
-import { holds } from './rights.ts';
+import { mayCall } from './rights.ts';
 import { createSerialKeys } from './serial-keys.ts';
 
 /** What a transport knows of a call; the rest of `Call` is added on the way to the handler. */
@@ -66,9 +66,11 @@ export function createDispatch({ handlers, idempotency, metrics, clock, log }: D
 const UNKEYED: Keyed = { kept: undefined, keep: () => [], momentary: () => undefined };
 
 function requireScope(principal: Principal | undefined, needed: Scope, method: MethodName): void {
-  if (needed === 'public') return;
-  if (!principal) throw new GatewayError('UNAUTHORIZED', 'unauthorized');
-  if (holds(principal.scopes, needed)) return;
+  if (!principal) {
+    if (needed === 'public') return;
+    throw new GatewayError('UNAUTHORIZED', 'unauthorized');
+  }
+  if (mayCall(principal.scopes, needed)) return;
   throw new GatewayError('FORBIDDEN', `${method} needs the ${needed} scope`);
 }
 

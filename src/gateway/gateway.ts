@@ -24,6 +24,7 @@ import { chatMethods } from './methods/chat.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
 import { modelsMethods } from './methods/models.ts';
+import { nodeMethods } from './methods/node.ts';
 import { type OutputMethodDeps, outputMethods } from './methods/output.ts';
 import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
@@ -34,6 +35,8 @@ import { voicewakeMethods } from './methods/voicewake.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { joinNodes } from './nodes/join-nodes.ts';
+import type { Nodes } from './nodes/nodes.ts';
 import { observeWorkstreams } from './observer.ts';
 import { createPresence, type Presence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
@@ -60,6 +63,7 @@ export interface GatewayDeps {
   storePath: string;
   lastAliveMs: number | undefined;
   models: Models;
+  nodes: Nodes;
   toolbox: Toolbox;
   notSandboxed: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
@@ -105,6 +109,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const broadcast = createBroadcast({
     onInvalid: (event, problem) => log.error({ event, err: problem }, 'an event does not fit its own schema'),
   });
+  deps.nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));
   const parts = createParts(deps, { broadcast, metrics, stopping: stopping.signal });
   const { workstreams, events, streams, recover } = parts;
   const states = () => workstreams.list().map(({ data }) => data.state);
@@ -118,6 +123,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     dispatch,
     broadcast,
     presence,
+    nodes: { admit: (candidate) => deps.nodes.door.admit(candidate), join: joinNodes(deps) },
     onRateLimited: metrics.rateLimited,
     follow: (wsId, after, stream) => events.follow(wsId, after, stream),
     health: { latest: () => health.summary(), version: () => health.version() },
@@ -137,6 +143,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       await Promise.all([
         sockets.run(signal),
         idempotency.run(signal),
+        deps.nodes.run(signal),
         parts.heartbeats.run(signal),
         parts.outbox.run(signal),
         health.run(signal, publish),
@@ -249,6 +256,7 @@ const createHandlers = (
   ...workstreamMethods(parts),
   ...outputMethods({ ...deps, ...parts }),
   ...approvalMethods(parts.approvals),
+  ...nodeMethods({ ...deps, ...parts }),
   ...authMethods(deps.auth),
   ...tokenMethods(deps.auth),
 });

@@ -29,6 +29,7 @@ export interface GatewayServerDeps {
   clientAddress: ClientAddress;
   broadcast: Broadcast;
   presence: Presence;
+  nodes: ConnectionDeps['nodes'];
   follow: Follow;
   /** A request was refused for coming too soon. */
   onRateLimited(): void;
@@ -148,7 +149,8 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
     socket.once('close', leaveLobby); // also when ws finds the request wanting and never calls back
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const token = tokenOfUpgrade(request.headers, originPolicy);
-      open({ webSocket, socket }, { connId: ids.id('conn'), address, token, leaveLobby });
+      const hasOrigin = request.headers.origin !== undefined;
+      open({ webSocket, socket }, { connId: ids.id('conn'), address, token, hasOrigin, leaveLobby });
     });
   }
 

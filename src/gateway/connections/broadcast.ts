@@ -5,6 +5,7 @@ import {
   type GatewayEventRow,
 } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
+import type { DirectEvent } from '../call.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 import { type Rights, rightsFrom } from '../rights.ts';
 
@@ -33,13 +34,18 @@ export interface Broadcast {
   ): void;
   /** An `agent` or `chat` event, its payload as JSON text, to those who watch that workstream. */
   toWatchers(event: 'agent' | 'chat', wsId: string, payloadJson: string): void;
+  /** An event for one connection, as its frame. */
+  encodeDirect<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): Buffer;
   /** Whether `toWatchers` would reach anyone. */
   hasWatchers(wsId: string): boolean;
   readonly size: number;
 }
 
 /** Events without a place in a log of their own. */
-export type SequencedEvent = Exclude<GatewayEventName, 'agent' | 'chat' | 'workstream'>;
+export type SequencedEvent = Exclude<
+  GatewayEventName,
+  'agent' | 'chat' | 'workstream' | 'node.pair.token' | 'node.invoke.request'
+>;
 
 interface BroadcastOptions {
   /** Every how many events one is checked against its row; 1 in tests. */
@@ -101,6 +107,10 @@ export function createBroadcast({ checkEvery = 64, onInvalid }: BroadcastOptions
       }
       const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
       for (const member of members) member.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
+    },
+    encodeDirect(event, payload) {
+      check(event, GATEWAY_EVENTS[event], payload);
+      return encodeTextFrame(JSON.stringify({ type: 'event', event, payload }));
     },
     hasWatchers: watchers.has,
     get size() {

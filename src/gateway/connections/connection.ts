@@ -4,11 +4,13 @@ import type { ConnectParams, HelloOk } from '../../../protocol/methods/connect.t
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import type { Principal } from '../call.ts';
+import type { ClientLink, Principal } from '../call.ts';
 import type { Dispatch } from '../dispatch.ts';
+import type { NodeDoor } from '../nodes/node-door.ts';
 import { rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
-import { type Closing, type HandshakeOutcome, shakeHands, UNAUTHORIZED } from './handshake.ts';
+import { type Closing, UNAUTHORIZED } from './closings.ts';
+import { type HandshakeOutcome, shakeHands } from './handshake.ts';
 import { type Defer, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { encodeAnswer, encodeRefusal } from './response-frame.ts';
@@ -21,6 +23,8 @@ export interface Upgrade {
   connId: string;
   address: string;
   token: string | undefined;
+  /** A web page asked for it. */
+  hasOrigin: boolean;
   /** Gives back the place among sockets that have not authenticated. The end of the socket does that, too. */
   leaveLobby(): void;
 }
@@ -33,7 +37,11 @@ export interface ConnectionDeps {
     connected(connId: string, client: ConnectParams['client'], address: string): void;
     disconnected(connId: string): void;
   };
-  broadcast: Pick<Broadcast, 'join'>;
+  nodes: NodeDoor & {
+    /** A node is there, or a machine that wants to be one; the answer says that it has gone. */
+    join(node: JoiningNode): () => void;
+  };
+  broadcast: Pick<Broadcast, 'join' | 'encodeDirect'>;
   revocations: Revocations;
   onRateLimited(): void;
   follow: Follow;
@@ -41,6 +49,13 @@ export interface ConnectionDeps {
   defer: Defer;
   clock: Pick<Clock, 'monotonic' | 'sleep'>;
   log: Log;
+}
+
+export interface JoiningNode {
+  principal: Principal;
+  params: ConnectParams;
+  address: string;
+  link: ClientLink;
 }
 
 type Accepted = HandshakeOutcome & { kind: 'accepted' };
@@ -64,6 +79,10 @@ export class Connection implements WireListener {
   #requests: Requests | undefined;
   #subscriptions: ConnectionSubscriptions | undefined;
   readonly #endings: (() => void)[] = [];
+  readonly #link: ClientLink = {
+    send: (event, payload) => this.#deliver(this.#deps.broadcast.encodeDirect(event, payload), false),
+    close: (closing) => this.close(closing),
+  };
 
   constructor(wire: Wire, upgrade: Upgrade, deps: ConnectionDeps) {
     this.#wire = wire;
@@ -122,13 +141,17 @@ export class Connection implements WireListener {
   }
 
   async #join(text: string | undefined): Promise<void> {
-    const { authenticator, log } = this.#deps;
-    const context = { authenticator, upgradeToken: this.#upgrade.token };
+    const { authenticator, nodes, log } = this.#deps;
+    const { token: upgradeToken, address, hasOrigin } = this.#upgrade;
+    const context = { authenticator, nodes, upgradeToken, address, hasOrigin };
     const outcome = await shakeHands(text, context).catch((error: unknown): HandshakeOutcome => {
       log.error({ err: error }, 'a handshake failed');
       return { kind: 'refused', closing: { code: 1011, reason: '' } };
     });
-    if (this.#state !== 'joining') return;
+    if (this.#state !== 'joining') {
+      if (outcome.kind === 'accepted') outcome.leave?.();
+      return;
+    }
     if (outcome.kind === 'accepted') {
       this.#welcome(outcome);
       return;
@@ -137,22 +160,38 @@ export class Connection implements WireListener {
     this.close(outcome.closing);
   }
 
-  #welcome({ id, params, principal }: Accepted): void {
-    const { presence, hello, revocations, log } = this.#deps;
-    const { connId, address, leaveLobby } = this.#upgrade;
+  #welcome({ id, params, principal, leave }: Accepted): void {
+    const { hello, revocations, log } = this.#deps;
+    const { connId, leaveLobby } = this.#upgrade;
     this.#state = 'open';
     leaveLobby();
+    if (leave) this.#endings.push(leave);
     this.#deadline.abort(GONE);
-    presence.connected(connId, params.client, address);
-    this.#endings.push(() => presence.disconnected(connId));
+    const isStranger = principal.source.kind === 'unpaired';
+    if (!isStranger) this.#appear(params);
     this.#outbox.answer(encodeAnswer(id, hello(connId, principal)));
     this.#serve(principal);
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
-    this.#wire.setMaxPayload(LIMITS.maxPayloadBytes);
+    if (!isStranger) this.#wire.setMaxPayload(LIMITS.maxPayloadBytes);
+    this.#joinNodes(params, principal);
     this.#endings.push(revocations.watch(principal.revoked, () => this.close(UNAUTHORIZED)));
     this.#wire.resume();
     for (const frame of this.#early) this.onMessage(frame);
     this.#early = [];
+  }
+
+  #appear({ client }: ConnectParams): void {
+    const { presence } = this.#deps;
+    const { connId, address } = this.#upgrade;
+    presence.connected(connId, client, address);
+    this.#endings.push(() => presence.disconnected(connId));
+  }
+
+  #joinNodes(params: ConnectParams, principal: Principal): void {
+    const { kind } = principal.source;
+    if (kind !== 'node' && kind !== 'unpaired') return;
+    const { address } = this.#upgrade;
+    this.#endings.push(this.#deps.nodes.join({ principal, params, address, link: this.#link }));
   }
 
   #serve(principal: Principal): void {
@@ -163,7 +202,7 @@ export class Connection implements WireListener {
       deliver: (frame, dropIfSlow) => this.#deliver(frame, dropIfSlow),
     });
     const subscriptions = createSubscriptions({ follow, outbox, watching: membership });
-    const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address };
+    const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address, link: this.#link };
     this.#subscriptions = subscriptions;
     this.#requests = createRequests({ dispatch, caller, subscriptions, outbox, onRateLimited, clock, log });
     this.#endings.push(membership.leave, subscriptions.close);

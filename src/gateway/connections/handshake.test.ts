@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Principal } from '../call.ts';
-import { CONNECT } from '../testing/gateway-fixture.ts';
+import { CONNECT, noNodes } from '../testing/gateway-fixture.ts';
 import { shakeHands } from './handshake.ts';
 
 const ada: Principal = {
@@ -15,7 +15,8 @@ const authenticator = {
   authenticate: async (token: string | undefined) => (token === 'good' ? ada : undefined),
 };
 
-const shake = (text: string | undefined, upgradeToken?: string) => shakeHands(text, { authenticator, upgradeToken });
+const shake = (text: string | undefined, upgradeToken?: string) =>
+  shakeHands(text, { authenticator, upgradeToken, nodes: noNodes, address: '::1', hasOrigin: false });
 const connect = (params?: unknown) => JSON.stringify({ type: 'req', id: '1', method: 'connect', params });
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 

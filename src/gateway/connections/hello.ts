@@ -1,11 +1,11 @@
-import type { Scope } from '../../../protocol/contract.ts';
-import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
+import type { Contract, Scope } from '../../../protocol/contract.ts';
+import { GATEWAY_EVENTS, type GatewayEventRow } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { HelloOk, PresenceEntry } from '../../../protocol/methods/connect.ts';
 import type { Principal } from '../call.ts';
-import { holds } from '../rights.ts';
+import { holds, isOfNode, mayCall } from '../rights.ts';
 
 /** What `hello-ok` tells of the daemon, at the moment it is asked. */
 export interface GatewayView {
@@ -27,8 +27,9 @@ export function createHello(view: GatewayView): (connId: string, principal: Prin
     server: { ...view.server, connId },
     features: featuresOf(scopes),
     snapshot: {
-      presence: view.presence(),
-      health: view.health(),
+      // Who else is here, and how the daemon is, is none of a node's business.
+      presence: isOfNode(scopes) ? [] : view.presence(),
+      health: isOfNode(scopes) ? {} : view.health(),
       stateVersion: view.stateVersion(),
       uptimeMs: Math.floor(view.uptimeMs()),
     },
@@ -42,15 +43,14 @@ function createFeatures(): (scopes: ReadonlySet<Scope>) => HelloOk['features'] {
   return (scopes) => {
     const name = [...scopes].sort().join();
     const features = known.get(name) ?? {
-      methods: namesFor(CONTRACTS, scopes).filter((method) => method !== 'connect'),
-      events: namesFor(GATEWAY_EVENTS, scopes),
+      methods: Object.entries<Contract>(CONTRACTS)
+        .filter(([method, row]) => method !== 'connect' && mayCall(scopes, row.scope))
+        .map(([method]) => method),
+      events: Object.entries<GatewayEventRow>(GATEWAY_EVENTS)
+        .filter(([, row]) => holds(scopes, row.scope) || (row.direct !== undefined && scopes.has(row.direct)))
+        .map(([event]) => event),
     };
     known.set(name, features);
     return features;
   };
 }
-
-const namesFor = (rows: Record<string, { scope: Scope }>, scopes: ReadonlySet<Scope>): string[] =>
-  Object.entries(rows)
-    .filter(([, { scope }]) => holds(scopes, scope))
-    .map(([name]) => name);

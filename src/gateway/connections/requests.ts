@@ -6,6 +6,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { problemsOf } from '../../../protocol/parse.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { Principal } from '../call.ts';
 import type { Caller, Dispatch } from '../dispatch.ts';
 import { readJson } from './json-text.ts';
 import type { Outbox } from './outbox.ts';
@@ -15,7 +16,7 @@ import { createTokenBucket } from './token-bucket.ts';
 
 interface RequestsOptions {
   dispatch: Dispatch;
-  caller: Pick<Caller, 'principal' | 'signal' | 'address'>;
+  caller: Pick<Caller, 'principal' | 'signal' | 'address' | 'link'>;
   subscriptions: ConnectionSubscriptions;
   outbox: Pick<Outbox, 'answer'>;
   /** A request was refused for coming too soon. */
@@ -32,7 +33,7 @@ export interface Requests {
 
 export function createRequests(options: RequestsOptions): Requests {
   const { dispatch, caller, subscriptions, outbox, clock, log } = options;
-  const bucket = createTokenBucket({ burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond, clock });
+  const bucket = createTokenBucket({ ...inboundOf(caller.principal), clock });
   let inFlight = 0;
 
   async function answer({ id, method, params }: RequestFrame): Promise<void> {
@@ -79,6 +80,12 @@ export function createRequests(options: RequestsOptions): Requests {
     },
   };
 }
+
+/** A stranger that wants to be a node needs a handful of requests. */
+const inboundOf = (principal: Principal | undefined) =>
+  principal?.source.kind === 'unpaired'
+    ? { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 }
+    : { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
 
 /** Reading pages of a store costs more than asking how things are; the row says how much. */
 function weightOf(frame: ReadRequest): number {

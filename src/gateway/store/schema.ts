@@ -15,6 +15,8 @@ export interface Database {
   login_sessions: LoginSessionTable;
   api_tokens: ApiTokenTable;
   outbox: OutboxTable;
+  nodes: NodeTable;
+  invocations: InvocationTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -181,4 +183,37 @@ export interface OutboxTable {
   error: string | null;
   accepted_ms: number;
   ended_ms: number | null;
+}
+
+/** A paired node; a revoked one has no row. */
+export interface NodeTable {
+  node_id: string;
+  display_name: string | null;
+  /** A `PairedNode` without what stands in columns: what it said of itself when it was approved last. */
+  about_json: string;
+  /** The commands that were approved last, as a JSON array. */
+  commands_json: string;
+  /** SHA-256 in hex; the token itself is kept nowhere. */
+  token_hash: string;
+  approved_by: string;
+  created_ms: number;
+  approved_ms: number;
+}
+
+export interface InvocationTable {
+  invoke_id: string;
+  node_id: string;
+  command: string;
+  params_json: string | null;
+  /** The caller's, as the node is told it. */
+  invoke_key: string;
+  /** Names the tool call it belongs to, where it is one; unique. */
+  tool_call: string | null;
+  timeout_ms: number;
+  /** `unsent`: the node was gone when it should have been told; `sent`: its outcome is not known; the others are final. */
+  status: 'unsent' | 'sent' | 'ok' | 'error';
+  /** What the node answered. */
+  outcome_json: string | null;
+  deadline_ms: number;
+  finished_ms: number | null;
 }

@@ -96,3 +96,18 @@ export const outbox: readonly string[] = [
   `create index outbox_by_workstream on outbox (ws_id, seq)`,
   `create index outbox_by_end on outbox (ended_ms)`,
 ];
+
+/** Schema version 5: paired nodes, and what was asked of them. */
+export const nodes: readonly string[] = [
+  `create table nodes (
+    node_id text not null primary key, display_name text, about_json text not null, commands_json text not null,
+    token_hash text not null, approved_by text not null, created_ms bigint not null, approved_ms bigint not null
+  )`,
+  `create table invocations (
+    invoke_id text not null primary key, node_id text not null, command text not null, params_json text,
+    invoke_key text not null, tool_call text, timeout_ms bigint not null, status text not null, outcome_json text,
+    deadline_ms bigint not null, finished_ms bigint
+  )`,
+  `create unique index invocations_by_tool_call on invocations (tool_call)`,
+  `create index invocations_by_deadline on invocations (deadline_ms)`,
+];

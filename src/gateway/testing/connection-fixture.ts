@@ -8,7 +8,7 @@ import { createHello } from '../connections/hello.ts';
 import { createRevocations } from '../connections/revocations.ts';
 import type { Dispatch } from '../dispatch.ts';
 import { fakeWire } from './fake-wire.ts';
-import { CONNECT, strictBroadcast } from './gateway-fixture.ts';
+import { CONNECT, noNodes, strictBroadcast } from './gateway-fixture.ts';
 
 /** What may wait for a client of this fixture, in bytes. */
 export const BUDGET = 4_000;
@@ -37,7 +37,8 @@ export function openConnection({
   };
   const turn: (() => void)[] = [];
   const fake = fakeWire({ isStalled });
-  const upgrade = { connId: 'c1', address: '::1', token: undefined, leaveLobby: () => void seen.push('left lobby') };
+  const leaveLobby = () => void seen.push('left lobby');
+  const upgrade = { connId: 'c1', address: '::1', token: undefined, hasOrigin: false, leaveLobby };
   const connection = new Connection(fake.wire, upgrade, {
     dispatch,
     authenticator: { authenticate: authenticate ?? (async () => principal) },
@@ -53,6 +54,7 @@ export function openConnection({
       connected: (connId) => void seen.push(`present ${connId}`),
       disconnected: (connId) => void seen.push(`absent ${connId}`),
     },
+    nodes: noNodes,
     broadcast,
     revocations: createRevocations(),
     onRateLimited: () => void seen.push('rate limited'),

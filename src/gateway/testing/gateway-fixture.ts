@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../protocol/contract.ts';
@@ -12,7 +13,7 @@ import type { Follow } from '../connections/subscriptions.ts';
 import { createDispatch } from '../dispatch.ts';
 import { systemMethods } from '../methods/system.ts';
 import { createPresence } from '../presence.ts';
-import { createGatewayServer } from '../server.ts';
+import { createGatewayServer, type GatewayServerDeps } from '../server.ts';
 import { openClient, type TestClient } from './test-client.ts';
 
 interface FixtureOptions {
@@ -72,6 +73,12 @@ export async function openGateway(options: FixtureOptions = {}) {
   };
 }
 
+/** A gateway that lets no node in. */
+export const noNodes: GatewayServerDeps['nodes'] = {
+  admit: () => assert.fail('no node is expected'),
+  join: () => assert.fail('no node is expected'),
+};
+
 /** A broadcast that throws on an event its own row refuses. */
 export const strictBroadcast = (): Broadcast =>
   createBroadcast({
@@ -108,6 +115,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
     }),
     broadcast,
     presence,
+    nodes: noNodes,
     follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
     onRateLimited: () => undefined,
     health: { latest: () => ({}), version: () => 1 },

@@ -19,6 +19,7 @@ import { expandScopes } from '../auth/scopes.ts';
 import type { Principal, ServedMethod, Subscriptions } from '../call.ts';
 import type { Caller } from '../dispatch.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
+import { openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
 import { puppetModels } from './puppet-model.ts';
 
@@ -155,7 +156,7 @@ async function eventsOf(store: SqliteStore, wsId: string): Promise<StreamEvent[]
 
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore };
 
-function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models'> {
+function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes'> {
   const sessions = {
     verify: async () => undefined,
     start: () => assert.fail('no login'),

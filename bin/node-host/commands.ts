@@ -1,0 +1,28 @@
+import type { Environment } from '../../src/agent/process/environment.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { ArgvPattern } from './argv-pattern.ts';
+import { createFileRead, createFileWrite } from './file-commands.ts';
+import type { Folders } from './folders.ts';
+import type { LentCommand } from './lent-command.ts';
+import { systemInfo } from './system-info.ts';
+import { createSystemRun } from './system-run.ts';
+
+interface LendingOptions {
+  /** None: no program may be run. */
+  patterns: readonly ArgvPattern[];
+  /** None: no file is lent. */
+  folders: Folders;
+  startedIn: string;
+  environment: Environment;
+  clock: Clock;
+}
+
+/** What this machine lends, by what it was started with. */
+export function createCommands(options: LendingOptions): LentCommand[] {
+  const { patterns, folders } = options;
+  return [
+    systemInfo,
+    ...(patterns.length > 0 ? [createSystemRun(options)] : []),
+    ...(folders.first === undefined ? [] : [createFileRead(folders), createFileWrite(folders)]),
+  ];
+}

@@ -1,0 +1,8 @@
+/**
+ * What a node and the person who approves it compare: `4F2A-91C3`, the first eight characters of the request's id. The
+ * gateway makes these ids at random, so no second request can be made to match.
+ */
+export function pairingCodeOf(requestId: string): string {
+  const digits = requestId.replaceAll(/[^0-9a-zA-Z]/g, '').toUpperCase();
+  return `${digits.slice(0, 4)}-${digits.slice(4, 8)}`;
+}

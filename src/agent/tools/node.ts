@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { StopReason } from '../stop-reason.ts';
+import { toStopLine } from './stop-line.ts';
+import type { Prepared, Tool, ToolContext, ToolOutcome } from './tool.ts';
+
+const NodeArguments = z.strictObject({
+  action: z.enum(['list', 'invoke']).describe('list: which nodes there are; invoke: run a command on one'),
+  node: z.string().max(128).optional().describe('Id or name of the node, for invoke'),
+  command: z.string().max(128).optional().describe('One of the commands that the node lends, for invoke'),
+  params: z.record(z.string(), z.unknown()).optional().describe('Params of the command, for invoke'),
+  timeout_secs: z.int().min(1).max(600).optional().describe('How long it may take; usually 30 seconds'),
+});
+type NodeArguments = z.infer<typeof NodeArguments>;
+
+/** The machines that lend commands, as the agent may use them. */
+export interface NodeDirectory {
+  list(): NodeSummary[];
+  /** Rejects when it fails, also with the signal's reason. The same call runs once, also after a restart. */
+  invoke(call: NodeCall, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface NodeSummary {
+  nodeId: string;
+  name: string;
+  platform: string | undefined;
+  commands: readonly string[];
+  isConnected: boolean;
+  /** Changes when the node is paired anew: an approval counts for one pairing only. */
+  pairing: string;
+}
+
+export interface NodeCall {
+  nodeId: string;
+  command: string;
+  params: unknown;
+  timeoutMs: number;
+  /** Names this tool call, and no other of the daemon. */
+  toolCall: string;
+}
+
+const TIMEOUT_SECS = 30;
+
+/** Runs commands on other machines, always after asking. */
+export function createNodeTool(nodes: NodeDirectory): Tool<NodeArguments> {
+  return {
+    name: 'node',
+    description: [
+      'Uses other machines (nodes) that lend commands, such as system.info {}, system.run {argv, cwd?, timeoutMs?},',
+      'file.read {path} and file.write {path, content}. action list shows the nodes and what each lends.',
+    ].join(' '),
+    parameters: NodeArguments,
+    readOnly: false,
+    // A call that was cut off is not sent a second time: its result is asked for.
+    safeToRepeat: true,
+    prepare: async (args, context) =>
+      args.action === 'list' ? prepareList(nodes) : prepareInvoke(args, { nodes, context }),
+  };
+}
+
+function prepareList(nodes: NodeDirectory): Prepared {
+  return {
+    kind: 'ready',
+    header: 'node: list',
+    preview: '',
+    approvalLabel: 'node',
+    needsApproval: false,
+    execute: async () => ({ output: toList(nodes.list()), isError: false }),
+  };
+}
+
+function toList(nodes: readonly NodeSummary[]): string {
+  if (nodes.length === 0) return 'No node is paired.';
+  return nodes
+    .map(({ nodeId, name, platform, commands, isConnected }) => {
+      const state = isConnected ? 'connected' : 'not connected';
+      return `${name} (${nodeId}, ${platform ?? 'unknown platform'}, ${state}): ${commands.join(', ') || 'no commands'}`;
+    })
+    .join('\n');
+}
+
+function prepareInvoke(
+  { node: wanted = '', command = '', params, timeout_secs = TIMEOUT_SECS }: NodeArguments,
+  { nodes, context }: { nodes: NodeDirectory; context: ToolContext },
+): Prepared {
+  const header = `node: ${command || '?'} on ${wanted || '?'}`;
+  const refuse = (reason: string): Prepared => ({ kind: 'refused', header, reason });
+  const found = nodes.list().filter(({ nodeId, name }) => nodeId === wanted || name === wanted);
+  const [node] = found;
+  if (node === undefined) return refuse(`There is no node "${wanted}". action list shows them.`);
+  if (found.length > 1) return refuse(`Several nodes are called "${wanted}": use the id.`);
+  if (!node.commands.includes(command)) return refuse(`${node.name} does not lend "${command}".`);
+  return {
+    kind: 'ready',
+    header: `node: ${command} on ${node.name}`,
+    preview: `${node.name} (${node.nodeId})\n${command} ${JSON.stringify(params ?? {}, null, 2)}`,
+    approvalLabel: `node ${command}`,
+    needsApproval: true,
+    bindTo: `node:${node.nodeId}:${node.pairing}`,
+    execute: ({ signal }) =>
+      execute(
+        nodes.invoke(
+          {
+            nodeId: node.nodeId,
+            command,
+            params: params ?? {},
+            timeoutMs: timeout_secs * 1_000,
+            toolCall: `${context.wsId}:${context.callId}`,
+          },
+          signal,
+        ),
+      ),
+  };
+}
+
+async function execute(result: Promise<unknown>): Promise<ToolOutcome> {
+  try {
+    return { output: limited(toText(await result)), isError: false };
+  } catch (error) {
+    if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} The node was not told.`, isError: true };
+    if (error instanceof Error) return { output: `Error: ${error.message}`, isError: true };
+    throw error;
+  }
+}
+
+const toText = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result, null, 2));
+
+const MAX_CHARS = 64 * 1024;
+
+function limited(text: string): string {
+  if (text.length <= MAX_CHARS) return text;
+  const half = MAX_CHARS / 2;
+  return `${text.slice(0, half)}\n[… ${text.length - MAX_CHARS} characters left out …]\n${text.slice(-half)}`;
+}

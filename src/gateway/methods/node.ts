@@ -1,0 +1,102 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { GatewayEventPayload } from '../../../protocol/events/gateway.ts';
+import type { Params } from '../../../protocol/index.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { nodeContracts } from '../../../protocol/methods/node.ts';
+import type { Clock } from '../../clock.ts';
+import type { Call, Handlers } from '../call.ts';
+import { readJson } from '../connections/json-text.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+
+interface NodeMethodDeps {
+  nodes: Nodes;
+  broadcast: { publish(event: 'node.event', payload: GatewayEventPayload<'node.event'>): void };
+  clock: Pick<Clock, 'now'>;
+}
+
+export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handlers<keyof typeof nodeContracts> {
+  const { paired, invocations } = nodes;
+  return {
+    ...pairingMethods(nodes),
+    'node.list': () => ({ ts: clock.now(), nodes: nodes.list() }),
+    'node.describe': ({ nodeId }) => ({ ts: clock.now(), ...nodes.describe(nodeId) }),
+    'node.rename': async ({ nodeId, displayName }) => {
+      await paired.rename(nodeId, displayName);
+      return { nodeId, displayName };
+    },
+    'node.invoke': (asked, { kept, keep, signal }) => {
+      if (isKept(kept)) return invocations.resume(kept.invokeId, signal);
+      const { idempotencyKey: key, timeoutMs = LIMITS.nodeInvokeMs } = asked;
+      return nodes.invoke(
+        { ...asked, params: asked.params, timeoutMs, key, keep: (invokeId) => keep({ invokeId }) },
+        signal,
+      );
+    },
+    'node.invoke.result': async (result, { principal }) => {
+      const nodeId = ownId(principal, result.nodeId);
+      return (await invocations.finish(nodeId, result)) ? { ok: true } : { ok: true, ignored: true };
+    },
+    'node.event': ({ event, ...told }, { principal }) => {
+      const payload = told.payload ?? payloadOf(told.payloadJSON ?? undefined);
+      const nodeId = ownId(principal);
+      broadcast.publish('node.event', { nodeId, event, ...(payload !== undefined && { payload }), ts: clock.now() });
+      return { ok: true };
+    },
+    'node.token.rotate': async ({ nodeId }) => ({ nodeId, token: await paired.rotate(nodeId) }),
+    'node.token.revoke': async ({ nodeId }) => {
+      await paired.revoke(nodeId);
+      return { nodeId, revoked: true };
+    },
+  };
+}
+
+function pairingMethods({ paired, requests }: Nodes) {
+  return {
+    'node.pair.request': (asked, { principal, link, address }) => {
+      const isNode = principal?.source.kind === 'node' || principal?.source.kind === 'unpaired';
+      const nodeId = isNode ? ownId(principal, asked.nodeId) : asked.nodeId;
+      // Where a node connects from is seen, not believed; for another machine its helper's word is all there is.
+      const { remoteIp, ...said } = asked;
+      const from = isNode ? address : remoteIp;
+      const isRepair = paired.find(nodeId) !== undefined;
+      const claim = { ...said, ...(from && { remoteIp: from }), isRepair };
+      return { status: 'pending', ...requests.ask(claim, isNode ? link : undefined) };
+    },
+    'node.pair.list': () => ({ pending: requests.list(), paired: paired.list() }),
+    'node.pair.approve': async ({ requestId }, { principal }) => {
+      const { node, retire, link } = await requests.settle(requestId, 'approved', async ({ request, link }) => ({
+        ...(await paired.approve(request, principal?.id ?? '')),
+        link,
+      }));
+      link?.send('node.pair.token', { requestId, nodeId: node.nodeId, token: node.token });
+      retire(); // after that: the node may have asked on a connection under its old token
+      return { requestId, node };
+    },
+    'node.pair.reject': async ({ requestId }) => ({
+      requestId,
+      nodeId: await requests.settle(requestId, 'rejected', ({ request }) => request.nodeId),
+    }),
+    'node.pair.verify': ({ nodeId, token }) => {
+      const node = paired.authenticate(nodeId, token) && paired.find(nodeId);
+      return node === undefined ? { ok: false } : { ok: true, node };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Who calls is the node that it speaks for. */
+function ownId(principal: Call['principal'], claimed?: Params<'node.describe'>['nodeId']): string {
+  const source = principal?.source;
+  if (source?.kind !== 'node' && source?.kind !== 'unpaired') throw new GatewayError('FORBIDDEN', 'only for nodes');
+  if (claimed !== undefined && claimed !== source.nodeId) throw new GatewayError('INVALID_REQUEST', 'nodeId mismatch');
+  return source.nodeId;
+}
+
+/** As `keep` stored it. */
+const isKept = (kept: unknown): kept is { invokeId: string } =>
+  typeof kept === 'object' && kept !== null && 'invokeId' in kept;
+
+function payloadOf(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  const json = readJson(text);
+  return json.kind === 'read' ? json.value : { payloadJSON: text };
+}

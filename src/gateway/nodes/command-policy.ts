@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { fitsStars } from '../../star-pattern.ts';
+
+/** What may be asked of a node, besides that it has declared it: patterns of command names, `*` for any characters. */
+const NodeRules = z.object({
+  /** Nothing else; left out: everything but commands that run programs. */
+  allow: z.array(z.string().min(1).max(128)).optional(),
+  /** Never, whatever is allowed. */
+  deny: z.array(z.string().min(1).max(128)).default([]),
+});
+
+/** By node id; `*` holds for every node, together with the node's own. */
+export const NodesConfig = z.record(z.string().min(1), NodeRules);
+export type NodesConfig = z.infer<typeof NodesConfig>;
+
+/** Why a command may not be sent to a node; undefined when it may. */
+export type CommandPolicy = (nodeId: string, command: string) => string | undefined;
+
+export function createCommandPolicy(config: NodesConfig): CommandPolicy {
+  return (nodeId, command) => {
+    const rules = ['*', nodeId].flatMap((name) => (Object.hasOwn(config, name) ? [config[name]] : []));
+    const denied = rules.flatMap((rule) => rule?.deny ?? []);
+    if (denied.some((pattern) => fitsStars(pattern, command))) return 'denied by config.json';
+    const allowLists = rules.flatMap((rule) => (rule?.allow === undefined ? [] : [rule.allow]));
+    if (allowLists.flat().some((pattern) => fitsStars(pattern, command))) return undefined;
+    if (allowLists.length > 0) return 'not allowed by config.json';
+    return runsPrograms(command) ? 'runs programs, which config.json has to allow first' : undefined;
+  };
+}
+
+const RUNNING = /^(run|exec|execute|spawn|shell|sh|bash|zsh|cmd|powershell|eval|script|process|terminal|pty|ssh)$/i;
+
+/** By its name, the only thing that a gateway knows of it: `system.run`, `shell.exec`, `run-script`, `runCommand`. */
+const runsPrograms = (command: string): boolean =>
+  command
+    .replaceAll(/([a-z])([A-Z])/g, '$1.$2')
+    .split(/[^a-zA-Z]+/)
+    .some((word) => RUNNING.test(word));

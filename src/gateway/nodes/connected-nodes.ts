@@ -1,0 +1,56 @@
+import type { ConnectParams } from '../../../protocol/methods/connect.ts';
+import type { ClientLink } from '../call.ts';
+
+/** A paired node while it is connected, as its last handshake told. */
+export interface ConnectedNode {
+  nodeId: string;
+  link: ClientLink;
+  client: ConnectParams['client'];
+  caps: readonly string[];
+  address: string;
+}
+
+/** Which nodes are here. Of two connections of one node the newest counts. */
+export interface ConnectedNodes {
+  /** The answer says that this connection has ended; by then another may have taken its place. */
+  add(node: ConnectedNode): () => void;
+  find(nodeId: string): ConnectedNode | undefined;
+  /** Calls back whenever the node comes or goes; the answer lets go. */
+  watch(nodeId: string, onChange: () => void): () => void;
+}
+
+/** A node that is told this should not come back by itself: the two would take turns forever. */
+const REPLACED = { code: 1008, reason: 'replaced by a newer connection of this node' };
+
+export function createConnectedNodes(): ConnectedNodes {
+  const nodes = new Map<string, ConnectedNode>();
+  const watchers = new Map<string, Set<() => void>>();
+
+  function tell(nodeId: string): void {
+    for (const onChange of [...(watchers.get(nodeId) ?? [])]) onChange();
+  }
+
+  return {
+    add(node) {
+      const { nodeId } = node;
+      const earlier = nodes.get(nodeId);
+      nodes.set(nodeId, node);
+      earlier?.link.close(REPLACED);
+      tell(nodeId);
+      return () => {
+        if (nodes.get(nodeId) !== node) return;
+        nodes.delete(nodeId);
+        tell(nodeId);
+      };
+    },
+    find: (nodeId) => nodes.get(nodeId),
+    watch(nodeId, onChange) {
+      const mine = watchers.get(nodeId) ?? new Set();
+      watchers.set(nodeId, mine.add(onChange));
+      return () => {
+        mine.delete(onChange);
+        if (mine.size === 0 && watchers.get(nodeId) === mine) watchers.delete(nodeId);
+      };
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { type ErrorCode, GatewayError } from '../../../protocol/errors.ts';
+import type { NodeInvokeResult, NodeInvokeResultParams } from '../../../protocol/methods/node.ts';
+import { readJson } from '../connections/json-text.ts';
+
+/** What a node answered, as it is stored. */
+const Outcome = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ok'), payload: z.unknown(), payloadJSON: z.string().nullable() }),
+  z.object({ kind: z.literal('error'), code: z.string(), message: z.string() }),
+]);
+export type Outcome = z.infer<typeof Outcome>;
+
+export const readOutcome = (json: string): Outcome => Outcome.parse(JSON.parse(json));
+
+export function toOutcome({ ok, payload, payloadJSON, error }: NodeInvokeResultParams): Outcome {
+  if (ok) return { kind: 'ok', payload: payload ?? null, payloadJSON: payloadJSON ?? null };
+  const message = (error?.message ?? '').slice(0, MAX_MESSAGE) || 'the node gave no reason';
+  return { kind: 'error', code: error?.code ?? 'UNAVAILABLE', message };
+}
+
+const MAX_MESSAGE = 2_000;
+
+/** What the caller gets; throws what the node reported as an error. */
+export function toResult(asked: { node_id: string; command: string }, outcome: Outcome): NodeInvokeResult {
+  if (outcome.kind === 'error') {
+    const { code, message } = outcome;
+    throw new GatewayError(OF_NODES[code] ?? 'UNAVAILABLE', message, { details: { nodeError: { code, message } } });
+  }
+  const { payload, payloadJSON } = outcome;
+  const sent = { ok: true, nodeId: asked.node_id, command: asked.command, payloadJSON } as const;
+  return { ...sent, payload: payloadJSON === null ? payload : parsed(payloadJSON) };
+}
+
+/** Codes that mean the same when a node says them; whatever else it says is only told in `details`. */
+const OF_NODES: Partial<Record<string, ErrorCode>> = {
+  INVALID_REQUEST: 'INVALID_REQUEST',
+  FORBIDDEN: 'FORBIDDEN',
+  NOT_FOUND: 'NOT_FOUND',
+  CONFLICT: 'CONFLICT',
+  BUSY: 'BUSY',
+  PAYLOAD_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  TIMEOUT: 'TIMEOUT',
+};
+
+/** Text that is no JSON, or nested too deeply to be passed on, is handed over as it came. */
+function parsed(payloadJSON: string): unknown {
+  const json = readJson(payloadJSON);
+  return json.kind === 'read' ? json.value : { payloadJSON };
+}

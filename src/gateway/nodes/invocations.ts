@@ -1,0 +1,180 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { NodeInvokeResult, NodeInvokeResultParams } from '../../../protocol/methods/node.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import type { InvocationTable } from '../store/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import type { ConnectedNodes } from './connected-nodes.ts';
+import { readOutcome, toOutcome, toResult } from './invocation-outcome.ts';
+import { createOutcomeWaits } from './outcome-waits.ts';
+
+/** What is asked of a node. */
+export interface Invocation {
+  nodeId: string;
+  command: string;
+  params: unknown;
+  /** 0: the usual 30 s. */
+  timeoutMs: number;
+  /** As the node is told it. */
+  key: string;
+  /** A tool call that runs once however often it is asked for, also after a restart. */
+  toolCall?: string;
+  /** What has to be stored with it. */
+  keep?(invokeId: string): Statement[];
+}
+
+/**
+ * Commands on their way to nodes. Each is stored before it is sent and is sent at most once; its result is stored when it
+ * comes, however late, and whoever asks again gets it.
+ */
+export interface Invocations {
+  /** Rejects when the signal aborts, which does not stop the command. */
+  start(invocation: Invocation, signal: AbortSignal): Promise<NodeInvokeResult>;
+  /** The result of an earlier one: there already, or waited for until its deadline. */
+  resume(invokeId: string, signal: AbortSignal): Promise<NodeInvokeResult>;
+  /** What a node answers; false when nobody asked it, or the answer is known. */
+  finish(nodeId: string, result: NodeInvokeResultParams): Promise<boolean>;
+  /** Forgets what is a day old, now and every hour. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface InvocationsDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  connected: Pick<ConnectedNodes, 'find' | 'watch'>;
+  clock: Clock;
+  ids: Pick<Ids, 'id'>;
+  log: Log;
+}
+
+export function createInvocations({ store, connected, clock, ids, log }: InvocationsDeps): Invocations {
+  const waits = createOutcomeWaits({ connected, clock });
+  const findRow = (column: 'invoke_id' | 'tool_call', value: string) =>
+    store.db.selectFrom('invocations').selectAll().where(column, '=', value).executeTakeFirst();
+
+  async function wait(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
+    const end = await waits.wait(row, signal);
+    if (end.kind === 'answered') return toResult(row, end.outcome);
+    throw end.kind === 'lost' ? nodeLost(row) : timedOut(row);
+  }
+
+  /** Stored as sent already. When the node has gone meanwhile, that is taken back: a repeat may still send it. */
+  async function send(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
+    const node = connected.find(row.node_id);
+    if (node === undefined) {
+      await store.commit({ statements: [move(row, { from: 'sent', to: { status: 'unsent' } })], durable: true });
+      throw notConnected(row.node_id);
+    }
+    const outcome = wait(row, signal); // before it is sent: the answer may be quick
+    node.link.send('node.invoke.request', {
+      id: row.invoke_id,
+      nodeId: row.node_id,
+      command: row.command,
+      paramsJSON: row.params_json,
+      timeoutMs: Math.max(0, row.deadline_ms - clock.now()),
+      idempotencyKey: row.invoke_key,
+    });
+    return outcome;
+  }
+
+  async function resumeRow(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
+    if (row.outcome_json !== null) return toResult(row, readOutcome(row.outcome_json));
+    if (row.status !== 'unsent') return wait(row, signal);
+    if (connected.find(row.node_id) === undefined) throw notConnected(row.node_id);
+    const to = { status: 'sent', deadline_ms: clock.now() + row.timeout_ms } as const;
+    await store.commit({ statements: [move(row, { from: 'unsent', to })], durable: true });
+    return send({ ...row, ...to }, signal);
+  }
+
+  return {
+    async start(invocation, signal) {
+      const { nodeId, toolCall, keep } = invocation;
+      const known = toolCall === undefined ? undefined : await findRow('tool_call', toolCall);
+      if (known) return resumeRow(known, signal);
+      if (connected.find(nodeId) === undefined) throw notConnected(nodeId);
+      const row = toRow(invocation, ids.id('inv'), clock.now());
+      const insert = statementOf(build.insertInto('invocations').values(row));
+      await store.commit({ statements: [insert, ...(keep?.(row.invoke_id) ?? [])], durable: true });
+      return send(row, signal);
+    },
+    async resume(invokeId, signal) {
+      const row = await findRow('invoke_id', invokeId);
+      if (row === undefined) throw new GatewayError('NOT_FOUND', 'the invocation is too old to be known');
+      return resumeRow(row, signal);
+    },
+    async finish(nodeId, result) {
+      const row = await findRow('invoke_id', result.id);
+      if (row === undefined || row.node_id !== nodeId) return false;
+      const outcome = toOutcome(result);
+      const to = { status: outcome.kind, outcome_json: JSON.stringify(outcome), finished_ms: clock.now() };
+      try {
+        await store.commit({ statements: [move(row, { from: 'sent', to })] });
+      } catch (error) {
+        if (error instanceof UnitRefused) return false; // answered already
+        throw error;
+      }
+      waits.answer(row.invoke_id, outcome);
+      return true;
+    },
+    run: (signal) => sweep({ store, clock, log }, signal),
+  };
+}
+
+const SWEEP_MS = 60 * 60 * 1000;
+
+async function sweep({ store, clock, log }: Pick<InvocationsDeps, 'store' | 'clock' | 'log'>, signal: AbortSignal) {
+  while (!signal.aborted) {
+    const old = build.deleteFrom('invocations').where('deadline_ms', '<=', clock.now() - LIMITS.idempotencyMs);
+    await store.commit({ statements: [statementOf(old)] }).catch((error: unknown) => {
+      log.warn({ err: error }, 'old invocations could not be removed');
+    });
+    await clock.sleep(SWEEP_MS, signal).catch(() => undefined); // aborted: the loop ends
+  }
+}
+
+function toRow({ nodeId, command, params, key, toolCall, ...asked }: Invocation, invokeId: string, nowMs: number) {
+  const timeoutMs = asked.timeoutMs || LIMITS.nodeInvokeMs;
+  return {
+    invoke_id: invokeId,
+    node_id: nodeId,
+    command,
+    params_json: params === undefined ? null : JSON.stringify(params),
+    invoke_key: key,
+    tool_call: toolCall ?? null,
+    timeout_ms: timeoutMs,
+    status: 'sent',
+    outcome_json: null,
+    deadline_ms: nowMs + timeoutMs,
+    finished_ms: null,
+  } satisfies InvocationTable;
+}
+
+interface Move {
+  from: InvocationTable['status'];
+  to: Partial<InvocationTable> & { status: InvocationTable['status'] };
+}
+
+/** Refused when it is not where it is thought to be. */
+const move = ({ invoke_id }: InvocationTable, { from, to }: Move): Statement =>
+  statementOf(
+    build.updateTable('invocations').set(to).where('invoke_id', '=', invoke_id).where('status', '=', from),
+    1,
+  );
+
+const notConnected = (nodeId: string) =>
+  new GatewayError('UNAVAILABLE', `node not connected (${nodeId})`, { details: { code: 'NOT_CONNECTED' } });
+
+const UNKNOWN =
+  'Whether it ran is not known; it is not sent again, and a repeat of this key gets its result if it comes.';
+
+const nodeLost = ({ command, invoke_id }: InvocationTable) =>
+  new GatewayError('UNAVAILABLE', `the node was lost while it had ${command}. ${UNKNOWN}`, {
+    details: { code: 'NODE_LOST', invokeId: invoke_id },
+  });
+
+const timedOut = ({ command, timeout_ms, invoke_id }: InvocationTable) =>
+  new GatewayError('TIMEOUT', `no answer to ${command} within ${timeout_ms} ms. ${UNKNOWN}`, {
+    details: { code: 'TIMEOUT', invokeId: invoke_id },
+  });

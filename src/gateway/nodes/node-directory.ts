@@ -1,0 +1,19 @@
+import type { NodeDirectory } from '../../agent/tools/node.ts';
+import type { Nodes } from './nodes.ts';
+
+/** The nodes as the agent's tool uses them. */
+export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invoke'>): NodeDirectory => ({
+  list: () =>
+    nodes.list().map(({ nodeId, displayName = nodeId, platform, commands, connected }) => ({
+      nodeId,
+      name: displayName,
+      platform,
+      commands,
+      isConnected: connected,
+      pairing: String(nodes.paired.get(nodeId).approvedAtMs),
+    })),
+  async invoke({ toolCall, ...call }, signal) {
+    const { payload } = await nodes.invoke({ ...call, key: toolCall, toolCall }, signal);
+    return payload;
+  },
+});

@@ -1,0 +1,65 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { ConnectParams } from '../../../protocol/methods/connect.ts';
+import type { Principal } from '../call.ts';
+import { createAdmission } from '../connections/admission.ts';
+import { type Closing, INVALID_HANDSHAKE, UNAUTHORIZED } from '../connections/closings.ts';
+import type { PairedNodes } from './paired-nodes.ts';
+
+/** A connection that calls itself a node, when its handshake is judged. */
+export interface NodeCandidate {
+  client: ConnectParams['client'];
+  token: string | undefined;
+  address: string;
+  /** Its upgrade came from a web page. */
+  hasOrigin: boolean;
+}
+
+export type NodeAdmission =
+  /** `leave` gives back the place that an unpaired node takes, when its connection ends. */
+  | { kind: 'admitted'; principal: Principal; leave?: () => void }
+  | { kind: 'refused'; error: GatewayError; closing: Closing };
+
+/** Lets nodes in: paired ones by their token, others only to ask, and not many of those (decision 28). */
+export interface NodeDoor {
+  admit(candidate: NodeCandidate): NodeAdmission;
+}
+
+export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeDoor {
+  const admission = createAdmission({ perAddress: LIMITS.unpairedNodesPerAddress, inAll: LIMITS.unpairedNodes });
+
+  function admitUnpaired(nodeId: string, { hasOrigin, address }: NodeCandidate): NodeAdmission {
+    if (hasOrigin) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), UNAUTHORIZED);
+    const leave = admission.enter(address);
+    if (leave === undefined) {
+      const error = new GatewayError('BUSY', 'too many nodes wait to be paired', { retryAfterMs: 10_000 });
+      return refuse(error, { code: 1013, reason: 'too many nodes wait to be paired' });
+    }
+    const principal: Principal = {
+      id: `unpaired:${nodeId}`,
+      scopes: new Set(['pairing']),
+      source: { kind: 'unpaired', nodeId },
+      revoked: new AbortController().signal,
+    };
+    return { kind: 'admitted', principal, leave };
+  }
+
+  return {
+    admit(candidate) {
+      const { client, token } = candidate;
+      const nodeId = client.instanceId;
+      if (nodeId === undefined || nodeId.length > MAX_NODE_ID) {
+        const problem = `invalid connect params: client.instanceId: a node needs one of at most ${MAX_NODE_ID} characters`;
+        return refuse(new GatewayError('INVALID_REQUEST', problem), INVALID_HANDSHAKE);
+      }
+      if (token === undefined) return admitUnpaired(nodeId, candidate);
+      const principal = paired.authenticate(nodeId, token);
+      if (principal === undefined) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), UNAUTHORIZED);
+      return { kind: 'admitted', principal };
+    },
+  };
+}
+
+const MAX_NODE_ID = 128;
+
+const refuse = (error: GatewayError, closing: Closing): NodeAdmission => ({ kind: 'refused', error, closing });

@@ -1,0 +1,119 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { GatewayEventPayload } from '../../../protocol/events/gateway.ts';
+import type { NodeInvokeResult, NodeRow, PairedNode } from '../../../protocol/methods/node.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import type { Store } from '../store/store.ts';
+import { type CommandPolicy, createCommandPolicy, type NodesConfig } from './command-policy.ts';
+import { type ConnectedNodes, createConnectedNodes } from './connected-nodes.ts';
+import { createInvocations, type Invocation, type Invocations } from './invocations.ts';
+import { createNodeDoor, type NodeDoor } from './node-door.ts';
+import { openPairedNodes, type PairedNodes } from './paired-nodes.ts';
+import { createPairingRequests, type PairingRequests } from './pairing-requests.ts';
+
+/** Machines that lend commands: who may connect as one, who is one, who is here, and what they are asked. */
+export interface Nodes {
+  door: NodeDoor;
+  paired: PairedNodes;
+  requests: PairingRequests;
+  connected: ConnectedNodes;
+  invocations: Invocations;
+  /** Paired nodes, connected ones first, then by name. What a connected one says of itself now wins. */
+  list(): NodeRow[];
+  describe(nodeId: string): NodeRow;
+  /** Sends a command after asking whether it may be sent: declared, approved, and not forbidden by config.json. */
+  invoke(invocation: Invocation, signal: AbortSignal): Promise<NodeInvokeResult>;
+  /** Tells everyone who may know; set once, by the gateway. */
+  onAnnouncement(publish: Publish): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+type Announced = 'node.pair.requested' | 'node.pair.resolved';
+type Publish = <E extends Announced>(event: E, payload: GatewayEventPayload<E>) => void;
+
+export interface NodesDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  config: NodesConfig;
+  clock: Clock;
+  ids: Pick<Ids, 'id' | 'secret'>;
+  log: Log;
+}
+
+export async function openNodes({ config, ...deps }: NodesDeps): Promise<Nodes> {
+  let publish: Publish = () => undefined;
+  const paired = await openPairedNodes(deps);
+  const connected = createConnectedNodes();
+  const requests = createPairingRequests({
+    ...deps,
+    onRequested: (request) => publish('node.pair.requested', request),
+    onResolved(resolved, link) {
+      publish('node.pair.resolved', resolved);
+      link?.send('node.pair.resolved', resolved);
+    },
+  });
+  const invocations = createInvocations({ ...deps, connected });
+  const policy = createCommandPolicy(config);
+  const describe = (node: PairedNode) => toNodeRow(node, connected);
+
+  return {
+    door: createNodeDoor(paired),
+    paired,
+    requests,
+    connected,
+    invocations,
+    list: () => paired.list().map(describe).sort(byPresenceAndName),
+    describe: (nodeId) => describe(paired.get(nodeId)),
+    async invoke(invocation, signal) {
+      checkAllowed(paired.get(invocation.nodeId), invocation.command, policy);
+      return invocations.start(invocation, signal);
+    },
+    onAnnouncement(listener) {
+      publish = listener;
+    },
+    async run(signal) {
+      await Promise.all([requests.run(signal), invocations.run(signal)]);
+    },
+  };
+}
+
+function checkAllowed({ nodeId, commands = [] }: PairedNode, command: string, policy: CommandPolicy): void {
+  const reason = commands.includes(command) ? policy(nodeId, command) : 'not declared by the node when it was approved';
+  if (reason === undefined) return;
+  throw new GatewayError('INVALID_REQUEST', `node command not allowed: ${command} (${reason})`, {
+    details: { reason, command },
+  });
+}
+
+function toNodeRow(node: PairedNode, connected: ConnectedNodes): NodeRow {
+  const { nodeId, createdAtMs: _, approvedAtMs: __, caps = [], commands = [], ...about } = node;
+  const live = connected.find(nodeId);
+  const now = live && { ...liveAbout(live.client), ...(live.address !== '' && { remoteIp: live.address }) };
+  return {
+    nodeId,
+    ...about,
+    ...(live && about.displayName === undefined && { displayName: short(live.client.name) }),
+    ...now,
+    caps: [...new Set(live?.caps ?? caps)].sort(),
+    commands,
+    paired: true,
+    connected: live !== undefined,
+  };
+}
+
+function liveAbout({ platform, version, deviceFamily, modelIdentifier }: { [K in About]?: string | undefined }) {
+  const said = Object.entries({ platform, version, deviceFamily, modelIdentifier });
+  return Object.fromEntries(said.flatMap(([key, text]) => (text === undefined ? [] : [[key, short(text)]])));
+}
+
+type About = 'platform' | 'version' | 'deviceFamily' | 'modelIdentifier';
+
+const MAX_TEXT = 128;
+const short = (text: string): string => text.slice(0, MAX_TEXT);
+
+const nameOf = ({ displayName, nodeId }: NodeRow): string => displayName?.toLowerCase() ?? nodeId;
+
+function byPresenceAndName(a: NodeRow, b: NodeRow): number {
+  if (a.connected !== b.connected) return a.connected ? -1 : 1;
+  return nameOf(a).localeCompare(nameOf(b)) || a.nodeId.localeCompare(b.nodeId);
+}

@@ -1,0 +1,79 @@
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Clock } from '../../clock.ts';
+import type { ConnectedNodes } from './connected-nodes.ts';
+import type { Outcome } from './invocation-outcome.ts';
+
+export type WaitEnd = { kind: 'answered'; outcome: Outcome } | { kind: 'deadline' } | { kind: 'lost' };
+
+/** Callers that wait for a node to answer. */
+export interface OutcomeWaits {
+  /** Until the answer, the deadline, or ten seconds without the node. Rejects with the signal's reason. */
+  wait(of: { invoke_id: string; node_id: string; deadline_ms: number }, signal: AbortSignal): Promise<WaitEnd>;
+  answer(invokeId: string, outcome: Outcome): void;
+}
+
+interface OutcomeWaitsDeps {
+  connected: Pick<ConnectedNodes, 'find' | 'watch'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
+}
+
+export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): OutcomeWaits {
+  const waiting = new Map<string, Set<(end: WaitEnd) => void>>();
+
+  function join(invokeId: string, tell: (end: WaitEnd) => void): () => void {
+    const tells = waiting.get(invokeId) ?? new Set();
+    waiting.set(invokeId, tells.add(tell));
+    return () => {
+      tells.delete(tell);
+      if (tells.size === 0) waiting.delete(invokeId);
+    };
+  }
+
+  /** A node that lost its connection comes back within seconds, and brings what it has done meanwhile. */
+  function watchLoss(nodeId: string, onLost: () => void): () => void {
+    let grace: AbortController | undefined;
+    const back = () => {
+      grace?.abort();
+      grace = undefined;
+    };
+    const look = () => {
+      if (connected.find(nodeId)) return back();
+      if (grace) return;
+      grace = new AbortController();
+      clock.sleep(LIMITS.nodeLossMs, grace.signal).then(onLost, () => undefined); // it came back, or nobody waits
+    };
+    const letGo = connected.watch(nodeId, look);
+    look();
+    return () => {
+      letGo();
+      back();
+    };
+  }
+
+  return {
+    async wait({ invoke_id, node_id, deadline_ms }, signal) {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<WaitEnd>();
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      const over = new AbortController();
+      clock.sleep(Math.max(0, deadline_ms - clock.now()), over.signal).then(
+        () => resolve({ kind: 'deadline' }),
+        () => undefined, // over before
+      );
+      const leave = join(invoke_id, resolve);
+      const stopWatching = watchLoss(node_id, () => resolve({ kind: 'lost' }));
+      try {
+        return await promise;
+      } finally {
+        over.abort();
+        leave();
+        stopWatching();
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    answer(invokeId, outcome) {
+      for (const tell of [...(waiting.get(invokeId) ?? [])]) tell({ kind: 'answered', outcome });
+    },
+  };
+}

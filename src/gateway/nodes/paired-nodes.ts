@@ -1,0 +1,151 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { NodePairing, PairedNode } from '../../../protocol/methods/node.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Principal } from '../call.ts';
+import type { NodeTable } from '../store/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Store } from '../store/store.ts';
+
+/** What tells a node's token from other secrets, for people and secret scanners. */
+const TOKEN_PREFIX = 'node_';
+
+/** The nodes that were approved. Only the digests of their tokens are kept. */
+export interface PairedNodes {
+  /** Newest first. */
+  list(): PairedNode[];
+  find(nodeId: string): PairedNode | undefined;
+  /** NOT_FOUND when there is none. */
+  get(nodeId: string): PairedNode;
+  /** Who holds the node's token is the node. */
+  authenticate(nodeId: string, token: string): Principal | undefined;
+  /** Pairs what asked, with a new token. `retire` ends what is open under an earlier one. */
+  approve(request: NodePairing, by: string): Promise<{ node: PairedNode & { token: string }; retire(): void }>;
+  rename(nodeId: string, displayName: string): Promise<void>;
+  /** Ends what is open under the old token, at once; the answer is the only place where the new one is shown. */
+  rotate(nodeId: string): Promise<string>;
+  revoke(nodeId: string): Promise<void>;
+}
+
+interface PairedNodesDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: Pick<Clock, 'now'>;
+  ids: Pick<Ids, 'secret'>;
+}
+
+interface Entry {
+  row: NodeTable;
+  principal: Principal;
+  end: AbortController;
+}
+
+export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): Promise<PairedNodes> {
+  const rows = await store.db.selectFrom('nodes').selectAll().execute();
+  const entries = new Map(rows.map((row) => [row.node_id, toEntry(row)]));
+
+  function entryOf(nodeId: string): Entry {
+    const entry = entries.get(nodeId);
+    if (entry === undefined) throw new GatewayError('NOT_FOUND', 'unknown nodeId');
+    return entry;
+  }
+
+  const update = (nodeId: string, change: Partial<NodeTable>) =>
+    store.commit({
+      statements: [statementOf(build.updateTable('nodes').set(change).where('node_id', '=', nodeId), 1)],
+      durable: true,
+    });
+
+  return {
+    list: () =>
+      [...entries.values()].map(({ row }) => toPairedNode(row)).sort((a, b) => b.approvedAtMs - a.approvedAtMs),
+    find: (nodeId) => {
+      const entry = entries.get(nodeId);
+      return entry && toPairedNode(entry.row);
+    },
+    get: (nodeId) => toPairedNode(entryOf(nodeId).row),
+    authenticate(nodeId, token) {
+      const entry = entries.get(nodeId);
+      if (entry === undefined || !isSame(entry.row.token_hash, digestOf(token))) return undefined;
+      return entry.principal;
+    },
+    async approve(request, by) {
+      const token = newToken(ids);
+      const earlier = entries.get(request.nodeId);
+      const nowMs = clock.now();
+      const times = { created_ms: earlier?.row.created_ms ?? nowMs, approved_ms: nowMs };
+      const row: NodeTable = { ...toRow(request), ...times, token_hash: digestOf(token), approved_by: by };
+      const { node_id: _, ...change } = row;
+      const write = build.insertInto('nodes').values(row);
+      const unit = write.onConflict((on) => on.column('node_id').doUpdateSet(change));
+      await store.commit({ statements: [statementOf(unit)], durable: true });
+      const replaced = entries.get(row.node_id);
+      entries.set(row.node_id, toEntry(row));
+      const retire = () => replaced?.end.abort(new Error('the node was paired anew'));
+      return { node: { ...toPairedNode(row), token }, retire };
+    },
+    async rename(nodeId, displayName) {
+      const { row } = entryOf(nodeId);
+      await update(nodeId, { display_name: displayName });
+      row.display_name = displayName;
+    },
+    async rotate(nodeId) {
+      const { row, end } = entryOf(nodeId);
+      const token = newToken(ids);
+      end.abort(new Error('the token was rotated')); // before the disk is asked: whatever happens there, it is over
+      const changed = { ...row, token_hash: digestOf(token) };
+      entries.set(nodeId, toEntry(changed));
+      await update(nodeId, { token_hash: changed.token_hash });
+      return token;
+    },
+    async revoke(nodeId) {
+      const { end } = entryOf(nodeId);
+      end.abort(new Error('the pairing was revoked'));
+      entries.delete(nodeId);
+      const gone = build.deleteFrom('nodes').where('node_id', '=', nodeId);
+      await store.commit({ statements: [statementOf(gone)], durable: true });
+    },
+  };
+}
+
+function toEntry(row: NodeTable): Entry {
+  const end = new AbortController();
+  const principal: Principal = {
+    id: `node:${row.node_id}`,
+    scopes: new Set(['node', 'pairing']),
+    source: { kind: 'node', nodeId: row.node_id },
+    revoked: end.signal,
+  };
+  return { row, principal, end };
+}
+
+type About = Omit<PairedNode, 'nodeId' | 'displayName' | 'commands' | 'createdAtMs' | 'approvedAtMs'>;
+
+function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing) {
+  const { requestId: _, silent: __, isRepair: ___, ts: ____, ...about } = request;
+  return {
+    node_id: nodeId,
+    display_name: displayName ?? null,
+    about_json: JSON.stringify(about satisfies About),
+    commands_json: JSON.stringify([...new Set(commands)].sort()),
+  };
+}
+
+function toPairedNode(row: NodeTable): PairedNode {
+  const about: About = JSON.parse(row.about_json);
+  return {
+    nodeId: row.node_id,
+    ...(row.display_name !== null && { displayName: row.display_name }),
+    ...about,
+    commands: JSON.parse(row.commands_json),
+    createdAtMs: row.created_ms,
+    approvedAtMs: row.approved_ms,
+  };
+}
+
+const newToken = (ids: Pick<Ids, 'secret'>): string => `${TOKEN_PREFIX}${ids.secret(32)}`;
+
+/** A token has 256 random bits: a slow hash would add nothing. */
+const digestOf = (token: string): string => hash('sha256', token, 'hex');
+
+const isSame = (expected: string, found: string): boolean => timingSafeEqual(Buffer.from(expected), Buffer.from(found));

@@ -1,0 +1,107 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { NodePairing, NodePairResolved } from '../../../protocol/methods/node.ts';
+import { toCanonicalJson } from '../../agent/tools/canonical-json.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import { runExpiry } from '../auth/expiry.ts';
+import type { ClientLink } from '../call.ts';
+
+/** What asks to be paired; where it comes from is known of the connection, not claimed. */
+export type PairingClaim = Omit<NodePairing, 'requestId' | 'ts'>;
+
+/** Machines that wait for a person's word: one request each, for five minutes, and no longer than they are there. */
+export interface PairingRequests {
+  /**
+   * The same claim by the same connection is the request that waits already; another claim takes its place. BUSY while
+   * another connection waits under this id: a code that both displayed would prove nothing.
+   */
+  ask(claim: PairingClaim, link: ClientLink | undefined): { request: NodePairing; created: boolean };
+  /** Newest first. */
+  list(): NodePairing[];
+  /** Decides one; NOT_FOUND when it is unknown or over. While `decide` works nobody else can; if it fails it waits on. */
+  settle<T>(
+    requestId: string,
+    decision: 'approved' | 'rejected',
+    decide: (waiting: WaitingNode) => T | Promise<T>,
+  ): Promise<T>;
+  /** The connection has ended, and what it asked with it. */
+  gone(link: ClientLink): void;
+  /** Ends what nobody has decided, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface WaitingNode {
+  request: NodePairing;
+  /** The connection that waits; undefined when someone else asked for the node. */
+  link: ClientLink | undefined;
+}
+
+interface PairingRequestsDeps {
+  onRequested(request: NodePairing): void;
+  onResolved(resolved: NodePairResolved, link: ClientLink | undefined): void;
+  clock: Pick<Clock, 'now' | 'sleep' | 'monotonic'>;
+  ids: Pick<Ids, 'secret'>;
+}
+
+interface Waiting extends WaitingNode {
+  claim: string;
+}
+
+export function createPairingRequests({ onRequested, onResolved, clock, ids }: PairingRequestsDeps): PairingRequests {
+  const waiting = new Map<string, Waiting>();
+  const endOf = ({ request }: WaitingNode) => request.ts + LIMITS.pairingMs;
+
+  function resolve({ request, link }: WaitingNode, decision: NodePairResolved['decision']): void {
+    const { requestId, nodeId } = request;
+    onResolved({ requestId, nodeId, decision, ts: clock.now() }, link);
+  }
+
+  function end(requestId: string): void {
+    const ended = waiting.get(requestId);
+    if (ended === undefined) return;
+    waiting.delete(requestId);
+    resolve(ended, 'expired');
+  }
+
+  function sweep(): void {
+    for (const [requestId, one] of waiting) if (endOf(one) <= clock.now()) end(requestId);
+  }
+
+  return {
+    ask(asked, link) {
+      sweep();
+      const claim = toCanonicalJson(asked);
+      const earlier = [...waiting.values()].find(({ request }) => request.nodeId === asked.nodeId);
+      if (earlier !== undefined && earlier.link !== link) throw tooMany('another connection asks to be this node');
+      if (earlier?.claim === claim) return { request: earlier.request, created: false };
+      if (earlier !== undefined) end(earlier.request.requestId);
+      if (waiting.size >= LIMITS.pairingRequests) throw tooMany('too many machines ask to be paired');
+      const request: NodePairing = { requestId: ids.secret(16), ...asked, ts: clock.now() };
+      waiting.set(request.requestId, { request, link, claim });
+      onRequested(request);
+      return { request, created: true };
+    },
+    list: () => [...waiting.values()].map(({ request }) => request).reverse(),
+    async settle(requestId, decision, decide) {
+      sweep();
+      const decided = waiting.get(requestId);
+      if (decided === undefined) throw new GatewayError('NOT_FOUND', 'unknown requestId');
+      waiting.delete(requestId);
+      try {
+        const result = await decide(decided);
+        resolve(decided, decision);
+        return result;
+      } catch (error) {
+        waiting.set(requestId, decided);
+        throw error;
+      }
+    },
+    gone(link) {
+      for (const [requestId, one] of waiting) if (one.link === link) end(requestId);
+    },
+    run: (signal) => runExpiry({ sweep, ends: () => [...waiting.values()].map(endOf) }, { clock, signal }),
+  };
+}
+
+const tooMany = (message: string) => new GatewayError('BUSY', message, { retryAfterMs: 5_000 });
