@@ -155,11 +155,10 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   await gateway.recover();
   const server = createHttp(options, { gateway, ...clients, ...auth, closing: stopping.signal });
   address.port = await listen(server, address);
-  const { retentionDays } = options.config;
   const background = runInBackground({
     clock,
     log,
-    retentionDays,
+    retentionDays: options.config.retentionDays,
     outputs: outputsOf(options.home),
     gateway,
     models,

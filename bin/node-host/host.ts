@@ -43,7 +43,7 @@ export async function runHost(options: HostOptions, signal: AbortSignal): Promis
 
 /** The connections of one host, one after the other; answers go over whichever is there. */
 function createLine(options: HostOptions, signal: AbortSignal) {
-  const { clock, log, say } = options;
+  const { clock, say } = options;
   let current: GatewayClient | undefined;
 
   async function answer(result: NodeInvokeResultParams): Promise<void> {

@@ -212,5 +212,5 @@ test('calls that share a serial key never overlap, others do', async () => {
 
 test('every row of the protocol names a scope', () => {
   const scopes = new Set(Object.keys(CONTRACTS).map((method) => CONTRACTS[method as MethodName].scope));
-  assert.deepEqual([...scopes].sort(), ['approve', 'public', 'read', 'write']);
+  assert.deepEqual([...scopes].sort(), ['approve', 'node', 'pairing', 'public', 'read', 'write']);
 });

@@ -103,12 +103,18 @@ test('it is known whether anyone watches a workstream', () => {
   assert.deepEqual([broadcast.hasWatchers('b'), broadcast.size], [false, 0]);
 });
 
-test('who has no scope gets no events', () => {
+test('who has no scope gets signs of life and nothing else', () => {
   const broadcast = strictBroadcast();
   const nobody = join(broadcast, 'public');
   broadcast.publish('tick', { ts: 1 });
+  broadcast.publish('presence', { presence: [] });
+  broadcast.publish('approval.resolved', resolved);
   broadcast.toWatchers('agent', 'a', delta);
-  assert.deepEqual(nobody.buffers, []);
+  broadcast.publish('shutdown', { reason: 'stopping' });
+  assert.deepEqual(seqs(nobody.events()), [
+    ['tick', 1],
+    ['shutdown', 2],
+  ]);
 });
 
 test('a client may leave while an event is being delivered', () => {

@@ -45,8 +45,8 @@ test('features name what this client may use, and not connect', async () => {
     false,
   ]);
   assert.deepEqual(features.events, [
-    ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed'],
-    ...['presence', 'tick', 'health', 'shutdown'],
+    ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed', 'node.event'],
+    ...['presence', 'tick', 'health', 'heartbeat', 'voicewake.changed', 'shutdown'],
   ]);
 });
 
