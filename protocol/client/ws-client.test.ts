@@ -49,6 +49,7 @@ test('calls that a connection carried when it died are rejected as lost; later c
   assert.deepEqual(await carried, {
     name: 'ConnectionLostError',
     message: 'the connection was closed (1012 service restart)',
+    reason: 'service restart',
   });
 
   const waiting = client.call('status');
