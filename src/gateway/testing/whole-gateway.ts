@@ -120,8 +120,8 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
   };
 }
 
-async function startOver(store: SqliteStore, deps: GatewayDeps) {
-  const gateway = createGateway(deps);
+async function startOver(store: SqliteStore, deps: Omit<GatewayDeps, 'nodes'> & Partial<Pick<GatewayDeps, 'nodes'>>) {
+  const gateway = createGateway({ ...deps, nodes: deps.nodes ?? (await openNodes({ ...deps, config: {} })) });
   await gateway.recover();
   return { store, gateway };
 }
