@@ -7,6 +7,7 @@ import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { Deltas } from './deltas.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
 import { FENCE_SQL, fence, setWorkstream, stepStatements } from './run-rows.ts';
 import type { WorkstreamData } from './workstream-data.ts';
@@ -53,9 +54,7 @@ export class LiveRun implements Recorder {
   #superseding: Promise<void> | undefined;
   /** Steps on their way to the disk. */
   readonly #underWay = new Set<Promise<void>>();
-  #lostDelta: unknown;
-  /** Calls of which a chunk of output was lost. */
-  readonly #muted = new Set<string>();
+  readonly #deltas: Deltas;
   #pending: NewApproval | undefined;
   #deciding = false;
   /** What the model has said in the turn in progress. */
@@ -70,6 +69,8 @@ export class LiveRun implements Recorder {
     this.#pending = parts.pending;
     this.ended = this.#ended.promise;
     this.stalled = this.#stalled.promise;
+    const { wsId } = parts.run;
+    this.#deltas = new Deltas((event) => parts.store.commit({ events: { wsId, events: [event] } }));
   }
 
   /** Aborts with the StopReason of `stop`. */
@@ -85,7 +86,7 @@ export class LiveRun implements Recorder {
   async record(step: Step): Promise<void> {
     while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // whoever abandons it hears of it
     if (this.#superseded) throw new RunSuperseded('the run was taken over');
-    this.#throwLostDelta();
+    this.#deltas.throwFailure();
     try {
       await this.#commit(step, []);
       this.#isRefused = false;
@@ -98,20 +99,8 @@ export class LiveRun implements Recorder {
 
   emit(event: StreamEvent): void {
     if (this.#superseded || this.#superseding !== undefined) return;
-    const callId = event.type === 'tool_output_chunk' ? event.call_id : undefined;
-    if (callId === undefined) this.#throwLostDelta();
-    else if (this.#muted.has(callId)) return;
+    this.#deltas.tell(event);
     if (event.type === 'content') this.#partial += event.text;
-    this.#parts.store.commit({ events: { wsId: this.run.wsId, events: [event] } }).catch((error: unknown) => {
-      if (callId === undefined) this.#lostDelta ??= error;
-      else this.#muted.add(callId); // its result has the output whole
-    });
-  }
-
-  #throwLostDelta(): void {
-    const failure = this.#lostDelta;
-    this.#lostDelta = undefined;
-    if (failure !== undefined) throw failure;
   }
 
   /** The first step: the message is in the conversation and the run on record, with `statements` in the same transaction. */
@@ -208,10 +197,12 @@ export class LiveRun implements Recorder {
     const { store, clock } = this.#parts;
     const nowMs = clock.now();
     const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...stepStatements(this.run, step, nowMs)];
-    const events = step.events && step.events.length > 0 ? { wsId: this.run.wsId, events: step.events } : undefined;
+    const untold = [...this.#deltas.untold];
+    const events = { wsId: this.run.wsId, events: [...untold, ...(step.events ?? [])] };
     let lastOffset: number;
     try {
-      lastOffset = await store.commit({ statements, ...(events && { events }), durable: step.durable ?? false });
+      lastOffset = await store.commit({ statements, events, durable: step.durable ?? false });
+      this.#deltas.forget(untold.length);
     } catch (error) {
       throw toRunError(error);
     }
