@@ -1,3 +1,4 @@
+import type { KyselyPlugin } from 'kysely';
 import { GatewayError } from '../protocol/errors.ts';
 import type { Store, Unit } from '../src/gateway/store/store.ts';
 
@@ -29,9 +30,54 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
 }
 
 async function fail(store: Store, unit: Unit, kind: StoreFault['kind']): Promise<number> {
-  if (kind === 'unavailable')
-    throw new GatewayError('UNAVAILABLE', 'The disk takes no writes', { retryAfterMs: 1_000 });
+  if (kind === 'unavailable') throw noWrites();
   if (kind === 'kill after') await store.commit(unit);
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => undefined); // the signal has not been delivered yet
+}
+
+/** As the store itself refuses while the disk takes no writes. */
+export const noWrites = (): GatewayError =>
+  new GatewayError('UNAVAILABLE', 'The disk takes no writes', { retryAfterMs: 1_000 });
+
+export type StoreCall = 'commit' | 'read';
+
+/**
+ * A store that asks before each read, and before each group of commits of one turn, what it is to fail with; `undefined`
+ * lets the call through.
+ */
+export function tappedStore<S extends Store>(store: S, failureOf: (call: StoreCall) => Error | undefined): S {
+  let group: { unit: Unit; answer: PromiseWithResolvers<number> }[] = [];
+  const flush = () => {
+    const failure = failureOf('commit');
+    for (const { unit, answer } of group) {
+      if (failure) answer.reject(failure);
+      else store.commit(unit).then(answer.resolve, answer.reject);
+    }
+    group = [];
+  };
+  const onRead = () => {
+    const failure = failureOf('read');
+    if (failure) throw failure;
+  };
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      onRead();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return {
+    ...store,
+    db: store.db.withPlugin(plugin),
+    commit(unit: Unit) {
+      const answer = Promise.withResolvers<number>();
+      if (group.push({ unit, answer }) === 1) setImmediate(flush);
+      return answer.promise;
+    },
+    async readEvents(wsId: string, after: number, limit: number) {
+      onRead();
+      return store.readEvents(wsId, after, limit);
+    },
+  };
 }

@@ -6,8 +6,8 @@ import type { Log } from '../log.ts';
 import { fakeClock } from './fake-clock.ts';
 
 /** A folder of its own for one test; disposed with everything in it. */
-export function tempDir(): { path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), 'headgate-'));
+export function tempDir(parent = tmpdir()): { path: string } & Disposable {
+  const path = mkdtempSync(join(parent, 'headgate-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
