@@ -53,11 +53,13 @@ export async function measurePage({ executablePath = '/usr/bin/chromium' } = {})
   }
 }
 
+/** Looks seldom and for little: searching the page for a text costs it more than the answer does. */
 async function streamInto(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill('stream please');
   await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-  await page.getByText('the very end').waitFor({ timeout: 120_000 });
-  await page.locator('.answer[aria-busy=false]').last().waitFor();
+  const options = { timeout: 120_000, polling: 500 };
+  await page.waitForFunction(() => document.querySelector('.answer[aria-busy=true]') !== null, undefined, options);
+  await page.waitForFunction(() => document.querySelector('.state-word.idle') !== null, undefined, options);
 }
 
 /** As a fast model streams: some words at a time. */

@@ -1,5 +1,5 @@
 import { createLowlight } from 'lowlight';
-import { GRAMMARS, type Language } from './languages.ts';
+import { GRAMMARS, type Language, WITHIN } from './languages.ts';
 
 /** A stretch of one line in one colour; the class is one of highlight.js. */
 export interface Piece {
@@ -25,8 +25,13 @@ export interface Highlighter {
 
 export function createHighlighter(): Highlighter {
   const kept = new Map<string, readonly Pieces[]>();
-  // Made when first needed: the grammars are not free, and the first paint has no code.
-  let lowlight: ReturnType<typeof createLowlight> | undefined;
+  // Grammars are registered when they are first needed: together they would take as long as a page of code.
+  const lowlight = createLowlight();
+  const register = (language: Language) => {
+    for (const needed of [language, ...(WITHIN[language] ?? [])]) {
+      if (!lowlight.registered(needed)) lowlight.register(needed, GRAMMARS[needed]);
+    }
+  };
   const find = (text: string, language: Language) => {
     const key = `${language} ${text}`;
     const found = kept.get(key);
@@ -40,7 +45,7 @@ export function createHighlighter(): Highlighter {
       if (text.length > MAX_CHARS) return undefined;
       const found = find(text, language);
       if (found) return found;
-      lowlight ??= createLowlight(GRAMMARS);
+      register(language);
       const lines = toLines(lowlight.highlight(language, text).children);
       kept.set(`${language} ${text}`, lines);
       const oldest = kept.keys().next().value;

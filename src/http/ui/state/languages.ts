@@ -37,6 +37,16 @@ export const GRAMMARS = {
 
 export type Language = keyof typeof GRAMMARS;
 
+/** Languages that others hold pieces of. */
+export const WITHIN: Partial<Record<Language, readonly Language[]>> = {
+  dockerfile: ['bash'],
+  javascript: ['xml', 'css', 'graphql'],
+  markdown: ['xml', 'css', 'javascript'],
+  shell: ['bash'],
+  typescript: ['xml', 'css', 'graphql'],
+  xml: ['css', 'javascript'],
+};
+
 /** What people write on a fence, and what files end with, where it is not the language's name. */
 const OTHER_NAMES: Partial<Record<Language, string>> = {
   bash: 'sh zsh ksh bashrc zshrc profile env',

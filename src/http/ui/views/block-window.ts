@@ -101,8 +101,10 @@ interface Place extends Span {
 const toPlace = (blocks: readonly Block[], span: Span): Place => ({ ...span, key: blocks[span.first]?.key });
 
 const tailOf = ({ length }: readonly Block[]): Span => ({ first: Math.max(0, length - FIRST_BLOCKS), last: length });
-/** A screen full, or nearly; the rest of it comes with the next frames. */
-const FIRST_BLOCKS = 12;
+/** Drawn with the very first frame; what else fits on the screen comes with the next ones. */
+const FIRST_BLOCKS = 5;
+/** More than are ever appended between two frames. */
+const LEAP_BLOCKS = 12;
 
 function findSpan(blocks: readonly Block[], { first, last, key }: Place): Span {
   const isHere = blocks[first]?.key === key;
@@ -113,7 +115,7 @@ function findSpan(blocks: readonly Block[], { first, last, key }: Place): Span {
 
 /** What was appended is drawn with what is there; after a leap to the end only the end is. */
 function toEnd({ first, last }: Span, blocks: readonly Block[]): Span {
-  if (blocks.length - last > FIRST_BLOCKS) return tailOf(blocks);
+  if (blocks.length - last > LEAP_BLOCKS) return tailOf(blocks);
   return { first: Math.max(first, blocks.length - MAX_BLOCKS), last: blocks.length };
 }
 

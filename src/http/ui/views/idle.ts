@@ -1,8 +1,5 @@
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 
-/** A job is begun only with so much of an idle stretch left, so that it does not become a long task. */
-const ENOUGH_MS = 20;
-
 const waiting = new Set<() => void>();
 
 /** Runs something that takes a while when nobody waits for the page; returns the way to call it off. */
@@ -13,16 +10,16 @@ export function whenIdle(job: () => void): () => void {
 }
 
 function schedule(): void {
-  // Safari has no idle callbacks: there one job runs at a time, with room for others in between.
-  if ('requestIdleCallback' in window) requestIdleCallback(runSome, { timeout: 1_000 });
-  else systemTimers.after(30, () => runSome());
+  // Safari has no idle callbacks: there a job waits until others had their turn.
+  if ('requestIdleCallback' in window) requestIdleCallback(runOne, { timeout: 1_000 });
+  else systemTimers.after(30, runOne);
 }
 
-function runSome(deadline?: IdleDeadline): void {
-  for (const job of waiting) {
-    waiting.delete(job);
-    job();
-    if (!deadline || deadline.timeRemaining() < ENOUGH_MS) break;
-  }
+/** One at a time: two together would be a long task. */
+function runOne(): void {
+  const [job] = waiting;
+  if (!job) return;
+  waiting.delete(job);
+  job();
   if (waiting.size > 0) schedule();
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createHighlighter, type Pieces } from './highlight.ts';
+import { findFileLanguage, findLanguage, GRAMMARS, type Language } from './languages.ts';
+
+const textOf = (lines: readonly Pieces[]) => lines.map((line) => line.map(({ text }) => text).join('')).join('\n');
+
+test('a language is found by the name on its fence, in capitals or not, with what follows it', () => {
+  const names = [
+    'TS',
+    'c++',
+    'python title="x"',
+    'sh',
+    'toml',
+    'jsonc',
+    'js {1,2}',
+    'HTML',
+    '',
+    'nonsense',
+    'toString',
+  ];
+  assert.deepEqual(names.map(findLanguage), [
+    ...['typescript', 'cpp', 'python', 'bash', 'ini', 'json', 'javascript', 'xml'],
+    ...[undefined, undefined, undefined],
+  ]);
+});
+
+test('a file’s language is found by its ending or its name', () => {
+  const files = ['src/a.test.ts', 'Makefile', 'x/Dockerfile', '.env', 'go.mod', 'README', 'a.b/notes', 'lib.rs'];
+  assert.deepEqual(files.map(findFileLanguage), [
+    ...['typescript', 'makefile', 'dockerfile', 'bash', 'go', undefined, undefined, 'rust'],
+  ]);
+});
+
+test('code is coloured line by line, also what goes over several lines and what is of another language', () => {
+  const highlighter = createHighlighter();
+  assert.deepEqual(highlighter.highlight('/* a\nb */ let x;', 'javascript'), [
+    [{ text: '/* a', className: 'hljs-comment' }],
+    [
+      { text: 'b */', className: 'hljs-comment' },
+      { text: ' ', className: undefined },
+      { text: 'let', className: 'hljs-keyword' },
+      { text: ' x;', className: undefined },
+    ],
+  ]);
+  const page = highlighter.highlight('<script>let x;</script>', 'xml')?.flat();
+  assert.ok(page?.some(({ text, className }) => text === 'let' && className === 'hljs-keyword'));
+});
+
+test('whatever the text and the language, no character is lost or added', () => {
+  const highlighter = createHighlighter();
+  const languages = Object.keys(GRAMMARS).flatMap((name) => findLanguage(name) ?? []);
+  const code = fc
+    .array(fc.constantFrom('<', '/*', '*/', '"', "'", '`', '\n', '#', '{', '}', '&amp;', 'if', ' ', '\\', '$('))
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(code, fc.constantFrom<Language>(...languages), (text, language) => {
+      assert.equal(textOf(highlighter.highlight(text, language) ?? []), text);
+    }),
+  );
+});
+
+test('what was coloured is kept, what is too long stays plain', () => {
+  const highlighter = createHighlighter();
+  assert.equal(highlighter.find('let x', 'typescript'), undefined);
+  const lines = highlighter.highlight('let x', 'typescript');
+  assert.equal(highlighter.find('let x', 'typescript'), lines);
+  assert.equal(highlighter.find('let x', 'javascript'), undefined);
+  assert.equal(highlighter.highlight('x\n'.repeat(20_000), 'typescript'), undefined);
+});
+
+test('so many texts are kept and no more; the one that was not asked for longest goes first', () => {
+  const highlighter = createHighlighter();
+  for (let n = 0; n < 200; n += 1) highlighter.highlight(`${n}`, 'json');
+  highlighter.find('0', 'json');
+  highlighter.highlight('one more', 'json');
+  assert.deepEqual(
+    ['0', '1', '2'].map((text) => highlighter.find(text, 'json') !== undefined),
+    [true, false, true],
+  );
+});
