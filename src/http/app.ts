@@ -21,6 +21,7 @@ import { healthRoutes } from './routes/health.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
 import { admit, fail, queryOf, read, type ServeDeps, serve } from './serve.ts';
 import { createSite } from './site.ts';
+import { createSseWriting } from './sse.ts';
 import { unauthorized } from './status.ts';
 
 export interface HttpDeps {
@@ -114,8 +115,9 @@ function createRoutes(deps: HttpDeps, respond: Respond): ReadonlyMap<string, Rou
     if (binding.endpoint.verb === 'get') routes.set(`HEAD ${binding.endpoint.path}`, route);
   }
   const { events, global } = eventsEndpoints;
-  add(events, serveStream({ endpoint: events, open: streamWorkstream }, { ...deps, ...serveDeps }));
-  add(global, serveStream({ endpoint: global, open: streamStates }, { ...deps, ...serveDeps }));
+  const streamDeps = { ...deps, ...serveDeps, writing: createSseWriting() };
+  add(events, serveStream({ endpoint: events, open: streamWorkstream }, streamDeps));
+  add(global, serveStream({ endpoint: global, open: streamStates }, streamDeps));
   return routes;
 }
 

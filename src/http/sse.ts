@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
+import type { Defer } from '../gateway/connections/outbox.ts';
+import { createTurn } from '../gateway/connections/turn.ts';
 
 /** What a response may hold for a slow reader before its stream is asked to wait. */
 const BUDGET_BYTES = 256 * 1024;
@@ -16,7 +18,7 @@ export interface SseStream {
   end(): void;
 }
 
-interface SseOptions {
+interface SseOptions extends SseWriting {
   clock: Clock;
   until: readonly AbortSignal[];
   onReady(): void;
@@ -24,7 +26,9 @@ interface SseOptions {
   onEnd(): void;
 }
 
-export function openSse(res: ServerResponse, { clock, until, onReady, onEnd }: SseOptions): SseStream {
+export function openSse(res: ServerResponse, options: SseOptions): SseStream {
+  const { clock, encode, defer, until, onReady, onEnd } = options;
+  const { socket } = res;
   const ended = new AbortController();
   let queue: string[] = [];
   let queuedLength = 0;
@@ -34,23 +38,32 @@ export function openSse(res: ServerResponse, { clock, until, onReady, onEnd }: S
   const hasRoom = () => res.writableLength + queuedLength < BUDGET_BYTES;
   const write = (text: string) => {
     lastWriteMs = clock.monotonic();
-    if (!res.destroyed) res.write(text);
+    if (res.destroyed) return;
+    // Past the response, whose own way of writing a chunk costs as much as the system's. The end is the response's again.
+    if (socket && res.chunkedEncoding) socket.write(encode(text));
+    else res.write(text); // HTTP/1.0, or the answer before it was still under way
   };
   const flush = () => {
-    const chunk = queue.join('');
+    const [first = ''] = queue;
+    const text = queue.length === 1 ? first : queue.join('');
     queue = [];
     queuedLength = 0;
-    if (chunk !== '' && !ended.signal.aborted) write(chunk);
+    if (text !== '' && !ended.signal.aborted) write(text);
   };
   const catchUp = () => {
     if (!isBehind || ended.signal.aborted || !hasRoom()) return;
     isBehind = false;
     onReady();
   };
+  const flushAndCatchUp = () => {
+    flush();
+    catchUp();
+  };
   const end = () => {
     if (ended.signal.aborted) return;
     flush();
     ended.abort();
+    socket?.off('drain', catchUp);
     for (const signal of until) signal.removeEventListener('abort', end);
     res.end();
     onEnd();
@@ -59,23 +72,19 @@ export function openSse(res: ServerResponse, { clock, until, onReady, onEnd }: S
   res.writeHead(200, HEADERS);
   res.flushHeaders();
   res.on('drain', catchUp);
+  socket?.on('drain', catchUp);
   res.once('close', end);
   for (const signal of until) signal.addEventListener('abort', end, { once: true });
   if (until.some((signal) => signal.aborted)) setImmediate(end);
   void keepAlive({ clock, ended: ended.signal, quietMs: () => clock.monotonic() - lastWriteMs }, () =>
     // A client that is behind has unread bytes already, and must not collect more.
-    write(res.writableNeedDrain ? '' : KEEPALIVE),
+    write((socket ?? res).writableNeedDrain ? '' : KEEPALIVE),
   );
 
   return {
     send(frames) {
       if (ended.signal.aborted) return;
-      if (queue.length === 0) {
-        setImmediate(() => {
-          flush();
-          catchUp();
-        });
-      }
+      if (queue.length === 0) defer(flushAndCatchUp);
       queue.push(frames);
       queuedLength += frames.length;
     },
@@ -84,6 +93,26 @@ export function openSse(res: ServerResponse, { clock, until, onReady, onEnd }: S
       return !isBehind;
     },
     end,
+  };
+}
+
+/** What all streams write with. */
+export interface SseWriting {
+  /** Text as one chunk of an HTTP/1.1 answer. */
+  encode(text: string): Buffer;
+  defer: Defer;
+}
+
+export const createSseWriting = (): SseWriting => ({ encode: createChunkEncoding(), defer: createTurn() });
+
+/** Remembers the last one: what happens in a workstream is written to all its streams one after the other. */
+function createChunkEncoding(): SseWriting['encode'] {
+  let last = { text: '', chunk: Buffer.from('') };
+  return (text) => {
+    if (text !== last.text) {
+      last = { text, chunk: Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`) };
+    }
+    return last.chunk;
   };
 }
 

@@ -15,7 +15,9 @@ interface OutboxOptions {
 /** What waits to be written to one client. All that one turn of the event loop produces goes out in one write. */
 export class Outbox {
   readonly #options: OutboxOptions;
-  #queue: Buffer[] = [];
+  #first: Buffer | undefined;
+  /** What came after it in the same turn; most turns bring one frame to a client. */
+  #more: Buffer[] | undefined;
   #queuedBytes = 0;
   #queuedAnswerBytes = 0;
   /** Of answers, until the system has taken them. */
@@ -31,8 +33,10 @@ export class Outbox {
   /** Something the client did not ask for. */
   push(frame: Buffer): void {
     if (this.#isClosed) return;
-    this.#queue.push(frame);
     this.#queuedBytes += frame.length;
+    if (this.#first === undefined) this.#first = frame;
+    else if (this.#more) this.#more.push(frame);
+    else this.#more = [frame];
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#options.defer(this.flush);
@@ -68,39 +72,49 @@ export class Outbox {
 
   flush = (): void => {
     this.#isScheduled = false;
-    const frames = this.#queue;
-    if (frames.length === 0) return;
+    const first = this.#first;
+    if (!first) return;
+    const bytes = this.#more ? Buffer.concat([first, ...this.#more]) : first;
     const answerBytes = this.#queuedAnswerBytes;
-    this.#queue = [];
-    this.#queuedBytes = 0;
-    this.#queuedAnswerBytes = 0;
-    this.#options.wire.write(joined(frames), () => {
-      this.#answerBytes -= answerBytes;
-      this.#relieve();
-    });
+    this.#forgetQueue();
+    this.#options.wire.write(bytes, answerBytes === 0 ? this.#relieve : () => this.#answered(answerBytes));
   };
 
   /** Forgets what waits; later frames go nowhere. */
   close(): void {
     this.#isClosed = true;
-    this.#queue = [];
-    this.#queuedBytes = 0;
+    this.#forgetQueue();
   }
 
-  #relieve(): void {
+  #forgetQueue(): void {
+    this.#first = undefined;
+    this.#more = undefined;
+    this.#queuedBytes = 0;
+    this.#queuedAnswerBytes = 0;
+  }
+
+  #answered(bytes: number): void {
+    this.#answerBytes -= bytes;
+    this.#relieve();
+  }
+
+  #relieve = (): void => {
     if (!this.#isBlocked || this.#isClosed) return;
     if (this.#bufferedBytes() >= this.#options.maxBufferedBytes / 4) return;
     this.#isBlocked = false;
     this.#options.onRelief();
-  }
+  };
 
   #blockedIf(isTooMuch: boolean): boolean {
     this.#isBlocked ||= isTooMuch;
     return isTooMuch;
   }
 
-  #bufferedBytes = (): number => this.#queuedBytes + this.#options.wire.pendingBytes;
-  #pushedBytes = (): number => this.#bufferedBytes() - this.#answerBytes;
-}
+  #bufferedBytes(): number {
+    return this.#queuedBytes + this.#options.wire.pendingBytes;
+  }
 
-const joined = (frames: Buffer[]): Buffer => (frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames));
+  #pushedBytes(): number {
+    return this.#bufferedBytes() - this.#answerBytes;
+  }
+}

@@ -95,13 +95,19 @@ export class EventLog {
   }
 
   #take(appended: ReadonlyMap<string, readonly StoredEvent[]>): void {
+    const gained = new Map<string, readonly LogEntry[]>();
     for (const [wsId, events] of appended) {
       const entries = events.map((event) => this.#toEntry(wsId, event));
+      gained.set(wsId, entries);
       this.#tailOf(wsId).push(entries);
       for (const listener of this.#listeners) listener(wsId, entries);
     }
-    for (const wsId of appended.keys()) {
-      for (const { reader } of this.#followers.get(wsId) ?? []) reader.resume();
+    for (const [wsId, entries] of gained) {
+      const isMuch = entries.length > LAG_EVENTS;
+      for (const { reader } of this.#followers.get(wsId) ?? []) {
+        if (isMuch) reader.resume();
+        else reader.offer(entries);
+      }
     }
   }
 

@@ -28,6 +28,13 @@ export class PullReader implements LogReader {
     return this.#offset;
   }
 
+  /** What the log has just gained. A reader that is at its end takes it as it is; any other one pulls. */
+  offer(entries: readonly LogEntry[]): void {
+    const isNext = entries[0]?.offset === this.#offset + 1;
+    if (!isNext || this.#closed || this.#loading || this.#delivering) this.resume();
+    else if (this.#parts.sink.ready()) this.#deliver(entries);
+  }
+
   resume(): void {
     const { sink, tail } = this.#parts;
     while (!this.#closed && !this.#loading && !this.#delivering && sink.ready()) {

@@ -5,11 +5,12 @@ import type { Principal } from '../../gateway/call.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
-import { openSse, type SseStream, sseFrame } from '../sse.ts';
+import { openSse, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
 
 export interface EventRouteDeps {
   streams: EventStreams;
   clock: Clock;
+  writing: SseWriting;
   metrics: Pick<HttpMetrics, 'sseConnections' | 'sseCoalesced'>;
   /** Aborts when the server shuts down. */
   closing: AbortSignal;
@@ -27,7 +28,7 @@ type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
 /** One workstream: what `open` says comes first, then its log from there on. */
 export async function streamWorkstream(
   { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
-  { streams, clock, metrics, closing }: EventRouteDeps,
+  { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): Promise<void> {
   const { ws_id, resume = false, snapshot = false } = request;
   const lastEventId = resume ? req.headers['last-event-id'] : undefined;
@@ -39,6 +40,7 @@ export async function streamWorkstream(
   if (res.destroyed) return;
   let reader: LogReader | undefined;
   const stream = openSse(res, {
+    ...writing,
     clock,
     until: [principal.revoked, closing],
     onReady: () => reader?.resume(),
@@ -55,7 +57,7 @@ export async function streamWorkstream(
 /** Every workstream's state now, then changes. A slow client gets the latest of each, never a backlog. */
 export function streamStates(
   { exchange: { res }, principal }: StreamRequest<unknown>,
-  { streams, clock, metrics, closing }: EventRouteDeps,
+  { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): void {
   const waiting = new Map<string, string>(streams.states());
   const pump = () => {
@@ -64,6 +66,7 @@ export function streamStates(
     waiting.clear();
   };
   const stream = openSse(res, {
+    ...writing,
     clock,
     until: [principal.revoked, closing],
     onReady: pump,
@@ -83,7 +86,9 @@ export function streamStates(
 
 const toSink = (stream: SseStream) => ({
   ready: stream.ready,
-  write: (entries: readonly { sse(): string }[]) => stream.send(entries.map((entry) => entry.sse()).join('')),
+  write(entries: readonly { sse(): string }[]) {
+    for (const entry of entries) stream.send(entry.sse());
+  },
   transient: (json: string) => {
     if (stream.ready()) stream.send(sseFrame(json));
   },
