@@ -42,6 +42,45 @@ test('a decision that could not be stored decides nothing and can be made again'
   assert.equal((await run.handle?.ended)?.status, 'ok');
 });
 
+test('a decision is called late only once the one before is on disk; if that fails, the later one counts', async () => {
+  await using run = await asking();
+  const { approvals, tap } = run.fixture.parts;
+  let refusals = 0;
+  tap.fails = ({ events }) => events?.events[0]?.type === 'approval_resolved' && refusals++ === 0;
+  const first = approvals.resolve(run.approvalId, YES);
+  const second = approvals.resolve(run.approvalId, { ...YES, approved: false, by: 'eve' });
+  await assert.rejects(first, { code: 'UNAVAILABLE' });
+  await second;
+  await assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
+  const rows = await run.fixture.parts.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
+  assert.deepEqual(rows, [{ status: 'denied', decided_by: 'eve' }]);
+});
+
+test('a question that a shutdown leaves for the next start is not called decided', async () => {
+  await using run = await asking();
+  const stopped = run.main().shutdown();
+  await assert.rejects(run.fixture.parts.approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
+  await stopped;
+  await run.fixture.crash();
+  const { approvals } = run.fixture.parts;
+  assert.equal(approvals.list()[0]?.approvalId, run.approvalId);
+  await approvals.resolve(run.approvalId, YES);
+});
+
+test('a decision in the moment of a cancel hears that it is late when the cancel is on record', async () => {
+  await using run = await asking();
+  const { approvals, store, tap } = run.fixture.parts;
+  const late = Promise.withResolvers<unknown>();
+  tap.fails = ({ events }) => {
+    if (!events?.events.some(({ type }) => type === 'cancelled')) return false;
+    const refused = assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
+    late.resolve(refused.then(() => store.db.selectFrom('approvals').select('status').execute()));
+    return false;
+  };
+  await run.main().cancel({ force: false });
+  assert.deepEqual(await late.promise, [{ status: 'cancelled' }]);
+});
+
 test('a deadline that could not be stored is tried again until it is', async () => {
   await using run = await asking();
   run.fixture.parts.tap.fails = () => true;
@@ -75,7 +114,8 @@ test('"always" turns auto-approve on with the decision; with a denial it does no
 
 test('a delta that could not be stored surfaces, and what was said is kept as partial', async () => {
   await using fixture = await startedWorkstreams();
-  fixture.parts.tap.fails = ({ events, statements }) => events?.events[0]?.type === 'content' && statements === undefined;
+  fixture.parts.tap.fails = ({ events, statements }) =>
+    events?.events[0]?.type === 'content' && statements === undefined;
   const gate = Promise.withResolvers<void>();
   fixture.puppet.turn('Hello', gate.promise);
   const handle = await fixture.send('a');

@@ -5,6 +5,7 @@ import type { Message } from '../../agent/message.ts';
 import { advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { Deltas } from './deltas.ts';
@@ -56,7 +57,8 @@ export class LiveRun implements Recorder {
   readonly #underWay = new Set<Promise<void>>();
   readonly #deltas: Deltas;
   #pending: NewApproval | undefined;
-  #deciding = false;
+  /** A decision on its way to the disk. */
+  #deciding: Promise<void> | undefined;
   /** What the model has said in the turn in progress. */
   #partial = '';
   #onDecision: ((decision: Decision) => void) | undefined;
@@ -146,19 +148,33 @@ export class LiveRun implements Recorder {
     return { approvalId, wsId, sessionKey, kind, items, expiresAtMs };
   }
 
-  /** Records the one decision, with `also` in the same transaction. CONFLICT when it is decided already. */
+  /**
+   * Records the one decision, with `also` in the same transaction. CONFLICT when it is decided already: said only when
+   * that is on disk, for until then the other decision may come to nothing.
+   */
   async decide(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
+    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // whoever made it hears of it
+    if (this.signal.aborted) throw await this.#stoppedInstead();
     const asked = pendingApproval(this.progress);
-    if (this.signal.aborted || this.#deciding || asked?.approvalId !== approvalId) throw decided();
-    this.#deciding = true;
+    if (asked?.approvalId !== approvalId) throw decided();
+    this.#deciding = this.#commit(this.#decisionStep(approvalId, Object.keys(asked.digests), decision), also);
     try {
-      await this.#commit(this.#decisionStep(approvalId, Object.keys(asked.digests), decision), also);
+      await this.#deciding;
     } catch (error) {
       throw error instanceof RunSuperseded || error instanceof StepOutdated ? decided() : error;
     } finally {
-      this.#deciding = false;
+      this.#deciding = undefined;
     }
     this.#onDecision?.(decision);
+  }
+
+  /** Why a run that is being stopped takes no decision: its end settles the question, unless a restart asks it again. */
+  async #stoppedInstead(): Promise<GatewayError> {
+    const { reason } = this.signal;
+    const isOver = this.ended.then(() => true);
+    const isLeft = reason instanceof StopReason && reason.kind === 'shutdown' ? Promise.resolve() : this.stalled;
+    const settled = await Promise.race([isLeft.then(() => false), isOver]);
+    return settled ? decided() : new GatewayError('UNAVAILABLE', 'The run was stopped, and that is not on record yet');
   }
 
   /**
