@@ -52,6 +52,8 @@ export interface Logged {
 
 export interface StoredMessage {
   seq: number;
+  /** The run that said it; null: copied from another conversation. */
+  runId: string | null;
   message: Message;
 }
 

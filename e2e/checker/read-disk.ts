@@ -21,7 +21,7 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const all = (sql: string) => db.prepare(sql).all(wsId);
   const row = db.prepare('select message_count, run_epoch from workstreams where ws_id = ?').get(wsId);
   const events = all('select "offset", body_json from events where ws_id = ? order by "offset"');
-  const messages = all('select seq, body_json from messages where ws_id = ? order by seq');
+  const messages = all('select seq, run_id, body_json from messages where ws_id = ? order by seq');
   const journal = Map.groupBy(all('select * from journal where ws_id = ? order by seq'), ({ run_id }) => run_id);
   // The casts are what the columns hold.
   const runs = all('select * from runs where ws_id = ? order by accepted_ms, run_id') as unknown as RunTable[];
@@ -31,7 +31,11 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
     messageCount: Number(row?.message_count),
     runEpoch: Number(row?.run_epoch),
     events: events.map(({ offset, body_json }) => ({ offset: Number(offset), event: JSON.parse(String(body_json)) })),
-    messages: messages.map(({ seq, body_json }) => ({ seq: Number(seq), message: JSON.parse(String(body_json)) })),
+    messages: messages.map(({ seq, run_id, body_json }) => ({
+      seq: Number(seq),
+      runId: run_id === null ? null : String(run_id),
+      message: JSON.parse(String(body_json)),
+    })),
     runs: runs.map((run) => ({ run: { ...run }, journal: (journal.get(run.run_id) ?? []).map(toEntry) })),
     approvals: approvals.map((approval) => ({ ...approval })),
   };

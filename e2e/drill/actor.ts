@@ -91,7 +91,7 @@ export function createActor(parts: ActorParts): Actor {
     async finish(random) {
       const scene = await open(random);
       if (!scene) throw new Error('the daemon is gone');
-      for (const call of [...keyed]) repeat(scene, call);
+      await Promise.all([...keyed].map((call) => repeat(scene, call).answered));
       for (let turn = 0; turn < 8; turn += 1) {
         for (const approvalId of [...known.pending]) await decide(scene, approvalId).answered;
         await pause(random.int(20, 80));
@@ -145,9 +145,10 @@ function send(scene: Scene): RecordedCall {
   return call;
 }
 
-function repeat(scene: Scene, { history: { method, params } }: RecordedCall): void {
+function repeat(scene: Scene, { history: { method, params } }: RecordedCall): RecordedCall {
   const call = callAny(scene, { method: method as CallWish['method'], params }); // it was made by `callAny`
   if (params.idempotencyKey !== undefined) scene.keyed.push(call);
+  return call;
 }
 
 function decide(scene: Scene, approvalId: string): RecordedCall {

@@ -33,7 +33,9 @@ function permitted(entry: JournalEntry, asked: ReadonlyMap<string, string[]>): s
 /** Every call that the model asked for gets one result: by the end of its run, and never two. */
 export function* oneResultPerCall({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, runs, messages, events } of disk.workstreams) {
-    const stored = countBy(messages.flatMap(({ message }) => (message.role === 'tool' ? [message.callId] : [])));
+    const stored = countBy(
+      messages.flatMap(({ runId, message }) => (runId !== null && message.role === 'tool' ? [message.callId] : [])),
+    );
     const told = countBy(events.flatMap(({ event }) => (event.type === 'tool_result' ? [event.call_id] : [])));
     for (const onDisk of runs) {
       const entries = onDisk.journal.flatMap((entry) => (entry.kind === 'tool_finished' ? [entry.callId] : []));

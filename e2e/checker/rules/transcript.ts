@@ -36,13 +36,15 @@ function streamedWords({ events }: WorkstreamOnDisk): string[] {
 }
 
 const storedWords = ({ messages }: WorkstreamOnDisk): string[] =>
-  messages.flatMap(({ message }) => (message.role === 'assistant' && message.content !== '' ? [message.content] : []));
+  messages.flatMap(({ runId, message }) =>
+    runId !== null && message.role === 'assistant' && message.content !== '' ? [message.content] : [],
+  );
 
 const streamedQuestions = ({ events }: WorkstreamOnDisk): string[] =>
   events.flatMap(({ event }) => (event.type === 'user_turn' ? [event.message] : []));
 
 const questions = ({ messages }: WorkstreamOnDisk): string[] =>
-  messages.flatMap(({ message }) => (message.role === 'user' ? [message.content] : []));
+  messages.flatMap(({ runId, message }) => (runId !== null && message.role === 'user' ? [message.content] : []));
 
 /** A run that was abandoned tells no results, so there may be fewer told than stored. */
 function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generator<Finding> {
