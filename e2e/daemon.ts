@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
@@ -14,6 +14,8 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Default: one of its own, removed in the end. */
   home?: string;
+  /** What config.json says at the start. */
+  config?: object;
   /** Base URL of a scripted model. Default: the demo model. */
   model?: string;
   /** The file to run: for a composition of a test's own. */
@@ -67,6 +69,7 @@ export interface JsonAnswer {
 export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnderTest> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
   const home = options.home ?? path.join(folder, 'home');
+  if (options.config) await writeConfig(home, options.config);
   const state = await launch(options, { home, port: 0 });
   const clients = new Set<GatewayClient>();
   const authorized = (init: RequestInit = {}): RequestInit => {
@@ -137,6 +140,11 @@ export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnd
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+async function writeConfig(home: string, config: object): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await writeFile(path.join(home, 'config.json'), JSON.stringify(config));
 }
 
 /** Runs a command of the CLI to its end. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { type Conversation, openConversation } from './conversation.ts';
@@ -14,11 +13,9 @@ const MIB = 1024 * 1024;
 /** Of a daemon whose commands print a gigabyte: what it needs at rest, and room for garbage. */
 const MAX_RSS = 300 * MIB;
 
-const home = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
+const { model, daemon } = await openStage();
 const configure = (sandbox: string) =>
-  writeFile(path.join(home, 'config.json'), JSON.stringify({ tools: { sandbox, timeoutSecs: 60 } }));
-await configure('auto');
-const { model, daemon } = await openStage({ home });
+  writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
 
 /** A length of sleep that nothing else on this machine sleeps, to know a process by. */
 let naps = 0;

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
 import { openConversation } from './conversation.ts';
 import type { Answer } from './scripted-model.ts';
@@ -28,9 +25,7 @@ import { openStage } from './stage.ts';
 
 const MIB = 1024 * 1024;
 
-const home = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
-await writeFile(path.join(home, 'config.json'), JSON.stringify({ answers: { firstSecs: 1, betweenSecs: 1 } }));
-const { model, daemon } = await openStage({ home });
+const { model, daemon } = await openStage({ config: { answers: { firstSecs: 1, betweenSecs: 1 } } });
 
 const chunk = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
 const gzip = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' };

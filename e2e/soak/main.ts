@@ -1,5 +1,6 @@
 // `npm run soak -- --minutes 60`: a daemon as users run it, under a steady mixed load. Tells whether anything piles up.
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
@@ -17,8 +18,8 @@ const { values } = parseArgs({
     /** Turns per second, of everybody together. */
     rate: { type: 'string', default: '1' },
     /** Where all samples go, as JSON. */
-    out: { type: 'string', default: 'soak.json' },
-    /** Prefix of two heap snapshots, after the warm-up and at the end. */
+    out: { type: 'string', default: path.join(tmpdir(), 'headgate-soak.json') },
+    /** Prefix of two heap snapshots, to find a leak by: taking them costs memory for good, so `rss` says nothing then. */
     snapshots: { type: 'string' },
   },
 });
