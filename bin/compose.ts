@@ -14,6 +14,7 @@ import { openOperatorToken } from '../src/gateway/auth/operator-token.ts';
 import { createOriginPolicy, type OriginPolicy } from '../src/gateway/auth/origin-policy.ts';
 import { openSigningKey } from '../src/gateway/auth/signing-key.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../src/gateway/gateway.ts';
+import type { LogRing } from '../src/gateway/log-ring.ts';
 import { loginLink } from '../src/gateway/methods/auth.ts';
 import { toNodeDirectory } from '../src/gateway/nodes/node-directory.ts';
 import { openNodes } from '../src/gateway/nodes/nodes.ts';
@@ -51,6 +52,8 @@ export interface DaemonOptions {
   bootId: string;
   assets: Assets;
   log: Log;
+  /** What `log` has written lately. */
+  logRing: LogRing;
   clock: Clock;
   ids: Ids;
   /** Only for parts that stand in for ours in tests. */

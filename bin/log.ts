@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, pino } from 'pino';
+import type { LogRing } from '../src/gateway/log-ring.ts';
 import type { Log } from '../src/log.ts';
 import type { Config } from './config.ts';
 
@@ -8,16 +9,22 @@ interface LogOptions {
   to?: DestinationStream;
   /** One short line per entry for people; otherwise JSON. */
   readable: boolean;
+  /** Gets every entry too, as JSON. */
+  ring?: Pick<LogRing, 'add'>;
 }
 
 const SECRETS = ['token', 'jwt', 'key', 'apiKey', 'password', 'secret', 'authorization', 'cookie'];
 const HIDDEN_DEPTHS = ['', '*.', '*.*.'];
 
 /** Writes at once: the last words of a process that dies are the ones that count. */
-export function createLog({ level, to = stderr(), readable }: LogOptions): Log {
+export function createLog({ level, to = stderr(), readable, ring }: LogOptions): Log {
   const redact = HIDDEN_DEPTHS.flatMap((prefix) => SECRETS.map((name) => `${prefix}${name}`));
   const options = { level, base: null, redact, serializers: { err: toPlainError } };
-  return pino(options, readable ? { write: (line: string) => to.write(toReadableLine(line)) } : to);
+  const write = (line: string) => {
+    to.write(readable ? toReadableLine(line) : line);
+    ring?.add(line);
+  };
+  return pino(options, { write });
 }
 
 /** A terminal that went away must not end the daemon. */

@@ -6,6 +6,7 @@ import { chatContracts } from './methods/chat.ts';
 import { connectContracts } from './methods/connect.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
+import { logsContracts } from './methods/logs.ts';
 import { modelsContracts } from './methods/models.ts';
 import { nodeContracts } from './methods/node.ts';
 import { outputContracts } from './methods/output.ts';
@@ -31,6 +32,7 @@ export const CONTRACTS = {
   ...sendContracts,
   ...sessionsContracts,
   ...modelsContracts,
+  ...logsContracts,
   ...eventsContracts,
   ...workstreamContracts,
   ...outputContracts,

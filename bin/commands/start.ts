@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/clock.ts';
+import { createLogRing } from '../../src/gateway/log-ring.ts';
 import { randomIds } from '../../src/ids.ts';
 import type { Log } from '../../src/log.ts';
 import { loadAssets, readVersion } from '../assets.ts';
@@ -30,7 +31,8 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   const changes = await openHomeFolder(home);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
-  const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY });
+  const logRing = createLogRing(randomIds.secret(4));
+  const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY, ring: logRing });
   for (const notice of [...changes, ...warnings]) log.warn({}, notice);
   const [assets, version, bootId] = await Promise.all([loadAssets(root), readVersion(root), readBootId()]);
   const environment = around.environment;
@@ -44,6 +46,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     bootId,
     assets,
     log,
+    logRing,
     clock: systemClock,
     ids: randomIds,
     ...(replace && { replace }),

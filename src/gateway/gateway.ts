@@ -17,12 +17,14 @@ import { createDispatch, type Dispatch } from './dispatch.ts';
 import { EventLog } from './events/event-log.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
+import type { LogRing } from './log-ring.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { type AuthMethodDeps, authMethods } from './methods/auth.ts';
 import { chatMethods } from './methods/chat.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
+import { logsMethods } from './methods/logs.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
 import { type OutputMethodDeps, outputMethods } from './methods/output.ts';
@@ -83,6 +85,8 @@ export interface GatewayDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** What `log` has written lately. */
+  logRing: Pick<LogRing, 'tail'>;
 }
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and a WebSocket side. */
@@ -252,6 +256,7 @@ const createHandlers = (
   ...sendMethods({ ...deps, ...parts }),
   ...sessionsMethods({ ...deps, ...parts }),
   ...modelsMethods(deps),
+  ...logsMethods(deps),
   ...eventsMethods(parts),
   ...workstreamMethods(parts),
   ...outputMethods({ ...deps, ...parts }),

@@ -19,6 +19,7 @@ import { expandScopes } from '../auth/scopes.ts';
 import type { Principal, ServedMethod, Subscriptions } from '../call.ts';
 import type { Caller } from '../dispatch.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
+import { createLogRing } from '../log-ring.ts';
 import { openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
 import { puppetModels } from './puppet-model.ts';
@@ -188,6 +189,7 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
       baseUrl: () => 'http://localhost',
     },
     authenticator,
+    logRing: createLogRing('test'),
     webhooks: { destinations: new Map(), fetch },
     clientAddress: createClientAddress([]),
     originPolicy: createOriginPolicy({
