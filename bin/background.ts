@@ -4,6 +4,7 @@ import type { Gateway } from '../src/gateway/gateway.ts';
 import { createRetention } from '../src/gateway/store/retention.ts';
 import type { SqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import type { Log } from '../src/log.ts';
+import { dailyWhileSteady } from '../src/steady-time.ts';
 
 interface BackgroundParts {
   clock: Clock;
@@ -32,21 +33,17 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
       await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
   };
-  const tidyOutputs = async () => {
-    while (!signal.aborted) {
-      await removeOldOutputs(parts.outputs, clock.now() - parts.retentionDays * DAY_MS).catch((err: unknown) =>
-        log.warn({ err }, 'old outputs could not be removed'),
-      );
-      await clock.sleep(DAY_MS, signal).catch(() => undefined); // aborted: the loop ends
-    }
-  };
+  const tidyOutputs = () =>
+    removeOldOutputs(parts.outputs, clock.now() - parts.retentionDays * DAY_MS).catch((err: unknown) =>
+      log.warn({ err }, 'old outputs could not be removed'),
+    );
   const services = {
     gateway,
     models,
     logins: auth.sessions,
     tokens: auth.tokens,
     retention,
-    outputs: { run: tidyOutputs },
+    outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
     alive: { run: stayAlive },
   };
   return Promise.all(

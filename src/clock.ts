@@ -10,13 +10,18 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** A longer timer of Node's goes off at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   // biome-ignore lint/plugin: the one place that asks the system.
   now: () => Date.now(),
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
     try {
-      await wait(ms, undefined, { signal, ref: false });
+      let leftMs = ms;
+      for (; leftMs > MAX_TIMER_MS; leftMs -= MAX_TIMER_MS) await wait(MAX_TIMER_MS, undefined, { signal, ref: false });
+      await wait(leftMs, undefined, { signal, ref: false });
     } catch (error) {
       signal.throwIfAborted(); // the timer's own AbortError hides the reason
       throw error;

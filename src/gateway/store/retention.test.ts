@@ -90,7 +90,7 @@ test('expired idempotency rows, used codes and expired sessions go, the others s
   );
 });
 
-test('it runs at once and then every day, and a failure does not end it', async () => {
+test('it runs every day, and a failure does not end it', async () => {
   const { store, clock, log } = await setUp();
   await using _ = store;
   const stop = new AbortController();
@@ -103,7 +103,7 @@ test('it runs at once and then every day, and a failure does not end it', async 
     },
   };
   const running = createRetention({ store: failing, clock, log, eventDays: 3 }).run(stop.signal);
-  for (const ms of [0, DAY, DAY]) await clock.advance(ms);
+  for (let day = 0; day < 3; day += 1) await clock.advance(DAY);
   stop.abort();
   await running;
   assert.deepEqual(

@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { dailyWhileSteady } from '../../steady-time.ts';
 import { removeDeleted } from './deletion.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { build, statementOf } from './statements.ts';
 
 /** Removes what nobody can ask for any more. */
 export interface Retention {
-  /** At once and then daily, until the signal aborts. */
+  /** Daily, while the clock does not jump, until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   /** One pass; stops between two batches when the signal aborts. */
   sweep(signal: AbortSignal): Promise<void>;
@@ -32,16 +33,10 @@ export function createRetention(deps: { store: RetainedStore; clock: Clock; log:
   };
   return {
     sweep,
-    async run(signal) {
-      while (!signal.aborted) {
-        try {
-          await sweep(signal);
-        } catch (err) {
-          log.warn({ err }, 'the daily removal of old rows failed');
-        }
-        await clock.sleep(DAY_MS, signal).catch(() => undefined); // aborted: the loop ends
-      }
-    },
+    run: (signal) =>
+      dailyWhileSteady(clock, signal, () =>
+        sweep(signal).catch((err: unknown) => log.warn({ err }, 'the daily removal of old rows failed')),
+      ),
   };
 }
 
@@ -119,8 +114,8 @@ async function oldPrefixEnd(store: RetainedStore, wsId: string, beforeMs: number
     .orderBy('offset')
     .limit(BATCH + 1)
     .execute();
-  const firstKept = rows.findIndex((row, index) => row.created_ms >= beforeMs || index === rows.length - 1);
-  return rows[firstKept - 1]?.offset;
+  // What lies before an old event is old too, though the clock may have said otherwise then.
+  return rows.slice(0, -1).findLast((row) => row.created_ms < beforeMs)?.offset;
 }
 
 const DAY_MS = 86_400_000;

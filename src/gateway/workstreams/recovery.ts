@@ -81,7 +81,9 @@ async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApp
     .where('approval_id', '=', asked.approvalId)
     .executeTakeFirst();
   if (!row) return undefined;
-  const leftMs = Math.max(MIN_APPROVAL_MS, row.expires_ms - (lastAliveMs ?? row.asked_ms));
+  // Never longer than it was given: the clock may have jumped meanwhile.
+  const sinceMs = Math.max(lastAliveMs ?? row.asked_ms, row.asked_ms);
+  const leftMs = Math.max(MIN_APPROVAL_MS, row.expires_ms - sinceMs);
   const expiresAtMs = nowMs + leftMs;
   const extend = build
     .updateTable('approvals')
