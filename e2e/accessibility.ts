@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-
-const script = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
-
-interface Violation {
-  id: string;
-  help: string;
-  nodes: { html: string; failureSummary: string }[];
-}
 
 declare global {
   interface Window {
-    axe: { run(): Promise<{ violations: Violation[] }> };
+    axe: Pick<typeof axe, 'run'>;
   }
 }
 
 /** Fails with what axe finds on the screen: names, roles, focus order, contrast. */
 export async function assertAccessible(page: Page, screen: string): Promise<void> {
-  await page.evaluate(script); // by the debugger, which the page's policy does not concern
+  await page.evaluate(axe.source); // by the debugger, which the page's policy does not concern
   const violations = await page.evaluate(async () => {
     // What fades or slides in has its colours when it has arrived.
     await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)));

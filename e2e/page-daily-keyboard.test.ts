@@ -162,13 +162,16 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await openWorkstream(page, `axe ${colorScheme}`);
     await assertAccessible(page, 'empty conversation');
     const code = '# Title\n\nText with `code` and [a link](https://example.com/).\n\n```js\nconst a = 1; // one\n```\n';
-    model.when('show all', [say(code), bash('echo shown')], say('Fine.'));
+    const edit = { name: 'write_file', arguments: { path: `${colorScheme}.js`, content: 'const a = "1"; // one\n' } };
+    model.when('show all', [say(code), callTools(edit)], bash("printf '\\033[31mred\\033[0m\\n'"), say('Fine.'));
     await send(page, 'show all');
     await page.locator('.approval.pending').waitFor();
     await assertAccessible(page, 'a question');
     await button(page, 'Deny…').click();
     await assertAccessible(page, 'a denial');
     await button(page, 'Back').click();
+    await button(page, 'Approve').click();
+    await page.locator('.approval.pending', { hasText: 'printf' }).waitFor();
     await button(page, 'Approve').click();
     await page.locator('.answer', { hasText: 'Fine.' }).waitFor();
     await send(page, '/help');

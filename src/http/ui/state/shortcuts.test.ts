@@ -14,6 +14,9 @@ const press = (code: string, more: object = {}) => ({
   ...more,
 });
 
+const typing = { isTyping: true, isMac: false };
+const reading = { isTyping: false, isMac: false };
+
 test('a shortcut counts also while somebody types, with its modifier only', () => {
   const pressed = [
     press('KeyY', { altKey: true }),
@@ -25,19 +28,19 @@ test('a shortcut counts also while somebody types, with its modifier only', () =
     press('KeyY', { altKey: true, shiftKey: true }),
   ];
   assert.deepEqual(
-    pressed.map((each) => findShortcut(each, true)),
-    ['approve', 'saved', 'saved', undefined, undefined, undefined, undefined],
+    pressed.map((each) => findShortcut(each, typing)),
+    ['approve', 'saved', undefined, undefined, undefined, undefined, undefined],
   );
 });
 
 test('a key that is held down, or that composes a letter, decides nothing', () => {
-  assert.equal(findShortcut(press('KeyY', { altKey: true, repeat: true }), false), undefined);
-  assert.equal(findShortcut(press('KeyY', { altKey: true, isComposing: true }), false), undefined);
+  assert.equal(findShortcut(press('KeyY', { altKey: true, repeat: true }), reading), undefined);
+  assert.equal(findShortcut(press('KeyY', { altKey: true, isComposing: true }), reading), undefined);
 });
 
 test('a question mark asks for the list, unless it is typed', () => {
   const mark = press('Slash', { key: '?', shiftKey: true });
-  assert.deepEqual([findShortcut(mark, false), findShortcut(mark, true)], ['help', undefined]);
+  assert.deepEqual([findShortcut(mark, reading), findShortcut(mark, typing)], ['help', undefined]);
 });
 
 test('keys are named as on the keyboard', () => {
@@ -50,5 +53,13 @@ test('keys are named as on the keyboard', () => {
       keysOf('help', true),
     ],
     [['Alt', 'Y'], ['⌥', 'Y'], ['⌘', 'K'], ['Alt', '↓'], ['?']],
+  );
+});
+
+test('a Mac has its Command key where others have Control, and edits text with Control', () => {
+  const mac = { isTyping: true, isMac: true };
+  assert.deepEqual(
+    [findShortcut(press('KeyK', { metaKey: true }), mac), findShortcut(press('KeyK', { ctrlKey: true }), mac)],
+    ['saved', undefined],
   );
 });

@@ -39,11 +39,15 @@ type Pressed = Pick<
 >;
 
 /** The shortcut that was pressed. A key that is held down counts once, so that nothing is decided twice. */
-export function findShortcut(pressed: Pressed, isTyping: boolean): ShortcutId | undefined {
+export function findShortcut(
+  pressed: Pressed,
+  { isTyping, isMac }: { isTyping: boolean; isMac: boolean },
+): ShortcutId | undefined {
   if (pressed.repeat || pressed.isComposing) return undefined;
-  if (pressed.key === '?' && !isTyping && modifierOf(pressed) === 'none') return 'help';
+  const held = modifierOf(pressed, isMac);
+  if (pressed.key === '?' && !isTyping && held === 'none') return 'help';
   const found = Object.entries(SHORTCUTS).find(
-    ([, { code, modifier }]) => modifier !== 'none' && code === pressed.code && modifier === modifierOf(pressed),
+    ([, { code, modifier }]) => modifier !== 'none' && code === pressed.code && modifier === held,
   );
   return pressed.shiftKey ? undefined : toId(found?.[0]);
 }
@@ -53,11 +57,13 @@ const toId = (name: string | undefined): ShortcutId | undefined =>
 
 export const isShortcutId = (name: string): name is ShortcutId => Object.hasOwn(SHORTCUTS, name);
 
-function modifierOf({ altKey, ctrlKey, metaKey }: Pressed): Shortcut['modifier'] | 'several' {
-  const held = [altKey, ctrlKey || metaKey].filter(Boolean).length;
+/** Of what Control does elsewhere, Command does on a Mac, whose Control key edits text. */
+function modifierOf({ altKey, ctrlKey, metaKey }: Pressed, isMac: boolean): Shortcut['modifier'] | 'other' {
+  const held = [altKey, ctrlKey, metaKey].filter(Boolean).length;
   if (held === 0) return 'none';
-  if (held === 2) return 'several'; // AltGr types letters
-  return altKey ? 'alt' : 'control';
+  if (held > 1) return 'other'; // AltGr types letters
+  if (altKey) return 'alt';
+  return metaKey === isMac ? 'control' : 'other';
 }
 
 /** The keys as they are printed on the keyboard. */

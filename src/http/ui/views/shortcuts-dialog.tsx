@@ -1,5 +1,6 @@
 import { isShortcutId, keysOf, SHORTCUTS } from '../state/shortcuts.ts';
 import { Dialog } from './dialog.tsx';
+import { isMac } from './mac.ts';
 
 /** What else the keyboard does inside of parts that have the focus. */
 const IN_PLACE = [
@@ -13,11 +14,10 @@ const IN_PLACE = [
 
 /** Everything that the keyboard can do. */
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
-  const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
   const rows = [
     ...Object.keys(SHORTCUTS)
       .filter(isShortcutId)
-      .map((id) => ({ keys: keysOf(id, isMac), does: SHORTCUTS[id].does })),
+      .map((id) => ({ keys: keysOf(id, isMac()), does: SHORTCUTS[id].does })),
     ...IN_PLACE,
   ];
   return (

@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { findShortcut, type ShortcutId } from '../state/shortcuts.ts';
+import { isMac } from './mac.ts';
 import type { Overlay } from './overlay.ts';
 
 interface Situation {
@@ -35,7 +36,7 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
     const onKeyDown = (event: KeyboardEvent) => {
       if (overlay.peek() === 'drawer' && event.key === 'Escape') overlay.value = undefined;
       if (overlay.peek() !== undefined) return;
-      const id = findShortcut(event, isField(event.target));
+      const id = findShortcut(event, { isTyping: isField(event.target), isMac: isMac() });
       if (id === undefined) return;
       event.preventDefault();
       run[id]();
