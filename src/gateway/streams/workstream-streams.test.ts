@@ -128,6 +128,19 @@ test('a question that waits is part of the replay; decided, it replays as tool_i
   );
 });
 
+test('a long turn is left to the log, from where the history ends', async () => {
+  await using stream = await setUp();
+  await stream.turn();
+  const before = stream.last();
+  stream.gateway.puppet.turn(...Array.from({ length: 40 }, (_, n) => String(n).padEnd(32_000, '.')), never());
+  await stream.send();
+  await stream.gateway.reaches(stream.wsId, 'content', 35);
+  const opening = await stream.open();
+  const [, history] = framesOf(opening);
+  assert.deepEqual([typesOf(opening).length, history?.[0], opening.after], [2, opening.after, opening.after]);
+  assert.ok(opening.after >= before && opening.after < stream.last());
+});
+
 test('with snapshot=1 the text of the turn so far is one frame without an id', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;

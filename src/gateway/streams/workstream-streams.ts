@@ -17,6 +17,7 @@ export interface StreamsDeps {
 }
 
 const PAGE = 512;
+const MAX_TURN_CHARS = 1024 * 1024;
 
 /** The HTTP interface's event streams over the shared logs. */
 export class WorkstreamStreams implements EventStreams {
@@ -94,20 +95,30 @@ export class WorkstreamStreams implements EventStreams {
       { id: formatCursor({ epoch: events.epoch, offset: after }), json: json(history) },
     ];
     const head = events.bounds(wsId).last;
-    const turn = head > after ? await this.#turnSoFar(wsId, after, head) : [];
+    const turn = await this.#turnSoFar(wsId, { after, upTo: head, maxChars: snapshot ? Infinity : MAX_TURN_CHARS });
+    if (!turn) return { frames, after };
     frames.push(...(snapshot ? asSnapshot(wsId, turn) : turn));
     const unseen = workstream.busy ? undefined : unseenEnds.take(wsId, after);
     if (unseen) frames.push({ json: unseen });
     return { frames, after: head };
   }
 
-  /** The turn in progress as ordinary events with their own ids; a question that is decided replays as `tool_info`. */
-  async #turnSoFar(wsId: string, after: number, upTo: number): Promise<Required<Opening['frames'][number]>[]> {
+  /**
+   * The turn in progress as ordinary events with their own ids; a question that is decided replays as `tool_info`. A turn
+   * that is longer than one client may cost is undefined: it has to be read from the log, as fast as the client takes it.
+   */
+  async #turnSoFar(
+    wsId: string,
+    { after, upTo, maxChars }: { after: number; upTo: number; maxChars: number },
+  ): Promise<Required<Opening['frames'][number]>[] | undefined> {
     const stored = [];
+    let chars = 0;
     for (let offset = after; offset < upTo; ) {
       const page = await this.#deps.events.page(wsId, offset, Math.min(PAGE, upTo - offset));
       if (page.length === 0) break;
       stored.push(...page);
+      chars = page.reduce((sum, { json: text }) => sum + text.length, chars);
+      if (chars > maxChars) return undefined;
       offset = page.at(-1)?.offset ?? upTo;
     }
     const decided = new Set<string>();

@@ -22,6 +22,7 @@ import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
 import { createLogRing } from '../log-ring.ts';
 import { openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
+import type { StoredEvent } from '../store/store.ts';
 import { puppetModels } from './puppet-model.ts';
 
 export interface CallAs {
@@ -151,7 +152,11 @@ export function callerOf({ scope = 'approve', id = 'ada', signal, interim, subsc
 }
 
 async function eventsOf(store: SqliteStore, wsId: string): Promise<StreamEvent[]> {
-  const stored = await store.readEvents(wsId, 0, 10_000);
+  const stored: StoredEvent[] = [];
+  for (let page = await store.readEvents(wsId, 0, 10_000); page.length > 0; ) {
+    stored.push(...page);
+    page = await store.readEvents(wsId, page.at(-1)?.offset ?? 0, 10_000);
+  }
   return stored.map(({ json }): StreamEvent => JSON.parse(json));
 }
 
