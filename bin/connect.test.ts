@@ -45,10 +45,20 @@ test('the home’s token goes to the home’s own daemon only', async () => {
   assert.equal(await tokenFor('http://evil.example:7717'), undefined);
 });
 
+test('a token may lie in a file', async () => {
+  using home = tempDir();
+  const tokenFile = path.join(home.path, 'secret');
+  await writeFile(tokenFile, 'from-a-file\n');
+  const given = { url: 'http://a.example:1', home: home.path };
+  const environment = around({ HEADGATE_TOKEN: 'from-the-environment' });
+  assert.equal((await resolveTarget({ ...given, tokenFile }, environment)).token, 'from-a-file');
+  await assert.rejects(resolveTarget({ ...given, tokenFile: '/none' }, environment), { name: 'UsageError' });
+});
+
 test('without a daemon the home and what to do are named', async () => {
   using home = tempDir();
   const message = `No daemon is running in ${home.path}. Start one (headgate start), or say where it is with --url or --home.`;
-  await assert.rejects(resolveTarget({ home: home.path }, around()), { name: 'StartError', exitCode: 1, message });
+  await assert.rejects(resolveTarget({ home: home.path }, around()), { name: 'NoDaemonError', exitCode: 3, message });
 });
 
 for (const url of ['nonsense', 'ftp://x', 'localhost:7717'])

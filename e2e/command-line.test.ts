@@ -83,7 +83,7 @@ test('a command finds no daemon where none runs, also where one was killed', asy
   await other.kill9();
   const { code, stdout, stderr } = await runHeadgate(['call', 'health', '--home', other.home]);
   const told = `headgate: No daemon is running in ${other.home}. Start one (headgate start), or say where it is with --url or --home.\n`;
-  assert.deepEqual([code, stdout, stderr], [1, '', told]);
+  assert.deepEqual([code, stdout, stderr], [3, '', told]);
 });
 
 test('the banner says link, model, folders and sandbox; its link logs in', async () => {

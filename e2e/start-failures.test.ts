@@ -36,8 +36,9 @@ test('an unknown flag, command or value is wrong usage: one line and exit code 2
   assert.deepEqual(await runHeadgate(['dance']), {
     code: 2,
     stdout: '',
-    stderr: `${told("too many arguments for 'start'. Expected 0 arguments but got 1: dance.")}\n`,
+    stderr: `${told("unknown command 'dance'")}\n`,
   });
+  assert.equal((await runHeadgate(['chatt'])).stderr, `${told("unknown command 'chatt' (Did you mean chat?)")}\n`);
   assert.equal((await fail(['--port', '70000'])).code, 2);
   assert.equal((await fail([], { SERVICE_AUTH_ENABLED: 'perhaps' })).code, 2);
 });

@@ -22,6 +22,7 @@ export async function checkDaemon(home: string, version: string): Promise<Daemon
   if (file === undefined) {
     return { findings: [warning(name, 'none runs in this home', 'headgate start')], file, health: undefined };
   }
+  if (!isAlive(file.pid)) return { findings: [leftBehind(file)], file, health: undefined };
   try {
     const around: Surroundings = { environment: {}, userHome: home, cwd: home };
     const target = await resolveTarget({ home }, around);
@@ -41,19 +42,19 @@ function explain(error: unknown, { url, pid }: DaemonFile): Finding {
     );
   }
   if (!(error instanceof NoDaemonError)) return problem('daemon', wordsOf(error), 'Mend that first.');
-  if (isAlive(pid)) {
-    return problem(
-      'daemon',
-      `process ${pid} should answer at ${url} and does not`,
-      `Read what it has logged; if nothing helps: kill ${pid}`,
-    );
-  }
-  return warning(
+  return problem(
     'daemon',
-    `daemon.json was left behind by process ${pid}, which was killed`,
-    'Nothing: the next start replaces it.',
+    `process ${pid} should answer at ${url} and does not`,
+    `Read what it has logged; if nothing helps: kill ${pid}`,
   );
 }
+
+const leftBehind = ({ pid }: DaemonFile): Finding =>
+  warning(
+    'daemon',
+    `daemon.json was left behind by process ${pid}, which was killed`,
+    'headgate start: what was unfinished goes on.',
+  );
 
 function isAlive(pid: number): boolean {
   try {
