@@ -13,7 +13,9 @@ import { createAdmission } from './connections/admission.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { Connection, type ConnectionDeps, type Upgrade } from './connections/connection.ts';
 import { tokenOfUpgrade } from './connections/credentials.ts';
+import { createDeadlines } from './connections/deadlines.ts';
 import { createHello, type GatewayView } from './connections/hello.ts';
+import { createFrameJoin } from './connections/outbox.ts';
 import { createRevocations } from './connections/revocations.ts';
 import type { Follow } from './connections/subscriptions.ts';
 import { createTurn } from './connections/turn.ts';
@@ -74,6 +76,8 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     revocations,
     maxBufferedBytes,
     defer: createTurn(),
+    join: createFrameJoin(),
+    deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
   });
 
   async function tick(signal: AbortSignal): Promise<void> {
@@ -125,7 +129,7 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
 
   function open(raw: RawSocket, upgrade: Upgrade): void {
     const { webSocket } = raw;
-    const connection = new Connection(toWire(raw, log), upgrade, connectionDeps);
+    const connection = new Connection(new SocketWire(raw, log), upgrade, connectionDeps);
     connections.add(connection);
     webSocket.on('message', (data, isBinary) => connection.onMessage(isBinary ? undefined : data.toString()));
     webSocket.on('pong', () => connection.onPong());
@@ -137,8 +141,11 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
     });
   }
 
+  // Not made in onUpgrade: there it would keep the whole request for as long as the socket lives.
+  const onSocketError = (error: Error) => log.debug({ err: error }, 'a socket failed');
+
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', (error) => log.debug({ err: error }, 'a socket failed'));
+    socket.on('error', onSocketError);
     const address = clientAddress(request);
     const refusal = refusalOf(request, { originPolicy, isAuthEnabled: authenticator.enabled });
     const leaveLobby = refusal !== undefined || isClosing ? undefined : admission.enter(address);
@@ -183,31 +190,56 @@ interface RawSocket {
   socket: Duplex;
 }
 
-function toWire({ webSocket, socket }: RawSocket, log: Log): Wire {
-  const isOpen = () => webSocket.readyState === webSocket.OPEN;
-  return {
-    write(chunk, onWritten) {
-      if (isOpen()) socket.write(chunk, onWritten);
-    },
-    get pendingBytes() {
-      return socket.writableLength;
-    },
-    close(code, reason) {
-      webSocket.close(code, reason);
-      webSocket.resume(); // a paused socket would never read the client's own close frame
-    },
-    terminate: () => webSocket.terminate(),
-    ping() {
-      if (isOpen()) webSocket.ping();
-    },
-    pause: () => webSocket.pause(),
-    resume: () => webSocket.resume(),
-    setMaxPayload(bytes) {
-      // ws fixes the limit when it makes the socket and reads it for every frame; no public way to raise it (decision 22).
-      const receiver: unknown = Reflect.get(webSocket, '_receiver');
-      const isKnown = typeof receiver === 'object' && receiver !== null && '_maxPayload' in receiver;
-      if (isKnown) receiver._maxPayload = bytes;
-      else log.error({}, 'ws has changed: the frame limit stays at its value before connect');
-    },
-  };
+/** A class, as there are many: its methods are shared. */
+class SocketWire implements Wire {
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #log: Log;
+
+  constructor({ webSocket, socket }: RawSocket, log: Log) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#log = log;
+  }
+
+  write(chunk: Buffer, onWritten: () => void): void {
+    if (this.#isOpen()) this.#socket.write(chunk, onWritten);
+  }
+
+  get pendingBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  close(code: number, reason: string): void {
+    this.#webSocket.close(code, reason);
+    this.#webSocket.resume(); // a paused socket would never read the client's own close frame
+  }
+
+  terminate(): void {
+    this.#webSocket.terminate();
+  }
+
+  ping(): void {
+    if (this.#isOpen()) this.#webSocket.ping();
+  }
+
+  pause(): void {
+    this.#webSocket.pause();
+  }
+
+  resume(): void {
+    this.#webSocket.resume();
+  }
+
+  setMaxPayload(bytes: number): void {
+    // ws fixes the limit when it makes the socket and reads it for every frame; no public way to raise it (decision 22).
+    const receiver: unknown = Reflect.get(this.#webSocket, '_receiver');
+    const isKnown = typeof receiver === 'object' && receiver !== null && '_maxPayload' in receiver;
+    if (isKnown) receiver._maxPayload = bytes;
+    else this.#log.error({}, 'ws has changed: the frame limit stays at its value before connect');
+  }
+
+  #isOpen(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
 }

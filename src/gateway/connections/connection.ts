@@ -10,8 +10,9 @@ import type { NodeDoor } from '../nodes/node-door.ts';
 import { rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
 import { type Closing, UNAUTHORIZED } from './closings.ts';
+import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
-import { type Defer, Outbox } from './outbox.ts';
+import { type Defer, type JoinFrames, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { encodeAnswer, encodeRefusal } from './response-frame.ts';
 import type { Revocations } from './revocations.ts';
@@ -47,6 +48,9 @@ export interface ConnectionDeps {
   follow: Follow;
   maxBufferedBytes: number;
   defer: Defer;
+  join: JoinFrames;
+  /** Of the handshake. */
+  deadlines: Deadlines;
   clock: Pick<Clock, 'monotonic' | 'sleep'>;
   log: Log;
 }
@@ -70,13 +74,15 @@ export class Connection implements WireListener {
   readonly #upgrade: Upgrade;
   readonly #deps: ConnectionDeps;
   readonly #outbox: Outbox;
-  readonly #gone = new AbortController();
-  readonly #deadline = new AbortController();
+  #gone: AbortController | undefined;
+  readonly #endHandshake: () => void;
   #state: 'greeting' | 'joining' | 'open' | 'closed' = 'greeting';
   /** Frames that came with the first one, before it was judged: no more than one read of the socket holds. */
   #early: (string | undefined)[] = [];
   #missedPings = 0;
   #requests: Requests | undefined;
+  /** What requests need is made with the first one: many clients only listen. */
+  #openRequests: (() => Requests) | undefined;
   #subscriptions: ConnectionSubscriptions | undefined;
   readonly #endings: (() => void)[] = [];
   readonly #link: ClientLink = {
@@ -88,12 +94,9 @@ export class Connection implements WireListener {
     this.#wire = wire;
     this.#upgrade = upgrade;
     this.#deps = deps;
-    const { defer, maxBufferedBytes, clock } = deps;
-    this.#outbox = new Outbox({ wire, defer, maxBufferedBytes, onRelief: () => this.#onRelief() });
-    clock.sleep(LIMITS.handshakeMs, this.#deadline.signal).then(
-      () => this.close({ code: 1000, reason: '' }),
-      () => undefined, // the handshake was over in time
-    );
+    const { defer, join, maxBufferedBytes, deadlines } = deps;
+    this.#outbox = new Outbox({ wire, defer, join, maxBufferedBytes, onRelief: () => this.#onRelief() });
+    this.#endHandshake = deadlines.start(() => this.close({ code: 1000, reason: '' }));
   }
 
   onMessage(text: string | undefined): void {
@@ -166,7 +169,7 @@ export class Connection implements WireListener {
     this.#state = 'open';
     leaveLobby();
     if (leave) this.#endings.push(leave);
-    this.#deadline.abort(GONE);
+    this.#endHandshake();
     const isStranger = principal.source.kind === 'unpaired';
     if (!isStranger) this.#appear(params);
     this.#outbox.answer(encodeAnswer(id, hello(connId, principal)));
@@ -201,14 +204,19 @@ export class Connection implements WireListener {
       rights: rightsOf(principal.scopes),
       deliver: (frame, dropIfSlow) => this.#deliver(frame, dropIfSlow),
     });
-    const subscriptions = createSubscriptions({ follow, outbox, watching: membership });
-    const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address, link: this.#link };
-    this.#subscriptions = subscriptions;
-    this.#requests = createRequests({ dispatch, caller, subscriptions, outbox, onRateLimited, clock, log });
-    this.#endings.push(membership.leave, subscriptions.close);
+    this.#endings.push(membership.leave);
+    this.#openRequests = () => {
+      const subscriptions = createSubscriptions({ follow, outbox, watching: membership });
+      this.#gone = new AbortController();
+      const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address, link: this.#link };
+      this.#subscriptions = subscriptions;
+      this.#endings.push(subscriptions.close);
+      return createRequests({ dispatch, caller, subscriptions, outbox, onRateLimited, clock, log });
+    };
   }
 
   #onRequest(text: string | undefined): void {
+    this.#requests ??= this.#openRequests?.();
     this.#requests?.onText(text);
     if (this.#outbox.isClogged()) this.#wire.pause();
   }
@@ -228,8 +236,8 @@ export class Connection implements WireListener {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#outbox.close();
-    this.#deadline.abort(GONE);
-    this.#gone.abort(GONE);
+    this.#endHandshake();
+    this.#gone?.abort(GONE);
     for (const end of this.#endings) end();
     this.#deps.log.debug({ connId: this.#upgrade.connId }, 'disconnected');
   }

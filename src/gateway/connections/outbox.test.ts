@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeWire } from '../testing/fake-wire.ts';
-import { Outbox } from './outbox.ts';
+import { createFrameJoin, Outbox } from './outbox.ts';
 
 const BUDGET = 1_000;
 
@@ -14,6 +14,7 @@ function openOutbox({ isStalled = false } = {}) {
     maxBufferedBytes: BUDGET,
     onRelief: () => void reliefs++,
     defer: (task) => void turn.push(task),
+    join: createFrameJoin(),
   });
   return {
     outbox,
@@ -92,4 +93,12 @@ test('a closed outbox forgets what waits and takes no more', () => {
   outbox.push(Buffer.from('b'));
   endTurn();
   assert.deepEqual([written(), outbox.isReady()], [[], false]);
+});
+
+test('frames are joined once for clients that get the same', () => {
+  const join = createFrameJoin();
+  const [a, b] = [Buffer.from('a'), Buffer.from('b')];
+  const both = join([a, b]);
+  assert.equal(join([a, b]), both);
+  assert.deepEqual([both, join([b, a]), join([a, b, a]), join([a])].map(String), ['ab', 'ba', 'aba', 'a']);
 });

@@ -3,6 +3,9 @@ import type { Wire } from './wire.ts';
 /** Runs a task when this turn of the event loop is over. */
 export type Defer = (task: () => void) => void;
 
+/** Several frames as one piece of bytes. */
+export type JoinFrames = (frames: readonly Buffer[]) => Buffer;
+
 interface OutboxOptions {
   wire: Pick<Wire, 'write' | 'pendingBytes'>;
   /** Above it, broadcasts are skipped or close the connection, and nothing more is read from it. */
@@ -10,6 +13,7 @@ interface OutboxOptions {
   /** A client that had too much waiting has taken enough to go on. */
   onRelief(): void;
   defer: Defer;
+  join: JoinFrames;
 }
 
 /** What waits to be written to one client. All that one turn of the event loop produces goes out in one write. */
@@ -74,7 +78,7 @@ export class Outbox {
     this.#isScheduled = false;
     const first = this.#first;
     if (!first) return;
-    const bytes = this.#more ? Buffer.concat([first, ...this.#more]) : first;
+    const bytes = this.#more ? this.#options.join([first, ...this.#more]) : first;
     const answerBytes = this.#queuedAnswerBytes;
     this.#forgetQueue();
     this.#options.wire.write(bytes, answerBytes === 0 ? this.#relieve : () => this.#answered(answerBytes));
@@ -117,4 +121,15 @@ export class Outbox {
   #pushedBytes(): number {
     return this.#bufferedBytes() - this.#answerBytes;
   }
+}
+
+/** Remembers the last one: clients that follow the same workstreams get the same frames, one client after the other. */
+export function createFrameJoin(): JoinFrames {
+  let last: { frames: readonly Buffer[]; bytes: Buffer } = { frames: [], bytes: Buffer.alloc(0) };
+  const isLast = (frames: readonly Buffer[]) =>
+    frames.length === last.frames.length && frames.every((frame, index) => frame === last.frames[index]);
+  return (frames) => {
+    if (!isLast(frames)) last = { frames, bytes: Buffer.concat(frames) };
+    return last.bytes;
+  };
 }

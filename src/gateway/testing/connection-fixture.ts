@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ResponseFrame } from '../../../protocol/frames.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { Principal } from '../call.ts';
 import { Connection } from '../connections/connection.ts';
+import { createDeadlines } from '../connections/deadlines.ts';
 import { createHello } from '../connections/hello.ts';
+import { createFrameJoin } from '../connections/outbox.ts';
 import { createRevocations } from '../connections/revocations.ts';
 import type { Dispatch } from '../dispatch.ts';
 import { fakeWire } from './fake-wire.ts';
@@ -61,6 +64,8 @@ export function openConnection({
     follow: () => assert.fail('nobody subscribes'),
     maxBufferedBytes: BUDGET,
     defer: (task) => void turn.push(task),
+    join: createFrameJoin(),
+    deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
     clock,
     log: recordingLog(),
   });
