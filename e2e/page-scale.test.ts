@@ -39,9 +39,9 @@ test('a conversation of 5 000 messages is read to its start and back, with few o
   const watch = await watchPage(page);
   await page.reload();
   await open(page);
-  await scrollThrough(page, -2_000);
+  await scrollThrough(page, -5_000);
   await page.locator('.block.user', { hasText: 'question 1:' }).waitFor();
-  await scrollThrough(page, 6_000);
+  await scrollThrough(page, 12_000);
   await page.getByRole('heading', { name: `Answer ${MESSAGES / 4}`, exact: true }).waitFor();
   const { blocks, ...times } = await watch.look();
   t.diagnostic(`at most ${blocks} blocks; ${JSON.stringify(times)}`);
@@ -51,7 +51,7 @@ test('a conversation of 5 000 messages is read to its start and back, with few o
 test('each question and answer is there once and in order, whatever was loaded when', async (t) => {
   const { page } = await visit(t, daemon);
   await open(page);
-  await scrollThrough(page, -2_000);
+  await scrollThrough(page, -5_000);
   const seen: number[] = [];
   for (let top = 0; top < 20_000; top += 300) {
     await scrollTo(page, top);

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
 import type { App, Desk } from '../state/app.ts';
 import type { ApprovalBlock, Decision } from '../state/blocks.ts';
+import { findLanguage } from '../state/languages.ts';
 import type { Tab } from '../state/tab.ts';
 import { ApprovalButtons } from './approval-buttons.tsx';
 import { Icon } from './icons.tsx';
@@ -70,7 +71,7 @@ const AskedItem = ({ item }: { item: ApprovalItem }) => (
     </p>
     {item.not_sandboxed !== undefined && <NotSandboxed reason={item.not_sandboxed} />}
     {item.error !== null && <p class="problem">{`Will not run: ${item.error}`}</p>}
-    {hasOwnPreview(item) && <PatchView text={item.preview} />}
+    {hasOwnPreview(item) && <PatchView text={item.preview} language={findLanguage(item.func_name)} />}
   </div>
 );
 

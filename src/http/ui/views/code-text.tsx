@@ -42,7 +42,7 @@ const Row = ({ pieces }: { pieces: Pieces }) => (
 );
 
 /** A coloured stretch; what has no colour of its own needs no element. */
-export const toSpan = ({ text, className }: { text: string; className: string | undefined }, index: number) =>
+const toSpan = ({ text, className }: { text: string; className: string | undefined }, index: number) =>
   className === undefined ? (
     showHidden(text)
   ) : (

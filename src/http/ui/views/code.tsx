@@ -23,7 +23,7 @@ export function CodeBlock({ text, language, growing = false }: CodeBlockProps) {
         <CopyButton text={text} />
       </figcaption>
       {found === 'diff' && !growing ? (
-        <PatchView text={text} />
+        <PatchView text={text} language="diff" />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         <pre tabIndex={0}>

@@ -63,7 +63,7 @@ function Printed({ text, isLive }: { text: string; isLive: boolean }) {
 }
 
 /** `812 B`, `64 KB`, `12.4 MB`. */
-export function toSize(bytes: number): string {
+function toSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 999_500) return `${Math.round(bytes / 1_000)} KB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { parseDiff } from '../state/diff-rows.ts';
+import type { Language } from '../state/languages.ts';
 import { CodeText } from './code-text.tsx';
 import { FileDiffView } from './file-diff-view.tsx';
 
@@ -7,16 +8,18 @@ interface PatchViewProps {
   text: string;
   /** Default true. False: the numbers of the text count from its own first line, not from the file's. */
   numbered?: boolean;
+  /** What the text is when it is no difference. */
+  language?: Language | undefined;
 }
 
 /** What a tool shows before it acts: a difference as before and after, anything else as the text it is. */
-export function PatchView({ text, numbered = true }: PatchViewProps) {
+export function PatchView({ text, numbered = true, language }: PatchViewProps) {
   const patch = useMemo(() => parseDiff(text), [text]);
   if (!patch)
     return (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
       <pre class="preview" tabIndex={0}>
-        <CodeText text={text} language={undefined} growing={false} />
+        <CodeText text={text} language={language} growing={false} />
       </pre>
     );
   return (

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { toPlainText } from '../state/ansi.ts';
 import type { ToolBlock, ToolPhase } from '../state/blocks.ts';
+import { findLanguage } from '../state/languages.ts';
 import { recallPreview } from '../state/recalled-preview.ts';
 import { useRemembered } from './conversation-context.ts';
 import { Icon, type IconName } from './icons.tsx';
@@ -45,7 +46,9 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   return (
     <div class="tool-body">
       {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
-      {hasOwnPreview({ ...tool, preview }) && <PatchView text={preview} numbered={recalled === undefined} />}
+      {hasOwnPreview({ ...tool, preview }) && (
+        <PatchView text={preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
+      )}
       {tool.liveDropped > 0 && tool.result === undefined && (
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
       )}
