@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { createProcessRunner, type ProcessRunner } from '../src/agent/process/runner.ts';
 import { detectSandbox } from '../src/agent/process/sandbox.ts';
@@ -13,17 +14,19 @@ import { createToolbox, type Toolbox } from '../src/agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../src/agent/tools/write-file.ts';
 import type { DaemonOptions } from './compose.ts';
 
-type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets'> & {
+type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   nodes: NodeDirectory;
 };
 
-/** The agent's tools, and the runner that also cleans up after the last daemon. */
+/** The agent's tools, and the runner that also cleans up after the last daemon: the home has to be locked by now. */
 export async function createTools(
   options: ToolOptions,
 ): Promise<{ toolbox: Toolbox; runner: ProcessRunner; notSandboxed: string | undefined }> {
-  const { home, environment, clock, ids, config, assets } = options;
+  const { home, environment, clock, ids, config, assets, log } = options;
   const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox, ids });
+  const runner = createProcessRunner({ clock, environment, sandbox, ids, home: await realpath(home) });
+  const strays = await runner.killStrays();
+  if (strays > 0) log.warn({ strays }, 'ended processes that commands of the last daemon had left');
   const confinement = createConfinement({ home });
   const ripgrep = await findRipgrep(environment);
   const toolbox = createToolbox([

@@ -15,15 +15,21 @@ export function createMarkFinder({ mark, startTicks }: { mark?: string; startTic
   return async (rows: readonly ProcessRow[]): Promise<ProcessRow[]> => {
     if (mark === undefined || startTicks === 0) return [];
     const young = rows.filter((row) => row.startTicks >= startTicks && !unmarked.has(keyOf(row)));
-    const marked = await Promise.all(young.map((row) => hasMark(row.pid, mark)));
+    const marked = await Promise.all(young.map((row) => hasVariable(row.pid, `${NAME}=${mark}\0`)));
     for (const [i, row] of young.entries()) if (!marked[i]) unmarked.add(keyOf(row));
     return young.filter((_, i) => marked[i]);
   };
 }
 
-async function hasMark(pid: number, mark: string): Promise<boolean> {
+/** Processes whose mark begins like this: whose commands are told apart by the beginnings of their marks. */
+export async function findMarked(rows: readonly ProcessRow[], beginning: string): Promise<ProcessRow[]> {
+  const found = await Promise.all(rows.map(({ pid }) => hasVariable(pid, `${NAME}=${beginning}`)));
+  return rows.filter((_, i) => found[i]);
+}
+
+async function hasVariable(pid: number, beginning: string): Promise<boolean> {
   const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => ''); // ended meanwhile, or not ours
-  return `\0${environ}`.includes(`\0${NAME}=${mark}\0`);
+  return `\0${environ}`.includes(`\0${beginning}`);
 }
 
 const keyOf = ({ pid, startTicks }: ProcessRow): string => `${pid} ${startTicks}`;

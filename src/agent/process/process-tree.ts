@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
-import { createMarkFinder } from './process-mark.ts';
+import { createMarkFinder, findMarked } from './process-mark.ts';
 import { findProcess, type ProcessRow, readProcessTable } from './process-table.ts';
 
 /** How long a program may take to clean up after SIGTERM before it is killed. */
@@ -47,6 +47,25 @@ export async function isLeft(identity: ProcessIdentity): Promise<boolean> {
   if (startTicks === 0) return false;
   if ((await findProcess(pid))?.startTicks === startTicks) return true;
   return (await createMarkFinder(identity)(await readProcessTable())).length > 0;
+}
+
+/**
+ * Ends every process whose mark begins like this, but for ourselves and whoever started us. Only for marks of a daemon that
+ * is no more.
+ */
+export async function endMarked(beginning: string, { clock }: { clock: Clock }): Promise<number> {
+  const rows = await readProcessTable();
+  const ours = withAncestors(rows, process.pid);
+  const left = (await findMarked(rows, beginning)).filter(({ pid }) => !ours.has(pid));
+  await Promise.all(left.map((row) => endTree(row, { clock })));
+  return left.length;
+}
+
+function withAncestors(rows: readonly ProcessRow[], pid: number): Set<number> {
+  const parents = new Map(rows.map((row) => [row.pid, row.parent]));
+  const found = new Set<number>();
+  for (let at: number | undefined = pid; at !== undefined && !found.has(at); at = parents.get(at)) found.add(at);
+  return found;
 }
 
 const NEVER = new AbortController().signal;

@@ -24,7 +24,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
   const cwd = await mkdtemp(join(tmpdir(), 'headgate-runner-'));
   t.after(() => rm(cwd, { recursive: true, force: true }));
   const clock = options.clock ?? systemClock;
-  const runner = createProcessRunner({ clock, environment, sandbox: noSandbox, ids: randomIds, ...options });
+  const runner = createProcessRunner({ clock, environment, sandbox: noSandbox, ids: randomIds, home: cwd, ...options });
   const stop = new AbortController();
   let printed = '';
   const waiting = new Map<string, () => void>();
@@ -95,6 +95,7 @@ test('the shell reads no start-up file', async (t) => {
     environment: { ...environment, HOME: it.cwd, BASH_ENV: join(it.cwd, '.bashrc') },
     sandbox: noSandbox,
     ids: randomIds,
+    home: it.cwd,
   });
   await runner.run({ command: 'echo $-', cwd: it.cwd, timeoutMs: 10_000 }, it.hooks);
   assert.equal(it.printed(), 'hBc\n');
@@ -110,7 +111,7 @@ test('nothing happens before the process is known to be recorded', async (t) => 
   };
   const running = it.run('echo $$; touch here; ls');
   const { mark, ...identity } = await told.promise;
-  assert.match(mark ?? '', /^cmd_/);
+  assert.match(mark ?? '', /^[0-9a-f]{16}\.cmd_/);
   assert.deepEqual(identity, await identifyProcess(identity.pid));
   assert.equal(it.printed(), '');
   recorded.resolve();
@@ -262,8 +263,14 @@ test('a leftover group is ended only if the pid is still the same process', asyn
   const running = it.run('echo up; sleep 987607 & wait');
   await it.seen('up\n');
   const { mark, ...identity } = await told.promise;
-  assert.match(mark ?? '', /^cmd_/);
-  const later = createProcessRunner({ clock: systemClock, environment, sandbox: noSandbox, ids: randomIds });
+  assert.match(mark ?? '', /^[0-9a-f]{16}\.cmd_/);
+  const later = createProcessRunner({
+    clock: systemClock,
+    environment,
+    sandbox: noSandbox,
+    ids: randomIds,
+    home: it.cwd,
+  });
   assert.equal(await later.killLeftover({ ...identity, startTicks: identity.startTicks + 1 }), false);
   assert.equal(await later.killLeftover({ ...identity, startTicks: 0 }), false);
   assert.equal((await findByWord('987607')).length > 0, true);

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -8,7 +9,7 @@ import type { ProcessIdentity } from '../tools/tool.ts';
 import { withDeadline } from './deadline.ts';
 import { type Environment, toChildEnvironment } from './environment.ts';
 import { toMarkVariable } from './process-mark.ts';
-import { endTree, identifyProcess, isLeft } from './process-tree.ts';
+import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Runs shell commands of the agent, each in its own process group that is gone when `run` resolves. */
@@ -18,6 +19,11 @@ export interface ProcessRunner {
   run(command: ShellCommand, hooks: ProcessHooks): Promise<ProcessResult>;
   /** Ends what an earlier daemon left of a command; false if it is gone already or the pid is another process now. */
   killLeftover(identity: ProcessIdentity): Promise<boolean>;
+  /**
+   * Ends what earlier daemons of this home left of any command, also of one that was over for them already. Only while no
+   * other daemon has the home. Answers how many processes that were.
+   */
+  killStrays(): Promise<number>;
 }
 
 interface ShellCommand {
@@ -47,6 +53,8 @@ export interface RunnerOptions {
   environment: Environment;
   sandbox: Sandbox;
   ids: Pick<Ids, 'id'>;
+  /** The home: tells the commands of its daemons from those of others. */
+  home: string;
 }
 
 /** The runner for this machine. */
@@ -59,8 +67,12 @@ export function createProcessRunner(options: RunnerOptions): ProcessRunner {
       await endTree(identity, options);
       return true;
     },
+    killStrays: () => endMarked(markOf(options.home), options),
   };
 }
+
+/** How the marks of a home's commands begin. */
+const markOf = (home: string): string => `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.`;
 
 /**
  * Holds the command back until a line comes in, so that the start is on disk before anything happens; when the daemon dies
@@ -103,13 +115,13 @@ interface HeldChild {
 
 async function startHeld(
   { command, cwd }: ShellCommand,
-  { sandbox, environment, ids }: RunnerOptions,
+  { sandbox, environment, ids, home }: RunnerOptions,
 ): Promise<HeldChild | ProcessResult> {
   try {
     const shell = [...SHELL, command];
     const argv = sandbox.kind === 'bubblewrap' ? await sandbox.wrap(shell, cwd) : shell;
     const [program, ...args] = [...SHELL, GATE, 'headgate', ...argv];
-    const mark = ids.id('cmd');
+    const mark = `${markOf(home)}${ids.id('cmd')}`;
     const child = spawn(program, args, {
       cwd,
       env: { ...toChildEnvironment(environment), ...toMarkVariable(mark) },

@@ -31,7 +31,7 @@ async function place(t: TestContext, layout: (root: string) => { home: string; w
 async function enter(t: TestContext, layout: Parameters<typeof place>[1], clock: Clock = systemClock) {
   const at = await place(t, layout);
   const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox, ids: randomIds });
+  const runner = createProcessRunner({ clock, environment, sandbox, ids: randomIds, home: '/home/of-a-test' });
   let printed = '';
   const stop = new AbortController();
   const run = async (command: string, onPrinted: () => void = () => undefined) => {

@@ -16,7 +16,10 @@ const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunner>) {
   const fixture = await createToolFixture();
-  const runner = { ...createProcessRunner({ clock: systemClock, environment, sandbox, ids: randomIds }), ...replace };
+  const runner = {
+    ...createProcessRunner({ clock: systemClock, environment, sandbox, ids: randomIds, home: fixture.home }),
+    ...replace,
+  };
   const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids });
   return {
     ...fixture,
