@@ -87,7 +87,7 @@ interface HeardRun {
 /** What each socket heard of each run without interruption. */
 const heardRuns = ({ sockets }: Evidence): HeardRun[] =>
   sockets.flatMap((socket) => {
-    const last = socket.frames.at(-1)?.frame;
+    const last = socket.frames.findLast(({ way }) => way === 'in')?.frame;
     return stretchesOf(socket).flatMap((stretch) =>
       [...Map.groupBy(stretch, ({ payload }) => payload.runId)].map(([runId, events]) => ({
         where: `${socket.reader} ${runId}`,
