@@ -1,7 +1,7 @@
 import { COMMANDS, isCommandName, usageOf } from '../../protocol/commands.ts';
 
 /** Commands of the terminal itself. */
-export const LOCAL_COMMANDS: Record<string, string> = {
+const LOCAL_COMMANDS: Record<string, string> = {
   '/output': 'the last call’s output, whole',
   '/thought': 'the last thought, whole',
   '/quit': 'leave; what runs goes on',
