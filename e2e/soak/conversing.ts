@@ -8,6 +8,7 @@ import { type Reader, readSocket, readStream } from './readers.ts';
 import { messageOf, pickTurn, TURNS, type TurnKind } from './script.ts';
 
 const MAX_TURNS = 8;
+const STAY_MS = 60_000;
 /** How often a conversation goes on in a workstream of an earlier one. */
 const REOPENED = 0.3;
 
@@ -16,7 +17,9 @@ export async function converse(load: Load): Promise<void> {
   const { http } = load.daemon;
   const reopened = load.random() < REOPENED ? load.closed.shift() : undefined;
   const { ws_id: wsId } = await http.call(workstreamEndpoints.create, { resume_ws: reopened ?? null });
-  const patience = (signal: AbortSignal) => load.wait(200 + load.random() * 2_000, signal);
+  let isOver = false;
+  // In the end everybody stays, or a busy machine would cut them before they have read anything.
+  const patience = (signal: AbortSignal) => load.wait(isOver ? STAY_MS : 200 + load.random() * 2_000, signal);
   const person = readStream(load.daemon, wsId);
   const readers = [readStream(load.daemon, wsId, patience), readSocket(load.daemon, wsId, patience)];
   try {
@@ -29,6 +32,7 @@ export async function converse(load: Load): Promise<void> {
       load.count(kind);
       await load.wait(load.random() * 2 * load.pauseMs, load.stopping);
     }
+    isOver = true;
     await compare([person, ...readers], readLedger(load.daemon.home, wsId).events.slice(before));
   } finally {
     await Promise.all([person, ...readers].map((reader) => reader.stop()));
