@@ -40,14 +40,23 @@ const startsOf = ({ callId, onDisk }: NonNullable<Performance['call']>): number[
 export function* nothingOutlives(evidence: Evidence): Generator<Finding> {
   for (const performance of performancesIn(evidence)) {
     const endedMs = performance.call?.onDisk.run.ended_ms ?? Number.POSITIVE_INFINITY;
+    const goneMs = deadlineOf(endedMs, evidence.boots);
     for (const effect of performance.effects) {
       const where = placeOf(performance);
       const lateMs = Math.round(effect.atMs - endedMs);
-      if (lateMs > GRACE_MS) yield { what: `${effect.phase} was written ${lateMs} ms after its run had ended`, where };
+      if (effect.atMs > goneMs)
+        yield { what: `${effect.phase} was written ${lateMs} ms after its run had ended`, where };
       if (!hasOutlived(effect, performance, evidence.boots)) continue;
       yield { what: `${effect.phase} was written by a process of a daemon that had died`, where };
     }
   }
+}
+
+/** When its processes have to be gone: soon, or when the next daemon serves if there was none to end them in that time. */
+function deadlineOf(endedMs: number, boots: readonly Boot[]): number {
+  const died = boots.findIndex(({ diedMs = 0 }) => diedMs >= endedMs && diedMs <= endedMs + GRACE_MS);
+  if (died < 0) return endedMs + GRACE_MS;
+  return boots.slice(died + 1).find(({ readyMs }) => readyMs !== undefined)?.readyMs ?? Number.POSITIVE_INFINITY;
 }
 
 /** Its daemon died after it began, and the next one was ready before it wrote. */
