@@ -3,6 +3,7 @@ import { appendRow } from './rows/appends.ts';
 import { connectionRows } from './rows/connections.ts';
 import { fanOutRows } from './rows/fan-out.ts';
 import { handshakeRow } from './rows/handshakes.ts';
+import { pageRow } from './rows/page.ts';
 import { postRow, sendRow } from './rows/posts.ts';
 import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
@@ -19,4 +20,5 @@ export const ROWS: readonly Row[] = [
   ...relayRows,
   ...startRows,
   appendRow,
+  pageRow,
 ];

@@ -14,6 +14,7 @@ const connectionRow = (count: number): Row => ({
   anchor: 'bare ws',
   unit: 'x',
   target: { atMost: 1.6 },
+  maxRounds: 3,
   async open(stage) {
     const bytesEach = async (start: () => Promise<Server & { token?: string }>) => {
       const { pid, port, token, stderr } = await start();

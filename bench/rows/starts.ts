@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,6 +49,7 @@ const idleRow: Row = {
   anchor: 'bare ws',
   unit: 'x',
   target: { atMost: 1.8 },
+  maxRounds: 3,
   async open(stage) {
     const afterMs = stage.quick ? 1_000 : 5_000;
     return async () => {
@@ -70,7 +71,6 @@ async function usedHome(stage: Stage): Promise<{ home: string; token: string }> 
   await child.printed(/^Headgate /m);
   child.kill('SIGTERM');
   await child.exited;
-  const { readFile } = await import('node:fs/promises');
   return { home, token: (await readFile(path.join(home, 'token'), 'utf8')).trim() };
 }
 

@@ -1,0 +1,24 @@
+import { measurePage } from '../page-scale.ts';
+import type { Row } from '../row.ts';
+
+/** In a browser; the processor time of a task, so that what else the machine does is not the page's fault. */
+export const pageRow: Row = {
+  name: 'page',
+  what: 'longest task of the page, over 5,000 messages and an answer of 200 kB',
+  anchor: 'the clock',
+  unit: 'ms',
+  target: { atMost: 50 },
+  maxRounds: 1,
+  async open() {
+    return async () => {
+      const { opening, scrollingUp, scrollingDown, streaming } = await measurePage();
+      const phases = [opening, scrollingUp, scrollingDown, streaming];
+      const most = (figure: 'blocks' | 'longTasks' | 'longestTaskMs' | 'longestTaskCpuMs') =>
+        Math.max(...phases.map((phase) => phase[figure]));
+      return {
+        value: most('longestTaskCpuMs'),
+        figures: { blocks: most('blocks'), longTasks: most('longTasks'), longestTaskMs: most('longestTaskMs') },
+      };
+    };
+  },
+};
