@@ -50,13 +50,18 @@ function toMessage(number: number): Message {
 }
 
 const printed = (turn: number): string =>
-  Array.from({ length: turn % 30 }, (_, line) => `\u001b[32m✔\u001b[39m part ${turn}.${line} \u001b[2m(${line} ms)\u001b[22m`).join('\n');
+  Array.from(
+    { length: turn % 30 },
+    (_, line) => `\u001b[32m✔\u001b[39m part ${turn}.${line} \u001b[2m(${line} ms)\u001b[22m`,
+  ).join('\n');
 
 const answer = (turn: number): string =>
   [
     `## Answer ${turn}`,
     'It is **as far as it was**, and a little further. '.repeat(1 + (turn % 7)),
     ...(turn % 2 === 0 ? ['- one thing\n- another with `code`\n- a [link](https://example.com)'] : []),
-    ...(turn % 3 === 0 ? [`\`\`\`ts\n${`export const part${turn} = (count: number) => count * 2; // twice\n`.repeat(turn % 40)}\`\`\``] : []),
+    ...(turn % 3 === 0
+      ? [`\`\`\`ts\n${`export const part${turn} = (count: number) => count * 2; // twice\n`.repeat(turn % 40)}\`\`\``]
+      : []),
     ...(turn % 5 === 0 ? ['| part | state |\n|---|---|\n| one | done |\n| two | open |'] : []),
   ].join('\n\n');
