@@ -31,12 +31,18 @@ const { values } = parseArgs({
 
 const say = (text: string) => process.stdout.write(text);
 
+function toCount(flag: string, text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new Error(`${flag} takes a whole number from 1, not ${text}`);
+}
+
 if (values.help) say(HELP);
 else {
-  const seed = values.seed === undefined ? randomInt(1, 1_000_000) : Number(values.seed);
+  const seed = values.seed === undefined ? randomInt(1, 1_000_000) : toCount('--seed', values.seed);
   say(`seed ${seed}\n`);
   const { score, violations, home } = await runDrill({
-    rounds: Number(values.rounds),
+    rounds: toCount('--rounds', values.rounds),
     seed,
     ...(values.home !== undefined && { home: values.home }),
     sandbox: values.sandbox,
