@@ -24,7 +24,7 @@ const MAX_MESSAGE = 2_000;
 export function toResult(asked: { node_id: string; command: string }, outcome: Outcome): NodeInvokeResult {
   if (outcome.kind === 'error') {
     const { code, message } = outcome;
-    throw new GatewayError(OF_NODES[code] ?? 'UNAVAILABLE', message, { details: { nodeError: { code, message } } });
+    throw new GatewayError(OF_NODES.get(code) ?? 'UNAVAILABLE', message, { details: { nodeError: { code, message } } });
   }
   const { payload, payloadJSON } = outcome;
   const sent = { ok: true, nodeId: asked.node_id, command: asked.command, payloadJSON } as const;
@@ -32,15 +32,11 @@ export function toResult(asked: { node_id: string; command: string }, outcome: O
 }
 
 /** Codes that mean the same when a node says them; whatever else it says is only told in `details`. */
-const OF_NODES: Partial<Record<string, ErrorCode>> = {
-  INVALID_REQUEST: 'INVALID_REQUEST',
-  FORBIDDEN: 'FORBIDDEN',
-  NOT_FOUND: 'NOT_FOUND',
-  CONFLICT: 'CONFLICT',
-  BUSY: 'BUSY',
-  PAYLOAD_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
-  TIMEOUT: 'TIMEOUT',
-};
+const OF_NODES = new Map<string, ErrorCode>(
+  (['INVALID_REQUEST', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'BUSY', 'PAYLOAD_TOO_LARGE', 'TIMEOUT'] as const).map(
+    (code) => [code, code],
+  ),
+);
 
 /** Text that is no JSON, or nested too deeply to be passed on, is handed over as it came. */
 function parsed(payloadJSON: string): unknown {

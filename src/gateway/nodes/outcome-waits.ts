@@ -53,11 +53,12 @@ export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): Outc
   return {
     async wait({ invoke_id, node_id, deadline_ms }, signal) {
       signal.throwIfAborted();
+      if (deadline_ms <= clock.now()) return { kind: 'deadline' };
       const { promise, resolve, reject } = Promise.withResolvers<WaitEnd>();
       const onAbort = () => reject(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
       const over = new AbortController();
-      clock.sleep(Math.max(0, deadline_ms - clock.now()), over.signal).then(
+      clock.sleep(deadline_ms - clock.now(), over.signal).then(
         () => resolve({ kind: 'deadline' }),
         () => undefined, // over before
       );

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { CONNECT } from '../src/gateway/testing/gateway-fixture.ts';
+import { openClient } from '../src/gateway/testing/test-client.ts';
+import { runHeadgate } from './daemon.ts';
+import { startNode } from './node-process.ts';
+import { openStage } from './stage.ts';
+
+const { daemon } = await openStage();
+const here = { HEADGATE_HOME: daemon.home };
+await writeFile(path.join(daemon.home, 'config.json'), `{ nodes: { '*': { allow: ['system.*', 'file.*'] } } }`);
+await daemon.restart();
+
+const cli = (...args: string[]) => runHeadgate(['nodes', ...args], here);
+
+async function paired(args: string[] = []) {
+  const node = await startNode(daemon, args);
+  const { code, stderr } = await cli('approve', await node.code());
+  assert.deepEqual([code, stderr], [0, 'Approved.\n']);
+  await node.child.printed(/^Connected\.$/m);
+  return node;
+}
+
+async function invoke(nodeId: string, command: string, params: object = {}) {
+  const client = await daemon.client();
+  const key = `${command} ${JSON.stringify(params)} ${process.hrtime.bigint()}`;
+  return client.call('node.invoke', { nodeId, command, params, idempotencyKey: key });
+}
+
+test('a machine is paired by its code, lends what it was started with, and is let go, all in the terminal', async () => {
+  await using node = await startNode(daemon, ['--allow', 'printf *']);
+  const code = await node.code();
+  const pending = await cli('pending');
+  for (const part of [code, 'box', '127.0.0.1', process.platform, 'file.read, file.write, system.info, system.run'])
+    assert.ok(pending.stdout.includes(part), part);
+  assert.equal((await cli('approve', code.toLowerCase())).code, 0);
+  await node.child.printed(/^Connected\.$/m);
+  assert.match((await cli('list')).stdout, /^box +connected +\w+ +127\.0\.0\.1 +file\.read,.* +[0-9a-f]{32}$/m);
+  assert.equal(JSON.parse((await cli('invoke', 'box', 'system.info')).stdout).platform, process.platform);
+  const ran = await cli('invoke', 'box', 'system.run', '{"argv":["printf","%s|","a b","$HOME"]}');
+  assert.deepEqual(JSON.parse(ran.stdout), {
+    ...{ exitCode: 0, signal: null, stdout: 'a b|$HOME|', stderr: '', truncated: false, timedOut: false },
+  });
+  assert.equal(((await stat(path.join(node.home, 'node.json'))).mode & 0o777).toString(8), '600');
+  assert.equal((await cli('revoke', 'box')).code, 0);
+  const { code: exitCode } = await node.child.exited;
+  assert.equal(exitCode, 1);
+  assert.match(node.child.stderr(), /^headgate: The gateway does not know this node any more: .*--pair.*\n$/);
+});
+
+test('a rejected machine says so and ends', async () => {
+  await using node = await startNode(daemon);
+  assert.equal((await cli('reject', await node.code())).code, 0);
+  const { code } = await node.child.exited;
+  assert.deepEqual([code, node.child.stderr()], [1, 'headgate: The pairing request was rejected.\n']);
+});
+
+test('A node that asks from a web page must be refused as UNAUTHORIZED', async () => {
+  const socket = await openClient(daemon.wsUrl, { origin: daemon.url });
+  const client = { ...CONNECT.client, mode: 'node', instanceId: 'page' };
+  const { error } = await socket.request('connect', { ...CONNECT, client });
+  assert.deepEqual([error?.code, (await socket.closed).code], ['UNAUTHORIZED', 1008]);
+});
+
+test('even the operator’s token makes no more of a node than a node', async () => {
+  const socket = await openClient(daemon.wsUrl, {});
+  const client = { ...CONNECT.client, mode: 'node', instanceId: 'n1' };
+  const { error } = await socket.request('connect', { ...CONNECT, client, auth: { token: daemon.token } });
+  assert.equal(error?.code, 'UNAUTHORIZED');
+});
+
+test('only programs that fit a pattern run, without a shell, and only in lent folders', async () => {
+  await using node = await paired(['--allow', 'echo *', 'ls']);
+  const run = (params: object) => invoke(node.nodeId(), 'system.run', params);
+  const { payload } = await run({ argv: ['echo', ';', 'touch', 'x', '&&', '`id`'] });
+  assert.equal((payload as { stdout: string }).stdout, '; touch x && `id`\n');
+  for (const argv of [['ls', '-l'], ['/bin/echo', 'x'], ['sh', '-c', 'id'], ['./echo'], ['env', 'echo']])
+    await assert.rejects(run({ argv }), { code: 'FORBIDDEN' }, argv.join(' '));
+  await assert.rejects(run({ argv: ['ls'], cwd: '/' }), { code: 'FORBIDDEN' });
+  await assert.rejects(run({ argv: [] }), { code: 'INVALID_REQUEST' });
+});
+
+test('files are read and written in lent folders, and no link leads out of them', async () => {
+  await using node = await paired();
+  const call = (command: string, params: object) => invoke(node.nodeId(), command, params);
+  const written = await call('file.write', { path: 'sub/a.txt', content: 'hällo' });
+  const target = path.join(node.folder, 'sub/a.txt');
+  assert.deepEqual(written.payload, { path: target, size: 6, created: true });
+  assert.equal(await readFile(target, 'utf8'), 'hällo');
+  const read = await call('file.read', { path: target });
+  assert.deepEqual(read.payload, {
+    path: target,
+    size: 6,
+    offset: 0,
+    encoding: 'utf8',
+    content: 'hällo',
+    isWhole: true,
+  });
+  await writeFile(path.join(node.folder, 'raw'), Buffer.from([0xff, 0, 1]));
+  assert.equal(((await call('file.read', { path: 'raw' })).payload as { encoding: string }).encoding, 'base64');
+  await symlink('/etc', path.join(node.folder, 'etc'));
+  await symlink(path.join(node.home, 'node.json'), path.join(node.folder, 'mine'));
+  await mkdir(path.join(node.folder, 'dir'));
+  for (const wrong of [
+    'etc/hostname',
+    'mine',
+    '../x',
+    '/etc/hostname',
+    '/proc/self/environ',
+    path.join(node.home, 'node.json'),
+  ])
+    for (const [command, more] of Object.entries({ 'file.read': {}, 'file.write': { content: 'x' } }))
+      await assert.rejects(call(command, { path: wrong, ...more }), { code: 'FORBIDDEN' }, `${command} ${wrong}`);
+  await assert.rejects(call('file.read', { path: 'none' }), { code: 'NOT_FOUND' });
+  await assert.rejects(call('file.read', { path: 'dir' }), { code: 'UNAVAILABLE' });
+});
+
+test('a command runs once over the death of the gateway, and a repeat gets its result', async () => {
+  await using node = await paired(['--allow', 'sh *']);
+  const script = 'echo ran >> runs; while [ ! -e go ]; do sleep 0.05; done; echo done';
+  const asked = {
+    ...{ nodeId: node.nodeId(), command: 'system.run', params: { argv: ['sh', '-c', script] } },
+    ...{ idempotencyKey: `once ${node.nodeId()}`, timeoutMs: 60_000 },
+  };
+  const first = (await daemon.client()).call('node.invoke', asked).catch((error: Error) => error.name);
+  await fileAppears(path.join(node.folder, 'runs'));
+  await daemon.kill9();
+  await daemon.restart();
+  assert.notEqual(typeof (await first), 'object');
+  const repeated = (await daemon.client()).call('node.invoke', asked, { timeoutMs: 60_000 });
+  await writeFile(path.join(node.folder, 'go'), '');
+  const { payload } = await repeated;
+  assert.equal((payload as { stdout: string }).stdout, 'done\n');
+  assert.equal(await readFile(path.join(node.folder, 'runs'), 'utf8'), 'ran\n');
+});
+
+test('a node that dies in mid-command is told as lost, comes back by itself, and does not run it again', async () => {
+  await using node = await paired(['--allow', 'sh *']);
+  const client = await daemon.client();
+  const params = { argv: ['sh', '-c', 'echo ran >> runs; sleep 60'] };
+  const asked = { nodeId: node.nodeId(), command: 'system.run', params, idempotencyKey: 'dies' };
+  const answer = client.call('node.invoke', asked).catch((error: Error) => error.message);
+  await fileAppears(path.join(node.folder, 'runs'));
+  node.child.kill('SIGKILL');
+  assert.match(String(await answer), /^the node was lost while it had system\.run\./);
+  await node.restart('SIGKILL');
+  await node.child.printed(/^Connected\.$/m);
+  assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true);
+  assert.equal(await readFile(path.join(node.folder, 'runs'), 'utf8'), 'ran\n');
+});
+
+test('a program that takes too long is ended with all that it started', async () => {
+  await using node = await paired(['--allow', 'sh *']);
+  const client = await daemon.client();
+  const params = { argv: ['sh', '-c', 'echo $$ > pid; sleep 60 & wait'] };
+  const asked = { nodeId: node.nodeId(), command: 'system.run', params, idempotencyKey: 'slow', timeoutMs: 700 };
+  await assert.rejects(client.call('node.invoke', asked), { code: 'TIMEOUT' });
+  // Its own word comes a moment after the deadline.
+  const late = async (): Promise<unknown> =>
+    client.call('node.invoke', asked).then(
+      ({ payload }) => payload,
+      () => late(),
+    );
+  assert.equal(((await late()) as { timedOut: boolean }).timedOut, true);
+  const pid = (await readFile(path.join(node.folder, 'pid'), 'utf8')).trim();
+  await assert.rejects(stat(`/proc/${pid}`));
+});
+
+test('other commands are asked for again, and count once they are approved', async () => {
+  await using node = await paired(['--allow', 'ls']);
+  await node.restart('SIGTERM', []);
+  const code = await node.code();
+  assert.match((await cli('pending')).stdout, /paired already; approving replaces its token and its commands/);
+  assert.equal((await cli('approve', code)).code, 0);
+  await node.child.printed(/Paired\.\nConnected\.\n$/);
+  const { commands } = await (await daemon.client()).call('node.describe', { nodeId: node.nodeId() });
+  assert.deepEqual(commands, ['file.read', 'file.write', 'system.info']);
+});
+
+test('a host that is started twice on one home leaves the newer one connected', async () => {
+  await using node = await paired();
+  const twin = await startNode(daemon, ['--home', node.home]);
+  await twin.child.printed(/^Connected\.$/m);
+  const { code } = await node.child.exited;
+  assert.deepEqual(
+    [code, node.child.stderr()],
+    [1, 'headgate: Another host runs under the id of this node. This one stops.\n'],
+  );
+  assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true);
+  await twin[Symbol.asyncDispose]();
+});
+
+async function fileAppears(file: string): Promise<void> {
+  const size = await stat(file).then(
+    ({ size }) => size,
+    () => 0, // not there yet
+  );
+  if (size > 0) return;
+  await new Promise(setImmediate);
+  return fileAppears(file);
+}

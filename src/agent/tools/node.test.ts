@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StopReason } from '../stop-reason.ts';
+import { approvalDigest } from './approval-digest.ts';
+import { createNodeTool, type NodeCall, type NodeDirectory, type NodeSummary } from './node.ts';
+import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
+import { createToolbox } from './toolbox.ts';
+
+const box: NodeSummary = {
+  ...{ nodeId: 'ab12', name: 'box', platform: 'linux', commands: ['file.read', 'system.info'] },
+  ...{ isConnected: true, pairing: '7' },
+};
+
+async function setUp(nodes: NodeSummary[] = [box], invoke: NodeDirectory['invoke'] = async () => ({ load: 1 })) {
+  const fixture = await createToolFixture();
+  const calls: NodeCall[] = [];
+  const tool = createNodeTool({
+    list: () => nodes,
+    invoke(call, signal) {
+      calls.push(call);
+      return invoke(call, signal);
+    },
+  });
+  const prepare = (args: Parameters<typeof tool.prepare>[0]) => tool.prepare(args, fixture.context());
+  return { tool, calls, prepare, context: fixture.context(), [Symbol.asyncDispose]: fixture[Symbol.asyncDispose] };
+}
+
+const ASKED = { action: 'invoke', node: 'box', command: 'system.info', params: { deep: true } } as const;
+
+test('nodes are listed without asking', async () => {
+  await using world = await setUp([box, { ...box, nodeId: 'cd34', name: 'nas', isConnected: false, commands: [] }]);
+  const listed = await world.prepare({ action: 'list' });
+  assert.equal(listed.kind === 'ready' && listed.needsApproval, false);
+  assert.deepEqual(await execute(listed), {
+    output: 'box (ab12, linux, connected): file.read, system.info\nnas (cd34, linux, not connected): no commands',
+    isError: false,
+  });
+});
+
+test('a command asks, and shows the node, the command and its params', async () => {
+  await using world = await setUp();
+  const prepared = await world.prepare(ASKED);
+  assert.deepEqual(toShown(prepared), {
+    ...{ kind: 'ready', header: 'node: system.info on box', approvalLabel: 'node system.info', needsApproval: true },
+    ...{ preview: 'box (ab12)\nsystem.info {\n  "deep": true\n}', bindTo: 'node:ab12:7' },
+  });
+  assert.deepEqual(await execute(prepared), { output: '{\n  "load": 1\n}', isError: false });
+  assert.deepEqual(world.calls, [
+    { nodeId: 'ab12', command: 'system.info', params: { deep: true }, timeoutMs: 30_000, toolCall: 'ws-1:call-1' },
+  ]);
+});
+
+test('an approval counts for one node, its pairing, the command and the params', async () => {
+  const digestOf = async (args: object, node: NodeSummary = box) => {
+    await using world = await setUp([node]);
+    const call = { id: 'call-1', name: 'node', arguments: JSON.stringify({ ...ASKED, ...args }) };
+    const prepared = await createToolbox([world.tool]).prepare(call, world.context);
+    const bindTo = prepared.kind === 'ready' ? prepared.bindTo : undefined;
+    return approvalDigest({ tool: 'node', canonicalArguments: prepared.canonicalArguments, workdir: '/w', bindTo });
+  };
+  const digests = await Promise.all([
+    digestOf({}),
+    digestOf({ command: 'file.read' }),
+    digestOf({ params: { deep: false } }),
+    digestOf({}, { ...box, pairing: '8' }),
+    digestOf({}, { ...box, nodeId: 'ef56' }),
+  ]);
+  assert.deepEqual([new Set(digests).size, await digestOf({})], [5, digests[0]]);
+});
+
+test('what cannot be meant is refused before anyone is asked', async () => {
+  await using world = await setUp([box, { ...box, nodeId: 'cd34' }]);
+  const reasons = await Promise.all(
+    [
+      { ...ASKED },
+      { ...ASKED, node: 'attic' },
+      { ...ASKED, node: 'ab12', command: 'system.run' },
+      { action: 'invoke' } as const,
+    ].map(async (args) => {
+      const prepared = await world.prepare(args);
+      return prepared.kind === 'refused' ? prepared.reason : 'ready';
+    }),
+  );
+  assert.deepEqual(reasons, [
+    'Several nodes are called "box": use the id.',
+    'There is no node "attic". action list shows them.',
+    'box does not lend "system.run".',
+    'There is no node "". action list shows them.',
+  ]);
+});
+
+test('what goes wrong is an outcome that the model reads', async () => {
+  await using world = await setUp([box], () => Promise.reject(new Error('node not connected (ab12)')));
+  assert.deepEqual(await execute(await world.prepare(ASKED)), {
+    output: 'Error: node not connected (ab12)',
+    isError: true,
+  });
+  await using stopped = await setUp([box], () => Promise.reject(new StopReason('cancel', 'stop')));
+  assert.deepEqual(await execute(await stopped.prepare(ASKED), recordRun()), {
+    output: '[cancelled] The node was not told.',
+    isError: true,
+  });
+});
+
+test('a long answer is shown by its ends', async () => {
+  await using world = await setUp([box], async () => `a${'x'.repeat(100_000)}z`);
+  const { output } = await execute(await world.prepare(ASKED));
+  assert.deepEqual([output.length < 66_000, output.at(0), output.at(-1)], [true, 'a', 'z']);
+  assert.match(output, /\[… 34466 characters left out …\]/);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCommandPolicy, NodesConfig } from './command-policy.ts';
+
+const judge = (config: unknown, command: string, nodeId = 'n1') =>
+  createCommandPolicy(NodesConfig.parse(config))(nodeId, command);
+
+for (const command of ['system.run', 'shell.exec', 'x.Run', 'runCommand', 'run-script', 'node.spawn', 'sh', 'a_bash'])
+  test(`${command} runs programs, so it has to be allowed first`, () => {
+    assert.match(judge({}, command) ?? '', /^runs programs/);
+    assert.equal(judge({ n1: { allow: [command] } }, command), undefined);
+  });
+
+for (const command of ['system.info', 'file.read', 'camera.snap', 'brunch.order', 'shelf.list'])
+  test(`${command} needs no word of the configuration`, () => {
+    assert.equal(judge({}, command), undefined);
+  });
+
+test('what is denied stays so whatever is allowed, on this node or on all', () => {
+  assert.equal(judge({ n1: { allow: ['*'], deny: ['file.*'] } }, 'file.read'), 'denied by config.json');
+  assert.equal(judge({ '*': { deny: ['file.write'] }, n1: { allow: ['*'] } }, 'file.write'), 'denied by config.json');
+  assert.equal(judge({ '*': { deny: ['file.write'] } }, 'file.read'), undefined);
+});
+
+test('with a list of what is allowed everything else is not', () => {
+  assert.equal(judge({ n1: { allow: ['system.*'] } }, 'file.read'), 'not allowed by config.json');
+  assert.equal(judge({ n1: { allow: ['system.*'] } }, 'system.run'), undefined);
+  assert.equal(judge({ n1: { allow: [] } }, 'system.info'), 'not allowed by config.json');
+  assert.equal(
+    judge({ n1: { allow: ['system.*'] } }, 'system.run', 'n2'),
+    'runs programs, which config.json has to allow first',
+  );
+});
+
+test('what is allowed on all nodes is allowed on each', () => {
+  assert.equal(judge({ '*': { allow: ['system.run'] }, n1: { allow: ['file.*'] } }, 'system.run'), undefined);
+});
+
+test('names of objects’ own properties are no nodes', () => {
+  assert.equal(judge({}, 'look', '__proto__'), undefined);
+  assert.equal(judge({}, 'look', 'constructor'), undefined);
+});

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { NodeInvokeResult } from '../../../protocol/methods/node.ts';
+import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
+
+const ASKED = { nodeId: 'n1', command: 'look', idempotencyKey: 'k1' } as const;
+/** An answer that is waited for later: a rejection in between is nobody's fault. */
+function later<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+test('A command must be answered with what the node answered', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const answer = gateway.call('node.invoke', { ...ASKED, params: { depth: 2 } });
+  const { id, ...request } = await requestTo(node);
+  assert.deepEqual(request, {
+    ...{ nodeId: 'n1', command: 'look', paramsJSON: '{"depth":2}', timeoutMs: 30_000, idempotencyKey: 'k1' },
+  });
+  assert.deepEqual(await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: { seen: [1] } }), {
+    ok: true,
+  });
+  assert.deepEqual(await answer, {
+    ...{ ok: true, nodeId: 'n1', command: 'look', payload: { seen: [1] }, payloadJSON: null },
+  });
+  const frame = node.events().find(({ event }) => event === 'node.invoke.request');
+  assert.equal(frame?.seq, undefined);
+});
+
+for (const [what, payloadJSON, payload] of [
+  ['JSON text is read', '{"a":1}', { a: 1 }],
+  ['text that is no JSON is handed over as it is', 'plain', { payloadJSON: 'plain' }],
+  ['JSON nested too deeply is handed over as text', '['.repeat(999), { payloadJSON: '['.repeat(999) }],
+] as const) {
+  test(`an answer as ${what}`, async () => {
+    await using gateway = await openNodeGateway();
+    const node = await gateway.join('n1');
+    const answer = gateway.call('node.invoke', ASKED);
+    const { id } = await requestTo(node);
+    await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payloadJSON });
+    assert.deepEqual(await answer, { ok: true, nodeId: 'n1', command: 'look', payload, payloadJSON });
+  });
+}
+
+test('A command that the node did not name when it was approved must be refused before it is sent', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1', ['look', 'system.run', 'sh']);
+  for (const command of ['hide', 'system.run', 'sh', '__proto__']) {
+    const { code, message } = await gateway.refusal('node.invoke', { ...ASKED, command, idempotencyKey: command });
+    assert.deepEqual([code, message.startsWith(`node command not allowed: ${command} (`)], ['INVALID_REQUEST', true]);
+  }
+  assert.equal(
+    node.events().some(({ event }) => event === 'node.invoke.request'),
+    false,
+  );
+});
+
+test('an error of the node is its caller’s, with a code that means the same, and final where that is', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  for (const [nth, [said, code]] of [
+    ['FORBIDDEN', 'FORBIDDEN'],
+    ['NOT_FOUND', 'NOT_FOUND'],
+    ['E_ODD', 'UNAVAILABLE'],
+    ['UNAUTHORIZED', 'UNAVAILABLE'],
+    ['__proto__', 'UNAVAILABLE'],
+  ].entries()) {
+    const answer = gateway.refusal('node.invoke', { ...ASKED, idempotencyKey: `k${nth}` });
+    const { id } = await requestTo(node, nth + 1);
+    await node.call('node.invoke.result', { id, nodeId: 'n1', ok: false, error: { code: said, message: 'no' } });
+    assert.deepEqual(await answer, { code, message: 'no' });
+  }
+});
+
+test('an unknown node, and one that is away, are told apart', async () => {
+  await using gateway = await openNodeGateway();
+  await gateway.pair('n1');
+  const { code, message } = await gateway.refusal('node.invoke', ASKED);
+  assert.deepEqual([code, message], ['UNAVAILABLE', 'node not connected (n1)']);
+  assert.equal((await gateway.refusal('node.invoke', { ...ASKED, nodeId: 'n9' })).code, 'NOT_FOUND');
+});
+
+test('A repeat of `node.invoke` with the same key must run the command once, also after a restart', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const node = await gateway.connect({ nodeId: 'n1', token });
+  const many = Promise.all(Array.from({ length: 50 }, () => gateway.call('node.invoke', ASKED)));
+  const { id } = await requestTo(node);
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 7 });
+  const payloads = new Set((await many).map(({ payload }) => payload));
+  await gateway.restart();
+  const back = await gateway.connect({ nodeId: 'n1', token });
+  const repeated = await gateway.call('node.invoke', ASKED);
+  const requests = [...node.events(), ...back.events()].filter(({ event }) => event === 'node.invoke.request');
+  assert.deepEqual([payloads, repeated.payload, requests.length], [new Set([7]), 7, 1]);
+  const other = await gateway.refusal('node.invoke', { ...ASKED, params: { other: true } });
+  assert.equal(other.code, 'CONFLICT');
+});
+
+test('a repeat after a restart in mid-command waits for the result and sends nothing', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const node = await gateway.connect({ nodeId: 'n1', token });
+  const lost = later(gateway.call('node.invoke', ASKED));
+  const { id } = await requestTo(node);
+  await gateway.restart();
+  const back = await gateway.connect({ nodeId: 'n1', token });
+  const repeated = gateway.call('node.invoke', ASKED);
+  await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'done' });
+  assert.equal((await repeated).payload, 'done');
+  assert.equal(
+    back.events().some(({ event }) => event === 'node.invoke.request'),
+    false,
+  );
+  await gateway.clock.advance(LIMITS.nodeInvokeMs); // for the caller of the daemon that is no more
+  await assert.rejects(lost);
+});
+
+test('A result that comes after the deadline must be stored and be the answer to a repeat', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const asked = { ...ASKED, timeoutMs: 500 };
+  const answer = gateway.refusal('node.invoke', asked);
+  const { id, timeoutMs } = await requestTo(node);
+  await gateway.clock.advance(500);
+  const { code, message } = await answer;
+  assert.deepEqual([timeoutMs, code, message.startsWith('no answer to look within 500 ms.')], [500, 'TIMEOUT', true]);
+  assert.equal((await gateway.refusal('node.invoke', asked)).code, 'TIMEOUT');
+  assert.deepEqual(await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'late' }), {
+    ok: true,
+  });
+  assert.equal((await gateway.call('node.invoke', asked)).payload, 'late');
+});
+
+test('a time of 0 is the usual one', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const answer = gateway.call('node.invoke', { ...ASKED, timeoutMs: 0 });
+  const { id, timeoutMs } = await requestTo(node);
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true });
+  assert.deepEqual([timeoutMs, (await answer).payload], [30_000, null]);
+});
+
+test('a node that was lost with a command and comes back with its result answers the caller that still waits', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const node = await gateway.connect({ nodeId: 'n1', token });
+  const answer = gateway.call('node.invoke', ASKED);
+  const { id } = await requestTo(node);
+  node.socket.terminate();
+  await gateway.reaches('n1', false);
+  await gateway.clock.advance(LIMITS.nodeLossMs - 1);
+  const back = await gateway.connect({ nodeId: 'n1', token });
+  await gateway.clock.advance(5_000);
+  await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'kept' });
+  assert.equal((await answer).payload, 'kept');
+});
+
+test('A command whose node was lost must be answered UNAVAILABLE after ten seconds, and never be sent again', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const node = await gateway.connect({ nodeId: 'n1', token });
+  const answer = gateway.refusal('node.invoke', ASKED);
+  const { id } = await requestTo(node);
+  node.socket.terminate();
+  await gateway.reaches('n1', false);
+  await gateway.clock.advance(LIMITS.nodeLossMs);
+  const { code, message } = await answer;
+  assert.deepEqual([code, message.startsWith('the node was lost while it had look.')], ['UNAVAILABLE', true]);
+  const back = await gateway.connect({ nodeId: 'n1', token });
+  const repeated = gateway.call('node.invoke', ASKED);
+  await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'after all' });
+  assert.equal((await repeated).payload, 'after all');
+  assert.equal(
+    back.events().some(({ event }) => event === 'node.invoke.request'),
+    false,
+  );
+});
+
+test('A node must not answer for another, nor twice', async () => {
+  await using gateway = await openNodeGateway();
+  const [node, other] = [await gateway.join('n1'), await gateway.join('n2')];
+  const answer = gateway.call('node.invoke', ASKED);
+  const { id } = await requestTo(node);
+  const forged = await other.request('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'forged' });
+  const foreign = await other.call('node.invoke.result', { id, nodeId: 'n2', ok: true, payload: 'forged' });
+  assert.deepEqual([forged.error?.message, foreign], ['nodeId mismatch', { ok: true, ignored: true }]);
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'mine' });
+  const again = await node.call('node.invoke.result', { id, nodeId: 'n1', ok: false });
+  const unknown = await node.call('node.invoke.result', { id: 'inv_nope', nodeId: 'n1', ok: true });
+  assert.deepEqual(
+    [(await answer).payload, again, unknown],
+    ['mine', { ok: true, ignored: true }, { ok: true, ignored: true }],
+  );
+});
+
+test('two callers with one key of their own are two calls', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const answers = ['ada', 'bob'].map((id) => gateway.call('node.invoke', ASKED, { id }));
+  for (const n of [1, 2]) {
+    const { id } = await requestTo(node, n);
+    await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: n });
+  }
+  const payloads = (await Promise.all(answers)).map(({ payload }) => payload);
+  assert.deepEqual([...payloads].sort(), [1, 2]);
+});
+
+test('a caller that goes away leaves the command to its end, and gets the result by asking again', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const caller = new AbortController();
+  const gone = later(gateway.call('node.invoke', ASKED, { signal: caller.signal }));
+  const { id } = await requestTo(node);
+  caller.abort(new Error('gone'));
+  await assert.rejects(gone);
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 3 });
+  assert.equal((await gateway.call('node.invoke', ASKED)).payload, 3);
+});
+
+test('a day later an invocation is forgotten', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const answer = gateway.call('node.invoke', ASKED);
+  const { id } = await requestTo(node);
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true });
+  await answer;
+  const count = async () => (await gateway.store.db.selectFrom('invocations').select('invoke_id').execute()).length;
+  assert.equal(await count(), 1);
+  await gateway.clock.advance(LIMITS.idempotencyMs + 2 * 60 * 60 * 1000);
+  assert.equal(await count(), 0);
+});
+
+test('of two results that come together one counts', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const answers: Promise<NodeInvokeResult>[] = [];
+  for (let n = 1; n <= 20; n += 1) {
+    answers.push(gateway.call('node.invoke', { ...ASKED, idempotencyKey: `k${n}` }));
+    const { id } = await requestTo(node, n);
+    const result = { id, nodeId: 'n1', ok: true, payload: n };
+    const taken = await Promise.all([node.call('node.invoke.result', result), node.call('node.invoke.result', result)]);
+    assert.deepEqual(taken, [{ ok: true }, { ok: true, ignored: true }]);
+  }
+  assert.deepEqual(
+    (await Promise.all(answers)).map(({ payload }) => payload),
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  );
+});

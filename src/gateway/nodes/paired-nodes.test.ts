@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { HelloOk } from '../../../protocol/methods/connect.ts';
+import { openNodeGateway } from '../testing/node-gateway.ts';
+
+test('No answer but the one that makes it must show a node’s token, and none is stored', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const shown = JSON.stringify([
+    await gateway.call('node.pair.list', {}),
+    await gateway.call('node.list', {}),
+    await gateway.call('node.describe', { nodeId: 'n1' }),
+    await gateway.call('node.pair.verify', { nodeId: 'n1', token }),
+    await gateway.store.db.selectFrom('nodes').selectAll().execute(),
+    gateway.log.lines,
+  ]);
+  assert.equal(shown.includes(token.slice(5)), false);
+});
+
+test('a token is verified for its own node and no other', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  await gateway.pair('n2');
+  const verify = async (nodeId: string, candidate: string) =>
+    (await gateway.call('node.pair.verify', { nodeId, token: candidate })).ok;
+  assert.deepEqual(
+    [
+      await verify('n1', token),
+      await verify('n2', token),
+      await verify('n3', token),
+      await verify('n1', '__proto__'),
+      await verify('__proto__', token),
+    ],
+    [true, false, false, false, false],
+  );
+});
+
+test('A connection of mode `node` must never be more than its node, and a node’s token must count nowhere else', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const node = await gateway.connect({ nodeId: 'n1', token });
+  const { features, snapshot } = node.hello.payload as HelloOk;
+  assert.deepEqual(
+    [features.methods, snapshot.presence, snapshot.health],
+    [['node.pair.request', 'node.invoke.result', 'node.event'], [], {}],
+  );
+  for (const method of ['health', 'node.list', 'node.invoke', 'node.pair.approve', 'auth.status', 'config.get'])
+    assert.equal((await node.request(method, {})).ok, false, method);
+  // Authentication is off here: without mode "node" everyone is the operator, with it nobody is.
+  for (const wrong of ['svc_operator', 'x', '__proto__']) {
+    const { hello, closed } = await gateway.connect({ nodeId: 'n1', token: wrong });
+    assert.deepEqual([hello.error?.code, (await closed).reason], ['UNAUTHORIZED', 'unauthorized']);
+  }
+});
+
+test('paired nodes are listed: connected ones first, then by name; live data wins', async () => {
+  await using gateway = await openNodeGateway();
+  await gateway.pair('n1');
+  await gateway.call('node.rename', { nodeId: 'n1', displayName: 'Attic' });
+  const token = await gateway.pair('n2', ['look', 'look', 'a']);
+  await gateway.connect({ nodeId: 'n2', token, caps: ['b', 'a'], client: { platform: 'beos', version: '7' } });
+  await gateway.reaches('n2', true);
+  const { nodes } = await gateway.call('node.list', {});
+  assert.deepEqual(nodes, [
+    {
+      ...{ nodeId: 'n2', displayName: 'box', platform: 'beos', version: '7', remoteIp: '127.0.0.1' },
+      ...{ caps: ['a', 'b'], commands: ['a', 'look'], paired: true, connected: true },
+    },
+    {
+      ...{ nodeId: 'n1', displayName: 'Attic', remoteIp: '127.0.0.1' },
+      ...{ caps: [], commands: ['look'], paired: true, connected: false },
+    },
+  ]);
+  assert.deepEqual(await gateway.refusal('node.describe', { nodeId: 'n9' }), {
+    code: 'NOT_FOUND',
+    message: 'unknown nodeId',
+  });
+});
+
+test('Rotating or revoking a node’s token must end its open connections at once', async () => {
+  await using gateway = await openNodeGateway();
+  const first = await gateway.pair('n1');
+  const node = await gateway.connect({ nodeId: 'n1', token: first });
+  const { token } = await gateway.call('node.token.rotate', { nodeId: 'n1' });
+  assert.deepEqual(await node.closed, { code: 1008, reason: 'unauthorized' });
+  assert.equal((await gateway.connect({ nodeId: 'n1', token: first })).hello.ok, false);
+  const next = await gateway.connect({ nodeId: 'n1', token });
+  assert.equal(next.hello.ok, true);
+  await gateway.call('node.token.revoke', { nodeId: 'n1' });
+  assert.equal((await next.closed).code, 1008);
+  assert.deepEqual((await gateway.call('node.list', {})).nodes, []);
+  assert.equal((await gateway.connect({ nodeId: 'n1', token })).hello.error?.code, 'UNAUTHORIZED');
+  assert.equal((await gateway.refusal('node.token.rotate', { nodeId: 'n1' })).code, 'NOT_FOUND');
+});
+
+test('Of two connections of one node the newest must count, and the end of the old one must change nothing', async () => {
+  await using gateway = await openNodeGateway();
+  const token = await gateway.pair('n1');
+  const old = await gateway.connect({ nodeId: 'n1', token });
+  const young = await gateway.connect({ nodeId: 'n1', token });
+  const end = await old.closed;
+  assert.deepEqual([end.code, end.reason], [1008, 'replaced by a newer connection of this node']);
+  assert.equal(await gateway.isConnected('n1'), true);
+  young.socket.close();
+  await gateway.reaches('n1', false);
+});
+
+test('what a node tells comes to readers as an event', async () => {
+  await using gateway = await openNodeGateway();
+  const [operator, node] = [await gateway.operator(), await gateway.join('n1')];
+  await node.call('node.event', { event: 'door.opened', payloadJSON: '{"door":1}' });
+  const { payload } = await operator.event('node.event');
+  assert.deepEqual(payload, { nodeId: 'n1', event: 'door.opened', payload: { door: 1 }, ts: 1_000_000 });
+});
+
+test('nodes hear ticks, which tell them that the gateway lives', async () => {
+  await using gateway = await openNodeGateway();
+  const [node, stranger] = [await gateway.join('n1'), await gateway.connect({ nodeId: 'n2' })];
+  await gateway.clock.advance(LIMITS.tickIntervalMs);
+  assert.ok(await node.event('tick'));
+  assert.ok(await stranger.event('tick'));
+});
