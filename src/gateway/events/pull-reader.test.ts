@@ -121,3 +121,27 @@ test('a sink that wakes its reader while it is written to gets nothing out of or
   reader.resume();
   assert.deepEqual(offsets(), [1, 2, 3, 4]);
 });
+
+test('a reader at its end takes what the log has gained as it is; one that is behind, full or closed does not', () => {
+  const atEnd = setUp({ after: 3 });
+  atEnd.reader.offer([entry(4), entry(5)]);
+  assert.deepEqual([atEnd.offsets(), atEnd.reader.offset, atEnd.log.asked], [[4, 5], 5, []]);
+  const behind = setUp({ after: 1, last: 4 });
+  behind.reader.offer([entry(4)]);
+  assert.deepEqual([behind.offsets(), behind.reader.offset], [[2, 3, 4], 4]);
+  const full = setUp({ after: 3, room: 0 });
+  full.reader.offer([entry(4)]);
+  const closed = setUp({ after: 3 });
+  closed.reader.close();
+  closed.reader.offer([entry(4)]);
+  assert.deepEqual([full.offsets(), full.reader.offset, closed.offsets()], [[], 3, []]);
+});
+
+test('what the log gains while a page is read comes after the page', async () => {
+  const { reader, offsets, log, give } = setUp({ last: 3, heldAfter: 2 });
+  reader.resume();
+  log.last = 4;
+  reader.offer([entry(4)]);
+  await give(1, 2, 3);
+  assert.deepEqual(offsets(), [1, 2, 3, 4]);
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { createSseWriting, openSse, type SseStream, sseFrame } from './sse.ts';
+
+/** Answers /stream with an event stream and everything else when the test says so; the test writes the requests. */
+async function setUp() {
+  const writing = createSseWriting();
+  const streams: SseStream[] = [];
+  const waiting: ServerResponse[] = [];
+  const server = createServer((req, res) => {
+    if (req.url !== '/stream') return void waiting.push(res);
+    const handlers = { onReady: () => undefined, onEnd: () => undefined };
+    streams.push(openSse(res, { ...writing, clock: fakeClock(), until: [], ...handlers }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const socket = connect(typeof address === 'object' && address ? address.port : 0, '127.0.0.1');
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text) => {
+    received += text;
+  });
+  return {
+    streams,
+    waiting,
+    socket,
+    received: () => received,
+    bodies: () => received.split(/HTTP\/1\.1 200[\s\S]*?\r\n\r\n/).slice(1),
+    async [Symbol.asyncDispose]() {
+      socket.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await new Promise(setImmediate);
+};
+
+test('what one turn sends is one chunk, and the end is an end', async () => {
+  await using edge = await setUp();
+  edge.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until(() => edge.streams.length === 1);
+  edge.streams[0]?.send(sseFrame('"ä"', 'e:1'));
+  edge.streams[0]?.send(sseFrame('2'));
+  await until(() => edge.received().includes('data: 2'));
+  edge.streams[0]?.send(sseFrame('3'));
+  edge.streams[0]?.end();
+  await once(edge.socket, 'close');
+  const together = 'id: e:1\ndata: "ä"\n\ndata: 2\n\n';
+  assert.deepEqual(edge.bodies(), [`1d\r\n${together}\r\n9\r\ndata: 3\n\n\r\n0\r\n\r\n`]);
+});
+
+test('a stream is plain text for a client that knows no chunks', async () => {
+  await using edge = await setUp();
+  edge.socket.write('GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n');
+  await until(() => edge.streams.length === 1);
+  edge.streams[0]?.send(sseFrame('1'));
+  edge.streams[0]?.end();
+  await once(edge.socket, 'close');
+  assert.deepEqual(edge.bodies(), ['data: 1\n\n']);
+});
+
+test('a stream that was asked for behind an answer that is still under way comes after it', async () => {
+  await using edge = await setUp();
+  edge.socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\nGET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until(() => edge.streams.length === 1);
+  edge.streams[0]?.send(sseFrame('1'));
+  await new Promise(setImmediate);
+  assert.equal(edge.received(), '');
+  edge.waiting[0]?.end('slow');
+  await until(() => edge.received().includes('data: 1'));
+  edge.streams[0]?.send(sseFrame('2'));
+  edge.streams[0]?.end();
+  await once(edge.socket, 'close');
+  const [first, second] = edge.bodies();
+  assert.match(first ?? '', /slow/);
+  assert.equal(second, '9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\n0\r\n\r\n');
+});
