@@ -4,11 +4,13 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { CONNECT } from '../src/gateway/testing/gateway-fixture.ts';
 import { openClient } from '../src/gateway/testing/test-client.ts';
+import { openConversation } from './conversation.ts';
 import { runHeadgate } from './daemon.ts';
 import { startNode } from './node-process.ts';
+import { callTools, say } from './scripted-steps.ts';
 import { openStage } from './stage.ts';
 
-const { daemon } = await openStage();
+const { model, daemon } = await openStage();
 const here = { HEADGATE_HOME: daemon.home };
 await writeFile(path.join(daemon.home, 'config.json'), `{ nodes: { '*': { allow: ['system.*', 'file.*'] } } }`);
 await daemon.restart();
@@ -190,6 +192,25 @@ test('a host that is started twice on one home leaves the newer one connected', 
   );
   assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true);
   await twin[Symbol.asyncDispose]();
+});
+
+test('the agent runs a command on a node after asking, and what is shown is what is sent', async () => {
+  await using node = await paired(['--allow', 'printf *']);
+  await using talk = await openConversation(daemon);
+  const params = { argv: ['printf', 'from the node'] };
+  const call = { action: 'invoke', node: node.nodeId(), command: 'system.run', params };
+  model.when('over there', [callTools({ name: 'node', arguments: call })], [say('done')]);
+  const { answer } = await talk.ask('over there');
+  const { items, approval_id } = await talk.until('approve_request');
+  assert.deepEqual(
+    items.map(({ header, approval_label, preview }) => [header, approval_label, preview.includes('from the node')]),
+    [['node: system.run on box', 'node system.run', true]],
+  );
+  await talk.decide(approval_id, { approved: true });
+  await answer;
+  const { output } = await talk.until('tool_result');
+  assert.equal(JSON.parse(output).stdout, 'from the node');
+  await talk.agree();
 });
 
 async function fileAppears(file: string): Promise<void> {
