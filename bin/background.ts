@@ -9,7 +9,7 @@ import { dailyWhileSteady } from '../src/steady-time.ts';
 interface BackgroundParts {
   clock: Clock;
   log: Log;
-  retentionDays: number;
+  live: { readonly retentionDays: number };
   /** Where long outputs of commands lie. */
   outputs: string;
   gateway: Gateway;
@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 /** Everything that goes on by itself, until the signal aborts. One service that fails does not take the others down. */
 export function runInBackground(parts: BackgroundParts): Promise<unknown> {
   const { clock, log, gateway, models, store, auth, signal } = parts;
-  const retention = createRetention({ store, clock, log, eventDays: parts.retentionDays });
+  const retention = createRetention({ store, clock, log, live: parts.live });
   const stayAlive = async () => {
     while (!signal.aborted) {
       await store.markAlive(clock.now()).catch((error: unknown) => log.warn({ err: error }, 'no sign of life stored'));
@@ -34,7 +34,7 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
     }
   };
   const tidyOutputs = () =>
-    removeOldOutputs(parts.outputs, clock.now() - parts.retentionDays * DAY_MS).catch((err: unknown) =>
+    removeOldOutputs(parts.outputs, clock.now() - parts.live.retentionDays * DAY_MS).catch((err: unknown) =>
       log.warn({ err }, 'old outputs could not be removed'),
     );
   const services = {

@@ -5,13 +5,11 @@ import { readOutput } from '../src/agent/process/output-files.ts';
 import { createModels } from '../src/agent/providers/models.ts';
 import type { Clock } from '../src/clock.ts';
 import { openApiTokens } from '../src/gateway/auth/api-tokens.ts';
-import { type ClientAddress, createClientAddress } from '../src/gateway/auth/client-address.ts';
 import { createAuthenticator } from '../src/gateway/auth/create-authenticator.ts';
 import { createLoginCodes } from '../src/gateway/auth/login-codes.ts';
 import { openLoginSessions } from '../src/gateway/auth/login-sessions.ts';
 import { createLoginThrottle } from '../src/gateway/auth/login-throttle.ts';
 import { openOperatorToken } from '../src/gateway/auth/operator-token.ts';
-import { createOriginPolicy, type OriginPolicy } from '../src/gateway/auth/origin-policy.ts';
 import { openSigningKey } from '../src/gateway/auth/signing-key.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../src/gateway/gateway.ts';
 import type { LogRing } from '../src/gateway/log-ring.ts';
@@ -28,9 +26,11 @@ import { createHttpServer } from '../src/http/server.ts';
 import type { Ids } from '../src/ids.ts';
 import type { Log } from '../src/log.ts';
 import { runInBackground } from './background.ts';
+import { type ClientPolicies, clientPolicies } from './client-policies.ts';
 import type { Config } from './config.ts';
-import { gatewaySettings } from './gateway-settings.ts';
+import { createConfigFile } from './config-file.ts';
 import { closeServer, listen, urlOf } from './listen.ts';
+import { createLiveConfig, type LiveConfig } from './live-config.ts';
 import { StartError } from './start-error.ts';
 import { createTools, outputsOf } from './tools.ts';
 
@@ -52,6 +52,7 @@ export interface DaemonOptions {
   bootId: string;
   assets: Assets;
   log: Log;
+  setLogLevel(level: Config['logLevel']): void;
   /** What `log` has written lately. */
   logRing: LogRing;
   clock: Clock;
@@ -129,11 +130,11 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { clock, log, host } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
-  const { publicUrl } = options.config.server;
-  const url = () => urlOf({ ...address, publicUrl });
+  const url = () => urlOf({ ...address, publicUrl: options.config.server.publicUrl });
   const models = createModels({ ...options, model: options.model });
   await asStartError(() => models.start());
-  const { runner, ...tools } = await createAgentParts(options, store);
+  const live = createLiveConfig(options);
+  const { runner, ...tools } = await createAgentParts(options, { store, live });
   const workdirs = workdirPolicyOf(options);
   const workdir = await asStartError(() => resolveWorkdir(workdirs));
   const auth = await createAuth(options, { store, baseUrl: url });
@@ -152,7 +153,9 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
     ...clients,
     server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
-    ...gatewaySettings(options),
+    live,
+    webhooks: { destinations: () => live.webhooks, fetch },
+    configFile: createConfigFile({ ...options, live }),
   });
   gateway.metrics.observeProcess();
   await gateway.recover();
@@ -161,7 +164,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const background = runInBackground({
     clock,
     log,
-    retentionDays: options.config.retentionDays,
+    live,
     outputs: outputsOf(options.home),
     gateway,
     models,
@@ -191,9 +194,9 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
 }
 
 /** What the agent acts with: its tools, and the nodes that one of them reaches. */
-async function createAgentParts(options: DaemonOptions, store: SqliteStore) {
+async function createAgentParts(options: DaemonOptions, { store, live }: { store: SqliteStore; live: LiveConfig }) {
   const nodes = await openNodes({ ...options, store, config: options.config.nodes });
-  return { nodes, ...(await createTools({ ...options, nodes: toNodeDirectory(nodes) })) };
+  return { nodes, ...(await createTools({ ...options, live, nodes: toNodeDirectory(nodes) })) };
 }
 
 const workdirPolicyOf = ({ home, userHome, workdir, config }: DaemonOptions): WorkdirPolicy => ({
@@ -221,34 +224,6 @@ async function createAuth(options: DaemonOptions, { store, baseUrl }: { store: S
     link: () => loginLink({ authenticator, codes, baseUrl }),
   };
 }
-
-/** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */
-function originPolicyAt({ authEnabled, config }: DaemonOptions, address: { host: string; port: number }): OriginPolicy {
-  const { allowedHosts, publicUrl } = config.server;
-  const make = () => createOriginPolicy({ authEnabled, allowedHosts, publicUrl, ...address });
-  let made = { port: address.port, policy: make() };
-  const policy = () => {
-    if (made.port !== address.port) made = { port: address.port, policy: make() };
-    return made.policy;
-  };
-  return {
-    checkHost: (host) => policy().checkHost(host),
-    isOwn: (origin, host) => policy().isOwn(origin, host),
-    isForeign: (headers) => policy().isForeign(headers),
-    admitsForeign: (method, url) => policy().admitsForeign(method, url),
-  };
-}
-
-/** What is asked of every request before anything else: may it be here, and whose is it. */
-interface ClientPolicies {
-  originPolicy: OriginPolicy;
-  clientAddress: ClientAddress;
-}
-
-const clientPolicies = (options: DaemonOptions, address: { host: string; port: number }): ClientPolicies => ({
-  originPolicy: originPolicyAt(options, address),
-  clientAddress: createClientAddress(options.config.ratelimit.trustedProxies),
-});
 
 interface HttpParts extends ClientPolicies {
   gateway: Gateway;

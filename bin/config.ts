@@ -122,7 +122,7 @@ function parseJson5(text: string, file: string): unknown {
 }
 
 /** The schemas drop what they do not know, so what is missing from the output was not known. `$schema` is the editor's. */
-function unknownKeys(input: unknown, output: unknown, prefix = ''): string[] {
+export function unknownKeys(input: unknown, output: unknown, prefix = ''): string[] {
   if (!isRecord(input) || !isRecord(output)) return [];
   return Object.entries(input).flatMap(([key, value]) => {
     if (Object.hasOwn(output, key)) return unknownKeys(value, output[key], `${prefix}${key}.`);

@@ -17,7 +17,7 @@ const SECRETS = ['token', 'jwt', 'key', 'apiKey', 'password', 'secret', 'authori
 const HIDDEN_DEPTHS = ['', '*.', '*.*.'];
 
 /** Writes at once: the last words of a process that dies are the ones that count. */
-export function createLog({ level, to = stderr(), readable, ring }: LogOptions): Log {
+export function createLog({ level, to = stderr(), readable, ring }: LogOptions): Log & { level: string } {
   const redact = HIDDEN_DEPTHS.flatMap((prefix) => SECRETS.map((name) => `${prefix}${name}`));
   const options = { level, base: null, redact, serializers: { err: toPlainError } };
   const write = (line: string) => {

@@ -16,13 +16,14 @@ import type { DaemonOptions } from './compose.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   nodes: NodeDirectory;
+  live: { readonly commandTimeoutSecs: number };
 };
 
 /** The agent's tools, and the runner that also cleans up after the last daemon: the home has to be locked by now. */
 export async function createTools(
   options: ToolOptions,
 ): Promise<{ toolbox: Toolbox; runner: ProcessRunner; notSandboxed: string | undefined }> {
-  const { home, environment, clock, ids, config, assets, log } = options;
+  const { home, environment, clock, ids, config, assets, live, log } = options;
   const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock });
   const runner = createProcessRunner({ clock, environment, sandbox, ids, home: await realpath(home) });
   const strays = await runner.killStrays();
@@ -30,7 +31,7 @@ export async function createTools(
   const confinement = createConfinement({ home });
   const ripgrep = await findRipgrep(environment);
   const toolbox = createToolbox([
-    createBashTool({ runner, outputs: outputsOf(home), ids, timeoutSecs: config.tools.timeoutSecs }),
+    createBashTool({ runner, outputs: outputsOf(home), ids, live }),
     createReadFileTool({ confinement }),
     createWriteFileTool({ confinement }),
     createEditFileTool({ confinement }),

@@ -3,6 +3,7 @@ import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { authContracts } from './methods/auth.ts';
 import { chatContracts } from './methods/chat.ts';
+import { configContracts } from './methods/config.ts';
 import { connectContracts } from './methods/connect.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
@@ -33,6 +34,7 @@ export const CONTRACTS = {
   ...sessionsContracts,
   ...modelsContracts,
   ...logsContracts,
+  ...configContracts,
   ...eventsContracts,
   ...workstreamContracts,
   ...outputContracts,

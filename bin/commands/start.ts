@@ -47,6 +47,9 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     assets,
     log,
     logRing,
+    setLogLevel: (level) => {
+      log.level = level;
+    },
     clock: systemClock,
     ids: randomIds,
     ...(replace && { replace }),

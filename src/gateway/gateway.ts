@@ -17,11 +17,13 @@ import { createDispatch, type Dispatch } from './dispatch.ts';
 import { EventLog } from './events/event-log.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
+import type { LiveSettings } from './live-settings.ts';
 import type { LogRing } from './log-ring.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { type AuthMethodDeps, authMethods } from './methods/auth.ts';
 import { chatMethods } from './methods/chat.ts';
+import { type ConfigFile, configMethods } from './methods/config.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
 import { logsMethods } from './methods/logs.ts';
@@ -77,10 +79,8 @@ export interface GatewayDeps {
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;
   server: { version: string; host: string; nodeId: string; platform: string };
-  approvalMs: number;
-  maxWorkstreams: number;
-  /** How often the main session has a turn of its own; 0 or left out: never. */
-  heartbeatMs?: number;
+  live: LiveSettings;
+  configFile: ConfigFile;
   tickIntervalMs?: number;
   clock: Clock;
   ids: Ids;
@@ -185,7 +185,6 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     },
     events,
     stopping: around.stopping,
-    maxLoaded: deps.maxWorkstreams,
     onLoaded(data) {
       streams.announce(data);
       observer.onLoaded(data);
@@ -214,7 +213,6 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     heartbeats: new Heartbeats({
       ...deps,
       ...{ workstreams, runs, systemEvents },
-      everyMs: deps.heartbeatMs ?? 0,
       publish: (event) => around.broadcast.publish('heartbeat', event),
     }),
     settings,
@@ -257,6 +255,7 @@ const createHandlers = (
   ...sessionsMethods({ ...deps, ...parts }),
   ...modelsMethods(deps),
   ...logsMethods(deps),
+  ...configMethods(deps),
   ...eventsMethods(parts),
   ...workstreamMethods(parts),
   ...outputMethods({ ...deps, ...parts }),

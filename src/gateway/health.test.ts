@@ -20,7 +20,7 @@ function setUp() {
     },
     store: { health: () => ({ ...store }) },
     notSandboxed: undefined,
-    maxWorkstreams: 50,
+    live: { maxWorkstreams: 50 },
     states: () => ['idle', 'error', 'idle'],
     clock,
   });

@@ -2,6 +2,7 @@ import type { HealthSummary } from '../../protocol/methods/health.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
+import type { LiveSettings } from './live-settings.ts';
 
 export interface HealthDeps {
   version: string;
@@ -14,7 +15,7 @@ export interface HealthDeps {
   store: { health(): { status: 'ok' | 'degraded'; reason?: string } };
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
-  maxWorkstreams: number;
+  live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
   clock: Clock;
 }
@@ -40,7 +41,7 @@ export class Health {
   }
 
   summary(): HealthSummary {
-    const { version, nodeId, models, store, notSandboxed, maxWorkstreams, clock } = this.#deps;
+    const { version, nodeId, models, store, notSandboxed, live, clock } = this.#deps;
     const begunMs = clock.monotonic();
     const backend = models.health();
     const stored = store.health();
@@ -56,7 +57,7 @@ export class Health {
       model: modelId,
       modelAlias: alias,
       workstreams: countStates(this.#deps.states()),
-      maxWorkstreams,
+      maxWorkstreams: live.maxWorkstreams,
       backend,
       store: stored,
       sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },

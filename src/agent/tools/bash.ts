@@ -21,8 +21,8 @@ interface BashDependencies {
   /** Folder for outputs that are too long to be shown whole. */
   outputs: string;
   ids: Ids;
-  /** For calls that name no time of their own. */
-  timeoutSecs?: number;
+  /** Read at each call that names no time of its own. */
+  live?: { readonly commandTimeoutSecs: number };
 }
 
 const TIMEOUT_SECS = 120;
@@ -77,9 +77,9 @@ function toFirstLine(command: string): string {
 async function execute(
   args: BashArguments,
   run: ToolRun,
-  { runner, outputs, ids, workdir, ...standard }: BashDependencies & { workdir: string },
+  { runner, outputs, ids, workdir, live }: BashDependencies & { workdir: string },
 ): Promise<ToolOutcome> {
-  const timeoutSecs = args.timeout_secs ?? standard.timeoutSecs ?? TIMEOUT_SECS;
+  const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
   await using output = createOutputCollector({ folder: outputs, name: ids.id('out'), onChunk: run.onOutput });
   const result = await runner.run(
     { command: args.command, cwd: workdir, timeoutMs: timeoutSecs * 1_000 },

@@ -12,7 +12,7 @@ const DELIVERY = { messageId: 'msg_1', to: 'ops', message: 'hello', from: 'opera
 function channelTo(answer: Response | Error, secret = SECRET) {
   const requests: { url: string; init: RequestInit }[] = [];
   const channel = createWebhookChannel({
-    destinations: new Map([['ops', { url: 'https://hooks.example.com/x', secret }]]),
+    destinations: () => new Map([['ops', { url: 'https://hooks.example.com/x', secret }]]),
     fetch: async (url, init) => {
       requests.push({ url, init });
       if (answer instanceof Error) throw answer;

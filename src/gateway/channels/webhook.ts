@@ -10,7 +10,8 @@ export interface WebhookDestination {
 }
 
 export interface WebhookDeps {
-  destinations: ReadonlyMap<string, WebhookDestination>;
+  /** By name; asked each time, because an operator may change them. */
+  destinations(): ReadonlyMap<string, WebhookDestination>;
   fetch(url: string, init: RequestInit): Promise<Response>;
   clock: Pick<Clock, 'now'>;
 }
@@ -26,10 +27,12 @@ const RETRYABLE = new Set([408, 409, 425, 429]);
  */
 export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps): Channel => ({
   name: 'webhook',
-  destinations: [...destinations.keys()],
-  find: async (to) => (destinations.has(to) ? to : undefined),
+  get destinations() {
+    return [...destinations().keys()];
+  },
+  find: async (to) => (destinations().has(to) ? to : undefined),
   async deliver(delivery, signal) {
-    const destination = destinations.get(delivery.to);
+    const destination = destinations().get(delivery.to);
     if (!destination) throw new DeliveryError('config.json names this destination no more', { retryable: false });
     const body = toBody(delivery);
     const response = await post(fetch, destination.url, {

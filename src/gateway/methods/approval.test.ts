@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calling } from '../testing/puppet-model.ts';
-import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A question that waits in the session; its id. */
 async function ask(gateway: WholeGateway, sessionKey = 'main'): Promise<{ approvalId: string; wsId: string }> {
@@ -83,7 +83,7 @@ test('an approval that never was is NOT_FOUND', async () => {
 });
 
 test('what waits survives a restart under its own id, with ten minutes at least', async () => {
-  await using gateway = await wholeGateway({ approvalMs: 60_000 });
+  await using gateway = await wholeGateway({ live: { ...LIVE, approvalMs: 60_000 } });
   const { approvalId, wsId } = await ask(gateway);
   await gateway.restart();
   const { approvals } = await gateway.call('approval.list', {});

@@ -11,10 +11,11 @@ async function setUp(...statuses: number[]) {
   const destination = { url, secret: 'sixteen letters!' };
   const gateway = await wholeGateway({
     webhooks: {
-      destinations: new Map([
-        ['ops', destination],
-        ['home', destination],
-      ]),
+      destinations: () =>
+        new Map([
+          ['ops', destination],
+          ['home', destination],
+        ]),
       fetch: async (_url, { body }) => {
         const { data } = JSON.parse(String(body));
         sent.push({ messageId: data.messageId, message: data.message });

@@ -24,5 +24,5 @@ export const systemMethods = ({
   },
 });
 
-const withoutAbsent = <T extends object>(fields: T): T =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T; // the same less its holes
+const withoutAbsent = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

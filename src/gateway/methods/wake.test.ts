@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const queued = async (gateway: WholeGateway) => (await gateway.call('status', {})).queuedSystemEvents;
 const last = (gateway: WholeGateway) => gateway.call('last-heartbeat', {});
@@ -104,7 +104,7 @@ test('a blank text wakes nobody', async () => {
 });
 
 test('periodic heartbeats come at their time, skip a busy session, and can be switched off', async () => {
-  await using gateway = await wholeGateway({ heartbeatMs: 600_000 });
+  await using gateway = await wholeGateway({ live: { ...LIVE, heartbeatMs: 600_000 } });
   const stop = new AbortController();
   const running = gateway.gateway.run(stop.signal);
   const statuses = async () => [(await gateway.call('status', {})).heartbeatSeconds, (await last(gateway))?.status];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const never = () => new Promise(() => undefined);
 const UNKNOWN = { code: 'NOT_FOUND', message: 'Unknown workstream' };
@@ -21,7 +21,7 @@ test('create takes name, model and workdir, and answers a repeat with the same w
 });
 
 test('what create and update refuse', async () => {
-  await using gateway = await wholeGateway({ maxWorkstreams: 3 });
+  await using gateway = await wholeGateway({ live: { ...LIVE, maxWorkstreams: 3 } });
   const { wsId } = await gateway.call('workstream.create', { name: 'taken' });
   const model = refused("Unknown model 'none'. There are: puppet, other");
   const conflict = { code: 'CONFLICT', message: 'That name is already used by another workstream' };

@@ -1,9 +1,9 @@
-import { link, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rename } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { hasCode, readPrivateFile } from './private-file.ts';
+import { readPrivateFile } from './private-file.ts';
+import { replaceFile } from './replace-file.ts';
 
 interface JsonDocumentOptions<T> {
   path: string;
@@ -33,44 +33,7 @@ export function jsonDocument<T>({ path, parse, clock, log }: JsonDocumentOptions
   return {
     read: async () => (await load(path)) ?? (await load(`${path}.bak`)),
     async write(data) {
-      const temporary = `${path}.tmp`;
-      await writeSynced(temporary, `${JSON.stringify(data, null, 2)}\n`);
-      await keepPrevious(path, `${path}.bak`);
-      await rename(temporary, path);
-      await syncFolder(dirname(path));
+      await replaceFile(path, `${JSON.stringify(data, null, 2)}\n`);
     },
   };
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    await file.chmod(0o600); // an old temporary file keeps its mode
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** A second name instead of a copy: it needs no space, and a full disk cannot leave half of it. */
-async function keepPrevious(path: string, previous: string): Promise<void> {
-  const temporary = `${previous}.tmp`;
-  await rm(temporary, { force: true });
-  try {
-    await link(path, temporary);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return; // the first write has nothing to keep
-    throw error;
-  }
-  await rename(temporary, previous);
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

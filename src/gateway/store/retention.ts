@@ -16,15 +16,22 @@ export interface Retention {
 
 type RetainedStore = Pick<SqliteStore, 'db' | 'commit' | 'dropPrefix'>;
 
-/** Events are kept for `eventDays`; other rows until they expire. */
-export function createRetention(deps: { store: RetainedStore; clock: Clock; log: Log; eventDays: number }): Retention {
+/** Events are kept for `retentionDays`; other rows until they expire. */
+export function createRetention(deps: {
+  store: RetainedStore;
+  clock: Clock;
+  log: Log;
+  live: { readonly retentionDays: number };
+}): Retention {
   const { store, clock, log } = deps;
   const sweep = async (signal: AbortSignal): Promise<void> => {
     await sweepExpired(store, clock.now());
-    const sentLongAgo = build.deleteFrom('outbox').where('ended_ms', '<', clock.now() - deps.eventDays * DAY_MS);
+    const sentLongAgo = build
+      .deleteFrom('outbox')
+      .where('ended_ms', '<', clock.now() - deps.live.retentionDays * DAY_MS);
     await store.commit({ statements: [statementOf(sentLongAgo)] });
     await removeDeleted(store);
-    const beforeMs = clock.now() - deps.eventDays * DAY_MS;
+    const beforeMs = clock.now() - deps.live.retentionDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
       await pruneLog(store, { wsId, beforeMs, signal });
       await nextTurn(); // reads alone would keep the loop to themselves

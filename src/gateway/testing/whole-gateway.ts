@@ -19,6 +19,7 @@ import { expandScopes } from '../auth/scopes.ts';
 import type { Principal, ServedMethod, Subscriptions } from '../call.ts';
 import type { Caller } from '../dispatch.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import { createLogRing } from '../log-ring.ts';
 import { openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
@@ -41,6 +42,11 @@ export interface WholeGatewayOptions extends Partial<GatewayDeps> {
   /** Where its folder is made. */
   parent?: string;
 }
+
+const notHere = () => assert.fail('no configuration file');
+const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: notHere };
+/** The settings of a gateway that nobody configured. */
+export const LIVE: LiveSettings = { approvalMs: 3_600_000, maxWorkstreams: 50, heartbeatMs: 0 };
 
 /**
  * The whole gateway over a real store in a temporary folder, with a clock that stands still, a puppet for a model, and
@@ -195,7 +201,7 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
     },
     authenticator,
     logRing: createLogRing('test'),
-    webhooks: { destinations: new Map(), fetch },
+    webhooks: { destinations: () => new Map(), fetch },
     clientAddress: createClientAddress([]),
     originPolicy: createOriginPolicy({
       authEnabled: false,
@@ -205,8 +211,8 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
       port: 0,
     }),
     server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux' },
-    approvalMs: 3_600_000,
-    maxWorkstreams: 50,
+    live: LIVE,
+    configFile: NO_CONFIG_FILE,
     clock,
     ids: randomIds,
     log,

@@ -1,6 +1,7 @@
 import type { HeartbeatEvent } from '../../../protocol/methods/wake.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import type { RunResult } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
@@ -21,8 +22,7 @@ interface HeartbeatDeps {
   systemEvents: Pick<SystemEvents, 'texts'>;
   clock: Clock;
   log: Log;
-  /** 0: none. */
-  everyMs: number;
+  live: Pick<LiveSettings, 'heartbeatMs'>;
   publish(event: HeartbeatEvent): void;
 }
 
@@ -43,7 +43,7 @@ export class Heartbeats {
   }
 
   get everySeconds(): number {
-    return this.#enabled ? Math.round(this.#deps.everyMs / 1000) : 0;
+    return this.#enabled ? Math.round(this.#deps.live.heartbeatMs / 1000) : 0;
   }
 
   setEnabled(enabled: boolean): void {
@@ -58,14 +58,14 @@ export class Heartbeats {
 
   /** Beats until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, everyMs } = this.#deps;
-    if (everyMs === 0) return;
-    let nextMs = clock.monotonic() + everyMs;
+    const { clock, live } = this.#deps;
+    let lastMs = clock.monotonic();
     while (!signal.aborted) {
-      const leftMs = nextMs - clock.monotonic();
+      const leftMs = live.heartbeatMs === 0 ? MAX_NAP_MS : lastMs + live.heartbeatMs - clock.monotonic();
       await clock.sleep(Math.min(MAX_NAP_MS, Math.max(0, leftMs)), signal).catch(() => undefined); // aborted: the loop ends
-      if (signal.aborted || clock.monotonic() < nextMs) continue;
-      nextMs = clock.monotonic() + everyMs;
+      const isDue = live.heartbeatMs > 0 && clock.monotonic() >= lastMs + live.heartbeatMs;
+      if (signal.aborted || !isDue) continue;
+      lastMs = clock.monotonic();
       if (this.#enabled) await this.#beat(PERIODIC, { principal: 'heartbeat', whenBusy: 'refuse' });
     }
   }

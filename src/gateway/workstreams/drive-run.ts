@@ -33,7 +33,7 @@ export async function driveRun(
       signal: live.signal,
       stopping: deps.stopping,
       decision: (approvalId) => decisionInTime(live, approvalId, deps),
-      approvalMs: deps.approvalMs,
+      approvalMs: deps.live.approvalMs,
       clock,
       ids: deps.ids,
       log,
@@ -71,8 +71,8 @@ const RETRY_MS = 1_000;
  * in which a person could have answered.
  */
 async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & { over: AbortSignal }): Promise<void> {
-  const { clock, approvalMs, log, over } = deps;
-  const denial = { approved: false, feedback: timedOut(approvalMs), always: false, by: 'timeout' };
+  const { clock, log, over } = deps;
+  const denial = { approved: false, feedback: timedOut(deps.live.approvalMs), always: false, by: 'timeout' };
   let leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
   for (;;) {
     try {

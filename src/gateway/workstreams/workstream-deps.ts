@@ -6,6 +6,7 @@ import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import type { Store } from '../store/store.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
 import type { WorkstreamData } from './workstream-data.ts';
@@ -31,7 +32,7 @@ export interface WorkstreamDeps {
   toolbox: Toolbox;
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
-  approvalMs: number;
+  live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams'>;
   observer: WorkstreamObserver;
   /** The stored context of a workstream: the messages after its last /clear. */
   loadContext(data: WorkstreamData): Promise<Message[]>;

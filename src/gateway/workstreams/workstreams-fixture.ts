@@ -136,14 +136,13 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     models,
     toolbox: createToolbox([toolOf('look', options), toolOf('touch', options)]),
     notSandboxed: undefined,
-    approvalMs: 3_600_000,
+    live: { approvalMs: 3_600_000, maxWorkstreams: options.maxLoaded ?? 50 },
     observer: observerInto(seen),
     loadContext: async ({ wsId, contextAfterSeq, messageCount }) => {
       const all = { after: contextAfterSeq, upTo: messageCount, limit: 10_000 };
       return (await messages.page(wsId, all)).map(({ message }) => message);
     },
     stopping: stopping.signal,
-    maxLoaded: options.maxLoaded ?? 50,
     resolveWorkdir: async (asked = '/work') => asked,
     onLoaded: ({ name }) => void seen.push(`loaded ${name}`),
     onUnloaded: ({ name }) => void seen.push(`unloaded ${name}`),

@@ -21,7 +21,6 @@ import {
 
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
-  maxLoaded: number;
   resolveWorkdir(asked?: string): Promise<string>;
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
@@ -241,12 +240,12 @@ export class Workstreams {
 
   /** Unloads the oldest idle workstream that nobody looks at when there are too many. */
   async #makeRoom(): Promise<void> {
-    const { maxLoaded, events } = this.#deps;
-    if (this.#open.size + this.#arriving <= maxLoaded) return;
+    const { live, events } = this.#deps;
+    if (this.#open.size + this.#arriving <= live.maxWorkstreams) return;
     const [oldest] = this.list()
       .filter(({ busy, data }) => !busy && data.sessionKey !== MAIN && !events.isFollowed(data.wsId))
       .sort((a, b) => a.data.updatedMs - b.data.updatedMs);
-    if (!oldest) throw new GatewayError('INVALID_REQUEST', `Maximum of ${maxLoaded} workstreams reached`);
+    if (!oldest) throw new GatewayError('INVALID_REQUEST', `Maximum of ${live.maxWorkstreams} workstreams reached`);
     await this.#unload(oldest, setWorkstream(oldest.data.wsId, { loaded: 2 }));
     this.#deps.onEvicted();
   }

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { GatewayError } from '../protocol/errors.ts';
+import { fakeClock } from '../src/testing/fake-clock.ts';
+import { tempDir } from '../src/testing/temp-store.ts';
+import type { Config } from './config.ts';
+import { createConfigFile } from './config-file.ts';
+import { StartError } from './start-error.ts';
+
+const TEXT = `// mine
+{
+  models: { fast: { provider: 'openai', apiKey: 'sk-1234' } }, // keep me
+  retentionDays: 7,
+}
+`;
+
+async function setUp(text?: string) {
+  const home = tempDir();
+  const file = path.join(home.path, 'config.json');
+  if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
+  const applied: Config[] = [];
+  const live = {
+    check: ({ channels }: Config) => {
+      if (channels.webhook.gone) throw new StartError('channels.webhook.gone: the environment has no GONE');
+    },
+    apply: (config: Config) => {
+      applied.push(config);
+      return { applied: ['retentionDays'], restart: [] };
+    },
+  };
+  const config = createConfigFile({ home: home.path, live, version: '1.2.3', clock: fakeClock(0) });
+  return {
+    file,
+    applied,
+    config,
+    onDisk: () => readFile(file, 'utf8'),
+    [Symbol.dispose]: () => home[Symbol.dispose](),
+  };
+}
+
+test('the file is read masked, with its hash; without one everything has its default', async () => {
+  using world = await setUp(TEXT);
+  const read = await world.config.read();
+  const { hash, raw, config, ...rest } = read;
+  assert.equal(raw, TEXT.replace("'sk-1234'", '"<secret:models.fast.apiKey>"'));
+  assert.deepEqual(
+    [hash.length, (config as Config).retentionDays, JSON.stringify(read).includes('sk-1234')],
+    [64, 7, false],
+  );
+  assert.deepEqual(rest, {
+    ...{ path: world.file, exists: true, valid: true, issues: [] },
+    parsed: { models: { fast: { provider: 'openai', apiKey: '<secret:models.fast.apiKey>' } }, retentionDays: 7 },
+  });
+  using none = await setUp();
+  const empty = await none.config.read();
+  assert.deepEqual([empty.exists, empty.raw, empty.valid], [false, null, true]);
+});
+
+test('a broken file is shown with what is wrong, its secrets hidden all the same', async () => {
+  using world = await setUp(`{ models: { a: { apiKey: 'sk-1' } retentionDays: 0`);
+  const { valid, issues, raw, parsed } = await world.config.read();
+  assert.deepEqual([valid, issues.length, parsed, raw?.includes('sk-1')], [false, 1, null, false]);
+  using wrong = await setUp('{ retentionDays: 0, colour: 1 }');
+  assert.deepEqual(
+    (await wrong.config.read()).issues.map((issue) => issue.path),
+    ['retentionDays'],
+  );
+  using unknown = await setUp('{ server: { prot: 1 } }');
+  const read = await unknown.config.read();
+  assert.deepEqual(
+    [read.valid, read.issues],
+    [true, [{ path: 'server.prot', message: 'is not a setting and has no effect' }]],
+  );
+});
+
+test('a text is written as it is given, comments and all, the old one kept, a masked secret still the secret', async () => {
+  using world = await setUp(TEXT);
+  const { raw, hash } = await world.config.read();
+  const next = (raw ?? '').replace('retentionDays: 7', 'retentionDays: 9');
+  const changed = await world.config.write(next, hash);
+  assert.deepEqual(changed, {
+    ...{ path: world.file, applied: ['retentionDays'], restart: [] },
+    config: { ...(changed.config as object), retentionDays: 9 },
+  });
+  assert.equal(await world.onDisk(), TEXT.replace('7', '9').replace("'sk-1234'", '"sk-1234"'));
+  assert.equal(await readFile(`${world.file}.bak`, 'utf8'), TEXT);
+  assert.equal((await stat(world.file)).mode & 0o777, 0o600);
+  assert.equal(world.applied[0]?.models?.fast?.apiKey, 'sk-1234');
+});
+
+for (const [what, raw, message] of [
+  ['no JSON', '{ a', /^invalid config: the file: /],
+  ['a wrong value', '{ retentionDays: 0 }', /^invalid config: retentionDays: /],
+  [
+    'a mask of nothing',
+    `{ models: { b: { provider: 'openai', apiKey: '<secret:models.b.apiKey>' } } }`,
+    /<secret:models\.b\.apiKey> stands for/,
+  ],
+  [
+    'an unset variable',
+    `{ channels: { webhook: { gone: { url: 'https://x.example', secretEnv: 'GONE' } } } }`,
+    /the environment has no GONE$/,
+  ],
+] as const) {
+  test(`${what} is refused and changes nothing`, async () => {
+    using world = await setUp(TEXT);
+    await assert.rejects(world.config.write(raw, undefined), { code: 'INVALID_REQUEST', message });
+    assert.deepEqual([await world.onDisk(), existsSync(`${world.file}.bak`), world.applied], [TEXT, false, []]);
+  });
+}
+
+test('the issues of a refusal name their places', async () => {
+  using world = await setUp();
+  const refusal = world.config.write('{ retentionDays: 0, tools: { sandbox: 1 } }', undefined);
+  await assert.rejects(refusal, ({ details }: GatewayError) => {
+    assert.deepEqual(JSON.stringify(details).match(/"path":"[^"]*"/g), [
+      '"path":"tools.sandbox"',
+      '"path":"retentionDays"',
+    ]);
+    return true;
+  });
+});
+
+test('a stale base is a conflict', async () => {
+  using world = await setUp(TEXT);
+  const { hash } = await world.config.read();
+  await writeFile(world.file, '{}');
+  for (const change of [() => world.config.write('{}', hash), () => world.config.patch('{}', hash)]) {
+    await assert.rejects(change, { code: 'CONFLICT', message: /^config changed since last load/ });
+  }
+});
+
+test('a patch merges: objects inside, null removes, the rest is replaced', async () => {
+  using world = await setUp(TEXT);
+  const { hash } = await world.config.read();
+  const patch = `{ retentionDays: null, server: { port: 8080 }, models: { fast: { model: 'x' } } }`;
+  await world.config.patch(patch, hash);
+  assert.deepEqual(JSON.parse(await world.onDisk()), {
+    models: { fast: { provider: 'openai', apiKey: 'sk-1234', model: 'x' } },
+    server: { port: 8080 },
+  });
+  const now = (await world.config.read()).hash;
+  await assert.rejects(world.config.patch('[]', now), { message: 'config.patch raw must be an object' });
+});
+
+test('the schema describes what may be written', async () => {
+  using world = await setUp();
+  const { schema, uiHints, version, generatedAt } = world.config.schema();
+  assert.deepEqual(
+    [version, generatedAt, uiHints['models.*.apiKey'], uiHints.durability, uiHints.logLevel],
+    ['1.2.3', '1970-01-01T00:00:00.000Z', { sensitive: true }, { restart: true }, undefined],
+  );
+  assert.ok('retentionDays' in (schema.properties as object));
+});

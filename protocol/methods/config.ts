@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
+
+/** `path` is empty for the file as a whole. */
+const ConfigIssue = z.strictObject({ path: z.string(), message: z.string() }).meta({ id: 'ConfigIssue' });
+export type ConfigIssue = z.infer<typeof ConfigIssue>;
+
+const Raw = z
+  .string()
+  .min(1)
+  .max(512 * 1024);
+
+const ConfigChange = {
+  ok: z.literal(true),
+  path: z.string(),
+  /** With every default filled in; secrets masked. */
+  config: z.unknown(),
+  /** Only when asked for with `extended`: what counts from now on, and what does from the next start on. */
+  applied: z.array(z.string()).optional(),
+  restart: z.array(z.string()).optional(),
+};
+
+export const configContracts = {
+  'config.get': contract({
+    summary: 'The configuration file: its text, what it says and what is wrong with it. Secrets are masked.',
+    scope: 'read',
+    params: z.strictObject({}).meta({ id: 'ConfigGetParams' }),
+    result: z
+      .strictObject({
+        path: z.string(),
+        exists: z.boolean(),
+        raw: z.string().nullable(),
+        parsed: z.unknown(),
+        valid: z.boolean(),
+        config: z.unknown(),
+        issues: z.array(ConfigIssue),
+        /** SHA-256 of the file, for `baseHash`; of nothing when there is no file. */
+        hash: z.string(),
+      })
+      .meta({ id: 'ConfigGetResult' }),
+  }),
+  'config.set': contract({
+    summary: 'Write the configuration file as given, if it is valid. A masked secret stays the secret it stands for.',
+    scope: 'approve',
+    params: z
+      .strictObject({
+        raw: Raw,
+        /** Refused when the file is another by now. */
+        baseHash: NonEmpty.max(128).optional(),
+        extended: z.boolean().optional(),
+      })
+      .meta({ id: 'ConfigSetParams' }),
+    result: z.strictObject(ConfigChange).meta({ id: 'ConfigSetResult' }),
+    serial: () => 'config',
+  }),
+  'config.patch': contract({
+    summary:
+      'Change parts of the configuration: a JSON merge patch (RFC 7386), null removes. Comments in the file are lost.',
+    scope: 'approve',
+    params: z
+      .strictObject({ raw: Raw, baseHash: NonEmpty.max(128), extended: z.boolean().optional() })
+      .meta({ id: 'ConfigPatchParams' }),
+    result: z.strictObject(ConfigChange).meta({ id: 'ConfigPatchResult' }),
+    serial: () => 'config',
+  }),
+  'config.schema': contract({
+    summary: 'The JSON Schema of the configuration file.',
+    scope: 'read',
+    params: z.strictObject({}).meta({ id: 'ConfigSchemaParams' }),
+    result: z
+      .strictObject({
+        schema: z.record(z.string(), z.unknown()),
+        /** Which keys hold secrets, and which need a restart. */
+        uiHints: z.record(
+          z.string(),
+          z.strictObject({ sensitive: z.boolean().optional(), restart: z.boolean().optional() }),
+        ),
+        version: z.string(),
+        generatedAt: z.string(),
+      })
+      .meta({ id: 'ConfigSchemaResult' }),
+  }),
+};

@@ -1,0 +1,38 @@
+import type { Result } from '../../../protocol/index.ts';
+import type { configContracts } from '../../../protocol/methods/config.ts';
+import type { Handlers } from '../call.ts';
+
+/** The configuration file, as clients may see and change it. */
+export interface ConfigFile {
+  read(): Promise<Result<'config.get'>>;
+  /** Writes the text as given. Throws INVALID_REQUEST with the issues, CONFLICT when the base is stale. */
+  write(raw: string, baseHash: string | undefined): Promise<ConfigChange>;
+  /** Merges a patch into what the file says. */
+  patch(raw: string, baseHash: string): Promise<ConfigChange>;
+  schema(): Result<'config.schema'>;
+}
+
+export interface ConfigChange {
+  path: string;
+  config: unknown;
+  /** Keys that changed and count from now on. */
+  applied: string[];
+  /** Keys that changed and count from the next start on. */
+  restart: string[];
+}
+
+export function configMethods({ configFile }: { configFile: ConfigFile }): Handlers<keyof typeof configContracts> {
+  return {
+    'config.get': () => configFile.read(),
+    'config.set': async ({ raw, baseHash, extended }) => toResult(await configFile.write(raw, baseHash), extended),
+    'config.patch': async ({ raw, baseHash, extended }) => toResult(await configFile.patch(raw, baseHash), extended),
+    'config.schema': () => configFile.schema(),
+  };
+}
+
+const toResult = ({ path, config, applied, restart }: ConfigChange, extended: boolean | undefined) => ({
+  ok: true as const,
+  path,
+  config,
+  ...(extended && { applied, restart }),
+});
