@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, loadavg, release, totalmem } from 'node:os';
 import process from 'node:process';
 
 /** What was measured on. */
@@ -9,6 +9,8 @@ export interface Machine {
   memoryGiB: number;
   kernel: string;
   node: string;
+  /** Processes that wanted to run when it began, over the last minute: what else the machine was doing. */
+  loadBefore: number;
 }
 
 export const describeMachine = (): Machine => ({
@@ -17,6 +19,7 @@ export const describeMachine = (): Machine => ({
   memoryGiB: Math.round(totalmem() / 2 ** 30),
   kernel: release(),
   node: process.version,
+  loadBefore: Math.round((loadavg()[0] ?? 0) * 10) / 10,
 });
 
 /** The commit that is checked out, marked when files were changed since. */

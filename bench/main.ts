@@ -27,6 +27,7 @@ async function run(): Promise<void> {
   const { quick } = values;
   const rounds = Number(values.rounds ?? (quick ? 1 : 5));
   const results: RowResult[] = [];
+  const machine = describeMachine();
   await using programs = await preparePrograms();
   for (const row of rows) {
     await using stage = createStage(programs, { quick });
@@ -37,7 +38,7 @@ async function run(): Promise<void> {
   const report: Report = {
     date: new Date(systemClock.now()).toISOString(),
     commit: describeCommit(),
-    machine: describeMachine(),
+    machine,
     quick,
     rows: results,
   };
