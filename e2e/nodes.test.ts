@@ -40,6 +40,7 @@ test('a machine is paired by its code, lends what it was started with, and is le
   assert.equal((await cli('approve', code.toLowerCase())).code, 0);
   await node.child.printed(/^Connected\.$/m);
   assert.match((await cli('list')).stdout, /^box +connected +\w+ +127\.0\.0\.1 +file\.read,.* +[0-9a-f]{32}$/m);
+  assert.deepEqual(JSON.parse((await cli('describe', 'box')).stdout).caps, ['file', 'system']);
   assert.equal(JSON.parse((await cli('invoke', 'box', 'system.info')).stdout).platform, process.platform);
   const ran = await cli('invoke', 'box', 'system.run', '{"argv":["printf","%s|","a b","$HOME"]}');
   assert.deepEqual(JSON.parse(ran.stdout), {

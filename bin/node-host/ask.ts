@@ -2,7 +2,7 @@ import { ConnectionLostError, RequestError } from '../../protocol/client/request
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { pairingCodeOf } from '../../protocol/pairing-code.ts';
 import type { HostOptions } from './host.ts';
-import { namesOf } from './lent-command.ts';
+import { capsOf, namesOf } from './lent-command.ts';
 
 type AskOptions = Pick<HostOptions, 'state' | 'name' | 'version' | 'commands' | 'clock' | 'log' | 'say'> & {
   signal: AbortSignal;
@@ -21,9 +21,13 @@ const RETRY_MS = 1_000;
 /** Milliseconds until it should be tried again; undefined when it should not. */
 async function tryAsk(client: GatewayClient, options: AskOptions): Promise<number | undefined> {
   const { state, name, version, commands, log, say } = options;
-  const params = { nodeId: state.nodeId, displayName: name, platform: process.platform, version };
+  const about = { displayName: name, platform: process.platform, version, caps: capsOf(commands) };
   try {
-    const { request } = await client.call('node.pair.request', { ...params, commands: namesOf(commands) });
+    const { request } = await client.call('node.pair.request', {
+      ...about,
+      nodeId: state.nodeId,
+      commands: namesOf(commands),
+    });
     say(`Pairing code: ${pairingCodeOf(request.requestId)}`);
     say('Compare it with what `headgate nodes pending` shows at the gateway, then approve it there.');
   } catch (error) {

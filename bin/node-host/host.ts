@@ -6,7 +6,7 @@ import type { Log } from '../../src/log.ts';
 import { StartError } from '../start-error.ts';
 import { ask } from './ask.ts';
 import { createCommandServer } from './command-server.ts';
-import { type LentCommand, namesOf } from './lent-command.ts';
+import { capsOf, type LentCommand, namesOf } from './lent-command.ts';
 import type { NodeState, Pairing } from './node-state.ts';
 
 export interface HostOptions {
@@ -142,9 +142,10 @@ function onRefusal(
   else end.reject(new StartError(`The pairing request ${what}.`));
 }
 
-const toClientOptions = ({ gateway, name, version, state }: HostOptions, pairing: Pairing | undefined) => ({
+const toClientOptions = ({ gateway, name, version, state, commands }: HostOptions, pairing: Pairing | undefined) => ({
   url: gateway,
   token: pairing?.token,
+  caps: capsOf(commands),
   client: { name, version, mode: 'node', platform: process.platform, instanceId: state.nodeId },
 });
 

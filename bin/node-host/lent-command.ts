@@ -11,6 +11,11 @@ export interface LentCommand<P = unknown> {
 /** Sorted. */
 export const namesOf = (commands: readonly LentCommand[]): string[] => commands.map(({ name }) => name).sort();
 
+/** What kinds of commands they are: `system`, `file`. */
+export const capsOf = (commands: readonly LentCommand[]): string[] => [
+  ...new Set(namesOf(commands).flatMap((name) => name.split('.').slice(0, 1))),
+];
+
 /** Why a command did not do what was asked, told to whoever asked. */
 export class CommandProblem extends Error {
   override readonly name = 'CommandProblem';
