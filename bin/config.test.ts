@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { Contract } from '../protocol/contract.ts';
+import { CONTRACTS } from '../protocol/index.ts';
 import { tempDir } from '../src/testing/temp-store.ts';
 import { type Config, loadConfig, parseConfig } from './config.ts';
 
 const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128 },
   tools: { sandbox: 'auto', timeoutSecs: 120 },
-  server: { allowedHosts: [], maxWorkstreams: 50 },
+  server: { allowedHosts: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
   channels: { webhook: {} },
   heartbeatMinutes: 0,
@@ -46,6 +48,7 @@ test('every setting can be set', () => {
       allowedHosts: ['box.lan'],
       publicUrl: 'https://chat.example.com',
       maxWorkstreams: 3,
+      inbound: { burst: 10, perSecond: 0.5 },
     },
     ratelimit: { enabled: true, requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] },
     channels: { webhook: { ops: { url: 'https://hooks.example.com/x', secretEnv: 'OPS_SECRET' } } },
@@ -142,4 +145,11 @@ test('the table of docs/configuration.md has a row for every setting', async () 
     settings.filter((key) => !rows.includes(key)),
     [],
   );
+});
+
+test('no method weighs more than the smallest burst that may be set', () => {
+  const inbound = (burst: number) => JSON.stringify({ server: { inbound: { burst } } });
+  const heaviest = Math.max(...Object.values<Contract>(CONTRACTS).map(({ weight = 1 }) => weight));
+  assert.ok(heaviest <= parse(inbound(10)).config.server.inbound.burst);
+  assert.throws(() => parse(inbound(9)), { message: /server\.inbound\.burst/ });
 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
+import { LIMITS } from '../protocol/limits.ts';
 import { ModelsConfig } from '../src/agent/providers/models-config.ts';
 import { isAddressRange } from '../src/gateway/auth/client-address.ts';
 import { NodesConfig } from '../src/gateway/nodes/command-policy.ts';
@@ -14,6 +15,12 @@ const ToolsConfig = z.object({
   timeoutSecs: z.int().min(1).max(3_600).default(120),
 });
 
+/** A burst below the weight of the heaviest method would refuse it for ever. */
+const InboundConfig = z.object({
+  burst: z.int().min(10).max(1_000_000).default(LIMITS.inboundBurst),
+  perSecond: z.number().min(0.1).max(1_000_000).default(LIMITS.inboundPerSecond),
+});
+
 const ServerConfig = z.object({
   host: z.string().min(1).optional(),
   port: z.int().min(0).max(65_535).optional(),
@@ -23,6 +30,8 @@ const ServerConfig = z.object({
   publicUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** Loaded at once; the oldest idle one is unloaded, never deleted. */
   maxWorkstreams: z.int().min(1).max(10_000).default(50),
+  /** What one WebSocket connection may ask. */
+  inbound: InboundConfig.prefault({}),
 });
 
 const RateLimitConfig = z.object({

@@ -24,12 +24,17 @@ test('settings come in the daemon’s units, secrets from the file or the enviro
 
 test('a change counts at once where it can, and says what waits for a restart', () => {
   const { live, levels } = liveOf({ server: { port: 7000 } });
-  const changed = live.apply(configOf({ approvalTimeoutSecs: 60, logLevel: 'debug', server: { maxWorkstreams: 3 } }));
+  const changed = live.apply(
+    configOf({ approvalTimeoutSecs: 60, logLevel: 'debug', server: { maxWorkstreams: 3, inbound: { burst: 10 } } }),
+  );
   assert.deepEqual(changed, {
-    applied: ['approvalTimeoutSecs', 'logLevel', 'server.maxWorkstreams'],
+    applied: ['approvalTimeoutSecs', 'logLevel', 'server.inbound.burst', 'server.maxWorkstreams'],
     restart: ['server.port'],
   });
-  assert.deepEqual([live.approvalMs, live.maxWorkstreams, levels], [60_000, 3, ['debug']]);
+  assert.deepEqual(
+    [live.approvalMs, live.maxWorkstreams, live.inbound, levels],
+    [60_000, 3, { burst: 10, perSecond: 50 }, ['debug']],
+  );
 });
 
 test('what waits for a restart is said again until it is taken back', () => {

@@ -6,7 +6,7 @@ import { StartError } from './start-error.ts';
 /** The keys of config.json that take effect while the daemon runs; the others wait for its next start. */
 export const LIVE_KEYS: readonly string[] = [
   ...['approvalTimeoutSecs', 'channels', 'heartbeatMinutes', 'logLevel', 'retentionDays'],
-  ...['server.maxWorkstreams', 'tools.timeoutSecs'],
+  ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
 
 interface LiveConfigOptions {
@@ -39,6 +39,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get heartbeatMs() {
       return current.heartbeatMinutes * 60_000;
+    },
+    get inbound() {
+      return current.server.inbound;
     },
     get retentionDays() {
       return current.retentionDays;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { CONTRACTS } from '../protocol/index.ts';
 import { CONNECT, openGateway } from '../src/gateway/testing/gateway-fixture.ts';
@@ -17,15 +17,21 @@ async function greet(gateway: Gateway, text: string) {
 const req = (method: string, params?: unknown) => JSON.stringify({ type: 'req', id: '1', method, params });
 
 /** The status that an upgrade request gets: 101 when it may have a socket. */
-function upgrade({ port }: Gateway, headers: Record<string, string>, path = '/v1/ws'): Promise<number | undefined> {
+const upgrade = async (...args: Parameters<typeof answerToUpgrade>) => (await answerToUpgrade(...args)).statusCode;
+
+function answerToUpgrade(
+  { port }: Gateway,
+  headers: Record<string, string>,
+  path = '/v1/ws',
+): Promise<Pick<IncomingMessage, 'statusCode' | 'headers'>> {
   const key = { Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': KEY };
   const sent = request({ port, host: '127.0.0.1', path, headers: { ...key, ...headers } });
   sent.end();
   return new Promise((resolve, reject) => {
-    sent.on('response', ({ statusCode }) => resolve(statusCode));
-    sent.on('upgrade', ({ statusCode }, socket) => {
+    sent.on('response', resolve);
+    sent.on('upgrade', (response, socket) => {
       socket.destroy();
-      resolve(statusCode);
+      resolve(response);
     });
     sent.on('error', reject);
   });
@@ -193,12 +199,13 @@ test('A login cookie must count on an upgrade only when our own page opens the s
   );
 });
 
-test('One address must hold at most 32 sockets that have not authenticated, a further one is answered 503', async () => {
+test('One address must hold at most 32 sockets that have not authenticated, a further one is answered 503 with `Retry-After`', async () => {
   await using gateway = await openGateway();
   const clients = [];
   for (let i = 0; i < 32; i++) clients.push(await gateway.open());
   const Host = `127.0.0.1:${gateway.port}`;
-  assert.equal(await upgrade(gateway, { Host }), 503);
+  const { statusCode, headers } = await answerToUpgrade(gateway, { Host });
+  assert.deepEqual([statusCode, headers['retry-after']], [503, '1']);
   await clients[0]?.request('connect', { ...CONNECT, auth: { token: 'read-token' } });
   assert.equal(await upgrade(gateway, { Host }), 101);
 });

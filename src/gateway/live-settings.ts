@@ -6,4 +6,12 @@ export interface LiveSettings {
   readonly maxWorkstreams: number;
   /** How often the main session has a turn of its own; 0: never. */
   readonly heartbeatMs: number;
+  /** What each connection may ask that makes its first request from now on. */
+  readonly inbound: InboundLimit;
+}
+
+/** So many requests at once, and so many a second from then on. */
+export interface InboundLimit {
+  burst: number;
+  perSecond: number;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
+import type { HelloOk } from '../../protocol/methods/connect.ts';
 import { CONNECT, openGateway } from './testing/gateway-fixture.ts';
+import { openNodeGateway } from './testing/node-gateway.ts';
 import type { TestClient } from './testing/test-client.ts';
 
 const BEFORE = LIMITS.maxPayloadBeforeConnectBytes;
@@ -105,4 +107,18 @@ test('a binary message is refused like any other that is no request', async () =
   const { error } = await client.answerTo('invalid');
   assert.deepEqual([error?.code, error?.message], ['INVALID_REQUEST', 'invalid request frame: not JSON']);
   assert.ok(await client.call('system-presence'));
+});
+
+test('what hello says of the largest frame is what holds, also for a machine that is not paired', async () => {
+  await using gateway = await openNodeGateway();
+  const joined = [await gateway.connect({ nodeId: 'stranger' }), await gateway.join('paired')];
+  const said = joined.map(({ hello }) => (hello.payload as HelloOk).policy.maxPayload);
+  assert.deepEqual(said, [BEFORE, AFTER]);
+  for (const [index, client] of joined.entries()) {
+    const bytes = said[index] ?? 0;
+    client.socket.send(requestOf(bytes, 'node.event', {}));
+    assert.notEqual((await client.answerTo('big')).error, undefined);
+    client.socket.send(requestOf(bytes + 1, 'node.event', {}));
+    assert.deepEqual(await client.closed, TOO_BIG);
+  }
 });

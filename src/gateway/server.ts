@@ -43,6 +43,7 @@ export interface GatewayServerDeps {
   log: Log;
   tickIntervalMs?: number;
   maxBufferedBytes?: number;
+  live: ConnectionDeps['live'];
 }
 
 /** The gateway's WebSocket side, on an HTTP server that is opened and closed by someone else. */

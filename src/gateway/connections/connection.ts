@@ -1,17 +1,18 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { LIMITS } from '../../../protocol/limits.ts';
 import type { ConnectParams, HelloOk } from '../../../protocol/methods/connect.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { ClientLink, Principal } from '../call.ts';
 import type { Dispatch } from '../dispatch.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
 import { rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
 import { type Closing, UNAUTHORIZED } from './closings.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
+import { maxPayloadOf } from './hello.ts';
 import { type Defer, type JoinFrames, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { encodeAnswer, encodeRefusal } from './response-frame.ts';
@@ -47,6 +48,7 @@ export interface ConnectionDeps {
   onRateLimited(): void;
   follow: Follow;
   maxBufferedBytes: number;
+  live: Pick<LiveSettings, 'inbound'>;
   defer: Defer;
   join: JoinFrames;
   /** Of the handshake. */
@@ -175,7 +177,7 @@ export class Connection implements WireListener {
     this.#outbox.answer(encodeAnswer(id, hello(connId, principal)));
     this.#serve(principal);
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
-    if (!isStranger) this.#wire.setMaxPayload(LIMITS.maxPayloadBytes);
+    this.#wire.setMaxPayload(maxPayloadOf(principal.source));
     this.#joinNodes(params, principal);
     this.#endings.push(revocations.watch(principal.revoked, () => this.close(UNAUTHORIZED)));
     this.#wire.resume();
@@ -198,7 +200,7 @@ export class Connection implements WireListener {
   }
 
   #serve(principal: Principal): void {
-    const { broadcast, follow, dispatch, onRateLimited, clock, log } = this.#deps;
+    const { broadcast, follow, dispatch, live, onRateLimited, clock, log } = this.#deps;
     const outbox = this.#outbox;
     const membership = broadcast.join({
       rights: rightsOf(principal.scopes),
@@ -211,7 +213,16 @@ export class Connection implements WireListener {
       const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address, link: this.#link };
       this.#subscriptions = subscriptions;
       this.#endings.push(subscriptions.close);
-      return createRequests({ dispatch, caller, subscriptions, outbox, onRateLimited, clock, log });
+      return createRequests({
+        dispatch,
+        caller,
+        subscriptions,
+        outbox,
+        inbound: live.inbound,
+        onRateLimited,
+        clock,
+        log,
+      });
     };
   }
 

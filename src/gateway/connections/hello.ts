@@ -21,7 +21,7 @@ export interface GatewayView {
 /** The answer to a good handshake: who we are, what this principal may use, the state it starts from. */
 export function createHello(view: GatewayView): (connId: string, principal: Principal) => HelloOk {
   const featuresOf = createFeatures();
-  return (connId, { scopes }) => ({
+  return (connId, { scopes, source }) => ({
     type: 'hello-ok',
     protocol: LIMITS.protocolVersion,
     server: { ...view.server, connId },
@@ -33,9 +33,13 @@ export function createHello(view: GatewayView): (connId: string, principal: Prin
       stateVersion: view.stateVersion(),
       uptimeMs: Math.floor(view.uptimeMs()),
     },
-    policy: { maxPayload: LIMITS.maxPayloadBytes, ...view.policy },
+    policy: { maxPayload: maxPayloadOf(source), ...view.policy },
   });
 }
+
+/** Who is a stranger still after the handshake may not send more than before it. */
+export const maxPayloadOf = ({ kind }: Principal['source']): number =>
+  kind === 'unpaired' ? LIMITS.maxPayloadBeforeConnectBytes : LIMITS.maxPayloadBytes;
 
 /** Few principals differ in their scopes, so what each set may use is worked out once. */
 function createFeatures(): (scopes: ReadonlySet<Scope>) => HelloOk['features'] {

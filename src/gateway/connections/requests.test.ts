@@ -154,6 +154,17 @@ test('300 requests come through at once, then 50 a second, and the wait is said'
   ]);
 });
 
+test('how many requests come through is the operator’s to say', async () => {
+  const { welcome, call, endTurn, answers, clock } = openConnection({ inbound: { burst: 10, perSecond: 2 } });
+  await welcome();
+  for (let i = 1; i <= 11; i++) call(`${i}`, 'health');
+  await clock.advance(500);
+  call('after', 'health');
+  await endTurn();
+  const refused = answers().filter(([, outcome]) => outcome === 'RATE_LIMITED');
+  assert.deepEqual(refused, [['11', 'RATE_LIMITED']]);
+});
+
 test('broken frames use up the same budget', async () => {
   const { welcome, connection, endTurn, answers } = openConnection();
   await welcome();

@@ -8,6 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Principal } from '../call.ts';
 import type { Caller, Dispatch } from '../dispatch.ts';
+import type { InboundLimit } from '../live-settings.ts';
 import { readJson } from './json-text.ts';
 import type { Outbox } from './outbox.ts';
 import { encodeAnswer, encodeRefusal } from './response-frame.ts';
@@ -19,6 +20,7 @@ interface RequestsOptions {
   caller: Pick<Caller, 'principal' | 'signal' | 'address' | 'link'>;
   subscriptions: ConnectionSubscriptions;
   outbox: Pick<Outbox, 'answer'>;
+  inbound: InboundLimit;
   /** A request was refused for coming too soon. */
   onRateLimited(): void;
   clock: Pick<Clock, 'monotonic'>;
@@ -33,7 +35,7 @@ export interface Requests {
 
 export function createRequests(options: RequestsOptions): Requests {
   const { dispatch, caller, subscriptions, outbox, clock, log } = options;
-  const bucket = createTokenBucket({ ...inboundOf(caller.principal), clock });
+  const bucket = createTokenBucket({ ...inboundOf(caller.principal, options.inbound), clock });
   let inFlight = 0;
 
   async function answer({ id, method, params }: RequestFrame): Promise<void> {
@@ -82,10 +84,8 @@ export function createRequests(options: RequestsOptions): Requests {
 }
 
 /** A stranger that wants to be a node needs a handful of requests. */
-const inboundOf = (principal: Principal | undefined) =>
-  principal?.source.kind === 'unpaired'
-    ? { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 }
-    : { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
+const inboundOf = (principal: Principal | undefined, inbound: InboundLimit): InboundLimit =>
+  principal?.source.kind === 'unpaired' ? { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 } : inbound;
 
 /** Reading pages of a store costs more than asking how things are; the row says how much. */
 function weightOf(frame: ReadRequest): number {

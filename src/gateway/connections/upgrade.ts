@@ -18,10 +18,16 @@ export function refusalOf({ url, headers }: IncomingMessage, rules: UpgradeRules
   return !isAuthEnabled && originPolicy.isForeign(headers) ? 403 : undefined;
 }
 
-/** Answers an upgrade request with a status and nothing else. */
+/** Places are given back as fast as handshakes end, so a client that found none should not wait for long. */
+const RETRY_AFTER_SECS = 1;
+
+/** Answers an upgrade request with a status and nothing else, but for when to come back after a 503. */
 export function refuseUpgrade(socket: Duplex, status: number): void {
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const retryAfter = status === 503 ? `Retry-After: ${RETRY_AFTER_SECS}\r\n` : '';
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${retryAfter}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
 }
 
 /** Whether a request wants a WebSocket. Others, like curl’s offer of HTTP/2, are answered as if they had not asked. */

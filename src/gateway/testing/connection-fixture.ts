@@ -10,8 +10,9 @@ import { createHello } from '../connections/hello.ts';
 import { createFrameJoin } from '../connections/outbox.ts';
 import { createRevocations } from '../connections/revocations.ts';
 import type { Dispatch } from '../dispatch.ts';
+import type { InboundLimit } from '../live-settings.ts';
 import { fakeWire } from './fake-wire.ts';
-import { CONNECT, noNodes, strictBroadcast } from './gateway-fixture.ts';
+import { CONNECT, INBOUND, noNodes, strictBroadcast } from './gateway-fixture.ts';
 
 /** What may wait for a client of this fixture, in bytes. */
 export const BUDGET = 4_000;
@@ -19,6 +20,7 @@ export const BUDGET = 4_000;
 interface ConnectionFixtureOptions {
   dispatch?: Dispatch;
   isStalled?: boolean;
+  inbound?: InboundLimit;
   authenticate?: () => Promise<Principal | undefined>;
 }
 
@@ -26,6 +28,7 @@ interface ConnectionFixtureOptions {
 export function openConnection({
   dispatch = async (method) => method,
   isStalled = false,
+  inbound = INBOUND,
   authenticate,
 }: ConnectionFixtureOptions = {}) {
   const clock = fakeClock();
@@ -63,16 +66,14 @@ export function openConnection({
     onRateLimited: () => void seen.push('rate limited'),
     follow: () => assert.fail('nobody subscribes'),
     maxBufferedBytes: BUDGET,
+    live: { inbound },
     defer: (task) => void turn.push(task),
     join: createFrameJoin(),
     deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
     clock,
     log: recordingLog(),
   });
-  const endTurn = async () => {
-    await new Promise(setImmediate);
-    for (const task of turn.splice(0)) task();
-  };
+  const endTurn = () => endTurnOf(turn);
   const say = (frame: unknown) => connection.onMessage(JSON.stringify(frame));
   const call = (id: string, method: string, params?: unknown) => say({ type: 'req', id, method, params });
   return {
@@ -95,4 +96,9 @@ export function openConnection({
         .filter(({ type }) => type === 'res')
         .map(({ id, payload, error }) => [id, error?.code ?? payload]),
   };
+}
+
+async function endTurnOf(turn: (() => void)[]): Promise<void> {
+  await new Promise(setImmediate);
+  for (const task of turn.splice(0)) task();
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../protocol/contract.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
 import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
@@ -35,6 +36,9 @@ export const CONNECT = {
   maxProtocol: 2,
   client: { name: 'test', version: '1', platform: 'node', mode: 'ui' },
 };
+
+/** What a connection may ask where nobody configured it. */
+export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
 
 /** A real gateway on a free port, with a clock that stands still and a handful of handlers. */
 export async function openGateway(options: FixtureOptions = {}) {
@@ -117,6 +121,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
     presence,
     nodes: noNodes,
     follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
+    live: { inbound: INBOUND },
     onRateLimited: () => undefined,
     health: { latest: () => ({}), version: () => 1 },
     server: { version: '1.2.3', host: 'here' },

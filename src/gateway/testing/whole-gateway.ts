@@ -24,6 +24,7 @@ import { createLogRing } from '../log-ring.ts';
 import { openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
+import { INBOUND } from './gateway-fixture.ts';
 import { puppetModels } from './puppet-model.ts';
 
 export interface CallAs {
@@ -46,7 +47,7 @@ export interface WholeGatewayOptions extends Partial<GatewayDeps> {
 const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: notHere };
 /** The settings of a gateway that nobody configured. */
-export const LIVE: LiveSettings = { approvalMs: 3_600_000, maxWorkstreams: 50, heartbeatMs: 0 };
+export const LIVE: LiveSettings = { approvalMs: 3_600_000, maxWorkstreams: 50, heartbeatMs: 0, inbound: INBOUND };
 
 /**
  * The whole gateway over a real store in a temporary folder, with a clock that stands still, a puppet for a model, and
