@@ -113,7 +113,7 @@ async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined; // whoever opens the home says more
     throw new StartError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { StartError } from './start-error.ts';
 
 /** Opens the port; resolves with the one in use, which matters for port 0. Rejects with StartError. */
@@ -15,6 +15,14 @@ export async function listen(server: Server, { host, port }: { host: string; por
   } catch (error) {
     throw new StartError(listenProblem(error, { host, port }), { cause: error });
   }
+}
+
+/** Rejects with StartError when nothing can listen there now. Asked before anything is made or changed for a start. */
+export async function requireFreePort(address: { host: string; port: number }): Promise<void> {
+  if (address.port === 0) return;
+  const server = createServer();
+  await listen(server, address);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
 function listenProblem(error: unknown, { host, port }: { host: string; port: number }): string {

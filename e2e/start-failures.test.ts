@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -43,15 +44,16 @@ test('an unknown flag, command or value is wrong usage: one line and exit code 2
   assert.equal((await fail([], { SERVICE_AUTH_ENABLED: 'perhaps' })).code, 2);
 });
 
-test('a busy port names --port', async () => {
+test('a busy port names --port, before anything is made', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const failure = await fail(['--port', String(port)]);
+  const unmade = path.join(folder, 'unmade');
+  const failure = await fail(['--port', String(port), '--home', unmade]);
   await new Promise((resolve) => other.close(resolve));
   const lines = [`headgate: Port ${port} on 127.0.0.1 is in use. Choose another with --port N.`];
-  assert.deepEqual(failure, { code: 1, lines });
+  assert.deepEqual([failure, existsSync(unmade)], [{ code: 1, lines }, false]);
 });
 
 test('a home that is a file cannot be used', async () => {

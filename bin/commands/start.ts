@@ -7,10 +7,10 @@ import { toBanner } from '../banner.ts';
 import { readBootId } from '../boot-id.ts';
 import { type Daemon, type Replacements, startDaemon } from '../compose.ts';
 import { loadConfig } from '../config.ts';
-import { removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
+import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
 import { isDiskFull } from '../disk-full.ts';
 import { openHomeFolder } from '../home-folder.ts';
-import { urlOf } from '../listen.ts';
+import { requireFreePort, urlOf } from '../listen.ts';
 import { createLog } from '../log.ts';
 import { type Options, resolveHome, resolveOptions, type StartFlags, type Surroundings } from '../options.ts';
 import { StartError } from '../start-error.ts';
@@ -28,9 +28,11 @@ interface StartOptions {
 /** Starts the daemon and returns when it answers; from then on signals end the process. */
 export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
   const home = resolveHome(flags, around);
-  const changes = await openHomeFolder(home);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
+  // The home's own daemon is told of by the home's lock, which says more than a busy port does.
+  if (!(await isOwnPort(home, options.port))) await requireFreePort(options);
+  const changes = await openHomeFolder(home);
   const logRing = createLogRing(randomIds.secret(4));
   const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY, ring: logRing });
   for (const notice of [...changes, ...warnings]) log.warn({}, notice);
@@ -61,6 +63,11 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }
+}
+
+async function isOwnPort(home: string, port: number): Promise<boolean> {
+  const running = await readDaemonFile(home);
+  return running !== undefined && new URL(running.url).port === String(port);
 }
 
 const noRoomIn = (home: string): string =>

@@ -4,13 +4,21 @@ import { probe, within } from './discovery.ts';
 import type { Fetch } from './provider.ts';
 import type { Upstream } from './provider-error.ts';
 
+interface Asking {
+  clock: Clock;
+  fetch: Fetch;
+  /** The server is there. */
+  onAnswer?(): void;
+  signal: AbortSignal;
+}
+
 /**
  * Asks an openai-compatible server now and then whether it is there, with the key of that very server, so that its
  * circuit closes, and opens, without anybody waiting. Resolves when the signal aborts.
  */
 export async function probeRegularly(
   upstream: Upstream,
-  deps: { breaker: CircuitBreaker; clock: Clock; random: () => number; fetch: Fetch; signal: AbortSignal },
+  deps: Asking & { breaker: CircuitBreaker; random: () => number },
 ): Promise<void> {
   const { breaker, clock, random, signal } = deps;
   while (!signal.aborted) {
@@ -25,14 +33,12 @@ export async function probeRegularly(
   }
 }
 
-async function probeOnce(
-  upstream: Upstream,
-  deps: { permit: Permit; clock: Clock; fetch: Fetch; signal: AbortSignal },
-): Promise<void> {
+async function probeOnce(upstream: Upstream, deps: Asking & { permit: Permit }): Promise<void> {
   const { permit, fetch } = deps;
   try {
     await within(TIMEOUT_MS, deps, (signal) => probe(upstream, { fetch, signal }));
     permit.succeed();
+    deps.onAnswer?.();
   } catch {
     if (deps.signal.aborted) permit.release();
     else permit.fail();

@@ -74,7 +74,10 @@ test('with nothing configured local servers are asked once, and the demo model a
 test('nothing is probed on this machine when something is configured', async () => {
   const { models, asked } = setUp({ environment: { ANTHROPIC_API_KEY: 'a' } });
   await models.start();
-  assert.deepEqual([asked, models.current().modelId, models.notices()], [[], 'claude-sonnet-5-5', []]);
+  assert.deepEqual(
+    [asked, models.current().modelId],
+    [['https://api.anthropic.com/v1/models/claude-sonnet-5-5 no key'], 'claude-sonnet-5-5'], // its key has a header of its own
+  );
 });
 
 test('a server’s model is known after the start, and is asked for once', async () => {
@@ -125,6 +128,34 @@ test('a missing key is a notice, and an error that names the variable without as
   assert.deepEqual([models.notices(), asked], [['The model openai needs a key, but OPENAI_API_KEY is not set.'], []]);
 });
 
+test('a server that does not answer is a notice from the start until it does', async () => {
+  const { models, server, clock } = setUp(lab);
+  server.answers = 'nothing';
+  await models.start();
+  assert.match(models.notices()[0] ?? '', /^Could not reach openai-compatible at http:\/\/lab:8000\/v1 /);
+  const stop = new AbortController();
+  const running = models.run(stop.signal);
+  server.answers = 'models';
+  await clock.advance(120_000);
+  assert.deepEqual(models.notices(), []);
+  stop.abort();
+  await running;
+});
+
+test('a hosted provider is asked at the start, beside it, whether it takes the key and has the model', async () => {
+  const refusals: [number, RegExp][] = [
+    [401, /^openai refused the key from OPENAI_API_KEY \(401\)\.$/],
+    [404, /^openai answered 404/],
+  ];
+  for (const [status, expected] of refusals) {
+    const fetch: Fetch = async () => Response.json({ error: { message: 'no such thing' } }, { status });
+    const { models } = setUp({ environment: { OPENAI_API_KEY: 'k' }, fetch });
+    await models.start();
+    await new Promise(setImmediate);
+    assert.match(models.notices()[0] ?? '', expected);
+  }
+});
+
 test('a refused key is a notice from the start and leaves the backend up', async () => {
   const { models, server } = setUp(lab);
   server.answers = 401;
@@ -172,10 +203,11 @@ test('a server that is first used while the daemon runs is probed too; hosted pr
   const config = { models: { lab: { provider: 'openai-compatible' as const, baseUrl: URL_OF_LAB } } };
   const { models, clock, asked } = setUp({ config, model: 'anthropic', environment: { ANTHROPIC_API_KEY: 'a' } });
   await models.start();
+  const atStart = asked.splice(0);
   const abort = new AbortController();
   const running = models.run(abort.signal);
   await clock.advance(60_000);
-  assert.deepEqual(asked, []);
+  assert.deepEqual([atStart.length, asked], [1, []]);
   await models.resolve('lab');
   await clock.advance(30_000);
   assert.deepEqual(asked, [`${URL_OF_LAB}/models no key`, `${URL_OF_LAB}/models no key`]);

@@ -6,6 +6,7 @@ import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { createDemoModel } from './demo/demo-model.ts';
 import { findLocalServer, within } from './discovery.ts';
 import type { BackendHealth, Model, Models, ProviderError } from './model.ts';
+import { checkModel } from './model-check.ts';
 import {
   chooseDefault,
   chooseModel,
@@ -89,6 +90,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
       }
       byDefault = choice ?? DEMO;
       const wanted = byDefault;
+      void backends.check(wanted);
       await within(START_MS, { ...tools, signal: new AbortController().signal }, () => resolve(wanted)).catch(() =>
         log.info({ provider: wanted.provider }, 'the model is still being described'),
       );
@@ -127,7 +129,8 @@ const backendKey = ({ provider, baseUrl }: ModelChoice) => `${provider} ${baseUr
 interface Backend {
   breaker: CircuitBreaker;
   choice: ModelChoice;
-  refusal?: string | undefined;
+  /** What a person should know: the key is refused, the server does not answer. Until an answer comes. */
+  problem?: string | undefined;
 }
 
 /** One backend per provider and base URL: its breaker, its probe, and what a person should know of its key. */
@@ -138,8 +141,14 @@ function createBackends(
   const backends = new Map<string, Backend>();
   let running: AbortSignal | undefined;
 
-  const watch = ({ choice, breaker }: Backend, signal: AbortSignal) =>
-    choice.provider === 'openai-compatible' ? probeRegularly(choice, { ...deps, breaker, signal }) : undefined;
+  const watch = (backend: Backend, signal: AbortSignal) => {
+    const { choice, breaker } = backend;
+    if (choice.provider !== 'openai-compatible') return undefined;
+    const onAnswer = () => {
+      backend.problem = undefined;
+    };
+    return probeRegularly(choice, { ...deps, breaker, onAnswer, signal });
+  };
 
   const open = (choice: ModelChoice): Backend => {
     const key = backendKey(choice);
@@ -161,16 +170,27 @@ function createBackends(
     of(choice: ModelChoice) {
       const backend = open(choice);
       const onOutcome = (error: ProviderError | undefined) => {
-        if (error === undefined) backend.refusal = undefined;
-        if (error?.kind === 'unauthorized') backend.refusal = error.message;
+        if (error === undefined) backend.problem = undefined;
+        if (error?.kind === 'unauthorized' || error?.kind === 'unreachable') backend.problem = error.message;
       };
       return { breaker: backend.breaker, onOutcome };
+    },
+    /** Whether a hosted provider takes the key and has the model; others are described anyway. Never rejects. */
+    async check(choice: ModelChoice): Promise<void> {
+      if (choice.apiKey === undefined || choice.provider === 'openai-compatible') return;
+      try {
+        await checkModel(choice, { ...deps, signal: new AbortController().signal });
+      } catch (error) {
+        const { kind, message } = toProviderError(error, choice, 'connect');
+        open(choice).problem = message;
+        deps.log.warn({ provider: choice.provider, kind }, 'the model cannot be used as it is');
+      }
     },
     health(key: string): BackendHealth {
       const circuitState = backends.get(key)?.breaker.state() ?? 'closed';
       return { status: circuitState === 'closed' ? 'up' : 'down', circuitState };
     },
-    notices: () => [...backends.values()].flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal])),
+    notices: () => [...backends.values()].flatMap(({ problem }) => problem ?? []),
     async run(signal: AbortSignal) {
       running = signal;
       await Promise.all([...backends.values()].map((backend) => watch(backend, signal)));
