@@ -18,7 +18,7 @@ export async function readDaemonFile(home: string): Promise<DaemonFile | undefin
   try {
     return DaemonFile.safeParse(JSON.parse(await readFile(fileIn(home), 'utf8'))).data;
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+    if (NOT_THERE.some((code) => hasCode(error, code)) || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
@@ -40,3 +40,6 @@ export async function removeDaemonFile(home: string, pid: number): Promise<void>
 }
 
 const fileIn = (home: string) => path.join(home, 'daemon.json');
+
+/** Also where the home is no folder. */
+const NOT_THERE = ['ENOENT', 'ENOTDIR'];
