@@ -19,6 +19,9 @@ const { values } = parseArgs({
   },
 });
 
+// Whoever interrupts it must not leave servers behind: they end when this process exits in order.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 const rows = chosen(values.only);
 if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
 else await run();
