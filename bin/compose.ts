@@ -130,6 +130,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { clock, log, host } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
+  const startNotices = [...store.notices];
   const url = () => urlOf({ ...address, publicUrl: options.config.server.publicUrl });
   const models = createModels({ ...options, model: options.model });
   await asStartError(() => models.start());
@@ -137,7 +138,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { runner, ...tools } = await createAgentParts(options, { store, live });
   const workdirs = workdirPolicyOf(options);
   const workdir = await asStartError(() => resolveWorkdir(workdirs));
-  const auth = await createAuth(options, { store, baseUrl: url });
+  const auth = await createAuth(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
   const clients = clientPolicies(options, address);
   const gateway = createGateway({
     ...options,
@@ -146,6 +147,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     store,
     storePath: path.join(options.home, 'headgate.db'),
     lastAliveMs: store.lastAliveMs,
+    startNotices,
     models,
     ...tools,
     killLeftover: (process) => runner.killLeftover(process),
@@ -162,14 +164,8 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const server = createHttp(options, { gateway, ...clients, ...auth, closing: stopping.signal });
   address.port = await listen(server, address);
   const background = runInBackground({
-    clock,
-    log,
-    live,
+    ...{ clock, log, live, gateway, models, store, auth },
     outputs: outputsOf(options.home),
-    gateway,
-    models,
-    store,
-    auth,
     signal: stopping.signal,
   });
   const shutdown = once(async (reason: string) => {
@@ -186,7 +182,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     port: address.port,
     model: models.current(),
     workdir,
-    notices: models.notices(),
+    notices: [...startNotices, ...models.notices()],
     notSandboxed: tools.notSandboxed,
     loginLink: () => auth.link(),
     shutdown,
@@ -205,9 +201,15 @@ const workdirPolicyOf = ({ home, userHome, workdir, config }: DaemonOptions): Wo
   standard: workdir ?? config.workdir ?? path.join(home, 'workspace'),
 });
 
-async function createAuth(options: DaemonOptions, { store, baseUrl }: { store: SqliteStore; baseUrl(): string }) {
+interface AuthParts {
+  store: SqliteStore;
+  baseUrl(): string;
+  onNotice(notice: string): void;
+}
+
+async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: AuthParts) {
   const { home, ids, clock } = options;
-  const key = await asStartError(() => openSigningKey(options));
+  const key = await asStartError(() => openSigningKey({ ...options, onNotice }));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const sessions = await openLoginSessions({ store, key, clock, ids });
   const tokens = await openApiTokens({ store, clock, ids, log: options.log });

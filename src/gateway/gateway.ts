@@ -66,6 +66,8 @@ export interface GatewayDeps {
   /** For people who ask where sessions are kept. */
   storePath: string;
   lastAliveMs: number | undefined;
+  /** What a person should know of this start: files that were damaged. */
+  startNotices: readonly string[];
   models: Models;
   nodes: Nodes;
   toolbox: Toolbox;

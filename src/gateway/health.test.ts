@@ -18,6 +18,7 @@ function setUp() {
       health: () => ({ ...backend }),
       notices: () => [...notices],
     },
+    startNotices: ['a file was damaged'],
     store: { health: () => ({ ...store }) },
     notSandboxed: undefined,
     live: { maxWorkstreams: 50 },
@@ -46,6 +47,7 @@ test('the daemon is degraded while its model or its disk is', () => {
   store.status = 'degraded';
   assert.equal(status(), 'degraded');
   assert.deepEqual(health.summary().sandbox, { active: true });
+  assert.deepEqual(health.summary().notices, ['a file was damaged']);
   assert.deepEqual(health.summary().workstreams, {
     total: 3,
     idle: 2,

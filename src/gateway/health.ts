@@ -12,6 +12,8 @@ export interface HealthDeps {
     health(): BackendHealth;
     notices(): string[];
   };
+  /** What a person should know of this start. */
+  startNotices: readonly string[];
   store: { health(): { status: 'ok' | 'degraded'; reason?: string } };
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
@@ -41,7 +43,7 @@ export class Health {
   }
 
   summary(): HealthSummary {
-    const { version, nodeId, models, store, notSandboxed, live, clock } = this.#deps;
+    const { version, nodeId, models, startNotices, store, notSandboxed, live, clock } = this.#deps;
     const begunMs = clock.monotonic();
     const backend = models.health();
     const stored = store.health();
@@ -61,7 +63,7 @@ export class Health {
       backend,
       store: stored,
       sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },
-      notices: models.notices(),
+      notices: [...startNotices, ...models.notices()],
     };
   }
 

@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Low } from 'lowdb';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
@@ -9,7 +9,13 @@ import { jsonDocument } from '../store/json-document.ts';
 
 const MIN_SECRET_BYTES = 32;
 /** Others may keep secrets of this machine in the same file. */
-const Secrets = z.looseObject({ jwt_secret: z.string().optional() });
+const Secrets = z.looseObject({
+  jwt_secret: z
+    .string()
+    .regex(/^([0-9a-f]{2})+$/)
+    .min(2 * MIN_SECRET_BYTES)
+    .optional(),
+});
 type Secrets = z.infer<typeof Secrets>;
 
 interface SigningKeyDeps {
@@ -17,12 +23,31 @@ interface SigningKeyDeps {
   ids: Pick<Ids, 'secret'>;
   clock: Clock;
   log: Log;
+  /** Is told what a person should know of a file that was damaged. */
+  onNotice?(notice: string): void;
 }
 
-/** The HS256 key that signs login sessions, made at the first start. Imported once: that halves the cost of a check. */
-export async function openSigningKey({ home, ids, clock, log }: SigningKeyDeps): Promise<webcrypto.CryptoKey> {
+/**
+ * The HS256 key that signs login sessions, made at the first start, and anew when nothing tells it any more. Imported once: that halves the cost of a check.
+ */
+export async function openSigningKey({
+  home,
+  ids,
+  clock,
+  log,
+  onNotice,
+}: SigningKeyDeps): Promise<webcrypto.CryptoKey> {
   const path = join(home, 'secrets.json');
-  const document = jsonDocument<Secrets>({ path, parse: (value) => Secrets.parse(value), clock, log });
+  const document = jsonDocument<Secrets>({
+    path,
+    parse: (value) => Secrets.parse(value),
+    clock,
+    log,
+    onSetAside: (aside) =>
+      onNotice?.(
+        `${basename(path)} was damaged. It is kept as ${basename(aside)}; whoever was logged in may have to log in again.`,
+      ),
+  });
   const secrets = new Low<Secrets>(document, {});
   await secrets.read();
   if (secrets.data.jwt_secret === undefined) {
@@ -30,15 +55,10 @@ export async function openSigningKey({ home, ids, clock, log }: SigningKeyDeps):
       data.jwt_secret = ids.secret(MIN_SECRET_BYTES);
     });
   }
-  return importKey(secrets.data.jwt_secret ?? '', path);
+  return importKey(secrets.data.jwt_secret ?? '');
 }
 
-async function importKey(hex: string, path: string): Promise<webcrypto.CryptoKey> {
-  if (!/^([0-9a-f]{2})+$/.test(hex) || hex.length < 2 * MIN_SECRET_BYTES) {
-    throw new Error(
-      `jwt_secret in ${path} must be at least ${MIN_SECRET_BYTES} bytes as hex; remove it to get a new one`,
-    );
-  }
+function importKey(hex: string): Promise<webcrypto.CryptoKey> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   return webcrypto.subtle.importKey('raw', Buffer.from(hex, 'hex'), algorithm, false, ['sign', 'verify']);
 }

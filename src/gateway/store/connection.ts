@@ -27,6 +27,11 @@ export function openConnection(path: string, maxStatements = 256): Connection {
   return toConnection(database, maxStatements);
 }
 
+/** A connection that changes nothing of the database and its log, not even when it is closed. */
+export function openReadingConnection(path: string): Connection {
+  return toConnection(new DatabaseSync(path, { timeout: 5_000, readOnly: true }), 16);
+}
+
 function toConnection(database: DatabaseSync, maxStatements: number): Connection {
   const cache = new Map<string, Prepared>();
   const prepare = (sql: string): Prepared => {

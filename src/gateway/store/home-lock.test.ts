@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +31,21 @@ test('another process holds the lock until it is killed', async () => {
   await once(child, 'exit');
   lockHome(home.path).release();
 });
+
+for (const [title, content] of [
+  ['is empty', ''],
+  ['holds a few bytes', 'no lock'],
+  ['holds pages of garbage', 'no lock '.repeat(2_000)],
+] as const) {
+  test(`a lock file that ${title} locks as any other`, () => {
+    using home = tempDir();
+    writeFileSync(join(home.path, 'daemon.lock'), content);
+    const lock = lockHome(home.path);
+    assert.throws(() => lockHome(home.path), /Another Headgate daemon/);
+    lock.release();
+    lockHome(home.path).release();
+  });
+}
 
 test('a home that cannot be written to is named', () => {
   using home = tempDir();

@@ -1,3 +1,4 @@
+import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf } from './sqlite-errors.ts';
@@ -14,20 +15,28 @@ export interface HomeLock {
  */
 export function lockHome(homeDir: string): HomeLock {
   const path = join(homeDir, 'daemon.lock');
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path, { timeout: 0 });
+    return lockFile(path);
+  } catch (error) {
+    if (faultOf(error) !== 'damaged') throw new Error(messageOf(error, homeDir), { cause: error });
+  }
+  // It holds nothing. Emptied, not removed: whoever else finds it so has to lock the same file.
+  truncateSync(path);
+  return lockHome(homeDir);
+}
+
+function lockFile(path: string): HomeLock {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  const release = () => {
+    if (database.isOpen) database.close();
+  };
+  try {
     database.exec('begin exclusive');
   } catch (error) {
-    if (database?.isOpen) database.close();
-    throw new Error(messageOf(error, homeDir), { cause: error });
+    release();
+    throw error;
   }
-  const held = database;
-  return {
-    release() {
-      if (held.isOpen) held.close();
-    },
-  };
+  return { release };
 }
 
 function messageOf(error: unknown, homeDir: string): string {

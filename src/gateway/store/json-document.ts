@@ -11,13 +11,15 @@ interface JsonDocumentOptions<T> {
   parse(value: unknown): T;
   clock: Clock;
   log: Log;
+  /** Hears under which name a file that cannot be understood was kept. */
+  onSetAside?(aside: string): void;
 }
 
 /**
  * A small JSON file of this machine as a lowdb adapter: 0600, replaced as a whole, the version before kept as `.bak`. A
  * file that cannot be understood is set aside and reported; then the `.bak` counts, or nothing.
  */
-export function jsonDocument<T>({ path, parse, clock, log }: JsonDocumentOptions<T>): Adapter<T> {
+export function jsonDocument<T>({ path, parse, clock, log, onSetAside }: JsonDocumentOptions<T>): Adapter<T> {
   const load = async (from: string): Promise<T | null> => {
     const text = await readPrivateFile(from);
     if (text === undefined) return null;
@@ -27,6 +29,7 @@ export function jsonDocument<T>({ path, parse, clock, log }: JsonDocumentOptions
       const aside = `${from}.corrupt-${clock.now()}`;
       await rename(from, aside);
       log.error({ path: from, aside }, 'a file could not be understood and was set aside');
+      onSetAside?.(aside);
       return null;
     }
   };

@@ -30,6 +30,8 @@ export interface SqliteStore extends Store, AsyncDisposable {
   readonly openedAfterUncleanPowerLoss: boolean;
   /** Where a damaged file was put at this start. */
   readonly setAside: string | undefined;
+  /** What this start found damaged, for a person. */
+  readonly notices: readonly string[];
   /** Removes the events up to and including an offset. Never pass the last one: the log would forget where it was. */
   dropPrefix(wsId: string, through: number): Promise<void>;
 }
@@ -51,13 +53,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const opened = openUndamaged(path, {
     clock,
     log,
-    prepare(connection) {
+    prepare(connection, { hasLostCommits }) {
       migrate(connection, { path, log });
       connection.run(`pragma synchronous = ${durability}`);
       connection.run('pragma wal_autocheckpoint = 0');
       connection.run(`pragma journal_size_limit = ${maxWalBytes}`); // a log that grew beyond is cut when it starts anew
       connection.run('pragma cache_size = -16384'); // KiB
-      return claimIdentity(connection, options);
+      return claimIdentity(connection, { ...options, hasLostCommits });
     },
   });
   const { connection, prepared: identity } = opened;
@@ -92,7 +94,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     ...storeOver({ connection, heads, queue, reading: readingFor(health) }),
     ...identity,
-    setAside: opened.setAside,
+    setAside: opened.damage.setAside,
+    notices: opened.damage.notices,
     health: () => health.status(),
     close,
     [Symbol.asyncDispose]: close,

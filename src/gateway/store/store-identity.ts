@@ -9,16 +9,20 @@ export interface StoreIdentity {
   openedAfterUncleanPowerLoss: boolean;
 }
 
+interface Claim {
+  bootId: string;
+  durability: 'normal' | 'full';
+  /** As the files themselves have shown. */
+  hasLostCommits: boolean;
+}
+
 /** Reads the identity and marks the store as in use; renews the epoch when the logs may have lost their ends. */
-export function claimIdentity(
-  connection: Connection,
-  { bootId, durability }: { bootId: string; durability: 'normal' | 'full' },
-): StoreIdentity {
+export function claimIdentity(connection: Connection, { bootId, durability, hasLostCommits }: Claim): StoreIdentity {
   const meta = readMeta(connection);
   const openedAfterUncleanPowerLoss =
     meta.has('boot_id') && meta.get('boot_id') !== bootId && meta.get('clean_stop') !== '1';
   // What counts is how the writes before the loss were made.
-  const lost = openedAfterUncleanPowerLoss && meta.get('durability') !== 'full';
+  const lost = hasLostCommits || (openedAfterUncleanPowerLoss && meta.get('durability') !== 'full');
   const kept = lost ? undefined : meta.get('epoch');
   const epoch = kept ?? nanoid(12);
   writeMeta(connection, { epoch, boot_id: bootId, clean_stop: '0', durability });

@@ -187,6 +187,7 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
     store,
     storePath: '/home/ada/.headgate/headgate.db',
     lastAliveMs: store.lastAliveMs,
+    startNotices: [],
     toolbox: createToolbox([look, touch]),
     notSandboxed: undefined,
     killLeftover: async () => undefined,
