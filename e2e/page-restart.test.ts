@@ -5,7 +5,7 @@ import { after, type TestContext, test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from './browser.ts';
 import { startDaemon } from './daemon.ts';
 import { startScriptedModel } from './scripted-model.ts';
-import { callTools, say, stall } from './scripted-steps.ts';
+import { callTools, fail, say, stall } from './scripted-steps.ts';
 
 const model = await startScriptedModel();
 const daemon = await startDaemon({ model: model.url });
@@ -103,3 +103,35 @@ for (const { name, press, ran, settled } of [
     assert.equal(await contentOf(file), ran);
   });
 }
+
+test('a reload and a restart show what the page showed: why a run failed, what was decided and with which words, what commands said', async (t) => {
+  const page = await visitForKill(t, 'told');
+  model.when('deny me', bash('echo no'), say('As you wish.'));
+  model.when('allow me', bash('echo yes'), say('It ran.'));
+  model.when('fail me', fail(400));
+  await send(page, 'deny me');
+  await button(page, 'Deny…').click();
+  await page.getByLabel('What should it do instead? (optional)').fill('use a branch');
+  await page.keyboard.press('Enter');
+  await page.locator('.answer', { hasText: 'As you wish.' }).waitFor();
+  await send(page, 'allow me');
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'It ran.' }).waitFor();
+  await send(page, '/nmae');
+  await page.locator('.note.info', { hasText: 'Did you mean /name?' }).waitFor();
+  await send(page, 'fail me');
+  await page.locator('.note.error', { hasText: 'answered 400' }).waitFor();
+  await state(page, 'error');
+  const shown = await blocksOf(page);
+  assert.equal(shown.filter((block) => block.startsWith('Denied: bash')).length, 1);
+  await page.reload();
+  await page.locator('.note.error').waitFor();
+  assert.deepEqual(await blocksOf(page), shown);
+  await daemon.kill9();
+  await page.locator('.banner', { hasText: 'Disconnected' }).waitFor();
+  await daemon.restart();
+  await page.locator('.link-open').waitFor();
+  await page.reload();
+  await page.locator('.note.error').waitFor();
+  assert.deepEqual(await blocksOf(page), shown);
+});

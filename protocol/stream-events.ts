@@ -63,6 +63,30 @@ export const HistoryMessage = z
   .meta({ id: 'HistoryMessage' });
 export type HistoryMessage = z.infer<typeof HistoryMessage>;
 
+const told = { after_seq: z.int().min(0), created_ms: z.int().min(0) };
+
+/** What stands between the messages of a conversation and is none: it follows message `after_seq` (0: the beginning). */
+export const HistoryNote = z
+  .discriminatedUnion('kind', [
+    z.object({ ...told, kind: z.literal('info'), message: z.string() }),
+    z.object({ ...told, kind: z.literal('error'), message: z.string() }),
+    z.object({
+      ...told,
+      kind: z.literal('decision'),
+      approval_id: z.string(),
+      question: z.enum(['tools', 'outcome']),
+      /** What was asked about. */
+      calls: z.array(z.object({ call_id: z.string(), name: z.string() })),
+      approved: z.boolean(),
+      always: z.boolean(),
+      feedback: z.string(),
+      /** A principal, or `timeout` or `cancel`. */
+      by: z.string(),
+    }),
+  ])
+  .meta({ id: 'HistoryNote' });
+export type HistoryNote = z.infer<typeof HistoryNote>;
+
 /** How a run ended; on the `ws_state` that ends it. */
 export const RunOutcome = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty } from '../frames.ts';
-import { HistoryMessage, StatusRecord, WorkstreamState } from '../stream-events.ts';
+import { HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
 
 const Count = z.int().min(0);
@@ -47,6 +47,8 @@ export const WorkstreamSnapshot = z
     messages: z.array(HistoryMessage),
     /** Older messages exist: `workstream.history` with `before` = the first `seq`. */
     truncated: z.boolean(),
+    /** What stands between these messages, oldest first; absent when nothing does. */
+    notes: z.array(HistoryNote).optional(),
     pendingApprovals: z.array(Approval),
     status: StatusRecord.optional(),
   })
@@ -119,14 +121,19 @@ export const workstreamContracts = {
     result: z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }).meta({ id: 'WorkstreamGetResult' }),
   }),
   'workstream.history': contract({
-    summary: 'A page of stored messages, oldest first, ending before `before`.',
+    summary: 'A page of stored messages, and the notes between them, oldest first, ending before `before`.',
     scope: 'read',
     weight: 3,
     params: z
       .strictObject({ wsId: WsId, before: Count.optional(), limit: z.int().min(1).max(500).optional() })
       .meta({ id: 'WorkstreamHistoryParams' }),
     result: z
-      .strictObject({ messages: z.array(HistoryMessage), truncated: z.boolean() })
+      .strictObject({
+        messages: z.array(HistoryMessage),
+        truncated: z.boolean(),
+        /** What stands between these messages, oldest first; absent when nothing does. */
+        notes: z.array(HistoryNote).optional(),
+      })
       .meta({ id: 'WorkstreamHistoryResult' }),
   }),
   'workstream.update': contract({

@@ -54,6 +54,7 @@ import { createSystemEvents } from './wake/system-events.ts';
 import { Approvals } from './workstreams/approvals.ts';
 import { Commands } from './workstreams/commands.ts';
 import { createMessages } from './workstreams/history.ts';
+import { createNotes } from './workstreams/notes.ts';
 import { recoverRuns, restoreState } from './workstreams/recovery.ts';
 import { Runs } from './workstreams/runs.ts';
 import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
@@ -167,6 +168,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
   const { store, models, clock, ids, log } = deps;
   const events = new EventLog({ store, log });
   const messages = createMessages(store);
+  const notes = createNotes(store);
   const unseenEnds = new UnseenEnds({ clock, events });
   const agentEvents = new AgentEvents({
     events,
@@ -197,7 +199,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
     },
   });
   const { channels, outbox } = createWayOut(deps, workstreams);
-  const snapshots = createSnapshots({ messages, events });
+  const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
   const systemEvents = createSystemEvents({ store, clock });
   const runs = new Runs({ store, ids, queued: systemEvents });
@@ -205,6 +207,7 @@ function createParts(deps: GatewayDeps, around: { broadcast: Broadcast; metrics:
   return {
     events,
     messages,
+    notes,
     workstreams,
     snapshots,
     streams,

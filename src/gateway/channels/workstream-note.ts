@@ -27,7 +27,7 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
       const at = { wsId: data.wsId, runId: null, nowMs: clock.now() };
       await store.commit({
         statements: insertMessage(at, { role: 'user', content: note }),
-        events: { wsId: data.wsId, events: [{ type: 'info', message: note }] },
+        events: { wsId: data.wsId, events: [{ type: 'info', message: note }], inMessages: true },
       });
       data.messageCount += 1;
       workstream.forgetContext();

@@ -7,6 +7,7 @@ import type { WorkstreamTable } from '../store/schema.ts';
 import type { Approvals } from '../workstreams/approvals.ts';
 import type { Commands } from '../workstreams/commands.ts';
 import { type Messages, toHistory } from '../workstreams/history.ts';
+import type { Notes } from '../workstreams/notes.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
@@ -23,6 +24,7 @@ interface WorkstreamMethodDeps {
   snapshots: Snapshots;
   saved: SavedWorkstreams;
   messages: Messages;
+  notes: Notes;
   events: EventLog;
 }
 
@@ -130,12 +132,14 @@ type Created = Awaited<ReturnType<Handled<'workstream.create'>>>;
 async function page(
   { data }: Workstream,
   { before, limit = PAGE }: { before: number | undefined; limit: number | undefined },
-  { messages }: WorkstreamMethodDeps,
+  { messages, notes }: WorkstreamMethodDeps,
 ) {
   const upTo = before === undefined ? data.messageCount : before - 1;
   const stored = await messages.page(data.wsId, { after: data.contextAfterSeq, upTo, limit });
   const first = stored[0]?.seq ?? data.contextAfterSeq + 1;
-  return { messages: toHistory(stored), truncated: first > data.contextAfterSeq + 1 };
+  const truncated = first > data.contextAfterSeq + 1;
+  const told = await notes.page(data.wsId, { from: truncated ? first : data.contextAfterSeq, upTo });
+  return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
 }
 
 async function send(

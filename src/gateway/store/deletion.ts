@@ -23,7 +23,7 @@ export const markDeleted = (wsId: string): Statement =>
 
 /** Removes all rows of a workstream that was marked, batch by batch, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
-  for (const remove of [removeMessages, removeEvents, removeRuns]) {
+  for (const remove of [removeMessages, removeNotes, removeEvents, removeRuns]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
       await store.commit({ statements });
       await nextTurn();
@@ -48,6 +48,14 @@ const removeMessages: Remove = async ({ db }, wsId) => {
   const last = end.at(-1)?.seq;
   if (last === undefined) return [];
   return [statementOf(build.deleteFrom('messages').where('ws_id', '=', wsId).where('seq', '<=', last))];
+};
+
+const removeNotes: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('notes').select('after_seq').where('ws_id', '=', wsId).orderBy('after_seq');
+  const end = await ofWorkstream.limit(BATCH).execute();
+  const last = end.at(-1)?.after_seq;
+  if (last === undefined) return [];
+  return [statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '<=', last))];
 };
 
 const removeEvents: Remove = async ({ db }, wsId) => {

@@ -6,9 +6,9 @@ import type { StoredEvent, Unit } from './store.ts';
 export interface GroupLog {
   /**
    * Encodes a unit's events, which may throw, and gives back the step that appends them, which may not. The step
-   * answers the last event's offset, or 0 without events.
+   * answers the offset of each event.
    */
-  prepare(unit: Unit): () => number;
+  prepare(unit: Unit): () => number[];
   appended(): Map<string, StoredEvent[]>;
 }
 
@@ -22,15 +22,14 @@ export function createGroupLog(lastOffset: (wsId: string) => number): GroupLog {
   return {
     prepare(unit) {
       const { events } = unit;
-      if (!events || events.events.length === 0) return () => 0;
+      if (!events) return () => [];
       const alone = !unit.statements?.length;
       const entries = events.events.map((event) => toEntry(event, alone));
       const last = lastOffset(events.wsId);
       return () => {
         const log = logs.get(events.wsId) ?? [];
-        logs.set(events.wsId, log);
-        for (const entry of entries) append(log, entry, last);
-        return log.at(-1)?.offset ?? 0;
+        if (entries.length > 0) logs.set(events.wsId, log);
+        return entries.map((entry) => append(log, entry, last));
       };
     },
     appended() {
@@ -45,11 +44,16 @@ function toEntry(event: StreamEvent, alone: boolean): Entry {
   return alone && isDelta(event) ? { delta: event } : { json: JSON.stringify(event) };
 }
 
-function append(log: PlacedEntry[], entry: Entry, last: number): void {
+function append(log: PlacedEntry[], entry: Entry, last: number): number {
   const newest = log.at(-1);
   const merged = newest && 'delta' in newest && 'delta' in entry ? mergeDeltas(newest.delta, entry.delta) : undefined;
-  if (newest && 'delta' in newest && merged) newest.delta = merged;
-  else log.push({ ...entry, offset: last + log.length + 1 });
+  if (newest && 'delta' in newest && merged) {
+    newest.delta = merged;
+    return newest.offset;
+  }
+  const offset = last + log.length + 1;
+  log.push({ ...entry, offset });
+  return offset;
 }
 
 function toStored(entry: PlacedEntry): StoredEvent {

@@ -9,7 +9,7 @@ import { createLogHeads } from './log-heads.ts';
 import { migrate } from './migrations.ts';
 import type { Unit } from './store.ts';
 
-const event: Unit = { events: { wsId: 'a', events: [{ type: 'info', message: '1' }] } };
+const event: Unit = { events: { wsId: 'a', events: [{ type: 'thinking_start' }] } };
 const statement = { sql: "delete from meta where key = 'none'", parameters: [] };
 
 test('a group is one transaction, and only units with statements have a savepoint', (t) => {
@@ -64,6 +64,16 @@ test('a group with a durable unit is synced, and the next one is not', (t) => {
   assert.deepEqual(connection.all('pragma synchronous'), [{ synchronous: 1 }]);
 });
 
+test('what people are told is kept as a note, unless a message tells it', (t) => {
+  const { write, ran } = openWriter(t);
+  const told = { wsId: 'a', events: [{ type: 'info', message: '1' }] } as const;
+  write([{ events: told }, { events: { ...told, inMessages: true } }, event]);
+  assert.deepEqual(
+    ran.filter((sql) => sql.startsWith('insert')),
+    ['insert into notes', 'insert into events', 'insert into events', 'insert into events'],
+  );
+});
+
 test('a commit that fails leaves no transaction open and no offset used', (t) => {
   const { write, connection, failNext } = openWriter(t);
   write([event]);
@@ -95,7 +105,7 @@ function openWriter(t: { after(fn: () => void): void }) {
         failing = undefined;
         throw new Error(`broken ${sql}`);
       }
-      ran.push(sql.replace(/ \(.*/, ''));
+      ran.push(sql.replace(/ \([\s\S]*/, ''));
       return connection.run(sql, parameters);
     },
   };

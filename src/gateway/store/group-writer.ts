@@ -1,3 +1,4 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Connection } from './connection.ts';
 import { createGroupLog, type GroupLog } from './group-log.ts';
@@ -56,7 +57,12 @@ function writeUnits(
   { units, heads, nowMs }: { units: readonly Unit[]; heads: LogHeads; nowMs: number },
 ): GroupResult {
   const log = createGroupLog((wsId) => heads.bounds(wsId).last);
-  const outcomes = units.map((unit) => writeUnit(connection, unit, log));
+  const outcomes = units.map((unit): UnitOutcome => {
+    const written = writeUnit(connection, unit, log);
+    if (written.kind === 'refused') return written;
+    if (unit.events) keepNotes(connection, unit.events, { ...written, nowMs });
+    return { kind: 'done', offset: written.offsets.at(-1) ?? 0 };
+  });
   const appended = log.appended();
   let walBytes = PAGE_BYTES * (2 + units.length);
   for (const [wsId, events] of appended) {
@@ -68,15 +74,18 @@ function writeUnits(
   return { outcomes, appended, walBytes };
 }
 
+/** The offsets are those of the unit's events. */
+type WrittenUnit = { kind: 'done'; offsets: readonly number[] } | Extract<UnitOutcome, { kind: 'refused' }>;
+
 /** A unit's own savepoint keeps its failure from its neighbours; a full disk concerns them all and is thrown. */
-function writeUnit(connection: Connection, unit: Unit, log: GroupLog): UnitOutcome {
+function writeUnit(connection: Connection, unit: Unit, log: GroupLog): WrittenUnit {
   const { statements = [] } = unit;
   if (statements.length > 0) connection.run('savepoint unit');
   try {
     const append = log.prepare(unit);
     for (const statement of statements) runStatement(connection, statement);
     if (statements.length > 0) connection.run('release unit');
-    return { kind: 'done', offset: append() };
+    return { kind: 'done', offsets: append() };
   } catch (error) {
     const fault = error instanceof UnitRefused ? 'taken' : faultOf(error);
     if (fault !== 'taken' && fault !== 'other') throw error;
@@ -87,6 +96,22 @@ function writeUnit(connection: Connection, unit: Unit, log: GroupLog): UnitOutco
     return { kind: 'refused', error: toUnitError(error, fault) };
   }
 }
+
+/** What people read between the messages, and no message tells, is kept beside them. */
+function keepNotes(
+  connection: Connection,
+  { wsId, events, inMessages }: NonNullable<Unit['events']>,
+  { offsets, nowMs }: { offsets: readonly number[]; nowMs: number },
+): void {
+  if (inMessages) return;
+  for (const [index, event] of events.entries()) {
+    const offset = offsets[index];
+    if (offset !== undefined && isNote(event))
+      connection.run(INSERT_NOTE, [offset, JSON.stringify(event), nowMs, wsId]);
+  }
+}
+
+const isNote = ({ type }: StreamEvent) => type === 'info' || type === 'error' || type === 'approval_resolved';
 
 function runStatement(connection: Connection, { sql, parameters, expect }: Statement): void {
   const changed = connection.run(sql, parameters);
@@ -104,4 +129,6 @@ function toUnitError(error: unknown, fault: 'taken' | 'other'): Error {
 
 const PAGE_BYTES = 4096;
 const EVENT_OVERHEAD_BYTES = 64;
+const INSERT_NOTE = `insert into notes (ws_id, after_seq, "offset", body_json, created_ms)
+  select ws_id, message_count, ?, ?, ? from workstreams where ws_id = ?`;
 const INSERT_EVENT = 'insert into events (ws_id, "offset", body_json, created_ms) values (?, ?, ?, ?)';

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import { freeName } from './free-name.ts';
-import { apiTokens, keepLastRunStatus, nodes, outbox, tables } from './tables.ts';
+import { apiTokens, keepLastRunStatus, nodes, notes, outbox, tables } from './tables.ts';
 
 /** One step of the schema; versions count from 1 without gaps and are never changed once released. */
 export interface Migration {
@@ -15,6 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, statements: apiTokens },
   { version: 4, statements: outbox },
   { version: 5, statements: nodes },
+  { version: 6, statements: notes },
 ];
 
 /**

@@ -7,6 +7,7 @@ export interface Database {
   workstreams: WorkstreamTable;
   messages: MessageTable;
   events: EventTable;
+  notes: NoteTable;
   runs: RunTable;
   journal: JournalTable;
   approvals: ApprovalTable;
@@ -68,6 +69,18 @@ export interface MessageTable {
 export interface EventTable {
   ws_id: string;
   offset: number;
+  body_json: string;
+  created_ms: number;
+}
+
+/** An event that stays readable as long as the messages do. Primary key (ws_id, after_seq, offset). */
+export interface NoteTable {
+  ws_id: string;
+  /** The workstream's message count when it was told. */
+  after_seq: number;
+  /** Its place in the log; below 1 when it was copied from another workstream, which counts as before the log. */
+  offset: number;
+  /** The event. */
   body_json: string;
   created_ms: number;
 }

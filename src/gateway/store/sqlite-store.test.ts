@@ -137,6 +137,7 @@ test('every table of the schema exists with its columns', async () => {
       'messages',
       'meta',
       'nodes',
+      'notes',
       'outbox',
       'runs',
       'workstreams',

@@ -17,9 +17,16 @@ export interface Statement {
 export interface Unit {
   statements?: readonly Statement[];
   /** Appended to the workstream's log in this order; offsets are given at commit, dense per workstream. */
-  events?: { wsId: string; events: readonly StreamEvent[] };
+  events?: UnitEvents;
   /** Must precede an effect outside (a decision, a started tool): the group is synced to disk before it resolves. */
   durable?: boolean;
+}
+
+interface UnitEvents {
+  wsId: string;
+  events: readonly StreamEvent[];
+  /** What these tell is in the messages too: no notes are kept of them. */
+  inMessages?: true;
 }
 
 /** One event as it stands in a log. */

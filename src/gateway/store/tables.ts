@@ -111,3 +111,11 @@ export const nodes: readonly string[] = [
   `create unique index invocations_by_tool_call on invocations (tool_call)`,
   `create index invocations_by_deadline on invocations (deadline_ms)`,
 ];
+
+/** Schema version 6: what people were told between the messages, for as long as these are kept. */
+export const notes: readonly string[] = [
+  `create table notes (
+    ws_id text not null, after_seq bigint not null, "offset" bigint not null, body_json text not null,
+    created_ms bigint not null, primary key (ws_id, after_seq, "offset")
+  ) without rowid`,
+];

@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
+import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Messages, newestWithin, type StoredMessage, toHistory } from './history.ts';
 import { setWorkstream } from './run-rows.ts';
@@ -99,7 +100,7 @@ export class Commands {
   async #beginAfter(workstream: Workstream, after: number, shown: StreamEvent[], before: Statement[] = []) {
     const { data } = workstream;
     await this.#deps.store.commit({
-      statements: [...before, setWorkstream(data.wsId, { context_after_seq: after })],
+      statements: [...before, ...beginContext(data.wsId, after)],
       events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }, ...shown] },
     });
     data.contextAfterSeq = after;
@@ -150,10 +151,7 @@ export class Commands {
     const upTo = lastComplete(page) ?? after;
     const shown = newestWithin(toHistory(page.filter(({ seq }) => seq <= upTo)), SHOWN.chars);
     await store.commit({
-      statements: [
-        setWorkstream(data.wsId, { context_after_seq: boundary }),
-        ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId),
-      ],
+      statements: [...beginContext(data.wsId, boundary), ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId)],
       events: {
         wsId: data.wsId,
         events: [
@@ -175,6 +173,12 @@ export class Commands {
     await this.#deps.store.commit({ events: { wsId: data.wsId, events } });
   }
 }
+
+/** Notes that were told just before the beginning are not of what begins, and nobody can see them any more. */
+const beginContext = (wsId: string, after: number): Statement[] => [
+  setWorkstream(wsId, { context_after_seq: after }),
+  statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '=', after)),
+];
 
 function help(): string {
   const names = Object.keys(COMMANDS).filter(isCommandName);

@@ -4,6 +4,7 @@ import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Messages, newestWithin, toHistory } from './history.ts';
+import type { Notes } from './notes.ts';
 import type { Workstream } from './workstream.ts';
 
 interface Size {
@@ -23,7 +24,13 @@ export interface Snapshots {
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
 }
 
-export function createSnapshots({ messages, events }: { messages: Messages; events: EventLog }): Snapshots {
+interface SnapshotDeps {
+  messages: Messages;
+  notes: Notes;
+  events: EventLog;
+}
+
+export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snapshots {
   /** What `after` and `upTo` say belongs together: to be read in one go, when no commit is half taken in. */
   const placeOf = ({ data }: Workstream) => ({
     after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
@@ -51,7 +58,10 @@ export function createSnapshots({ messages, events }: { messages: Messages; even
       const status = data.status();
       const row = data.toRow();
       const { model } = data.settingsEvent();
+      const contextAfter = data.contextAfterSeq;
       const { messages: page, truncated } = await pageAt(workstream, upTo, FIRST_PAINT);
+      const from = truncated ? (page[0]?.seq ?? upTo) : contextAfter;
+      const told = await notes.page(data.wsId, { from, upTo, offset: after });
       return {
         cursor: formatCursor({ epoch: events.epoch, offset: after }),
         after,
@@ -61,6 +71,7 @@ export function createSnapshots({ messages, events }: { messages: Messages; even
           workdir: data.workdir,
           messages: page,
           truncated,
+          ...(told.length > 0 && { notes: told }),
           pendingApprovals: pending ? [pending] : [],
           ...(status && { status }),
         },

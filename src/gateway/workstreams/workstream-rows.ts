@@ -40,7 +40,7 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
 export const insertWorkstream = (row: WorkstreamTable): Statement =>
   statementOf(build.insertInto('workstreams').values(row), 1);
 
-/** Copies messages with `after` < seq ≤ `upTo` behind those that are there; `to`'s count grows with it. */
+/** Copies messages with `after` < seq ≤ `upTo`, and the notes between them, behind those that are there; `to`'s count grows with it. */
 export function copyMessages(from: { wsId: string; after: number; upTo: number }, to: string): Statement[] {
   const count = from.upTo - from.after;
   return [
@@ -51,6 +51,14 @@ export function copyMessages(from: { wsId: string; after: number; upTo: number }
             WHERE m.ws_id = ? AND m.seq > ? AND m.seq <= ?`,
       parameters: [to, from.wsId, from.after, from.upTo],
       expect: count,
+    },
+    {
+      sql: `INSERT INTO notes (ws_id, after_seq, "offset", body_json, created_ms)
+            SELECT w.ws_id, w.message_count + n.after_seq - ?, 1 - ROW_NUMBER() OVER (ORDER BY n.after_seq DESC, n."offset" DESC),
+              n.body_json, n.created_ms
+            FROM notes n JOIN workstreams w ON w.ws_id = ?
+            WHERE n.ws_id = ? AND n.after_seq >= ? AND n.after_seq <= ?`,
+      parameters: [from.after, to, from.wsId, from.after, from.upTo],
     },
     { sql: 'UPDATE workstreams SET message_count = message_count + ? WHERE ws_id = ?', parameters: [count, to] },
   ];

@@ -15,6 +15,7 @@ import { turnsUntil } from '../testing/whole-gateway.ts';
 import { Approvals } from './approvals.ts';
 import { Commands } from './commands.ts';
 import { createMessages } from './history.ts';
+import { createNotes } from './notes.ts';
 import { recoverRuns, restoreState } from './recovery.ts';
 import { Runs } from './runs.ts';
 import { MAIN } from './session-keys.ts';
@@ -128,6 +129,7 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
   const store = { ...opened, commit: (unit: Unit) => commitThrough(tap, opened, unit) };
   const stopping = new AbortController();
   const messages = createMessages(store);
+  const notes = createNotes(store);
   const events = new EventLog({ store, log });
   const { models } = puppet;
   const workstreams = new Workstreams({
@@ -158,11 +160,12 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     tap,
     stopping,
     messages,
+    notes,
     events,
     workstreams,
     runs,
     settings,
-    snapshots: createSnapshots({ messages, events }),
+    snapshots: createSnapshots({ messages, notes, events }),
     approvals: new Approvals({ workstreams, store }),
     commands: new Commands({ store, messages, settings, models, clock, ids: randomIds }),
     async start(lastAliveMs: number | undefined) {

@@ -72,6 +72,7 @@ export function charsOfBlock(block: Block | undefined): number {
     case 'tool':
       return (block.result ?? block.live).length / 4 + block.preview.length;
     case 'approval':
+    case 'decision':
     case undefined:
       return 0;
   }
@@ -118,6 +119,8 @@ function estimate(block: Block): number {
       return 36 + linesOf(block.text, 95) * 21;
     case 'approval':
       return block.decision ? 28 : 240;
+    case 'decision':
+      return 28;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ApprovalItem, RunSource } from '../../../../protocol/stream-events.ts';
 
 /** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
-export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | NoteBlock;
+export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
 
 export interface UserBlock {
   kind: 'user';
@@ -59,6 +59,16 @@ export interface ApprovalBlock {
   items: readonly ApprovalItem[];
   expiresAtMs: number;
   decision: Decision | undefined;
+}
+
+/** A question out of the history: what was asked about, and what somebody said to it. */
+export interface DecisionBlock {
+  kind: 'decision';
+  key: string;
+  question: ApprovalBlock['question'];
+  /** The tools that were asked about. */
+  names: readonly string[];
+  decision: Decision;
 }
 
 export interface NoteBlock {

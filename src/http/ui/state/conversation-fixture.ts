@@ -59,6 +59,8 @@ function toLine(block: Block): string {
       return `tool ${block.callId} ${block.phase}: ${toPlainText(block.result ?? block.live)}`;
     case 'approval':
       return `approval ${block.approvalId} ${block.decision?.kind ?? 'pending'}`;
+    case 'decision':
+      return `${block.question} ${block.decision.kind}: ${block.names.join(', ')}`;
     case 'note':
       return `${block.level}: ${block.text}`;
   }

@@ -1,6 +1,7 @@
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type {
   HistoryMessage,
+  HistoryNote,
   StatusRecord,
   StreamEvent,
   StreamEventOf,
@@ -32,9 +33,9 @@ export interface Conversation {
 }
 
 export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
-  const { workstream, model, workdir, messages, truncated, pendingApprovals, status } = snapshot;
+  const { workstream, model, workdir, messages, notes, truncated, pendingApprovals, status } = snapshot;
   const busy = isBusy(workstream.state);
-  const stored = toBlocks(messages);
+  const stored = toBlocks(messages, notes);
   const asked = pendingApprovals.reduce<readonly Block[]>(
     (blocks, { approvalId, kind, items, expiresAtMs }) =>
       askApproval(blocks, { key: `a${approvalId}`, approvalId, question: kind, items, expiresAtMs }),
@@ -105,9 +106,9 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
 /** The conversation with an older page before it. */
 export function prependPage(
   conversation: Conversation,
-  page: { messages: readonly HistoryMessage[]; truncated: boolean },
+  page: { messages: readonly HistoryMessage[]; notes?: readonly HistoryNote[] | undefined; truncated: boolean },
 ): Conversation {
-  const older = closeTools(toBlocks(page.messages));
+  const older = closeTools(toBlocks(page.messages, page.notes));
   const firstSeq = page.messages[0]?.seq ?? conversation.firstSeq;
   return { ...conversation, blocks: joinPages(older, conversation.blocks), firstSeq, truncated: page.truncated };
 }

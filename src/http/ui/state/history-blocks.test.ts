@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
+import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
 import { isTool } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 
@@ -63,4 +63,49 @@ test('malformed stored arguments leave the name of the tool', () => {
     tool_calls: [{ id: 'a', name: 'bash', arguments: '{"comm' }],
   };
   assert.deepEqual(tools(toBlocks([broken])), [{ callId: 'a', phase: 'running', text: undefined, header: 'bash' }]);
+});
+
+const note = (after_seq: number, message: string): HistoryNote => ({ kind: 'info', after_seq, created_ms: 5, message });
+const decision = (after_seq: number, more: Partial<HistoryNote & { kind: 'decision' }>): HistoryNote => ({
+  ...{ kind: 'decision', after_seq, created_ms: 5, approval_id: 'q', question: 'tools', by: 'operator' },
+  ...{ calls: [{ call_id: 'a', name: 'bash' }], approved: false, always: false, feedback: 'no', ...more },
+});
+const places = (blocks: ReturnType<typeof toBlocks>) =>
+  blocks.map((block) => {
+    if (block.kind === 'note') return block.text;
+    return isTool(block) ? `tool ${block.callId}` : block.kind;
+  });
+const asked = (seq: number): HistoryMessage => ({ seq, role: 'user', content: 'do it', tool_calls: null });
+
+test('a note stands behind the message that it followed', () => {
+  const notes = [note(0, 'first'), note(1, 'second'), note(1, 'third'), note(4, 'last')];
+  const blocks = toBlocks([asked(1), assistant(2, 'a', 'b'), result(3, 'a'), result(4, 'b')], notes);
+  assert.deepEqual(places(blocks), ['first', 'user', 'second', 'third', 'tool a', 'tool b', 'last']);
+  assert.equal(new Set(blocks.map(({ key }) => key)).size, blocks.length);
+});
+
+test('a decision stands before the calls that it was about, with what was said to it', () => {
+  const page = [assistant(1, 'a'), result(2, 'a'), assistant(3, 'a'), result(4, 'a')];
+  const blocks = toBlocks(page, [decision(3, { approved: true, always: true, feedback: '' })]);
+  assert.deepEqual(places(blocks), ['tool a', 'decision', 'tool a']);
+  assert.deepEqual(blocks[1], {
+    ...{ kind: 'decision', key: 'n3.0', question: 'tools', names: ['bash'] },
+    decision: { kind: 'approved', always: true, feedback: '' },
+  });
+});
+
+test('what was not run again is said behind the call, and a decision without its call where it was made', () => {
+  const page = [assistant(1, 'a'), result(2, 'a')];
+  assert.deepEqual(places(toBlocks(page, [decision(1, { question: 'outcome' })])), ['tool a', 'decision']);
+  assert.deepEqual(places(toBlocks([asked(2)], [decision(2, {})])), ['user', 'decision']);
+});
+
+test('a result whose call is on the older page finds it past a note', () => {
+  const newer = toBlocks([result(2, 'a'), result(3, 'b')], [note(2, 'between')]);
+  const joined = joinPages(toBlocks([assistant(1, 'a', 'b')]), newer);
+  assert.deepEqual(places(joined), ['tool a', 'tool b', 'between']);
+  assert.deepEqual(
+    tools(joined).map(({ text }) => text),
+    ['result of a', 'result of b'],
+  );
 });

@@ -1,12 +1,20 @@
-import type { HistoryMessage } from '../../../../protocol/stream-events.ts';
+import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
 import { type Block, isTool, replaceLast, type ToolBlock } from './blocks.ts';
-import { emptyTool, finishTool, phaseOf } from './tool-blocks.ts';
+import { emptyTool, finishTool, phaseOf, toDecision } from './tool-blocks.ts';
 
-/** A page of stored messages as blocks, keyed by their place so that pages never share a key. */
-export function toBlocks(messages: readonly HistoryMessage[]): readonly Block[] {
+/** A page of stored messages and notes as blocks, keyed by their place so that pages never share a key. */
+export function toBlocks(messages: readonly HistoryMessage[], notes: readonly HistoryNote[] = []): readonly Block[] {
   let blocks: readonly Block[] = [];
+  let told = 0;
+  const tellBefore = (seq: number) => {
+    for (let note = notes[told]; note && note.after_seq < seq; note = notes[told]) {
+      blocks = addNote(blocks, note, `n${note.after_seq}.${told}`);
+      told += 1;
+    }
+  };
   for (const message of messages) {
     const key = `h${message.seq}`;
+    tellBefore(message.seq);
     switch (message.role) {
       case 'user':
         blocks = blocks.concat({ kind: 'user', key, text: message.content ?? '', source: 'person' });
@@ -18,7 +26,24 @@ export function toBlocks(messages: readonly HistoryMessage[]): readonly Block[] 
         blocks = addResult(blocks, message, key);
     }
   }
+  tellBefore(Number.POSITIVE_INFINITY);
   return blocks;
+}
+
+function addNote(blocks: readonly Block[], note: HistoryNote, key: string): readonly Block[] {
+  if (note.kind !== 'decision') return [...blocks, { kind: 'note', key, level: note.kind, text: note.message }];
+  const { question, calls, approved } = note;
+  const names = calls.map(({ name }) => name);
+  const block: Block = { kind: 'decision', key, question, names, decision: toDecision(note) };
+  // It stands before the calls that it let run or kept from running; that nothing is run again, behind them.
+  const first = question === 'tools' || approved ? findFirstCall(blocks, calls) : -1;
+  return first < 0 ? [...blocks, block] : blocks.toSpliced(first, 0, block);
+}
+
+/** The place of the first of these calls; of calls with the same id, the latest. */
+function findFirstCall(blocks: readonly Block[], calls: readonly { call_id: string }[]): number {
+  const places = calls.map(({ call_id }) => blocks.findLastIndex((block) => isTool(block) && block.callId === call_id));
+  return Math.min(...places.filter((place) => place >= 0), blocks.length);
 }
 
 /** An older page before what is shown. A result whose call stands on the older page moves to its call. */
@@ -26,6 +51,7 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const waiting = new Map(older.filter(isUnanswered).map((tool) => [tool.callId, tool]));
   const orphans = new Map<ToolBlock, ToolBlock>();
   for (const block of newer) {
+    if (isNote(block)) continue;
     if (!isTool(block) || !isStored(block)) break; // a page can only begin with them
     const call = waiting.get(block.callId);
     if (call) orphans.set(call, block);
@@ -80,4 +106,5 @@ function firstText(args: string): string {
 }
 
 const isStored = (block: Block) => block.key.startsWith('h');
+const isNote = ({ kind }: Block) => kind === 'note' || kind === 'decision';
 const isUnanswered = (block: Block): block is ToolBlock => isTool(block) && block.result === undefined;

@@ -149,7 +149,10 @@ function updateTool(
   return tool && isTool(tool) ? blocks.with(index, update(tool)) : blocks;
 }
 
-function toDecision({ approved, always, feedback }: StreamEventOf<'approval_resolved'>): Decision {
+/** What was decided, by the fields of the event. */
+export function toDecision({ approved, always, feedback }: DecidedFields): Decision {
   if (approved) return { kind: 'approved', always, feedback };
   return isWithdrawn(feedback) ? { kind: 'withdrawn' } : { kind: 'denied', feedback };
 }
+
+type DecidedFields = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback'>;

@@ -75,32 +75,36 @@ const AskedItem = ({ item }: { item: ApprovalItem }) => (
   </div>
 );
 
+interface OutcomeProps {
+  question: ApprovalBlock['question'];
+  /** The tools that were asked about. */
+  names: readonly string[];
+  decision: Decision;
+}
+
 /** A decided question, as one line. */
-export function ApprovalOutcome({ approval, decision }: { approval: ApprovalBlock; decision: Decision }) {
-  const { word, feedback } = toOutcome(approval, decision);
+export function ApprovalOutcome({ question, names, decision }: OutcomeProps) {
+  const feedback = decision.kind === 'withdrawn' ? '' : decision.feedback;
   return (
     <p class={`block outcome ${decision.kind}`}>
       <Icon name={decision.kind === 'approved' ? 'check' : 'cross'} />
       <span>
-        {word}
+        {`${toWord(question, decision)}: ${names.join(', ')}`}
         {feedback !== '' && <q>{feedback}</q>}
       </span>
     </p>
   );
 }
 
-function toOutcome({ question, items }: ApprovalBlock, decision: Decision): { word: string; feedback: string } {
-  const what = items.map((item) => item.func_name).join(', ');
+function toWord(question: ApprovalBlock['question'], decision: Decision): string {
   switch (decision.kind) {
     case 'withdrawn':
-      return { word: `Not decided: ${what}`, feedback: '' };
+      return 'Not decided';
     case 'denied':
-      return { word: question === 'outcome' ? `Skipped: ${what}` : `Denied: ${what}`, feedback: decision.feedback };
-    case 'approved': {
-      const word =
-        question === 'outcome' ? 'Run again' : decision.always ? 'Approved, and from now on always' : 'Approved';
-      return { word: `${word}: ${what}`, feedback: decision.feedback };
-    }
+      return question === 'outcome' ? 'Skipped' : 'Denied';
+    case 'approved':
+      if (question === 'outcome') return 'Run again';
+      return decision.always ? 'Approved, and from now on always' : 'Approved';
   }
 }
 

@@ -27,9 +27,15 @@ export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) 
         return <ToolCard tool={block} />;
       case 'note':
         return <Note block={block} />;
+      case 'decision':
+        return <ApprovalOutcome {...block} />;
       case 'approval':
         return block.decision ? (
-          <ApprovalOutcome approval={block} decision={block.decision} />
+          <ApprovalOutcome
+            question={block.question}
+            names={block.items.map((item) => item.func_name)}
+            decision={block.decision}
+          />
         ) : (
           <ApprovalCard approval={block} isPending={isPending} app={app} desk={desk} tab={tab} />
         );
