@@ -90,7 +90,7 @@ export function schemasByPlace(): Record<string, z.ZodType> {
 }
 
 /** Replies may gain fields; and that an integer fits a JavaScript number goes without saying. */
-function tidy({
+export function tidy({
   zodSchema,
   jsonSchema,
 }: {

@@ -1,10 +1,12 @@
-// Makes dist/: the daemon's bundle, its workers' bundles, the page and the OpenAPI document. Whoever reads dist/ meanwhile
+// Makes dist/: the daemon's bundle, its workers' bundles, the page, the OpenAPI document and the clients of the package. Whoever reads dist/ meanwhile
 // sees old files or new ones, never half of one: everything is built aside and renamed into place, the entry last.
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = path.join(ROOT, 'dist');
@@ -21,6 +23,11 @@ const PARTS = {
     sources: ['src/http/ui', 'protocol', 'scripts/build-page.js', 'vite.config.ts', 'package-lock.json'],
     skip: isTest,
     build: buildPage,
+  },
+  clients: {
+    sources: ['protocol', 'scripts/build.js', 'package-lock.json', 'tsconfig.json', 'tsconfig.clients.json'],
+    skip: (file) => file.startsWith('protocol/generated/') || isTest(file),
+    build: buildClients,
   },
 };
 
@@ -115,6 +122,26 @@ async function buildServer(outdir) {
 async function buildPage(outdir) {
   const page = await import('./build-page.js');
   await page.buildPage(path.join(outdir, 'ui'));
+}
+
+/** What `headgate/client` and `headgate/http` are: one file each, without imports, and the types of both. */
+async function buildClients(outdir) {
+  const { build: bundle } = await import('esbuild');
+  await bundle({
+    absWorkingDir: ROOT,
+    entryPoints: ['client', 'http'].map((name) => `protocol/client/exports/${name}.ts`),
+    outdir: path.join(outdir, 'clients'),
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    target: 'es2022',
+    logLevel: 'warning',
+  });
+  // What is wrong in the types `npm run check` says; here it would only keep a daemon from starting.
+  const compiler = path.join(ROOT, 'node_modules/.bin/tsc');
+  const types = ['--outDir', path.join(outdir, 'clients/types')];
+  await promisify(execFile)(compiler, ['-p', path.join(ROOT, 'tsconfig.clients.json'), '--noCheck', ...types]);
 }
 
 async function moveInto(from, to) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { workstreamEndpoints } from '../http/workstream.ts';
+import { endpoints } from './endpoint-addresses.ts';
 import { createHttpClient } from './http-client.ts';
 import { refusal } from './testing/connected-client.ts';
 import { fakeTimers, settled } from './testing/fake-timers.ts';
@@ -68,6 +69,34 @@ test('a status that is no success is thrown with the text and the wait that the 
       { name: 'HttpError', message: 'status 502', status: 502 },
     ],
   );
+});
+
+/** A fetch that answers nothing until it is aborted. */
+const silentFetch = (_: unknown, init?: RequestInit) =>
+  new Promise<Response>((_, reject) => {
+    init?.signal?.addEventListener('abort', () => reject(init.signal?.reason), { once: true });
+  });
+
+test('a call without an answer ends at its deadline, 30 s unless it says otherwise, or by its signal', async () => {
+  const timers = fakeTimers();
+  const client = createHttpClient({ baseUrl: BASE, fetch: silentFetch, timers });
+  const told: string[] = [];
+  const list = async (options?: { timeoutMs?: number; signal?: AbortSignal }) => {
+    const { name, message } = await refusal(client.call(endpoints.workstream.list, {}, options));
+    told.push(`${timers.now()} ${name}: ${message}`);
+  };
+  const controller = new AbortController();
+  const calls = [list(), list({ timeoutMs: 50 }), list({ signal: controller.signal })];
+  await timers.advance(100);
+  controller.abort(new Error('enough'));
+  await settled();
+  await timers.advance(29_900);
+  await Promise.all(calls);
+  assert.deepEqual(told, [
+    '50 TimeoutError: no answer within 50 ms',
+    '100 Error: enough',
+    '30000 TimeoutError: no answer within 30000 ms',
+  ]);
 });
 
 /** An event stream that the test feeds; `text` is written at once. */

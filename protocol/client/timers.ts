@@ -8,11 +8,14 @@ export interface Timers {
   random(): number;
 }
 
+/** What a system's timer can count up to, 24 days; told more it would call back at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after(ms, callback) {
     // biome-ignore lint/style/noRestrictedGlobals: the one place of the clients that asks the system.
-    const timer = setTimeout(callback, ms);
+    const timer = setTimeout(callback, Math.min(ms, LONGEST_MS));
     return () => clearTimeout(timer);
   },
   random: () => Math.random(),

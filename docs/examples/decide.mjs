@@ -1,0 +1,35 @@
+// Answers what waits for a person: approves commands that only look, denies all others. Runs until it is stopped:
+//   HEADGATE_TOKEN=… node decide.mjs ls pwd "git status"
+import process from 'node:process';
+import { createGatewayClient, RequestError } from 'headgate/client';
+
+const { HEADGATE_URL = 'ws://127.0.0.1:7717', HEADGATE_TOKEN } = process.env;
+const harmless = process.argv.slice(2);
+
+const client = createGatewayClient({
+  url: HEADGATE_URL,
+  token: HEADGATE_TOKEN,
+  client: { name: 'decide-example', version: '1.0.0', mode: 'cli' },
+  onStatus: ({ kind }) => kind === 'open' && decideAll(),
+});
+
+/** What was asked while nobody listened is in the list; what is asked from now on comes as an event. */
+async function decideAll() {
+  const { approvals } = await client.call('approval.list', {});
+  for (const approval of approvals) await decide(approval);
+}
+
+async function decide({ approvalId, items }) {
+  const approved = items.every(({ header }) => harmless.some((command) => header === `bash: ${command}`));
+  try {
+    await client.call('approval.resolve', { approvalId, approved });
+    for (const { header } of items) console.log(`${approved ? 'approved' : 'denied'}: ${header}`);
+  } catch (error) {
+    if (!(error instanceof RequestError && error.code === 'CONFLICT')) throw error; // decided by somebody else
+  }
+}
+
+client.on('approval.requested', decide);
+process.once('SIGTERM', () => client.close()).once('SIGINT', () => client.close());
+await client.connect();
+console.error('connected');

@@ -1,0 +1,36 @@
+// Prints what happens in a workstream, each event once, over reconnects and restarts of this program and of the daemon:
+//   HEADGATE_TOKEN=… node follow.mjs WS_ID cursor.txt
+// The file holds the cursor of the last event that was handled: nothing else is needed to go on after it.
+import { readFile, writeFile } from 'node:fs/promises';
+import process from 'node:process';
+import { createGatewayClient } from 'headgate/client';
+
+const { HEADGATE_URL = 'ws://127.0.0.1:7717', HEADGATE_TOKEN } = process.env;
+const [wsId = '', cursorFile = 'cursor.txt'] = process.argv.slice(2);
+
+const client = createGatewayClient({
+  url: HEADGATE_URL,
+  token: HEADGATE_TOKEN,
+  client: { name: 'follow-example', version: '1.0.0', mode: 'cli' },
+  onGap: ({ expected, received }) => console.error(`broadcasts ${expected} to ${received - 1} were missed`),
+});
+
+const subscription = client.subscribe(wsId, {
+  after: await readFile(cursorFile, 'utf8').catch(() => undefined),
+  onSnapshot: ({ messages }, cursor) => console.log(`${cursor} snapshot of ${messages.length} messages`),
+  onEvent: (event, cursor) => console.log(`${cursor} ${event.type}`),
+  onReset: (reason) => console.log(`starting anew: ${reason ?? 'no reason given'}`),
+  onError: (error) => stop(error),
+});
+
+/** Keeps the place and leaves; with an error as a failure. */
+async function stop(error) {
+  if (error !== undefined) console.error(`${error.name}: ${error.message}`);
+  client.close();
+  if (subscription.cursor !== undefined) await writeFile(cursorFile, subscription.cursor);
+  process.exit(error === undefined ? 0 : 1);
+}
+
+process.once('SIGTERM', () => stop()).once('SIGINT', () => stop());
+await client.connect().catch(stop);
+console.error('connected');

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type DaemonUnderTest, startDaemon } from './daemon.ts';
+import { spawnHeadgate } from './daemon-process.ts';
+import { within } from './deadline.ts';
+
+interface Example {
+  name: string;
+  args: readonly string[];
+  daemon: DaemonUnderTest;
+}
+
+/** Runs one of docs/examples as its reader would, after `import … from 'headgate/…'`. */
+async function start(t: TestContext, { name, args, daemon }: Example) {
+  const child = await spawnHeadgate({
+    entry: `docs/examples/${name}.mjs`,
+    args,
+    env: { HEADGATE_URL: name.startsWith('http') ? daemon.url : daemon.wsUrl, HEADGATE_TOKEN: daemon.token },
+  });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+async function run(t: TestContext, example: Example) {
+  const child = await start(t, example);
+  const { code } = await within(child.exited, 30_000, () => `an end of ${example.name}: ${child.stderr()}`);
+  return { code, stdout: child.stdout(), stderr: child.stderr() };
+}
+
+test('the example that asks prints the answer', async (t) => {
+  await using daemon = await startDaemon();
+  const { code, stdout, stderr } = await run(t, { name: 'ask', args: ['say', 'good', 'morning'], daemon });
+  assert.deepEqual(
+    { code, stdout, stderr },
+    { code: 0, stdout: 'good morning\n\n*(said by the demo model)*\n[ok]\n', stderr: '' },
+  );
+});
+
+test('the example that follows goes on after its last event, over restarts of both sides', async (t) => {
+  await using daemon = await startDaemon();
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-follow-'));
+  const { ws_id: wsId } = (await daemon.post('/v1/api/workstreams/new', { name: 'followed' })).body;
+  const follow = { name: 'follow', args: [wsId, path.join(folder.path, 'cursor.txt')], daemon };
+  const say = (word: string) => daemon.post('/v1/api/send', { ws_id: wsId, message: `say ${word}` });
+
+  const first = await start(t, follow);
+  await first.printed(/snapshot of 0 messages/);
+  await say('one');
+  await first.printed(/user_turn[\s\S]*stream_end[\s\S]*ws_state/);
+  await daemon.restart();
+  await say('two');
+  await first.printed(/(?:user_turn[\s\S]*){2}stream_end[\s\S]*ws_state/);
+  first.kill('SIGTERM');
+  assert.deepEqual(await first.exited, { code: 0, signal: null });
+  await say('three');
+  const second = await start(t, follow);
+  await second.printed(/user_turn[\s\S]*stream_end[\s\S]*ws_state/);
+  second.kill('SIGTERM');
+  await second.exited;
+
+  const [, ...told] = `${first.stdout()}${second.stdout()}`.trim().split('\n');
+  const offsets = told.map((line) => Number(/^\S+:(\d+) \w+$/.exec(line)?.[1]));
+  assert.deepEqual(
+    offsets,
+    [...new Set(offsets)].sort((a, b) => a - b),
+  );
+  assert.equal(told.filter((line) => line.endsWith(' user_turn')).length, 3);
+});
+
+test('the example that sends over HTTP prints the answer and closes what it opened', async (t) => {
+  await using daemon = await startDaemon();
+  const { code, stdout, stderr } = await run(t, { name: 'http-send', args: ['say', 'good', 'evening'], daemon });
+  assert.deepEqual(
+    { code, stdout, stderr },
+    { code: 0, stdout: 'good evening\n\n*(said by the demo model)*\n', stderr: '' },
+  );
+  const { workstreams } = (await daemon.get('/v1/api/workstreams')).body;
+  assert.deepEqual(
+    workstreams.filter(({ name }: { name: string }) => name === 'http example'),
+    [],
+  );
+});
+
+test('the example that decides approves what it was told to and denies the rest', async (t) => {
+  await using daemon = await startDaemon();
+  const decide = await start(t, { name: 'decide', args: ['echo good'], daemon });
+  for (const command of ['echo good', 'echo bad']) {
+    const { ws_id: wsId } = (await daemon.post('/v1/api/workstreams/new', {})).body;
+    await daemon.post('/v1/api/send', { ws_id: wsId, message: `run ${command}` });
+  }
+  await decide.printed(/^approved: .*echo good$/m);
+  await decide.printed(/^denied: .*echo bad$/m);
+  decide.kill('SIGTERM');
+  assert.deepEqual(await decide.exited, { code: 0, signal: null });
+});

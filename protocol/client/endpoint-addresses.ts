@@ -1,0 +1,37 @@
+import type { Endpoint } from '../http/endpoint.ts';
+import type { ENDPOINTS } from '../http/index.ts';
+
+/** Where an endpoint is, without the schemas of its row: those stay on the daemon's side, their types do not. */
+export type EndpointAddress<E extends Endpoint = Endpoint> = Pick<E, 'verb' | 'path'> & { readonly row?: E };
+
+type Addresses = {
+  [Group in keyof typeof ENDPOINTS]: {
+    [Name in keyof (typeof ENDPOINTS)[Group]]: EndpointAddress<Extract<(typeof ENDPOINTS)[Group][Name], Endpoint>>;
+  };
+};
+
+/** Every endpoint of the HTTP interface. A missing one does not compile; a test compares them with the rows. */
+export const endpoints: Addresses = {
+  workstream: {
+    list: { verb: 'get', path: '/v1/api/workstreams' },
+    saved: { verb: 'get', path: '/v1/api/workstreams/saved' },
+    create: { verb: 'post', path: '/v1/api/workstreams/new' },
+    close: { verb: 'post', path: '/v1/api/workstreams/close' },
+    send: { verb: 'post', path: '/v1/api/send' },
+    approve: { verb: 'post', path: '/v1/api/approve' },
+    cancel: { verb: 'post', path: '/v1/api/cancel' },
+    command: { verb: 'post', path: '/v1/api/command' },
+  },
+  events: {
+    events: { verb: 'get', path: '/v1/api/events' },
+    global: { verb: 'get', path: '/v1/api/events/global' },
+  },
+  auth: {
+    login: { verb: 'post', path: '/v1/api/auth/login' },
+    logout: { verb: 'post', path: '/v1/api/auth/logout' },
+    status: { verb: 'get', path: '/v1/api/auth/status' },
+  },
+  health: {
+    health: { verb: 'get', path: '/health' },
+  },
+};
