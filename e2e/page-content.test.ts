@@ -175,6 +175,26 @@ test('colours of a command are shown, what it drew over is gone, and a copy has 
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red own\ndone\nac\n');
 });
 
+test('a quoted output in an answer has its colours; in code of a language the codes are shown', async (t) => {
+  const { page, context } = await visit(t, daemon);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await openWorkstream(page, 'quoted');
+  const red = '\u001b[31mred\u001b[0m <b>';
+  model.when('quote it', say(`\`\`\`\n${red}\n\`\`\`\n\n\`\`\`js\n"${red}"\n\`\`\`\n`));
+  await send(page, 'quote it');
+  const fences = page.locator('.answer figure.code');
+  await fences.nth(1).waitFor();
+  await state(page, 'idle');
+  assert.deepEqual(await fences.nth(0).locator('span[class*=ansi]').allInnerTexts(), ['red']);
+  assert.deepEqual(
+    (await fences.locator('pre').allInnerTexts()).map((text) => text.trim()),
+    ['red <b>', `"${red}"`],
+  );
+  await fences.nth(0).getByRole('button', { name: 'Copy' }).click();
+  await fences.nth(0).getByRole('button', { name: 'Copied' }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red <b>');
+});
+
 test('what a command prints cannot become a link, an element or a reordered line', async (t) => {
   const { page } = await visit(t, daemon);
   const command = String.raw`printf '\033]8;;javascript:window.injected=1\033\\click\033]8;;\033\\ <img src=x onerror=window.injected=1> \033[31m<script>window.injected=1</script>\033[0m \xe2\x80\xaegnp.exe\n'`;

@@ -54,6 +54,7 @@ test('arguments are offered: models for /model, saved conversations for /resume'
   await state(page, 'idle');
   await openWorkstream(page, 'fresh');
   await field(page).fill('/model ');
+  await page.getByRole('option').first().waitFor();
   assert.deepEqual(await offered(page), ['demo']);
   await field(page).fill('/resume garden');
   await page.getByRole('option', { name: 'kitchen garden' }).waitFor();

@@ -116,6 +116,34 @@ test('a saved conversation is renamed in the list, under the rules of the daemon
   await page.locator('.saved-name', { hasText: 'herbs' }).waitFor();
 });
 
+test('a conversation is deleted only after a question, with everything said in it, also when it is open', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'doomed');
+  await send(page, 'say something to lose');
+  await page.locator('.answer').waitFor();
+  await state(page, 'idle');
+  await openSaved(page);
+  await page.getByRole('searchbox', { name: 'Search saved conversations' }).fill('doomed');
+  const row = rows(page).filter({ hasText: 'doomed' });
+  await button(page, 'Delete doomed').click();
+  await page.keyboard.press('Enter'); // the focus is where nothing is lost
+  await row.locator('.saved-main').focus();
+  await page.keyboard.press('Delete');
+  const question = page.getByRole('alertdialog', { name: 'Delete doomed?' });
+  await question.waitFor();
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  assert.equal(await row.count(), 1);
+  await button(page, 'Delete doomed').click();
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await row.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await page.getByRole('tab', { name: 'doomed' }).waitFor({ state: 'detached' });
+  const client = await daemon.client();
+  const { workstreams } = await client.call('workstream.saved', { search: 'doomed' });
+  assert.deepEqual(workstreams, []);
+});
+
 test('an open conversation is in the list too and comes to the front; what nobody finds is said', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'at hand');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findSuggestions, isCommand, resumeSearch } from './commands.ts';
+import { findSuggestions, isAboutModels, isCommand, resumeSearch } from './commands.ts';
 
 const known = {
   models: ['claude', 'qwen3'],
@@ -35,6 +35,16 @@ test('models and saved conversations are offered as arguments', () => {
   assert.deepEqual(drafts('/model qwen3'), []);
   assert.deepEqual(drafts('/resume herb'), ['/resume 0123456789abcdef']);
   assert.deepEqual(drafts('/name x'), []);
+});
+
+test('only /model and what may follow it is about models', () => {
+  assert.deepEqual(['/model', '/model ', '/model qw', '/models x', '/name a'].map(isAboutModels), [
+    false,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('only /resume asks for saved conversations', () => {

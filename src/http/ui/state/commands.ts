@@ -30,6 +30,9 @@ export function findSuggestions(draft: string, known: Known): Suggestion[] {
     .filter((suggestion) => suggestion.draft !== draft);
 }
 
+/** Whether a draft is about to name a model. */
+export const isAboutModels = (draft: string): boolean => /^\/model\s+[^\n]*$/.test(draft);
+
 /** What a draft asks `/resume` for so far; undefined when it is another command. */
 export const resumeSearch = (draft: string): string | undefined => /^\/resume\s+([^\n]*)$/.exec(draft)?.[1];
 

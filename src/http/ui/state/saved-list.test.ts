@@ -80,3 +80,19 @@ test('a list that cannot be read says why and keeps what it has', async () => {
   await list.search('x');
   assert.deepEqual([ids(), list.problem.value], [['a'], 'try later']);
 });
+
+test('a deleted row is gone; a refusal says why and keeps it', async () => {
+  const { list, answer, calls, ids } = open();
+  answer('workstream.saved', () => ({ workstreams: [row('a'), row('b')] }));
+  await list.search('');
+  const [first] = list.listing.value?.rows ?? [];
+  assert.ok(first);
+  answer('sessions.delete', () => {
+    throw new RequestError('INVALID_REQUEST', 'Cannot delete the main session (main).');
+  });
+  assert.equal(await list.remove(first), 'Cannot delete the main session (main).');
+  assert.deepEqual(ids(), ['a', 'b']);
+  answer('sessions.delete', () => ({ ok: true, key: 'a', deleted: true, archived: [] }));
+  assert.equal(await list.remove(first), undefined);
+  assert.deepEqual([ids(), calls.at(-1)], [['b'], ['sessions.delete', { key: 'a', deleteTranscript: true }]]);
+});

@@ -56,6 +56,18 @@ export class SavedList {
     }
   }
 
+  /** Deletes it with everything said in it. Why not, or undefined when it is gone. */
+  async remove(row: SavedRow): Promise<string | undefined> {
+    try {
+      await this.#client.call('sessions.delete', { key: row.wsId, deleteTranscript: true });
+      const listing = this.#listing.peek();
+      if (listing) this.#listing.value = { ...listing, rows: listing.rows.filter(({ wsId }) => wsId !== row.wsId) };
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
   async #read(before: readonly SavedRow[]): Promise<void> {
     const asked = ++this.#asked;
     const last = before.at(-1);

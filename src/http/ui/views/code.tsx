@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { toPlainText } from '../state/ansi.ts';
 import { findLanguage } from '../state/languages.ts';
+import { AnsiText } from './ansi-text.tsx';
 import { CodeText } from './code-text.tsx';
 import { Icon } from './icons.tsx';
 import { PatchView } from './patch-view.tsx';
@@ -16,23 +18,29 @@ interface CodeBlockProps {
 export function CodeBlock({ text, language, growing = false }: CodeBlockProps) {
   const name = language.split(/\s/)[0] ?? '';
   const found = findLanguage(language);
+  const isQuote = isPrinted(text, name);
   return (
     <figure class="code">
       <figcaption>
         <span>{name === '' ? 'text' : name}</span>
-        <CopyButton text={text} />
+        <CopyButton text={isQuote ? toPlainText(text) : text} />
       </figcaption>
       {found === 'diff' && !growing ? (
         <PatchView text={text} language="diff" />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         <pre tabIndex={0}>
-          <CodeText text={text} language={found} growing={growing} />
+          {isQuote ? <AnsiText text={text} /> : <CodeText text={text} language={found} growing={growing} />}
         </pre>
       )}
     </figure>
   );
 }
+
+/** Whether a fence quotes what a program printed, with its colour codes. In code of a language they are shown as what they are. */
+const isPrinted = (text: string, name: string): boolean =>
+  text.includes('\u001b[') && PRINTED.includes(name.toLowerCase());
+const PRINTED = ['', 'text', 'txt', 'plain', 'plaintext', 'console', 'terminal', 'output', 'ansi'];
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const copied = useSignal(false);

@@ -18,7 +18,7 @@ interface ComposerProps {
 /** Where to type. Enter sends, Shift and Enter begin a new line, a command may be given at any time. */
 export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const suggestions = useSuggestions({ app, desk, tab });
+  const suggestions = useSuggestions({ desk, tab });
   const { offered, active } = suggestions;
   const draft = tab.draft.value;
   const busy = isBusy(conversation.state);

@@ -5,14 +5,15 @@ import type { App, Desk } from '../state/app.ts';
 import { toMoment } from '../state/moment.ts';
 import { SavedList, type SavedRow, savedName } from '../state/saved-list.ts';
 import { walk } from './arrow-keys.ts';
+import { DeleteQuestion } from './delete-question.tsx';
 import { Dialog } from './dialog.tsx';
-import { Icon } from './icons.tsx';
+import { Icon, type IconName } from './icons.tsx';
 import { RenameField } from './rename-field.tsx';
 
 /** How long somebody pauses before what they typed is searched for. */
 const PAUSE_MS = 150;
 
-/** All stored conversations, to be found, reopened or renamed. */
+/** All stored conversations, to be found, reopened, renamed or deleted. */
 export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
   const nowMs = useMemo(() => app.now(), [app]);
   const list = useMemo(() => new SavedList(desk.client), [desk]);
@@ -69,7 +70,14 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
       </p>
       <ul class="saved" onKeyDown={(event) => walk(event, '.saved-main')}>
         {listing?.rows.map((row) => (
-          <SavedItem key={row.wsId} row={row} list={list} nowMs={nowMs} onOpen={() => void open(row)} />
+          <SavedItem
+            key={row.wsId}
+            row={row}
+            list={list}
+            nowMs={nowMs}
+            mayDelete={app.canApprove.value}
+            onOpen={() => void open(row)}
+          />
         ))}
       </ul>
       {listing?.hasMore && <More key={listing.rows.length} onReached={() => void list.more()} />}
@@ -81,22 +89,31 @@ interface SavedItemProps {
   row: SavedRow;
   list: SavedList;
   nowMs: number;
+  mayDelete: boolean;
   onOpen(): void;
 }
 
-function SavedItem({ row, list, nowMs, onOpen }: SavedItemProps) {
-  const renaming = useSignal(false);
+function SavedItem({ row, list, nowMs, mayDelete, onOpen }: SavedItemProps) {
+  const mode = useSignal<'shown' | 'renaming' | 'deleting'>('shown');
+  const item = useRef<HTMLLIElement>(null);
   const name = savedName(row);
-  if (renaming.value)
+  const show = (next: typeof mode.value) => () => {
+    mode.value = next;
+  };
+  const remove = () => {
+    const neighbour = item.current?.nextElementSibling ?? item.current?.previousElementSibling;
+    return list.remove(row).finally(() => neighbour?.querySelector<HTMLElement>('.saved-main')?.focus());
+  };
+  if (mode.value === 'renaming')
     return (
       <li class="saved-row">
-        <RenameField
-          name={row.alias ?? ''}
-          save={(changed) => list.rename(row, changed)}
-          onDone={() => {
-            renaming.value = false;
-          }}
-        />
+        <RenameField name={row.alias ?? ''} save={(changed) => list.rename(row, changed)} onDone={show('shown')} />
+      </li>
+    );
+  if (mode.value === 'deleting')
+    return (
+      <li class="saved-row" ref={item}>
+        <DeleteQuestion name={name} remove={remove} onKeep={show('shown')} />
       </li>
     );
   return (
@@ -106,7 +123,8 @@ function SavedItem({ row, list, nowMs, onOpen }: SavedItemProps) {
         class="quiet saved-main"
         onClick={onOpen}
         onKeyDown={({ key }) => {
-          if (key === 'F2') renaming.value = true;
+          if (key === 'F2') mode.value = 'renaming';
+          if (key === 'Delete' && mayDelete) mode.value = 'deleting';
         }}
       >
         <span class="saved-name">
@@ -115,20 +133,24 @@ function SavedItem({ row, list, nowMs, onOpen }: SavedItemProps) {
         </span>
         <span class="saved-when">{toFacts(row, nowMs)}</span>
       </button>
-      <button
-        type="button"
-        class="quiet icon-only saved-rename"
-        aria-label={`Rename ${name}`}
-        title="Rename (F2)"
-        onClick={() => {
-          renaming.value = true;
-        }}
-      >
-        <Icon name="pencil" />
-      </button>
+      <SavedButton label={`Rename ${name}`} title="Rename (F2)" icon="pencil" onClick={show('renaming')} />
+      {mayDelete && <SavedButton label={`Delete ${name}`} title="Delete (Del)" icon="bin" onClick={show('deleting')} />}
     </li>
   );
 }
+
+interface SavedButtonProps {
+  label: string;
+  title: string;
+  icon: IconName;
+  onClick(): void;
+}
+
+const SavedButton = ({ label, title, icon, onClick }: SavedButtonProps) => (
+  <button type="button" class="quiet icon-only saved-act" aria-label={label} title={title} onClick={onClick}>
+    <Icon name={icon} />
+  </button>
+);
 
 /** The next page comes when its end is scrolled into view; a keyboard has the button. */
 function More({ onReached }: { onReached(): void }) {

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
-import type { App, Desk } from '../state/app.ts';
-import { findSuggestions, type Known, resumeSearch, type Suggestion } from '../state/commands.ts';
+import type { Desk } from '../state/app.ts';
+import { findSuggestions, isAboutModels, type Known, resumeSearch, type Suggestion } from '../state/commands.ts';
 import { savedName } from '../state/saved-list.ts';
 import type { Tab } from '../state/tab.ts';
 
@@ -19,13 +19,13 @@ const PAUSE_MS = 150;
 const MOST_SAVED = 8;
 
 /** What the composer offers to a draft that begins with a slash. Escape puts it away until the draft changes. */
-export function useSuggestions({ app, desk, tab }: { app: App; desk: Desk; tab: Tab }): Suggestions {
+export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggestions {
   const chosen = useSignal({ draft: '', index: 0, isDismissed: false });
   const saved = useSaved(desk, tab.draft);
+  const models = useModels(desk, tab.draft);
   const draft = tab.draft.value;
-  const models = modelsInUse(app, desk);
   const { index, isDismissed } = chosen.value.draft === draft ? chosen.value : { index: 0, isDismissed: false };
-  const offered = isDismissed ? [] : findSuggestions(draft, { models, saved: saved.value });
+  const offered = isDismissed ? [] : findSuggestions(draft, { models: models.value, saved: saved.value });
   const active = Math.min(index, Math.max(0, offered.length - 1));
   const take = (suggestion: Suggestion) => {
     tab.draft.value = suggestion.draft;
@@ -60,10 +60,20 @@ export function useSuggestions({ app, desk, tab }: { app: App; desk: Desk; tab: 
 
 const isModified = ({ shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent) => shiftKey || altKey || ctrlKey || metaKey;
 
-/** The aliases that this page has seen; `/model` alone lists all that the daemon knows. */
-function modelsInUse({ health }: App, { workstreams }: Desk): string[] {
-  const used = workstreams.tabs.value.map((tab) => tab.conversation.value?.modelAlias ?? tab.row.value.modelAlias);
-  return [...new Set([health.value?.modelAlias ?? '', ...used])].filter((alias) => alias !== '');
+/** The models that the daemon knows, asked anew whenever a draft comes to name one. */
+function useModels(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<readonly string[]> {
+  const found = useSignal<readonly string[]>([]);
+  const isAsked = isAboutModels(draft.value);
+  useEffect(() => {
+    if (!isAsked) return;
+    desk.client.call('models.list', {}).then(
+      ({ models }) => {
+        found.value = models.map(({ id }) => id);
+      },
+      () => undefined, // without an answer there is nothing to offer
+    );
+  }, [desk, isAsked, found]);
+  return found;
 }
 
 /** Conversations that `/resume` may mean, asked of the daemon when somebody pauses. */
