@@ -86,3 +86,11 @@ test('an IPv4 address is the same in IPv6 clothes, and an IPv6 party is its /64'
   fail('2001:0db8:0:0:ffff:ffff:ffff:ffff', 2);
   assert.deepEqual([fail('2001:DB8::2'), fail('2001:db8:0:1::1')], [5 * MINUTE_MS, 0]);
 });
+
+test('the wait is told in whole milliseconds, whatever the clock says', async () => {
+  const { clock, fail } = setUp();
+  fail('1.2.3.4', 5);
+  fail();
+  await clock.advance(0.25);
+  assert.equal(fail(), 5 * MINUTE_MS);
+});

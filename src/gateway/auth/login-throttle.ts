@@ -44,7 +44,7 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
       // Wrong tokens of one program do not keep a person with a good link out.
       const own = failuresOf(`address:${kind}:${networkOf(address)}`, nowMs);
       const waitMs = Math.max(lockOf(all, PER_KIND, nowMs), lockOf(own, PER_ADDRESS, nowMs));
-      if (waitMs > 0) return { kind: 'locked', retryAfterMs: waitMs };
+      if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
       for (const failures of [all, own]) failures.atMs.push(nowMs);
       return {
         kind: 'counted',
