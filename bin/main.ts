@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { RequestError } from '../protocol/client/request-error.ts';
 import { readVersion } from './assets.ts';
 import type { ChatFlags } from './commands/chat.ts';
+import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { StatusFlags } from './commands/status.ts';
@@ -94,9 +95,22 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   withTarget(program.command('link'))
     .description('print a link that logs a browser in, once')
     .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
+  addConformance(program);
   addToken(program, { root, around });
   addNodeCommands(program, { root, around, withTarget });
   return program;
+}
+
+function addConformance(program: Command): void {
+  program
+    .command('conformance')
+    .description('try the gateway protocol against a server and print what of it holds')
+    .argument('<url>', 'where it answers, such as http://127.0.0.1:7717')
+    .option('--token <token>', 'one that may approve sees most (HEADGATE_TOKEN)')
+    .option('--json', 'as one JSON object')
+    .action(async (url: string, flags: ConformanceFlags) =>
+      (await import('./commands/conformance.ts')).conformance(url, flags),
+    );
 }
 
 function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {

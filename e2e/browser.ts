@@ -99,7 +99,7 @@ const FLAGS = [
 let browser: Promise<Browser> | undefined;
 
 /** One for all tests of a file. */
-function launched(): Promise<Browser> {
+export function launched(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: findChromium(), args: FLAGS });
   return browser;
 }

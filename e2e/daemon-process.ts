@@ -78,7 +78,8 @@ export async function spawnHeadgate({ entry = STANDARD_ENTRY, args, env }: Spawn
 
 let built: Promise<unknown> | undefined;
 
-function bundleUpToDate(): Promise<unknown> {
+/** Builds what of dist/ is older than its sources, once. */
+export function bundleUpToDate(): Promise<unknown> {
   built ??= promisify(execFile)(process.execPath, ['scripts/build.js', '--if-stale'], { cwd: ROOT });
   return built;
 }

@@ -1,0 +1,28 @@
+import { CASES } from '../conformance/cases/table.ts';
+import { type Finding, runCases } from '../conformance/run-cases.ts';
+import { toSocketUrl } from '../connect.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+
+export interface ConformanceFlags {
+  token?: string | undefined;
+  json?: boolean | undefined;
+}
+
+const MARKS = { holds: '✔', fails: '✖', 'does not apply': '·' } as const;
+
+/** Tries the protocol against a server and prints what holds. Exit code 1 when something does not. */
+export async function conformance(address: string, { token, json }: ConformanceFlags): Promise<void> {
+  const server = { url: toSocketUrl(address), token: token ?? (process.env.HEADGATE_TOKEN || undefined) };
+  const onFinding = (finding: Finding) => void (json || process.stdout.write(toLines(finding)));
+  const findings = await runCases(CASES, { server, onFinding });
+  const counts = { holds: 0, fails: 0, 'does not apply': 0 };
+  for (const { outcome } of findings) counts[outcome] += 1;
+  const summary = `${counts.holds} hold, ${counts.fails} fail, ${counts['does not apply']} do not apply`;
+  process.stdout.write(json ? `${JSON.stringify({ url: server.url, counts, findings }, null, 2)}\n` : `\n${summary}\n`);
+  process.exitCode = counts.fails > 0 ? 1 : 0;
+}
+
+function toLines({ must, outcome, reason }: Finding): string {
+  const why = reason === undefined ? '' : `    ${outcome}: ${toSafeText(reason).replaceAll('\n', ' ')}\n`;
+  return `${MARKS[outcome]} ${must}\n${why}`;
+}

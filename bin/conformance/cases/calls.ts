@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { type Frame, ResponseFrame } from '../../../protocol/frames.ts';
+import type { ConformanceCase } from '../conformance-case.ts';
+import { type Lab, needs, type Session } from '../lab.ts';
+import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
+
+/** What the model is asked, where a run cannot be done without. */
+const MESSAGE = 'say ok';
+/** How often a run is waited for, and how long each time. */
+const WAITS = 7;
+const WAIT_MS = 9_000;
+
+const Run = z.object({ runId: z.string(), status: z.string() });
+
+/** One message in a workstream of the case's own, to its end. */
+async function runToEnd(lab: Lab) {
+  const session = await lab.connect();
+  needs(session, 'chat.send', 'agent.wait');
+  const sessionKey = await lab.makeWorkstream(session);
+  const params = { sessionKey, message: MESSAGE, idempotencyKey: randomUUID() };
+  const { runId } = Run.parse(await session.call('chat.send', params));
+  await waitFor(session, runId);
+  return { session, params, runId };
+}
+
+/** Inapplicable where the model takes too long: that is no fault of the protocol’s. */
+async function waitFor(session: Session, runId: string): Promise<void> {
+  for (let i = 0; i < WAITS; i++) {
+    const { status } = Run.parse(await session.call('agent.wait', { runId, timeoutMs: WAIT_MS }));
+    if (status !== 'timeout') return;
+  }
+  throw new Inapplicable(`the model took longer than ${(WAITS * WAIT_MS) / 1000} s`);
+}
+
+/** Both answers to `agent`. */
+async function askAgent(lab: Lab) {
+  const session = await lab.connect();
+  needs(session, 'agent', 'agent.wait');
+  const sessionKey = await lab.makeWorkstream(session);
+  const key = randomUUID();
+  const first = await session.request('agent', { sessionKey, message: MESSAGE, idempotencyKey: key });
+  await waitFor(session, key);
+  const isAnswer = (frame: Frame) => frame.type === 'res' && frame.id === first.id;
+  const final = await session.until('second answer to agent', () => session.frames.filter(isAnswer)[1]);
+  return { key, first, final: ResponseFrame.parse(final) };
+}
+
+const Numbered = z.object({ runId: z.string(), seq: z.int() });
+const Told = z.object({ runId: z.string(), state: z.string() });
+
+function payloadsOf<T>(session: Session, event: string, shape: z.ZodType<T>): T[] {
+  return session.events(event).flatMap(({ payload }) => shape.safeParse(payload).data ?? []);
+}
+
+export const callCases: ConformanceCase[] = [
+  {
+    must: '`agent` must answer twice on one id: accepted, then the final answer',
+    async run(lab) {
+      const { key, first, final } = await askAgent(lab);
+      expectEqual(first.payload, { runId: key, status: 'accepted' }, 'the first answer');
+      const status = Run.safeParse(final.payload).data?.status;
+      expectThat(status === 'ok' || status === 'error', `the final answer says ${status}`);
+    },
+  },
+  {
+    must: 'A failed run must answer `agent` with both its result and an error',
+    async run(lab) {
+      const { final } = await askAgent(lab);
+      if (final.ok) throw new Inapplicable('the run did not fail');
+      expectThat(final.payload !== undefined && final.error !== undefined, 'the result or the error is missing');
+    },
+  },
+  {
+    must: '`chat.abort` of a run that is unknown or over must answer `aborted: false`',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'chat.abort');
+      const sessionKey = await lab.makeWorkstream(session);
+      const answer = await session.call('chat.abort', { sessionKey, runId: randomUUID() });
+      expectEqual(answer, { ok: true, aborted: false }, 'the answer');
+    },
+  },
+  {
+    must: 'An unknown approval must be answered NOT_FOUND',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'approval.resolve');
+      const { error } = await session.request('approval.resolve', { approvalId: randomUUID(), approved: false });
+      expectEqual(error?.code, 'NOT_FOUND', 'the answer');
+    },
+  },
+  {
+    must: 'A repeat with the same key and params must get the first answer and start nothing, also after a restart',
+    async run(lab) {
+      const { session, params, runId } = await runToEnd(lab);
+      const again = await lab.connect();
+      await again.call('chat.send', params);
+      const { runId: second } = Run.parse(await again.call('chat.send', params));
+      expectEqual(second, runId, 'the run of the repeat');
+      const history = await session.call('chat.history', { sessionKey: params.sessionKey });
+      expectEqual(JSON.stringify(history).split(`"${MESSAGE}"`).length - 1, 1, 'messages in the conversation');
+    },
+  },
+  {
+    must: 'The same key with other params must be answered CONFLICT',
+    async run(lab) {
+      const { session, params } = await runToEnd(lab);
+      const { error } = await session.request('chat.send', { ...params, message: 'say something else' });
+      expectEqual(error?.code, 'CONFLICT', 'the answer');
+    },
+  },
+  {
+    must: 'A repeat of `chat.send` must answer `in_flight` while the run goes on and `ok` when it is over',
+    async run(lab) {
+      const { session, params, runId } = await runToEnd(lab);
+      const { status } = Run.parse(await session.call('chat.send', params));
+      const { status: ended } = Run.parse(await session.call('agent.wait', { runId, timeoutMs: 0 }));
+      if (ended !== 'ok') throw new Inapplicable('the run failed');
+      expectEqual(status, 'ok', 'the answer');
+    },
+  },
+  {
+    must: '`agent` and `chat.send` must be refused without an `idempotencyKey`',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'agent', 'chat.send');
+      const sessionKey = await lab.makeWorkstream(session);
+      for (const method of ['agent', 'chat.send']) {
+        const { error } = await session.request(method, { sessionKey, message: MESSAGE });
+        expectEqual(error?.code, 'INVALID_REQUEST', `the answer to ${method}`);
+      }
+    },
+  },
+  {
+    must: 'The events of one run must be numbered from 1 without gaps',
+    async run(lab) {
+      const { session, runId } = await runToEnd(lab);
+      await hearFinal(session, runId);
+      const numbers = payloadsOf(session, 'agent', Numbered).filter((event) => event.runId === runId);
+      expectThat(numbers.length > 0, 'no agent event came');
+      expectEqual(
+        numbers.map(({ seq }) => seq),
+        numbers.map((_, i) => i + 1),
+        'the numbers',
+      );
+    },
+  },
+  {
+    must: 'A run must end in exactly one `chat` event of the states `final`, `aborted` and `error`',
+    async run(lab) {
+      const { session, runId } = await runToEnd(lab);
+      await hearFinal(session, runId);
+      await session.call('health');
+      const ends = payloadsOf(session, 'chat', Told).filter(
+        (event) => event.runId === runId && event.state !== 'delta',
+      );
+      expectEqual(ends.length, 1, 'how many ends');
+    },
+  },
+];
+
+const hearFinal = (session: Session, runId: string) =>
+  session.until('end of the run as a chat event', () =>
+    payloadsOf(session, 'chat', Told).find((event) => event.runId === runId && event.state !== 'delta'),
+  );

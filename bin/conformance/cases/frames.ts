@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { ConformanceCase } from '../conformance-case.ts';
+import { needs } from '../lab.ts';
+import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
+
+/** More than this many requests at once are not tried. */
+const MOST_REQUESTS = 1_000;
+
+const Seq = z.object({ seq: z.int() });
+
+export const frameCases: ConformanceCase[] = [
+  {
+    must: 'A frame that is not JSON must be answered INVALID_REQUEST under the id `invalid` and leave the connection open',
+    async run(lab) {
+      const session = await lab.connect();
+      session.send('{"type":"req"');
+      const { error } = await session.until('an answer under the id `invalid`', (frame) =>
+        frame.type === 'res' && frame.id === 'invalid' ? frame : undefined,
+      );
+      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer');
+      await session.call('health');
+    },
+  },
+  {
+    must: 'A frame with an unknown property must be answered INVALID_REQUEST under its own id and leave the connection open',
+    async run(lab) {
+      const session = await lab.connect();
+      session.send('{"type":"req","id":"mine","method":"health","surprise":1}');
+      const { error } = await session.until('an answer under its own id', (frame) =>
+        frame.type === 'res' && frame.id === 'mine' ? frame : undefined,
+      );
+      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer');
+      await session.call('health');
+    },
+  },
+  {
+    must: 'An unknown method must be answered INVALID_REQUEST with its name',
+    async run(lab) {
+      const session = await lab.connect();
+      for (const method of ['conformance.surprise', '__proto__']) {
+        const { error } = await session.request(method);
+        expectEqual(error?.code, 'INVALID_REQUEST', `the answer to ${method}`);
+        expectThat(error?.message.includes(method) === true, `${method} is not named: ${error?.message}`);
+      }
+    },
+  },
+  {
+    must: 'Params with an unknown property must be answered INVALID_REQUEST with the place',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'workstream.list');
+      const { error } = await session.request('workstream.list', { surprise: 1 });
+      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer');
+      expectThat(error?.message.includes('surprise') === true, `the place is not named: ${error?.message}`);
+    },
+  },
+  {
+    must: 'Missing params must count as an empty object',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'workstream.list');
+      await session.call('workstream.list');
+    },
+  },
+  {
+    must: 'Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see',
+    async run(lab) {
+      const session = await lab.connect();
+      const watchers = [await lab.connect(), await lab.connect((await lab.makeReader(session)).token)];
+      const made = [await lab.makeWorkstream(session), await lab.makeWorkstream(session)];
+      for (const watcher of watchers) {
+        for (const wsId of made) {
+          await watcher.until(
+            `workstream.opened for ${wsId}`,
+            (frame) =>
+              (frame.type === 'event' && frame.event === 'workstream.opened' && isAbout(frame.payload, wsId)) ||
+              undefined,
+          );
+        }
+        const seqs = watcher.frames.flatMap((frame) => Seq.safeParse(frame).data?.seq ?? []);
+        const expected = seqs.map((_, i) => (seqs[0] ?? 0) + i);
+        expectEqual(seqs, expected, 'the numbers');
+      }
+    },
+  },
+  {
+    must: 'A frame over `policy.maxPayload` must be closed with 1009',
+    async run(lab) {
+      const session = await lab.connect();
+      const { maxPayload } = session.hello.policy;
+      if (maxPayload > 32 * 1024 * 1024) throw new Inapplicable(`maxPayload is ${maxPayload} bytes`);
+      session.send(JSON.stringify({ type: 'req', id: 'big', method: 'health', params: 'x'.repeat(maxPayload) }));
+      expectEqual((await session.closed()).code, 1009, 'the close code');
+    },
+  },
+  {
+    must: 'Requests beyond the burst must be answered RATE_LIMITED with `retryAfterMs`',
+    async run(lab) {
+      const session = await lab.connect();
+      for (let asked = 0; asked < MOST_REQUESTS; asked += 100) {
+        const answers = await Promise.all(Array.from({ length: 100 }, () => session.request('health')));
+        const refused = answers.find(({ ok }) => !ok)?.error;
+        if (refused === undefined) continue;
+        expectEqual([refused.code, refused.retryable], ['RATE_LIMITED', true], 'the refusal');
+        expectThat((refused.retryAfterMs ?? 0) > 0, 'the refusal has no retryAfterMs');
+        return;
+      }
+      throw new Inapplicable(`no limit was met in ${MOST_REQUESTS} requests`);
+    },
+  },
+  {
+    must: 'A `tick` event must come every `policy.tickIntervalMs`',
+    slow: true,
+    async run(lab) {
+      const session = await lab.connect();
+      const { tickIntervalMs } = session.hello.policy;
+      if (tickIntervalMs > 120_000) throw new Inapplicable(`tickIntervalMs is ${tickIntervalMs}`);
+      const deadlineMs = performance.now() + 1.25 * tickIntervalMs;
+      while (session.events('tick').length === 0) {
+        expectThat(performance.now() < deadlineMs, `no tick within ${1.25 * tickIntervalMs} ms`);
+        await session.request('health');
+        await session
+          .until('a tick', (frame) => (frame.type === 'event' && frame.event === 'tick') || undefined)
+          .catch(() => undefined);
+      }
+    },
+  },
+  {
+    must: 'A call without the scope of its method must be answered FORBIDDEN',
+    async run(lab) {
+      const reader = await lab.connect((await lab.makeReader(await lab.connect())).token);
+      const { error } = await reader.request('workstream.close', { wsId: randomUUID() });
+      expectEqual(error?.code, 'FORBIDDEN', 'the answer');
+    },
+  },
+  {
+    must: 'Revoking a token must end open sockets, streams and logins under it within a second',
+    async run(lab) {
+      const session = await lab.connect();
+      const { token, tokenId } = await lab.makeReader(session);
+      const reader = await lab.connect(token);
+      const startMs = performance.now();
+      await session.call('token.revoke', { tokenId });
+      const { code, reason } = await reader.closed();
+      expectEqual([code, reason], [1008, 'unauthorized'], 'the close');
+      expectThat(performance.now() - startMs < 1_500, 'it took longer than a second');
+    },
+  },
+];
+
+const isAbout = (payload: unknown, wsId: string) => JSON.stringify(payload).includes(wsId);

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { LIMITS } from '../../protocol/limits.ts';
+import { HelloOk } from '../../protocol/methods/connect.ts';
+import { expectThat, Inapplicable } from './verdict.ts';
+import { INVALID, openWire, type Wire } from './wire.ts';
+
+export interface Server {
+  /** `ws://…` */
+  url: string;
+  token: string | undefined;
+}
+
+/** A wire after its handshake. */
+export interface Session extends Wire {
+  hello: HelloOk;
+}
+
+/** What one case works with. `clean` takes back whatever it made. */
+export interface Lab {
+  server: Server;
+  open(): Promise<Wire>;
+  /** Params of `connect` as the server would take them; `token: undefined` leaves the credential out. */
+  connectParams(token?: string): object;
+  connect(token?: string): Promise<Session>;
+  /** A workstream of the case's own. */
+  makeWorkstream(session: Session): Promise<string>;
+  /** A token that may only read. */
+  makeReader(session: Session): Promise<{ token: string; tokenId: string }>;
+  clean(): Promise<void>;
+}
+
+const Made = z.object({ wsId: z.string() });
+const Token = z.object({ token: z.string(), tokenId: z.string() });
+
+/** Throws Inapplicable unless the session may use all of these. */
+export function needs({ hello }: Session, ...methods: string[]): void {
+  const missing = methods.filter((method) => !hello.features.methods.includes(method));
+  if (missing.length > 0) throw new Inapplicable(`not among this token’s methods: ${missing.join(', ')}`);
+}
+
+export function createLab(server: Server): Lab {
+  const wires: Wire[] = [];
+  const takeBack: (() => Promise<unknown>)[] = [];
+  const connectParams = (token = server.token) => ({
+    minProtocol: LIMITS.protocolVersion,
+    maxProtocol: LIMITS.protocolVersion,
+    client: { name: 'conformance', version: '1', platform: 'node', mode: 'test', instanceId: randomUUID() },
+    ...(token !== undefined && { auth: { token } }),
+  });
+  const open = async () => {
+    const wire = await openWire(server.url);
+    wires.push(wire);
+    return wire;
+  };
+  const connect = async (token?: string): Promise<Session> => {
+    const wire = await open();
+    const hello = HelloOk.safeParse(await wire.call('connect', connectParams(token)));
+    expectThat(hello.success, `hello-ok does not fit its schema: ${hello.error?.issues[0]?.message}`);
+    return Object.assign(wire, { hello: hello.data });
+  };
+  return {
+    server,
+    open,
+    connectParams,
+    connect,
+    async makeWorkstream(session) {
+      needs(session, 'workstream.create', 'workstream.close');
+      const { wsId } = Made.parse(
+        await session.call('workstream.create', { name: `conformance-${randomUUID().slice(0, 8)}` }),
+      );
+      takeBack.push(() => removeWorkstream(connect, wsId));
+      return wsId;
+    },
+    async makeReader(session) {
+      needs(session, 'token.create', 'token.revoke');
+      const made = Token.parse(
+        await session.call('token.create', { name: `conformance-${randomUUID()}`, scope: 'read' }),
+      );
+      takeBack.push(async () => (await connect()).request('token.revoke', { tokenId: made.tokenId }));
+      return made;
+    },
+    async clean() {
+      for (const undo of takeBack.reverse()) await undo();
+      for (const wire of wires) wire.close();
+      const stray = wires
+        .flatMap(({ frames }) => frames)
+        .find((frame) => frame.type === 'event' && frame.event === INVALID);
+      expectThat(stray === undefined, `what came is no frame of the protocol: ${JSON.stringify(stray)}`);
+    },
+  };
+}
+
+/** Without a trace where the token may do that; otherwise it is unloaded and stays saved. */
+async function removeWorkstream(connect: () => Promise<Session>, wsId: string): Promise<void> {
+  const session = await connect();
+  const mayDelete = session.hello.features.methods.includes('sessions.delete');
+  if (mayDelete) await session.call('sessions.delete', { key: wsId });
+  else await session.call('workstream.close', { wsId });
+}

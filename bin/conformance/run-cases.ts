@@ -1,0 +1,43 @@
+import type { ConformanceCase } from './conformance-case.ts';
+import { createLab, type Server } from './lab.ts';
+import { Inapplicable } from './verdict.ts';
+
+export interface Finding {
+  must: string;
+  outcome: 'holds' | 'fails' | 'does not apply';
+  /** What the server did instead, or why the case could not be tried. */
+  reason?: string;
+}
+
+/** Tries every case in order; those that mostly wait run beside the others. `onFinding` hears of each in the order of the table. */
+export async function runCases(
+  cases: readonly ConformanceCase[],
+  { server, onFinding }: { server: Server; onFinding(finding: Finding): void },
+): Promise<Finding[]> {
+  const slow = new Map(cases.filter(({ slow: waits }) => waits).map((row) => [row, tryCase(row, server)]));
+  const findings: Finding[] = [];
+  for (const row of cases) {
+    const finding = await (slow.get(row) ?? tryCase(row, server));
+    onFinding(finding);
+    findings.push(finding);
+  }
+  return findings;
+}
+
+async function tryCase({ must, run }: ConformanceCase, server: Server): Promise<Finding> {
+  const lab = createLab(server);
+  const verdict = await judge(() => run(lab));
+  const cleaned = await judge(() => lab.clean());
+  const told = verdict.outcome === 'holds' && cleaned.outcome === 'fails' ? cleaned : verdict;
+  return { must, ...told };
+}
+
+async function judge(attempt: () => Promise<void>): Promise<Omit<Finding, 'must'>> {
+  try {
+    await attempt();
+    return { outcome: 'holds' };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { outcome: error instanceof Inapplicable ? 'does not apply' : 'fails', reason };
+  }
+}

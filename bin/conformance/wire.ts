@@ -1,0 +1,124 @@
+import { systemTimers } from '../../protocol/client/timers.ts';
+import { type EventFrame, Frame, type ResponseFrame } from '../../protocol/frames.ts';
+import { Violation } from './verdict.ts';
+
+export interface Closed {
+  code: number;
+  reason: string;
+}
+
+/** A bare socket that remembers every frame, so that a case can look at what the typed clients hide. */
+export interface Wire {
+  readonly frames: readonly Frame[];
+  /** How it ended; a Violation when it does not. */
+  closed(): Promise<Closed>;
+  send(text: string): void;
+  /** The first frame, read or still to come, that `pick` answers something for. A Violation after ten seconds, or at the end. */
+  until<T>(what: string, pick: (frame: Frame) => T | undefined): Promise<T>;
+  request(method: string, params?: unknown): Promise<ResponseFrame>;
+  /** The payload; a Violation when it is refused. */
+  call(method: string, params?: unknown): Promise<unknown>;
+  events(name: string): EventFrame[];
+  close(): void;
+}
+
+const PATIENCE_MS = 10_000;
+
+export async function openWire(url: string): Promise<Wire> {
+  const socket = new WebSocket(url);
+  const frames: Frame[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
+  let end: Closed | undefined;
+  const closed = new Promise<Closed>((resolve) => {
+    socket.addEventListener('close', ({ code, reason }) => {
+      end = { code, reason };
+      resolve(end);
+      wake();
+    });
+  });
+  socket.addEventListener('message', ({ data }) => {
+    frames.push(toFrame(data));
+    wake();
+  });
+  socket.addEventListener('error', () => undefined); // a close follows
+  const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
+  await Promise.race([opened, closed]);
+  if (end !== undefined) throw new Violation(`${url} opens no WebSocket`);
+
+  const until: Wire['until'] = (what, pick) =>
+    new Promise((resolve, reject) => {
+      const finish = (settle: () => void) => {
+        waiting.delete(look);
+        cancel();
+        settle();
+      };
+      const look = () => {
+        const found = firstOf(frames, pick);
+        if (found !== undefined) return finish(() => resolve(found));
+        if (end) finish(() => reject(new Violation(`closed (${end?.code} ${end?.reason}) before ${what}`)));
+      };
+      const cancel = systemTimers.after(PATIENCE_MS, () => finish(() => reject(new Violation(`no ${what} in 10 s`))));
+      waiting.add(look);
+      look();
+    });
+
+  let lastId = 0;
+  const request: Wire['request'] = (method, params) => {
+    const id = `c${++lastId}`;
+    socket.send(JSON.stringify({ type: 'req', id, method, params }));
+    return until(`answer to ${method}`, (frame) => (frame.type === 'res' && frame.id === id ? frame : undefined));
+  };
+  return {
+    frames,
+    closed: () => patiently(closed),
+    send: (text) => socket.send(text),
+    until,
+    request,
+    async call(method, params) {
+      const { ok, payload, error } = await request(method, params);
+      if (!ok) throw new Violation(`${method} was answered ${error?.code}: ${error?.message}`);
+      return payload;
+    },
+    events: (name) => frames.filter((frame) => frame.type === 'event').filter(({ event }) => event === name),
+    close: () => socket.close(),
+  };
+}
+
+function firstOf<T>(frames: readonly Frame[], pick: (frame: Frame) => T | undefined): T | undefined {
+  for (const frame of frames) {
+    const found = pick(frame);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function toFrame(data: unknown): Frame {
+  const { data: frame, error } = Frame.safeParse(typeof data === 'string' ? parseJson(data) : data);
+  // Kept under a name that no event has: the case fails for it in the end.
+  return frame ?? { type: 'event', event: INVALID, payload: `${error?.issues[0]?.message}: ${String(data)}` };
+}
+
+/** The name under which a text is kept that is no frame of the protocol. */
+export const INVALID = '(no frame)';
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // no frame either
+  }
+}
+
+/** A Violation when the end does not come, counted from when a case asks. */
+function patiently(closed: Promise<Closed>): Promise<Closed> {
+  return new Promise((resolve, reject) => {
+    const cancel = systemTimers.after(1.5 * PATIENCE_MS, () => reject(new Violation('the socket was not closed')));
+    closed.then((end) => {
+      cancel();
+      resolve(end);
+    }, reject);
+  });
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite, test } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
+import type { Finding } from '../bin/conformance/run-cases.ts';
+import { type DaemonUnderTest, startDaemon } from './daemon.ts';
+import { spawnHeadgate } from './daemon-process.ts';
+import { within } from './deadline.ts';
+
+interface Report {
+  counts: Record<Finding['outcome'], number>;
+  findings: Finding[];
+}
+
+/** What `headgate conformance` prints as JSON, and its exit code. */
+async function judge(url: string, token: string): Promise<Report & { code: number | null }> {
+  const child = await spawnHeadgate({ args: ['conformance', url, '--token', token, '--json'], env: {} });
+  const { code } = await within(child.exited, 100_000, () => `an end of conformance: ${child.stderr()}`);
+  return { code, ...JSON.parse(child.stdout()) };
+}
+
+const withOutcome = (findings: readonly Finding[], outcome: Finding['outcome']) =>
+  findings.filter((finding) => finding.outcome === outcome).map(({ must }) => must);
+
+/** A gateway with faults: what it says to a client is turned before it goes out; false leaves it out. */
+type Turn = (text: string) => string | false;
+
+/** Stands between clients and the daemon, and lies. */
+async function openLyingProxy(daemon: DaemonUnderTest, turn: Turn) {
+  const http = createServer();
+  const sockets = new WebSocketServer({ server: http });
+  sockets.on('connection', (client) => {
+    const upstream = new WebSocket(daemon.wsUrl);
+    const early: string[] = [];
+    client.on('message', (data) => {
+      if (upstream.readyState === upstream.OPEN) upstream.send(data.toString());
+      else early.push(data.toString());
+    });
+    upstream.on('open', () => {
+      for (const text of early) upstream.send(text);
+    });
+    upstream.on('message', (data) => {
+      const turned = turn(data.toString());
+      if (turned !== false) client.send(turned);
+    });
+    client.on('close', () => upstream.close());
+    upstream.on('close', () => client.close(1000));
+    for (const socket of [client, upstream]) socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const client of sockets.clients) client.terminate();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+// Side by side: each waits half a minute for a tick.
+suite('headgate conformance', { concurrency: true }, () => {
+  test('the daemon keeps whatever of its protocol can be seen from outside, and keeps nothing of the visit', async () => {
+    await using daemon = await startDaemon();
+    const client = await daemon.client();
+    const { code, counts, findings } = await judge(daemon.url, daemon.token);
+    assert.deepEqual(withOutcome(findings, 'fails'), []);
+    assert.deepEqual({ code, counts }, { code: 0, counts: { holds: findings.length, fails: 0, 'does not apply': 0 } });
+    const left = {
+      saved: (await client.call('workstream.saved', {})).workstreams.filter(({ name }) =>
+        name.startsWith('conformance'),
+      ),
+      tokens: (await client.call('token.list', {})).tokens,
+    };
+    assert.deepEqual(left, { saved: [], tokens: [] });
+  });
+
+  test('a token that may only read tries what it can, and what it cannot does not apply', async () => {
+    await using daemon = await startDaemon();
+    const client = await daemon.client();
+    const { token } = await client.call('token.create', { name: 'reader', scope: 'read' });
+    const { code, counts, findings } = await judge(daemon.url, token);
+    assert.deepEqual(withOutcome(findings, 'fails'), []);
+    assert.deepEqual([code, counts['does not apply'] > 10, counts.holds > 10], [0, true, true]);
+  });
+
+  test('a server that closes with wrong codes, skips numbers and renames errors is found out', async () => {
+    await using daemon = await startDaemon();
+    await using proxy = await openLyingProxy(daemon, (text) =>
+      text
+        .replace(/"seq":(\d+)/, (_, seq) => `"seq":${Number(seq) * 2}`)
+        .replace('"CONFLICT"', '"NOT_FOUND"')
+        .replace('"recovered":true', '"recovered":false')
+        .replace('"id":"invalid"', '"id":"other"'),
+    );
+    const { code, findings } = await judge(proxy.url, daemon.token);
+    const found = withOutcome(findings, 'fails');
+    const expected = [
+      'A first request other than `connect` must be refused and closed with 1008 `invalid handshake`',
+      'A protocol range without 2 must be refused with the expected version and closed with 1002',
+      'A frame that is not JSON must be answered INVALID_REQUEST under the id `invalid` and leave the connection open',
+      'Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see',
+      'Revoking a token must end open sockets, streams and logins under it within a second',
+      'The same key with other params must be answered CONFLICT',
+      'The events of one run must be numbered from 1 without gaps',
+      'A subscription with a cursor inside the log must continue exactly after it, each later event once and in order',
+    ];
+    assert.deepEqual(
+      expected.filter((must) => !found.includes(must)),
+      [],
+    );
+    assert.equal(code, 1);
+    const harmless = 'An unknown method must be answered INVALID_REQUEST with its name';
+    assert.equal(findings.find(({ must }) => must === harmless)?.outcome, 'holds');
+  });
+});
