@@ -109,6 +109,7 @@ async function runWith(client: GatewayClient, { message, timeoutMs, flags, aroun
     flags.json === true ? createJsonOutput(streams) : createTextOutput(streams, { isStreaming: process.stdout.isTTY });
   const startMs = systemTimers.now();
   const stopping = createStopping({ client, wsId, leave: () => process.exit(EXIT.interrupted) });
+  using _ctrlC = stopping.listen();
   const approvals = createApprovals({ client, choice: flags.approve, output, onInterrupt: stopping.interrupt });
   const followed = await followRun({
     client,

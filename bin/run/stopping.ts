@@ -16,27 +16,29 @@ interface StoppingDeps {
 export function createStopping({ client, wsId, leave }: StoppingDeps) {
   let reason: StopReason | undefined;
   let runId: string | undefined;
+  const abort = () => {
+    const which = { sessionKey: wsId, runId };
+    untilAnswered(() => client.call('chat.abort', which)).catch(() => undefined); // the end of the run tells the rest
+  };
   const stop = (why: StopReason) => {
     if (reason !== undefined && why === 'interrupted') leave();
     reason ??= why;
-    if (runId === undefined) return;
-    const abort = { sessionKey: wsId, runId };
-    untilAnswered(() => client.call('chat.abort', abort)).catch(() => undefined); // the end of the run tells the rest
+    if (runId !== undefined) abort();
   };
   const interrupt = () => stop('interrupted');
   return {
     reason: () => reason,
     interrupt,
+    /** From here on Ctrl-C does not end the process; what comes before the run is known stops it once it is. */
+    listen(): Disposable {
+      process.on('SIGINT', interrupt);
+      return { [Symbol.dispose]: () => void process.off('SIGINT', interrupt) };
+    },
     watch(followed: FollowedRun, timeoutMs: number | undefined): Disposable {
       ({ runId } = followed);
-      process.on('SIGINT', interrupt);
+      if (reason !== undefined) abort();
       const cancel = timeoutMs === undefined ? undefined : systemTimers.after(timeoutMs, () => stop('timeout'));
-      return {
-        [Symbol.dispose]() {
-          cancel?.();
-          process.off('SIGINT', interrupt);
-        },
-      };
+      return { [Symbol.dispose]: () => cancel?.() };
     },
   };
 }
