@@ -21,6 +21,8 @@ async function open(options?: Parameters<typeof openChecked>[1]): Promise<Checke
 }
 
 const operator = await open();
+/** Sees less than the operator does. */
+await open({ token: (await operator.ask('token.create', { name: 'reader', scope: 'read' })).token });
 after(() => {
   for (const { socket } of clients) socket.close();
 });
@@ -224,4 +226,12 @@ test('every event of PROTOCOL.md reaches a client that may have it, as its row s
   for (const client of clients) client.check();
   const heard = new Set(clients.flatMap((client) => client.events().map(({ event }) => event)));
   assert.deepEqual(heard, names);
+  for (const client of clients) {
+    const seqs = client.events().flatMap(({ seq }) => seq ?? []);
+    assert.deepEqual(
+      seqs,
+      seqs.map((_, index) => (seqs[0] ?? 0) + index),
+      'a gap that is no loss',
+    );
+  }
 });

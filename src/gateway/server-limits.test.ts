@@ -122,3 +122,12 @@ test('what hello says of the largest frame is what holds, also for a machine tha
     assert.deepEqual(await client.closed, TOO_BIG);
   }
 });
+
+test('of a property that is written twice the last counts, also for whether it may be there', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  client.socket.send('{"type":"req","id":"first","id":"last","method":"connect","method":"system-presence"}');
+  assert.equal((await client.answerTo('last')).ok, true);
+  client.socket.send('{"type":"req","id":"proto","method":"workstream.list","params":{},"__proto__":{"type":"res"}}');
+  assert.equal((await client.answerTo('proto')).error?.code, 'INVALID_REQUEST');
+});
