@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import type { Contract } from '../../protocol/contract.ts';
+import { CONTRACTS, type MethodName } from '../../protocol/index.ts';
+import { arbitraryOf, type Known } from './arbitrary-of-schema.ts';
+
+/** One text to send. `method` is given where it is a request for it that is written as it should be. */
+interface Sent {
+  text: string;
+  method?: MethodName;
+}
+
+export type Write = (id: string) => Sent;
+
+/** Frames in one sample. */
+export const FRAMES_PER_SAMPLE = 4;
+
+/** A request as the contract has it, with one wrong value, with a property too much, and torn or no request at all. */
+export function hostileFrames(known: Known): fc.Arbitrary<Write[]> {
+  const requests = Object.entries<Contract>(CONTRACTS).map(([name, { params }]) =>
+    arbitraryOf(params, known).map((value): Request => ({ method: name as MethodName, params: value })),
+  );
+  const noRequest = fc.oneof(fc.json({ maxDepth: 3 }), fc.string({ unit: 'binary' }), deep);
+  return fc
+    .record({
+      request: fc.oneof(...requests),
+      place,
+      value: anything,
+      name: fc.string({ maxLength: 12 }),
+      tears: fc.array(tear, { minLength: 1, maxLength: 3 }),
+      other: fc.option(noRequest, { freq: 3 }),
+    })
+    .map(({ request, place: where, value, name, tears, other }) => [
+      asItShouldBe(request),
+      withWrongValue(request, where, value),
+      withMore(request, name, value),
+      other === null ? torn(request, tears) : asIs(other),
+    ]);
+}
+
+interface Request {
+  method: MethodName;
+  params: unknown;
+}
+
+const asItShouldBe =
+  ({ method, params }: Request): Write =>
+  (id) => ({ text: JSON.stringify({ type: 'req', id, method, params }), method });
+
+const asIs =
+  (text: string): Write =>
+  () => ({ text });
+
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom('__proto__', 'constructor', '\ud800', '\u0000', -0, 1e308, Number.MAX_SAFE_INTEGER + 2, '../../x'),
+);
+const deep = fc.integer({ min: 30, max: 5_000 }).map((levels) => `${'['.repeat(levels)}${']'.repeat(levels)}`);
+/** Which of a frame's or its params' properties. */
+const place = fc.record({ isOfFrame: fc.boolean(), index: fc.nat(12) });
+
+interface Place {
+  isOfFrame: boolean;
+  index: number;
+}
+
+function withWrongValue({ method, params }: Request, { isOfFrame, index }: Place, value: unknown): Write {
+  const change = (object: object): object => {
+    const entries = Object.entries(object);
+    return Object.fromEntries(entries.map((entry, at) => (at === index % entries.length ? [entry[0], value] : entry)));
+  };
+  return (id) => {
+    const isRecord = typeof params === 'object' && params !== null;
+    const frame = { type: 'req', id, method, params: !isOfFrame && isRecord ? change(params) : params };
+    return { text: JSON.stringify(isOfFrame ? change(frame) : frame) };
+  };
+}
+
+/** A property too much; also twice the same key, which only text can say. */
+const withMore =
+  ({ method, params }: Request, name: string, value: unknown): Write =>
+  (id) => {
+    const text = JSON.stringify({ type: 'req', id, method, params });
+    return { text: `${text.slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}` };
+  };
+
+/** What happens to a text somewhere in it. */
+const tear = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.nat(6),
+  inserted: fc.oneof(
+    fc.constant(''),
+    fc.string({ unit: 'binary', maxLength: 3 }),
+    fc.constantFrom('{', '"', '\\', ','),
+  ),
+});
+
+interface Tear {
+  at: number;
+  removed: number;
+  inserted: string;
+}
+
+function torn({ method, params }: Request, tears: readonly Tear[]): Write {
+  return (id) => {
+    const whole = JSON.stringify({ type: 'req', id, method, params });
+    const text = tears.reduce((before, { at, removed, inserted }) => {
+      const start = Math.floor(at * before.length);
+      return before.slice(0, start) + inserted + before.slice(start + removed);
+    }, whole);
+    return { text };
+  };
+}

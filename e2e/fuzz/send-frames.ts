@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { MethodName } from '../../protocol/index.ts';
+import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
+import { problemOf } from '../checked-client.ts';
+import type { DaemonUnderTest } from '../daemon.ts';
+import { within } from '../deadline.ts';
+import type { Write } from './hostile-frames.ts';
+
+/** Between two looks whether the daemon still answers: fewer than may be in flight. */
+const FRAMES_AT_ONCE = 100;
+/** These wait for something that may never come. */
+const WAITING: ReadonlySet<string> = new Set<MethodName>(['agent', 'agent.wait', 'node.invoke']);
+const PATIENCE_MS = 20_000;
+
+/** Sends them all over one connection. Answers what was wrong with what came back; all that had to be answered was. */
+export async function sendFrames(daemon: DaemonUnderTest, frames: readonly Write[]): Promise<string[]> {
+  const socket = new WebSocket(daemon.wsUrl);
+  const methods = new Map<string, MethodName>();
+  const unanswered = new Map<string, string>();
+  const problems: string[] = [];
+  let wake: () => void = () => undefined;
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => undefined); // the end of it all is no news
+  socket.addEventListener('close', ({ code, reason }) => closed.reject(new Error(`closed: ${code} ${reason}`)));
+  socket.addEventListener('message', ({ data }) => {
+    const frame = JSON.parse(String(data));
+    const problem = problemOf(frame, (id) => methods.get(id));
+    if (problem !== undefined) problems.push(problem);
+    if (frame.type === 'res') unanswered.delete(frame.id);
+    wake();
+  });
+
+  const send = (write: Write) => {
+    const id = randomUUID(); // no mutation turns one into another
+    const { text, method } = write(id);
+    if (method) methods.set(id, method);
+    if (method && !WAITING.has(method)) unanswered.set(id, text);
+    socket.send(text);
+  };
+  async function settle(): Promise<void> {
+    while (unanswered.size > 0) await new Promise<void>((resolve) => (wake = resolve));
+  }
+  const settled = () =>
+    within(Promise.race([settle(), closed.promise]), PATIENCE_MS, () => `answers to ${[...unanswered.values()]}`);
+
+  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+  send(request('connect', { ...CONNECT, auth: { token: daemon.token } }));
+  await settled();
+  for (let start = 0; start < frames.length; start += FRAMES_AT_ONCE) {
+    for (const write of frames.slice(start, start + FRAMES_AT_ONCE)) send(write);
+    send(request('health', {}));
+    await settled();
+  }
+  socket.close();
+  return problems;
+}
+
+const request =
+  (method: MethodName, params: object): Write =>
+  (id) => ({ text: JSON.stringify({ type: 'req', id, method, params }), method });
