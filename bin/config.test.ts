@@ -63,8 +63,8 @@ test('every setting can be set', () => {
   assert.deepEqual(parse(JSON.stringify(settings)), { config: settings, warnings: [] });
 });
 
-test('an empty file counts as none', () => {
-  assert.deepEqual(parse(' \n'), { config: DEFAULTS, warnings: [] });
+test('an empty file is not taken for the defaults', () => {
+  assert.throws(() => parse(' \n'), /is empty\. Remove it, or write \{\} into it/);
 });
 
 test('unknown keys are named at any depth and stop nothing', () => {

@@ -122,8 +122,10 @@ async function readText(file: string): Promise<string | undefined> {
 
 function parseJson5(text: string, file: string): unknown {
   const source = text.replace(/^\uFEFF/, '');
+  // What a write that was cut off leaves; the settings that were in it may have been stricter than the defaults.
+  if (source.trim() === '') throw new StartError(`${file} is empty. Remove it, or write {} into it, for the defaults.`);
   try {
-    return source.trim() === '' ? {} : JSON5.parse(source);
+    return JSON5.parse(source);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
     throw new StartError(`${file} is not JSON (JSON5 is fine): ${reason}. It was left as it is.`, { cause: error });

@@ -13,7 +13,7 @@ import { readLedger, speechOf } from './ledger.ts';
 
 /** A folder that waits for no disk: thousands of synced commits. */
 const MEMORY = '/dev/shm';
-/** A script takes a tenth of a second: so many calls, spread evenly over it, fail once each. */
+/** So many calls, spread evenly over the script, fail once each; FAULT_ROUNDS=100000 takes every one. */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 10);
 
 const ioError = () => Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
@@ -26,7 +26,7 @@ const FAULTS: Record<string, (call: StoreCall) => Error | undefined> = {
 };
 
 for (const [title, failureOf] of Object.entries(FAULTS)) {
-  test(`${title}, at store calls all over a script of a hundred steps: a typed error or a recovered run, and all goes on`, async (t) => {
+  test(`${title}, at store calls sampled evenly over a script of a hundred steps: a typed error or a recovered run, and all goes on`, async (t) => {
     let calls = 0;
     let due = Number.POSITIVE_INFINITY;
     const failing = (call: StoreCall) => {

@@ -1,9 +1,12 @@
+/** `failure`: what it needs to go on cannot be had any more. */
+type StopKind = 'cancel' | 'shutdown' | 'timeout' | 'failure';
+
 /** Why something that runs is asked to stop: the abort reason that everything under a run sees. */
 export class StopReason extends Error {
   override readonly name = 'StopReason';
-  readonly kind: 'cancel' | 'shutdown' | 'timeout';
+  readonly kind: StopKind;
 
-  constructor(kind: 'cancel' | 'shutdown' | 'timeout', message: string) {
+  constructor(kind: StopKind, message: string) {
     super(message);
     this.kind = kind;
   }

@@ -243,9 +243,9 @@ test('expired keys are removed every hour', async () => {
   await using gateway = await setUp();
   const stop = new AbortController();
   const rows = () => gateway.store.db.selectFrom('idempotency').select('key').execute();
-  const running = gateway.sweep(stop.signal);
   await gateway.answer(request(), counted());
   gateway.clock.jump(LIMITS.idempotencyMs);
+  const running = gateway.sweep(stop.signal);
   await gateway.answer(request({ key: 'young' }), counted());
   assert.equal((await rows()).length, 2);
   await gateway.clock.advance(60 * 60 * 1000);
@@ -253,6 +253,24 @@ test('expired keys are removed every hour', async () => {
   await running;
   assert.deepEqual(await rows(), [{ key: 'young' }]);
 });
+
+for (const hours of [1, 24, 400 * 24]) {
+  test(`a clock that is ${hours} hours ahead for a minute, and then right again, makes no key forgotten`, async () => {
+    await using gateway = await setUp();
+    const stop = new AbortController();
+    const running = gateway.sweep(stop.signal);
+    const work = counted();
+    await gateway.answer(request(), work);
+    await gateway.clock.advance(59.5 * 60_000);
+    gateway.clock.jump(hours * 3_600_000);
+    await gateway.clock.advance(60_000); // a sweep was due meanwhile
+    gateway.clock.jump(-hours * 3_600_000);
+    await gateway.answer(request(), work);
+    assert.equal(work.times, 1);
+    stop.abort();
+    await running;
+  });
+}
 
 test('an answer that cannot be stored is given all the same, and said in the log', async () => {
   await using gateway = await setUp();

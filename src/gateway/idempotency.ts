@@ -4,6 +4,7 @@ import { LIMITS } from '../../protocol/limits.ts';
 import { toCanonicalJson } from '../agent/tools/canonical-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { passesSteadily } from '../steady-time.ts';
 import type { Call } from './call.ts';
 import { createSharedCall, type SharedCall } from './shared-call.ts';
 import type { IdempotencyTable } from './store/schema.ts';
@@ -27,13 +28,13 @@ export type Keyed = Pick<Call, 'kept' | 'keep' | 'momentary'> & Partial<Pick<Cal
  */
 export interface Idempotency {
   answer(request: KeyedRequest, work: Work): Promise<unknown>;
-  /** Forgets what has expired, now and every hour. */
+  /** Forgets what has expired: after every hour in which the clock did not jump. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface IdempotencyDeps {
   store: Pick<Store, 'db' | 'commit'>;
-  clock: Pick<Clock, 'now' | 'sleep'>;
+  clock: Clock;
   log: Log;
 }
 
@@ -68,11 +69,12 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     },
     async run(signal) {
       while (!signal.aborted) {
+        const isSteady = await passesSteadily(clock, SWEEP_MS, signal).catch(() => false); // aborted: the loop ends
+        if (!isSteady) continue;
         const expired = build.deleteFrom('idempotency').where('expires_ms', '<=', clock.now());
         await store.commit({ statements: [statementOf(expired)] }).catch((error: unknown) => {
           log.warn({ err: error }, 'expired idempotency keys could not be removed');
         });
-        await clock.sleep(SWEEP_MS, signal).catch(() => undefined); // aborted: the loop ends
       }
     },
   };

@@ -103,7 +103,11 @@ function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): 
     return { outcome, summary: 'cancelled', events: [{ type: 'cancelled' }, { type: 'stream_end' }], state: 'idle' };
   }
   const message = stop?.message ?? messageOf(run, error);
-  const outcome: RunOutcome = { run_id: run.runId, status: stop ? 'timeout' : 'error', error: message };
+  const outcome: RunOutcome = {
+    run_id: run.runId,
+    status: stop?.kind === 'timeout' ? 'timeout' : 'error',
+    error: message,
+  };
   const events: StreamEvent[] = [{ type: 'error', message: `Error: ${message}` }, { type: 'stream_end' }];
   return { outcome, summary: message, events, state: 'error' };
 }
@@ -128,22 +132,24 @@ interface End {
  */
 async function end(run: RunContext, ending: End): Promise<void> {
   let refusals = 0;
+  let isDamaged = false;
   for (;;) {
     try {
-      return await recordAtLast(run, () => endStep(run, ending));
+      return await recordAtLast(run, () => endStep(run, ending, isDamaged));
     } catch (error) {
       if (error instanceof RunSuperseded || run.stopping.aborted) throw error;
+      isDamaged = error instanceof GatewayError; // the conversation takes nothing more; the end has to be on record
       // Something was settled a moment ago, and the next step leaves it out; a store that refuses for ever does not count.
       if (++refusals === MAX_REFUSALS) throw error;
     }
   }
 }
 
-function endStep(run: RunContext, { outcome, summary, events, state, partial }: End): Step {
+function endStep(run: RunContext, { outcome, summary, events, state, partial }: End, isDamaged: boolean): Step {
   const left = leftovers(run, outcome);
   return {
     events: [...(left.events ?? []), ...events, { type: 'ws_state', ws_id: run.wsId, state, run: outcome }],
-    messages: [...(partial ? [partial] : []), ...(left.messages ?? [])],
+    messages: isDamaged ? [] : [...(partial ? [partial] : []), ...(left.messages ?? [])],
     journal: [...(left.journal ?? []), { kind: 'ended', status: outcome.status }],
     ...(left.settled && { settled: left.settled }),
     ended: { ...outcome, summary },

@@ -7,6 +7,8 @@ export function toStopLine({ kind }: StopReason, timeoutSecs: number): string {
       return `[timed out after ${timeoutSecs} s]`;
     case 'cancel':
       return '[cancelled]';
+    case 'failure':
+      return '[stopped: the run cannot go on]';
     case 'shutdown':
       return '[stopped by shutdown]';
   }

@@ -1,6 +1,7 @@
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
 import type { Log } from '../../log.ts';
@@ -37,21 +38,32 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
     .execute();
   const recovered = new Map<string, AdoptedRun[]>();
   for (const row of rows) {
-    const journal = await store.db
-      .selectFrom('journal')
-      .selectAll()
-      .where('run_id', '=', row.run_id)
-      .orderBy('seq')
-      .execute();
-    const progress = foldJournal(journal);
-    await killLeftovers(progress, deps);
-    const pending = await pendingOf(progress, deps);
-    const adopted: AdoptedRun = { run: toRecord(row), progress, ...(pending && { pending }) };
+    const adopted = await adoptedOf(row, deps);
     recovered.set(row.ws_id, [...(recovered.get(row.ws_id) ?? []), adopted]);
-    deps.log.info({ runId: row.run_id, wsId: row.ws_id, phase: progress.phase }, 'a run of the last process continues');
+    const { phase } = adopted.progress;
+    deps.log.info({ runId: row.run_id, wsId: row.ws_id, phase }, 'a run of the last process continues');
   }
   return recovered;
 }
+
+/** A damaged part of the database costs the runs whose story lies in it, and only those. */
+async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun> {
+  const run = toRecord(row);
+  try {
+    const progress = foldJournal(await readJournal(row.run_id, deps));
+    await killLeftovers(progress, deps);
+    const pending = await pendingOf(progress, deps);
+    return { run, progress, ...(pending && { pending }) };
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    deps.log.error({ err: error, runId: row.run_id, wsId: row.ws_id }, 'what a run has done cannot be read any more');
+    if (row.status === 'queued') return { run, progress: newProgress() };
+    return { run, progress: { ...newProgress(), phase: 'started' }, isUnreadable: true };
+  }
+}
+
+const readJournal = (runId: string, { store }: RecoveryDeps): Promise<JournalTable[]> =>
+  store.db.selectFrom('journal').selectAll().where('run_id', '=', runId).orderBy('seq').execute();
 
 function foldJournal(rows: readonly JournalTable[]): Progress {
   const progress = newProgress();

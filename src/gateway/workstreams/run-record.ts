@@ -59,5 +59,7 @@ export interface NewRun {
 export interface AdoptedRun {
   run: RunRecord;
   progress: Progress;
+  /** What it has done cannot be read any more: all it can do is end. */
+  isUnreadable?: boolean;
   pending?: NewApproval;
 }

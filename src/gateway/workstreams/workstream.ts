@@ -9,6 +9,7 @@ import type { Statement } from '../store/store.ts';
 import { receiptOf } from './cancel-receipt.ts';
 import { driveRun } from './drive-run.ts';
 import { LiveRun } from './live-run.ts';
+import { readContext, unreadable } from './read-context.ts';
 import { type QueuedRun, RunQueue } from './run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from './run-record.ts';
 import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from './run-rows.ts';
@@ -202,22 +203,23 @@ export class Workstream {
 
   async #makeLive(adopted: AdoptedRun): Promise<LiveRun> {
     const { store, clock, observer } = this.#deps;
-    this.#context ??= await this.#deps.loadContext(this.data);
-    const { data } = this;
-    return new LiveRun({
+    if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps);
+    const live = new LiveRun({
       ...adopted,
-      data,
-      messages: this.#context,
+      data: this.data,
+      messages: this.#context ?? [],
       store,
       clock,
       observer: {
         ...observer,
         onEnded: (result) => {
           this.#live = undefined; // before anybody can answer the news: the next send must not find it busy
-          observer.onEnded(data, adopted.run, result);
+          observer.onEnded(this.data, adopted.run, result);
         },
       },
     });
+    if (!this.#context) live.stop(unreadable());
+    return live;
   }
 
   #drive(live: LiveRun): void {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
@@ -61,7 +62,12 @@ export class Workstreams {
     }
     for (const row of rows) {
       const workstream = this.#add(row);
-      for (const run of recovered.get(row.ws_id) ?? []) await restore(workstream.data, run);
+      for (const run of recovered.get(row.ws_id) ?? []) {
+        await restore(workstream.data, run).catch((err: unknown) => {
+          if (isUnavailable(err)) throw err;
+          this.#deps.log.error({ err, runId: run.run.runId }, 'where a run was could not be told from its log');
+        });
+      }
     }
     const main = await readByKey(this.#deps.store, MAIN);
     if (!main) await this.create({ sessionKey: MAIN });
