@@ -26,7 +26,12 @@ export const HealthSummary = z
     maxWorkstreams: Count,
     backend: z.strictObject({ status: z.enum(['up', 'down']), circuitState: z.enum(['closed', 'open', 'half_open']) }),
     /** Whether the store takes writes; `degraded` while it refuses them (disk full). */
-    store: z.strictObject({ status: z.enum(['ok', 'degraded']), reason: z.string().optional() }),
+    /** `damaged`: some conversations cannot be read; without it, degraded means that nothing can be written. */
+    store: z.strictObject({
+      status: z.enum(['ok', 'degraded']),
+      reason: z.string().optional(),
+      damaged: z.boolean().optional(),
+    }),
     /** Whether shell commands run in a sandbox, and if not, why. */
     sandbox: z.strictObject({ active: z.boolean(), reason: z.string().optional() }),
     /** Things a person should know (demo model in use, a refused key …), one sentence each. */

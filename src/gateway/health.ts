@@ -3,6 +3,7 @@ import type { WorkstreamState } from '../../protocol/stream-events.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
 import type { LiveSettings } from './live-settings.ts';
+import type { StoreHealth } from './store/store.ts';
 
 export interface HealthDeps {
   version: string;
@@ -14,7 +15,7 @@ export interface HealthDeps {
   };
   /** What a person should know of this start. */
   startNotices: readonly string[];
-  store: { health(): { status: 'ok' | 'degraded'; reason?: string } };
+  store: { health(): StoreHealth };
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'maxWorkstreams'>;

@@ -56,6 +56,7 @@ test('a damaged page is an error for what lies in it, and only for that; health 
       after: {
         status: 'degraded',
         reason: 'a part of the database is damaged: database disk image is malformed',
+        damaged: true,
       },
       lines: [['error', 'a part of the database is damaged; everything else goes on']],
     },

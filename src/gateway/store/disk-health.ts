@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { StoreHealth } from './store.ts';
 
 /** Whether the disk takes writes. */
 export interface DiskHealth {
-  status(): { status: 'ok' | 'degraded'; reason?: string };
+  status(): StoreHealth;
   failed(error: unknown): void;
   /** A part of the database cannot be understood. That stays so; it is logged once. */
   damaged(error: unknown): void;
@@ -41,8 +42,8 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
 
   return {
     status() {
-      const known = reason ?? damage;
-      return known === undefined ? { status: 'ok' } : { status: 'degraded', reason: known };
+      if (reason !== undefined) return { status: 'degraded', reason };
+      return damage === undefined ? { status: 'ok' } : { status: 'degraded', reason: damage, damaged: true };
     },
     failed(error) {
       const wasOk = reason === undefined;

@@ -48,6 +48,13 @@ export class UnitRefused extends Error {
   }
 }
 
+/** `damaged`: some of what is stored cannot be read; without it, degraded means that nothing can be written. */
+export interface StoreHealth {
+  status: 'ok' | 'degraded';
+  reason?: string;
+  damaged?: boolean;
+}
+
 /** What the gateway needs of a database. Asynchronous, so that a server can stand behind it. */
 export interface Store {
   /** For reads; every write goes through `commit`. */
@@ -65,5 +72,5 @@ export interface Store {
   bounds(wsId: string): { first: number; last: number };
   /** Stored events after an offset, oldest first, at most `limit`; fewer when they are long, but never none of some. */
   readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
-  health(): { status: 'ok' | 'degraded'; reason?: string };
+  health(): StoreHealth;
 }

@@ -77,3 +77,18 @@ test('a missing sandbox that a notice already tells is told once', () => {
   };
   assert.equal(toBanners({ ...calm, health }).length, 1);
 });
+
+test('a store that takes no writes and one that is damaged are told apart', () => {
+  const told = (store: HealthSummary['store']) =>
+    toBanners({ ...calm, health: { ...healthy, store } }).map(({ text }) => text);
+  assert.deepEqual(
+    [
+      ...told({ status: 'degraded', reason: 'disk full' }),
+      ...told({ status: 'degraded', reason: 'a part is damaged', damaged: true }),
+    ],
+    [
+      'Headgate cannot save at the moment (disk full). Messages are refused until it can.',
+      'Some of what Headgate stored cannot be read (a part is damaged). Everything else goes on; headgate doctor says more.',
+    ],
+  );
+});

@@ -62,14 +62,12 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
 
 function storeBanners(health: HealthSummary | undefined): Banner[] {
   if (health?.store.status !== 'degraded') return [];
-  const reason = health.store.reason ? ` (${health.store.reason})` : '';
-  return [
-    {
-      id: 'store',
-      level: 'error',
-      text: `Headgate cannot save at the moment${reason}. Messages are refused until it can.`,
-    },
-  ];
+  const { reason, damaged } = health.store;
+  const why = reason ? ` (${reason})` : '';
+  const text = damaged
+    ? `Some of what Headgate stored cannot be read${why}. Everything else goes on; headgate doctor says more.`
+    : `Headgate cannot save at the moment${why}. Messages are refused until it can.`;
+  return [{ id: 'store', level: 'error', text }];
 }
 
 const approvalBanners = (autoApprove: boolean): Banner[] =>
