@@ -6,7 +6,7 @@ import { CONTRACTS, type MethodName } from '../../protocol/index.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { recordingLog } from '../testing/temp-store.ts';
 import type { Call, Handlers } from './call.ts';
-import { type Caller, createDispatch } from './dispatch.ts';
+import { type Caller, createDispatch, type Dispatch } from './dispatch.ts';
 import type { KeyedRequest } from './idempotency.ts';
 
 function setUp(handlers: Partial<Handlers> = {}) {
@@ -16,7 +16,7 @@ function setUp(handlers: Partial<Handlers> = {}) {
   const dispatch = createDispatch({
     handlers,
     idempotency: {
-      answer(request, work) {
+      async answer(request, work) {
         keyed.push(request);
         return work({ kept: 'before', keep: () => [], momentary: () => undefined });
       },
@@ -25,7 +25,8 @@ function setUp(handlers: Partial<Handlers> = {}) {
     clock: fakeClock(),
     log,
   });
-  return { dispatch, log, outcomes, keyed };
+  const inTime = async (...call: Parameters<Dispatch>) => dispatch(...call);
+  return { dispatch: inTime, atOnce: dispatch, log, outcomes, keyed };
 }
 
 function callerWith(...scopes: Scope[]): Caller {
@@ -58,6 +59,28 @@ test('a handler gets its params with defaults filled in, and its answer is the a
   });
   assert.deepEqual(await dispatch('workstream.list', undefined, callerWith('read')), list());
   assert.deepEqual([got, outcomes], [[{}], [['workstream.list', 'ok']]]);
+});
+
+test('what a handler has at once is answered at once, what it waits for or refuses as a promise', async () => {
+  const { atOnce, outcomes } = setUp({
+    'workstream.list': list,
+    health: async () => ({ ok: true }) as never, // what it answers is not looked at
+  });
+  assert.deepEqual(atOnce('workstream.list', {}, callerWith('read')), list());
+  const later = [atOnce('health', {}, callerWith('read')), atOnce('workstream.list', {}, stranger)];
+  assert.ok(later.every((answer) => answer instanceof Promise));
+  const ends = await Promise.allSettled(later);
+  assert.deepEqual(
+    [ends.map(({ status }) => status), outcomes.toSorted()],
+    [
+      ['fulfilled', 'rejected'],
+      [
+        ['health', 'ok'],
+        ['workstream.list', 'UNAUTHORIZED'],
+        ['workstream.list', 'ok'],
+      ],
+    ],
+  );
 });
 
 for (const method of ['nope', '__proto__', 'constructor', 'toString', 'workstream.send']) {

@@ -12,8 +12,12 @@ import { createSerialKeys } from './serial-keys.ts';
 /** What a transport knows of a call; the rest of `Call` is added on the way to the handler. */
 export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary'>;
 
-/** The one way into the gateway, whichever transport a call came by. Rejects only with GatewayError. */
-export type Dispatch = (method: string, params: unknown, caller: Caller) => Promise<unknown>;
+/**
+ * The one way into the gateway, whichever transport a call came by. Answers the result itself where the handler had it at
+ * once, since a promise costs as much as a small call, and a promise of it otherwise. Never throws: whatever goes wrong is
+ * a promise that rejects, only with GatewayError.
+ */
+export type Dispatch = (method: string, params: unknown, caller: Caller) => unknown;
 
 export interface DispatchDeps {
   /** Total in the product; a test may serve less. */
@@ -29,38 +33,62 @@ type AnyHandler = (params: unknown, call: Call) => unknown;
 export function createDispatch({ handlers, idempotency, metrics, clock, log }: DispatchDeps): Dispatch {
   const serialKeys = createSerialKeys();
   // The generic seam: a handler's params are what its own row parsed.
-  const handlerOf = (method: string) =>
-    (Object.hasOwn(handlers, method) ? handlers[method as keyof Handlers] : undefined) as AnyHandler | undefined;
+  const known = new Map<string, AnyHandler>(
+    Object.keys(handlers).map((method) => [method, Reflect.get(handlers, method)]),
+  );
 
-  async function answer(method: string, params: unknown, caller: Caller): Promise<unknown> {
-    const handler = handlerOf(method);
+  function answer(method: string, params: unknown, caller: Caller): unknown {
+    const handler = known.get(method);
     if (!handler || !isMethodName(method)) {
       throw new GatewayError('INVALID_REQUEST', `unknown method: ${method.slice(0, 100)}`);
     }
     const row: Contract = CONTRACTS[method];
     requireScope(caller.principal, row.scope, method);
     const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
-    const work = (keyed: Keyed) => serialKeys.run(row.serial?.(input), () => handler(input, { ...caller, ...keyed }));
+    const serial = row.serial?.(input);
+    const handle = (keyed: Keyed) => handler(input, { ...caller, ...keyed });
+    const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
     const key = row.idempotency && keyOf(input);
     return key === undefined ? work(UNKEYED) : idempotency.answer({ method, key, params: input, caller }, work);
   }
 
-  return async (method, params, caller) => {
-    const startedMs = clock.monotonic();
-    const label = isMethodName(method) ? method : 'unknown';
+  /** Counts a call that went wrong, and answers what its caller is told. */
+  function failed(error: unknown, { label, startedMs }: Started): GatewayError {
+    const told = toTold(error);
+    metrics.request(label, told.code);
+    if (told !== error) {
+      log.error({ err: error, method: label, durationMs: clock.monotonic() - startedMs }, 'a call failed');
+    }
+    return told;
+  }
+
+  async function settle(answered: Promise<unknown>, started: Started): Promise<unknown> {
     try {
-      const result = await answer(method, params, caller);
-      metrics.request(label, 'ok');
+      const result = await answered;
+      metrics.request(started.label, 'ok');
       return result;
     } catch (error) {
-      const told = toTold(error);
-      metrics.request(label, told.code);
-      if (told !== error) {
-        log.error({ err: error, method: label, durationMs: clock.monotonic() - startedMs }, 'a call failed');
-      }
-      throw told;
+      throw failed(error, started);
+    }
+  }
+
+  return (method, params, caller) => {
+    const started = { label: isMethodName(method) ? method : 'unknown', startedMs: clock.monotonic() };
+    try {
+      const answered = answer(method, params, caller);
+      if (answered instanceof Promise) return settle(answered, started);
+      metrics.request(started.label, 'ok');
+      return answered;
+    } catch (error) {
+      return Promise.reject(failed(error, started));
     }
   };
+}
+
+interface Started {
+  /** The method, where there is one of this name. */
+  label: string;
+  startedMs: number;
 }
 
 const UNKEYED: Keyed = { kept: undefined, keep: () => [], momentary: () => undefined };

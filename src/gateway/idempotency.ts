@@ -38,7 +38,7 @@ interface IdempotencyDeps {
   log: Log;
 }
 
-type Work = (keyed: Keyed) => Promise<unknown>;
+type Work = (keyed: Keyed) => unknown;
 type RowId = Pick<IdempotencyTable, 'principal' | 'method' | 'key'>;
 type Kind = IdempotencyTable['kind'];
 

@@ -17,8 +17,8 @@ export function readJson(text: string | undefined): JsonText {
 function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const inner of Object.values(value)) {
-    if (isNestedDeeper(inner, levels - 1)) return true;
+  for (const key in value) {
+    if (isNestedDeeper(Reflect.get(value, key), levels - 1)) return true;
   }
   return false;
 }

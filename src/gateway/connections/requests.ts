@@ -38,20 +38,37 @@ export function createRequests(options: RequestsOptions): Requests {
   const bucket = createTokenBucket({ ...inboundOf(caller.principal, options.inbound), clock });
   let inFlight = 0;
 
-  async function answer({ id, method, params }: RequestFrame): Promise<void> {
+  function answer(request: RequestFrame): void {
+    const { id, method, params } = request;
     const subscribing = subscriptions.during();
     const interim = (payload: unknown) => outbox.answer(encodeAnswer(id, payload));
+    const answered = dispatch(method, params, { ...caller, interim, subscriptions: subscribing });
+    if (answered instanceof Promise) void settle(answered, { request, subscribing });
+    else succeed(answered, { request, subscribing });
+  }
+
+  async function settle(answered: Promise<unknown>, asked: Asked): Promise<void> {
     inFlight += 1;
     try {
-      const result = await dispatch(method, params, { ...caller, interim, subscriptions: subscribing });
-      outbox.answer(encodeAnswer(id, result));
-      subscribing.start();
+      succeed(await answered, asked);
     } catch (error) {
-      outbox.answer(encodeRefusal(id, toTold(error, method)));
+      refuse(error, asked);
     } finally {
       inFlight -= 1;
     }
   }
+
+  function succeed(result: unknown, asked: Asked): void {
+    try {
+      outbox.answer(encodeAnswer(asked.request.id, result));
+      asked.subscribing.start();
+    } catch (error) {
+      refuse(error, asked);
+    }
+  }
+
+  const refuse = (error: unknown, { request: { id, method } }: Asked) =>
+    outbox.answer(encodeRefusal(id, toTold(error, method)));
 
   /** Dispatch rejects with nothing but GatewayError; a result that JSON cannot say fails only here. */
   function toTold(error: unknown, method: string): GatewayError {
@@ -64,7 +81,7 @@ export function createRequests(options: RequestsOptions): Requests {
   function refusalOf(frame: ReadRequest, waitMs: number): GatewayError | undefined {
     if (waitMs > 0) return new GatewayError('RATE_LIMITED', 'too many requests', { retryAfterMs: waitMs });
     if (frame.kind === 'refused') return frame.error;
-    if (frame.method === 'connect') {
+    if (frame.request.method === 'connect') {
       return new GatewayError('INVALID_REQUEST', 'connect is only valid as the first request');
     }
     if (inFlight < LIMITS.inFlightPerConnection) return undefined;
@@ -77,10 +94,16 @@ export function createRequests(options: RequestsOptions): Requests {
       const waitMs = bucket.take(weightOf(frame));
       if (waitMs > 0) options.onRateLimited();
       const refusal = refusalOf(frame, waitMs);
-      if (refusal) outbox.answer(encodeRefusal(frame.id, refusal));
-      else if (frame.kind === 'read') void answer(frame);
+      if (refusal) outbox.answer(encodeRefusal(frame.kind === 'read' ? frame.request.id : frame.id, refusal));
+      else if (frame.kind === 'read') answer(frame.request);
     },
   };
+}
+
+/** A request under way. */
+interface Asked {
+  request: RequestFrame;
+  subscribing: ReturnType<ConnectionSubscriptions['during']>;
 }
 
 /** A stranger that wants to be a node needs a handful of requests. */
@@ -89,12 +112,12 @@ const inboundOf = (principal: Principal | undefined, inbound: InboundLimit): Inb
 
 /** Reading pages of a store costs more than asking how things are; the row says how much. */
 function weightOf(frame: ReadRequest): number {
-  if (frame.kind === 'refused' || !isMethodName(frame.method)) return 1;
-  const row: Contract = CONTRACTS[frame.method];
+  if (frame.kind === 'refused' || !isMethodName(frame.request.method)) return 1;
+  const row: Contract = CONTRACTS[frame.request.method];
   return row.weight ?? 1;
 }
 
-type ReadRequest = (RequestFrame & { kind: 'read' }) | { kind: 'refused'; id: string; error: GatewayError };
+type ReadRequest = { kind: 'read'; request: RequestFrame } | { kind: 'refused'; id: string; error: GatewayError };
 
 function readRequest(text: string | undefined): ReadRequest {
   const json = readJson(text);
@@ -102,7 +125,7 @@ function readRequest(text: string | undefined): ReadRequest {
   const id = idOf(json.value) ?? 'invalid';
   if (json.kind === 'too-deep') return refusedFrame(id, 'nested too deeply');
   const frame = RequestFrame.safeParse(json.value);
-  return frame.success ? { kind: 'read', ...frame.data } : refusedFrame(id, problemsOf(frame.error));
+  return frame.success ? { kind: 'read', request: frame.data } : refusedFrame(id, problemsOf(frame.error));
 }
 
 const refusedFrame = (id: string, problem: string): ReadRequest => ({

@@ -56,20 +56,21 @@ export function createSubscriptions({ follow, outbox, watching }: SubscriptionsO
 
   return {
     during() {
-      const added = new Map<string, number>();
+      let added: Map<string, number> | undefined; // few requests follow anything
       return {
         add(wsId, offset) {
           drop(wsId); // nothing of the old place may come between the answer and the new one
+          added ??= new Map();
           added.set(wsId, offset);
         },
         remove(wsId) {
-          const wasAdded = added.delete(wsId);
+          const wasAdded = added?.delete(wsId) === true;
           return remove(wsId) || wasAdded;
         },
         start() {
-          if (isClosed) return;
+          if (isClosed || !added) return;
           for (const [wsId, after] of added) open(wsId, after);
-          added.clear();
+          added = undefined;
         },
       };
     },

@@ -12,9 +12,10 @@ const FINAL = { runId: 'k1', status: 'ok', summary: 'completed' };
 function asking(gateway: WholeGateway, params: object = {}, signal?: AbortSignal) {
   const interims: unknown[] = [];
   const interim = (payload: unknown) => void interims.push(payload);
-  const answer = gateway.gateway
-    .dispatch('agent', { ...ASK, ...params }, { ...callerOf({ interim, ...(signal && { signal }) }) })
-    .catch(({ code, message, payload }) => ({ code, message, payload }));
+  const caller = callerOf({ interim, ...(signal && { signal }) });
+  const answer = Promise.resolve(gateway.gateway.dispatch('agent', { ...ASK, ...params }, caller)).catch(
+    ({ code, message, payload }) => ({ code, message, payload }),
+  );
   return { interims, answer, accepted: () => turnsUntil(() => interims.length > 0, 'accepted') };
 }
 

@@ -100,7 +100,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
   const presence = createPresence({ self: { host: 'here', version: '1', platform: 'linux' }, clock });
   const dispatch = createDispatch({
     handlers: { ...systemMethods({ presence, systemEvents: { add: async () => undefined } }), ...handlers },
-    idempotency: { answer: (_, work) => work({ kept: undefined, keep: () => [], momentary: () => undefined }) },
+    idempotency: { answer: async (_, work) => work({ kept: undefined, keep: () => [], momentary: () => undefined }) },
     metrics: { request: () => undefined },
     clock,
     log,

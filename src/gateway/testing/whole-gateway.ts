@@ -95,7 +95,7 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
     call,
     /** How a call that must fail is answered. */
     async refusal(method: ServedMethod, params: unknown, as: CallAs = {}) {
-      const result = await running.gateway.dispatch(method, params, callerOf(as)).catch((error: unknown) => error);
+      const result = await ended(running.gateway.dispatch(method, params, callerOf(as)));
       if (!(result instanceof GatewayError)) return assert.fail(`answered: ${JSON.stringify(result)}`);
       const { code, message, payload } = result;
       return { code, message, ...(payload !== undefined && { payload }) };
@@ -128,6 +128,9 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
     },
   };
 }
+
+/** How a call ends: with its answer, or with what refused it. */
+const ended = (answer: unknown) => Promise.resolve(answer).catch((error: unknown) => error);
 
 async function startOver(store: SqliteStore, deps: Omit<GatewayDeps, 'nodes'> & Partial<Pick<GatewayDeps, 'nodes'>>) {
   const gateway = createGateway({ ...deps, nodes: deps.nodes ?? (await openNodes({ ...deps, config: {} })) });
