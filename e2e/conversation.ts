@@ -78,7 +78,7 @@ export async function openConversation(daemon: DaemonUnderTest): Promise<Convers
 
 async function ask(client: GatewayClient, params: Question['params']): Promise<Question> {
   const accepted = Promise.withResolvers<unknown>();
-  const answer = client.call('agent', params, { onInterim: accepted.resolve, timeoutMs: 60_000 });
+  const answer = client.call('agent', params, { onInterim: accepted.resolve, timeoutMs: 150_000 });
   answer.catch(accepted.reject); // tells a refusal; a lost connection comes later and is told by `answer`
   await accepted.promise;
   return { runId: params.idempotencyKey, params, answer };

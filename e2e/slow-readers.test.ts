@@ -46,6 +46,8 @@ test('readers that stand still cost little memory, slow nobody down, and go on e
   t.diagnostic(JSON.stringify(figures));
   const allowed = alone.peakBytes + 2 * STALLED * MIB_PER_STALLED * MIB;
   assert.ok(beside.peakBytes < allowed, JSON.stringify(figures));
+  // Wide, because the machine may be busy: a reader that waits for a stalled one waits for ever.
+  assert.ok(beside.p99Ms <= 2 * alone.p99Ms + 3_000, JSON.stringify(figures));
 });
 
 async function floodThrough(daemon: DaemonUnderTest, { stalled }: { stalled: number }) {

@@ -56,9 +56,10 @@ export class Outbox {
     const { store, clock, log } = this.#deps;
     try {
       const waiting = (await readHeads(store)).filter((row) => !this.#busy.has(placeOf(row)));
-      const due = waiting.filter(({ next_ms }) => next_ms <= clock.now());
+      const isDue = ({ next_ms }: OutboxTable) => leftMs(next_ms, clock.now()) === 0;
+      const due = waiting.filter(isDue);
       for (const row of due.slice(0, MAX_CONCURRENT - this.#busy.size)) void this.#deliver(row, signal);
-      const later = waiting.filter(({ next_ms }) => next_ms > clock.now()).map(({ next_ms }) => next_ms - clock.now());
+      const later = waiting.filter((row) => !isDue(row)).map(({ next_ms }) => leftMs(next_ms, clock.now()));
       return Math.min(MAX_NAP_MS, ...later);
     } catch (error) {
       log.warn({ err: error }, 'the outbox could not be read; trying again');
@@ -112,6 +113,10 @@ export class Outbox {
     await store.commit({ statements: [endOutbox(row.message_id, { status, attempts, error, nowMs })] });
   }
 }
+
+/** No wait is longer than the longest: where it seems to be, the clock was set back. */
+const leftMs = (nextMs: number, nowMs: number): number =>
+  nextMs - nowMs > MAX_WAIT_MS ? 0 : Math.max(0, nextMs - nowMs);
 
 const placeOf = ({ provider, destination }: OutboxTable): string => `${provider} ${destination}`;
 

@@ -84,6 +84,17 @@ test('failures are tried again with growing waits, in order for each destination
   assert.deepEqual(messages(), ['one', 'one', 'one', 'two']);
 });
 
+test('a clock that is set back a day holds nothing up', async () => {
+  await using world = await setUp(503);
+  world.start();
+  await world.send({ to: 'ops', message: 'hello' });
+  await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
+  world.gateway.clock.jump(-24 * HOUR_MS);
+  await world.gateway.clock.advance(60_000);
+  await world.settled();
+  assert.equal((await world.rows())[0]?.status, 'delivered');
+});
+
 test('what is refused for good, or for a day, is given up and shown by status', async () => {
   await using world = await setUp(400, ...Array<number>(20).fill(500));
   world.start();
