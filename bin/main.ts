@@ -184,6 +184,7 @@ function withTarget(command: Command): Command {
 /** Tells what went wrong in one line; the answer is the exit code. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) {
+    if (error.code === 'commander.help') return 2; // a command without its subcommand: the help said it
     if (error.exitCode !== 0) tell(`${error.message.replace(/^error: /, '')} (headgate --help lists what there is)`);
     return error.exitCode === 0 ? 0 : 2;
   }

@@ -82,7 +82,11 @@ test('a run that fails exits with 1, one that takes too long with 5, one that is
   assert.deepEqual([failed.code, failed.stdout], [1, '']);
   assert.match(failed.stderr, /no such thing/);
   model.when('wait for ever', [say('and '), stall()]);
-  assert.equal((await run('--timeout', '0.3', 'wait for ever')).code, 5);
+  const late = await run('--timeout', '0.3', 'wait for ever');
+  assert.deepEqual(
+    [late.code, late.stderr],
+    [5, 'headgate: the time was over before the answer was whole; the run is stopped.\n'],
+  );
   const waiting = stall();
   model.when('stop me', [say('and '), waiting]);
   const interrupted = begin(['stop me']);

@@ -107,6 +107,8 @@ test('what is read stays where it is while older messages load, and while an ans
   const rest = stall();
   model.when('go on', [say('It begins. '), rest, say('It goes on.\n\n'.repeat(100)), say('It ends.')]);
   await page.getByRole('textbox', { name: 'Message' }).focus();
+  const isOnePage = () => page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight);
+  assert.ok(await isOnePage(), 'only the conversation scrolls, never the page');
   const before = await settled(page, heading);
   const client = await daemon.client();
   const { workstreams } = await client.call('workstream.list', {});

@@ -43,6 +43,9 @@ export const createJsonOutput = ({ stdout }: Streams): RunOutput => {
   };
 };
 
+/** As documented in docs/cli.md. */
+const TIMED_OUT = 5;
+
 /** The answer as text: for a person while it comes, for a program when it is whole. */
 export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: { isStreaming: boolean }): RunOutput {
   const paint = createPaint(false);
@@ -66,9 +69,11 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: {
       tell(toProgressLines(event));
     },
     onQuestion: (question) => tell(toQuestionLines(question, { paint, maxLines: 40 })),
-    onEnd({ status, answer, error }) {
+    onEnd({ status, answer, error, exitCode }) {
       if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
+      else if (exitCode === TIMED_OUT)
+        tell(['headgate: the time was over before the answer was whole; the run is stopped.']);
     },
   };
 
