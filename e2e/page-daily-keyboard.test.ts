@@ -79,6 +79,7 @@ test('the list of workstreams is one stop of Tab; arrows walk, F2 renames, Delet
   await tab.focus();
   await page.keyboard.press('Delete');
   await tab.waitFor({ state: 'detached' });
+  await page.getByRole('tab', { selected: true }).waitFor(); // another one is in front now
   await page.keyboard.press('Alt+r');
   await page.getByRole('textbox', { name: 'New name' }).fill('renamed above');
   await page.keyboard.press('Enter');
