@@ -9,12 +9,13 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   src: [],
-  'src/testing': ['protocol', 'src', 'src/agent', 'src/gateway'],
+  'src/testing': ['protocol', 'src', 'src/agent', 'src/cron', 'src/gateway'],
   'src/agent': ['protocol', 'src'],
-  'src/gateway': ['protocol', 'src', 'src/agent'],
+  'src/cron': ['protocol', 'src'],
+  'src/gateway': ['protocol', 'src', 'src/agent', 'src/cron'],
   'src/http': ['protocol', 'src', 'src/gateway'],
   'src/http/ui': ['protocol'],
-  bin: ['protocol', 'src', 'src/agent', 'src/gateway', 'src/http'],
+  bin: ['protocol', 'src', 'src/agent', 'src/cron', 'src/gateway', 'src/http'],
 };
 
 /** Folders for tests and nothing else; they may import what a test needs, and only tests may import them. */
@@ -99,7 +100,7 @@ test('an endpoint’s file name is a noun of the protocol', () => {
 });
 
 test('type assertions become fewer, never more', () => {
-  const most = 31;
+  const most = 27;
   const counts = product.flatMap((file) => {
     const count = assertionsIn(readFileSync(path.join(ROOT, file), 'utf8'));
     return count === 0 ? [] : [`${file}: ${count}`];

@@ -1,0 +1,130 @@
+import type { CronEvent } from '../../protocol/cron.ts';
+import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
+import { Attachments } from './attachments/attachments.ts';
+import { createChannels } from './channels/channels.ts';
+import { Outbox } from './channels/outbox.ts';
+import { createWebhookChannel } from './channels/webhook.ts';
+import { createWorkstreamChannel } from './channels/workstream-note.ts';
+import type { Broadcast } from './connections/broadcast.ts';
+import { createCron } from './cron/create-cron.ts';
+import { EventLog } from './events/event-log.ts';
+import type { GatewayDeps } from './gateway.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Metrics } from './metrics.ts';
+import { observeWorkstreams } from './observer.ts';
+import { AgentEvents } from './streams/agent-events.ts';
+import { UnseenEnds } from './streams/unseen-ends.ts';
+import { WorkstreamStreams } from './streams/workstream-streams.ts';
+import { Heartbeats } from './wake/heartbeats.ts';
+import { createSystemEvents } from './wake/system-events.ts';
+import { Approvals } from './workstreams/approvals.ts';
+import { Commands } from './workstreams/commands.ts';
+import { createMessages } from './workstreams/history.ts';
+import { createNotes } from './workstreams/notes.ts';
+import { recoverRuns, restoreState } from './workstreams/recovery.ts';
+import { Runs } from './workstreams/runs.ts';
+import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
+import { createSessionList } from './workstreams/session-list.ts';
+import { Settings } from './workstreams/settings.ts';
+import { createSnapshots } from './workstreams/snapshot.ts';
+import { Workstreams } from './workstreams/workstreams.ts';
+
+/** The parts that carry conversations, joined. */
+export function createParts(
+  deps: GatewayDeps,
+  around: { broadcast: Broadcast; metrics: Metrics; idempotency: Idempotency; stopping: AbortSignal },
+) {
+  const { store, models, clock, ids, log } = deps;
+  const stored = createStored(deps, around.idempotency);
+  const { events, messages, notes, attachments } = stored;
+  const unseenEnds = new UnseenEnds({ clock, events });
+  const agentEvents = new AgentEvents({
+    events,
+    clock,
+    stopping: around.stopping,
+    send: (wsId, { event, payload }) => around.broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
+  });
+  const observer = observeWorkstreams({ ...around, agentEvents, unseenEnds });
+  const workstreams: Workstreams = new Workstreams({
+    ...deps,
+    ...observer,
+    observer: {
+      ...observer,
+      onEnded(...ended) {
+        observer.onEnded(...ended);
+        outbox.wake(); // the end may have sent the answer on its way
+      },
+    },
+    events,
+    stopping: around.stopping,
+    onLoaded(data) {
+      streams.announce(data);
+      observer.onLoaded(data);
+    },
+    loadContext: (data) => messages.context(data),
+    readAttachment: (attachment) => attachments.read(attachment),
+    onRemoved: () => attachments.sweep(),
+  });
+  const { channels, outbox } = createWayOut(deps, workstreams);
+  const snapshots = createSnapshots({ messages, notes, events });
+  const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
+  const { systemEvents, runs, heartbeats } = createRuns(deps, workstreams, around.broadcast);
+  const settings = new Settings({ store, workstreams, models, clock });
+  const commands = new Commands({ store, messages, settings, models, clock, ids });
+  const publish = (event: CronEvent) => around.broadcast.publish('cron', event);
+  const cron = createCron({ ...deps, workstreams, runs, commands, channels, systemEvents, heartbeats, publish });
+  return {
+    ...stored,
+    workstreams,
+    snapshots,
+    streams,
+    runs,
+    channels,
+    outbox,
+    systemEvents,
+    heartbeats,
+    settings,
+    approvals: new Approvals({ workstreams, store }),
+    commands,
+    cron,
+    saved: createSavedWorkstreams(store),
+    sessions: createSessionList({ workstreams, models, store }),
+    async recover() {
+      await attachments.sweep();
+      await systemEvents.load();
+      const recovered = await recoverRuns({ ...deps, nowMs: clock.now() });
+      await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+      for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+      const wakes = systemEvents.wakes();
+      if (wakes !== undefined) heartbeats.wake(wakes); // the last process could not
+      log.info({ workstreams: workstreams.list().length }, 'ready');
+    },
+  };
+}
+
+/** What is read and kept beside the workstreams themselves. */
+const createStored = (deps: GatewayDeps, idempotency: Idempotency) => ({
+  events: new EventLog(deps),
+  messages: createMessages(deps.store),
+  notes: createNotes(deps.store),
+  attachments: new Attachments({ ...deps, files: deps.attachmentFiles, idempotency }),
+});
+
+/** The runs, and what the main session's turns carry or are made for besides. */
+function createRuns(deps: GatewayDeps, workstreams: Workstreams, broadcast: Broadcast) {
+  const systemEvents = createSystemEvents(deps);
+  const runs = new Runs({ ...deps, queued: systemEvents });
+  const publish = (event: HeartbeatEvent) => broadcast.publish('heartbeat', event);
+  return { systemEvents, runs, heartbeats: new Heartbeats({ ...deps, workstreams, runs, systemEvents, publish }) };
+}
+
+/** How messages leave. */
+function createWayOut({ webhooks, store, clock, log }: GatewayDeps, workstreams: Workstreams) {
+  const channels = createChannels([
+    createWebhookChannel({ ...webhooks, clock }),
+    createWorkstreamChannel({ workstreams, store, clock }),
+  ]);
+  return { channels, outbox: new Outbox({ channels, store, clock, log }) };
+}
+
+export type Parts = ReturnType<typeof createParts>;
