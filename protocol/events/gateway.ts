@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import type { Scope } from '../contract.ts';
+import { CronEvent } from '../cron.ts';
 import { NonEmpty } from '../frames.ts';
 import { AgentEvent } from '../methods/agent.ts';
 import { Approval } from '../methods/approval.ts';
 import { ChatEvent } from '../methods/chat.ts';
 import { PresenceEntry } from '../methods/connect.ts';
 import { HealthSummary } from '../methods/health.ts';
-import { NodeEvent, NodeInvokeRequest, NodePairing, NodePairResolved, NodePairToken } from '../methods/node.ts';
+import {
+  NodeEvent,
+  NodeInvokeCancel,
+  NodeInvokeRequest,
+  NodePairing,
+  NodePairResolved,
+  NodePairToken,
+} from '../methods/node.ts';
 import { VoiceWake } from '../methods/voicewake.ts';
 import { HeartbeatEvent } from '../methods/wake.ts';
 import { StreamEvent } from '../stream-events.ts';
@@ -96,6 +104,12 @@ export const GATEWAY_EVENTS = {
     summary: 'To a node: run this command, and answer with `node.invoke.result` within `timeoutMs`.',
     payload: NodeInvokeRequest,
   }),
+  'node.invoke.cancel': row({
+    ...direct,
+    scope: 'node',
+    summary: 'To a node: end this command, whose run was cancelled, and answer what became of it.',
+    payload: NodeInvokeCancel,
+  }),
   'node.event': row({ ...broadcast, summary: 'A node tells of something by `node.event`.', payload: NodeEvent }),
   presence: row({
     ...broadcast,
@@ -120,6 +134,12 @@ export const GATEWAY_EVENTS = {
     ...broadcast,
     summary: 'A turn of the main session that nobody typed is over.',
     payload: HeartbeatEvent,
+  }),
+  cron: row({
+    ...broadcast,
+    dropIfSlow: false,
+    summary: 'A job was changed, began, ended or could not run.',
+    payload: CronEvent,
   }),
   'voicewake.changed': row({
     ...broadcast,

@@ -1,7 +1,9 @@
-import type { ToolOutcome } from '../tools/tool.ts';
+import { DENIED_BY_USER } from '../../../protocol/denials.ts';
+import { type ApprovalPolicy, isAllowed, refusalBy } from './approval-policy.ts';
 import { type BatchCall, prepareCall, toItem } from './batch-call.ts';
 import { executeAll } from './execute.ts';
 import { type AskedApproval, type Decision, openCalls } from './journal.ts';
+import type { Step } from './recorder.ts';
 import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -23,7 +25,11 @@ export async function runBatch(run: RunContext): Promise<void> {
 async function settle(run: RunContext, open: BatchCall[]): Promise<void> {
   const decision = await decide(run, open);
   if (!decision.approved) return recordResults(run, open, (item) => denialOf(item, decision));
-  const { runnable, refused } = sortOut(run, open);
+  const left = new Set(openCalls(run.progress).map(({ id }) => id)); // without what the policy refused
+  const { runnable, refused } = sortOut(
+    run,
+    open.filter(({ call }) => left.has(call.id)),
+  );
   await recordResults(run, [...refused.keys()], (item) => refused.get(item) ?? CHANGED);
   await executeAll(run, runnable);
 }
@@ -40,7 +46,8 @@ async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[]): Pro
   const latest = run.progress.outcomeApproval;
   // An answer counts for one start: a call that was started since, or is new here, has to be asked about again.
   const asked = latest && unknown.every(({ call }) => Object.hasOwn(latest.digests, call.id)) ? latest : undefined;
-  const decision = await askOnce(run, { asked, kind: 'outcome', batch: unknown });
+  const policy = asked ? undefined : policyInForce(run);
+  const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', batch: unknown });
   if (decision.approved) return new Set();
   const output =
     'Outcome unknown: Headgate stopped while this ran, and it was not run again.' +
@@ -49,19 +56,35 @@ async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[]): Pro
   return new Set(unknown.map(({ call }) => call.id));
 }
 
+/** A policy that allows a tool allows no second time of a call that may have had its effect: the model looks, and calls anew. */
+const NOBODY_ASKED: Decision = { approved: false, feedback: 'Nobody is there to decide.', always: false, by: 'policy' };
+
+/** The policy that decides in place of a person; undefined when a person is to be asked. */
+function policyInForce({ policy, isWatched }: RunContext): ApprovalPolicy | undefined {
+  return policy === undefined || policy.mode === 'wait' || isWatched() ? undefined : policy;
+}
+
 async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
   const asked = run.progress.approval;
-  const needsPerson = batch.some(({ prepared }) => prepared.kind === 'ready' && prepared.needsApproval);
-  if (asked || (needsPerson && !run.settings.autoApprove)) return askOnce(run, { asked, kind: 'tools', batch });
+  const needing = run.settings.autoApprove ? [] : batch.filter((item) => needsPerson(run, item));
+  const policy = policyInForce(run);
+  if (asked || (needing.length > 0 && !policy)) return askOnce(run, { asked, kind: 'tools', batch });
+  const refused = new Map(policy && needing.map((item) => [item, refusalBy(policy)]));
+  const { events = [], journal = [], messages = [] } = refusalStep(refused);
   await run.recorder.record({
     events: [
       { type: 'tool_info', items: batch.map((item) => toItem(run, item)) },
       { type: 'ws_state', ws_id: run.wsId, state: 'running' },
+      ...events,
     ],
-    journal: [{ kind: 'batch_cleared', digests: digestsOf(batch) }],
+    messages,
+    journal: [{ kind: 'batch_cleared', digests: digestsOf(batch.filter((item) => !refused.has(item))) }, ...journal],
   });
   return { approved: true, feedback: '', always: false, by: 'policy' };
 }
+
+const needsPerson = ({ policy }: RunContext, { call, prepared }: BatchCall): boolean =>
+  prepared.kind === 'ready' && prepared.needsApproval && !isAllowed(policy, call.name);
 
 interface Question {
   asked: AskedApproval | undefined;
@@ -109,18 +132,17 @@ const CHANGED = 'Not run: it is no longer what was approved (a file or the worki
 function denialOf({ prepared }: BatchCall, decision: Decision): string {
   if (prepared.kind === 'refused') return prepared.reason;
   if (decision.by === 'timeout') return decision.feedback;
-  return decision.feedback === '' ? 'Denied by user' : `Denied by user: ${decision.feedback}`;
+  return decision.feedback === '' ? DENIED_BY_USER : `${DENIED_BY_USER}: ${decision.feedback}`;
 }
 
 /** Results of calls that were not run, as errors that say why. */
 async function recordResults(run: RunContext, batch: BatchCall[], why: (item: BatchCall) => string): Promise<void> {
   if (batch.length === 0) return;
-  const toResult = (item: BatchCall): { call: BatchCall['call']; outcome: ToolOutcome } => ({
-    call: item.call,
-    outcome: { output: why(item), isError: true },
-  });
-  await run.recorder.record(resultStep(batch.map(toResult)));
+  await run.recorder.record(refusalStep(batch.map((item) => [item, why(item)])));
 }
+
+const refusalStep = (refused: Iterable<readonly [BatchCall, string]>): Step =>
+  resultStep([...refused].map(([{ call }, output]) => ({ call, outcome: { output, isError: true } })));
 
 /** Approved with a remark: the model reads it as the person's next message, after the results. */
 async function recordFeedback(run: RunContext): Promise<void> {

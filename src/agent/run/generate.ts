@@ -1,5 +1,6 @@
 import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { until } from '../../until.ts';
+import { readAttached } from '../attached-content.ts';
 import type { AssistantMessage, ToolCall } from '../message.ts';
 import type { Model, ModelPart, Usage } from '../providers/model.ts';
 import type { RunContext } from './run-context.ts';
@@ -21,7 +22,7 @@ export async function generate(run: RunContext): Promise<Generated> {
   });
   const answer = collector(run);
   try {
-    for await (const part of model.stream(requestOf(run), run.signal)) answer.take(part);
+    for await (const part of model.stream(await requestOf(run), run.signal)) answer.take(part);
     run.signal.throwIfAborted();
     return await recordAnswer(run, model, answer.whole());
   } catch (error) {
@@ -29,9 +30,10 @@ export async function generate(run: RunContext): Promise<Generated> {
   }
 }
 
-const requestOf = (run: RunContext) => ({
+const requestOf = async (run: RunContext) => ({
   system: systemPrompt({ workdir: run.settings.workdir, nowMs: run.clock.now() }),
   messages: run.messages,
+  attachments: await readAttached(run.messages, run.readAttachment),
   tools: run.toolbox.definitions(),
   effort: run.settings.effort,
   typedByPerson: run.source === 'person',
@@ -93,8 +95,7 @@ async function recordAnswer(run: RunContext, model: Model, { message, finish, sp
     { type: 'stream_end' },
     { type: 'status', ...statusOf(usage, model.contextWindow, run.settings.effort) },
   ];
-  const warning = warningOf(finish);
-  if (warning !== undefined) events.push({ type: 'error', message: warning });
+  for (const message of warningsOf(finish)) events.push({ type: 'error', message });
   await run.recorder.record({
     events,
     messages: [stored],
@@ -104,10 +105,11 @@ async function recordAnswer(run: RunContext, model: Model, { message, finish, sp
   return { kind: 'answered', calls: stored.toolCalls, text: stored.content };
 }
 
-function warningOf(finish: Finish | undefined): string | undefined {
-  if (finish?.reason === 'length') return 'Warning: the answer was cut off at the model’s output limit.';
-  if (finish?.reason === 'content_filter') return 'Warning: the provider’s content filter ended the answer.';
-  return undefined;
+function warningsOf(finish: Finish | undefined): string[] {
+  const warnings = finish?.warning === undefined ? [] : [finish.warning];
+  if (finish?.reason === 'length') warnings.push('Warning: the answer was cut off at the model’s output limit.');
+  if (finish?.reason === 'content_filter') warnings.push('Warning: the provider’s content filter ended the answer.');
+  return warnings;
 }
 
 /** Token use against the window; `pct` with one decimal, 0 when the window is unknown. */

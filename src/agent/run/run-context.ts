@@ -1,9 +1,11 @@
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { ReadAttachment } from '../attached-content.ts';
 import type { Message } from '../message.ts';
 import type { Effort, Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
+import type { ApprovalPolicy } from './approval-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -23,6 +25,7 @@ export interface RunContext {
   source: 'person' | 'agent' | 'cron';
   /** The conversation the model reads; the run appends what it records. */
   messages: Message[];
+  readAttachment: ReadAttachment;
   /** Messages stored in the workstream, also those that the context leaves out. */
   messageCount: number;
   progress: Progress;
@@ -42,6 +45,10 @@ export interface RunContext {
   decision(approvalId: string): Promise<Decision>;
   /** Milliseconds an approval may wait. */
   approvalMs: number;
+  /** What becomes of calls that need approval while nobody is there; undefined: they wait for a person. */
+  policy: ApprovalPolicy | undefined;
+  /** Somebody who may decide looks on. */
+  isWatched(): boolean;
   clock: Clock;
   ids: Ids;
   log: Log;

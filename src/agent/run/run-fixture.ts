@@ -8,6 +8,7 @@ import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
+import type { ApprovalPolicy } from './approval-policy.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
@@ -34,6 +35,8 @@ export interface FixtureOptions {
   journal?: JournalEntry[];
   messages?: Message[];
   autoApprove?: boolean;
+  policy?: ApprovalPolicy;
+  isWatched?: boolean;
   contextWindow?: number;
   /** Called before each step is taken; may throw in place of the store. */
   onRecord?(step: Step): void;
@@ -62,6 +65,7 @@ export function runFixture(options: FixtureOptions = {}) {
     runId: 'run_1',
     source: 'person',
     messages,
+    readAttachment: async () => undefined,
     get messageCount() {
       return messages.length;
     },
@@ -78,6 +82,8 @@ export function runFixture(options: FixtureOptions = {}) {
         signal.signal.addEventListener('abort', () => reject(signal.signal.reason), { once: true });
       }),
     approvalMs: 60_000,
+    policy: options.policy,
+    isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => 'secret' },
     log,

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage } from '../message.ts';
 import { ProviderError } from '../providers/model.ts';
-import { StopReason } from '../stop-reason.ts';
+import { CANCELLED_BY_USER, StopReason } from '../stop-reason.ts';
 import { runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
@@ -57,7 +57,7 @@ async function endingOf(run: RunContext): Promise<End> {
   }
 }
 
-const stopOf = ({ signal }: RunContext): StopReason | undefined =>
+const stopOf = ({ signal }: Pick<RunContext, 'signal'>): StopReason | undefined =>
   signal.aborted && signal.reason instanceof StopReason ? signal.reason : undefined;
 
 /** The partial answer of a turn that broke off, beside what broke it. */
@@ -156,12 +156,16 @@ function endStep(run: RunContext, { outcome, summary, events, state, partial }: 
   };
 }
 
-/** What a run that ends early leaves open: a question nobody has to answer any more, calls that get no result. */
-export function leftovers(run: Pick<RunContext, 'progress'>, outcome: RunOutcome): Step {
-  const by = outcome.status === 'cancelled' ? 'Cancelled by user' : 'Not run: the run had ended';
-  const asked = pendingApproval(run.progress);
-  const results = openCalls(run.progress).map((call) => {
-    const started = run.progress.tools.get(call.id)?.state === 'started';
+/**
+ * What a run that ends early leaves open: a question nobody has to answer any more, calls that get no result. `signal`
+ * says who cancelled it.
+ */
+export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 'signal'>, outcome: RunOutcome): Step {
+  const isByPerson = outcome.status === 'cancelled' && stopOf({ signal })?.message === CANCELLED_BY_USER;
+  const by = isByPerson ? CANCELLED_BY_USER : 'Not run: the run had ended';
+  const asked = pendingApproval(progress);
+  const results = openCalls(progress).map((call) => {
+    const started = progress.tools.get(call.id)?.state === 'started';
     return { call, outcome: { output: started ? `${by}; its outcome is unknown` : by, isError: true } };
   });
   const step = resultStep(results);

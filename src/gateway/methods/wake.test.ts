@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { build, statementOf } from '../store/statements.ts';
 import { LIVE, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const queued = async (gateway: WholeGateway) => (await gateway.call('status', {})).queuedSystemEvents;
@@ -78,6 +79,19 @@ test('of several wakes while a turn goes on, one more turn tells all that is lef
   assert.match(asked(gateway) ?? '', /two\nSystem: .*three$/);
   await gateway.isIdle(await gateway.main());
   assert.deepEqual([gateway.puppet.requests.length, await queued(gateway)], [2, []]);
+});
+
+test('a wake that a crash overtook comes with the next start', async () => {
+  await using gateway = await wholeGateway();
+  const value = JSON.stringify({ text: 'build 7 failed', atMs: 1_000_000, wakes: 'ada' });
+  const row = build.insertInto('meta').values({ key: 'system_event:000000000001', value });
+  await gateway.store.commit({ statements: [statementOf(row)] });
+  await gateway.restart();
+  await turnsUntil(async () => (await last(gateway)) !== null, 'a heartbeat');
+  assert.match(asked(gateway) ?? '', /^You were woken .*\n\nSystem: \[.*\] build 7 failed$/);
+  await gateway.isIdle(await gateway.main());
+  await gateway.restart();
+  assert.equal(gateway.puppet.requests.length, 1);
 });
 
 test('how a heartbeat ended is said: nothing to do, nothing said, or a failure', async () => {

@@ -11,8 +11,9 @@ interface WakeMethodDeps {
 export const wakeMethods = ({ systemEvents, heartbeats }: WakeMethodDeps): Handlers<keyof typeof wakeContracts> => ({
   wake: async ({ mode, text }, { principal }) => {
     if (text.trim() === '') return { ok: false };
-    await systemEvents.add(text.trim());
-    if (mode === 'now') heartbeats.wake(principal?.id ?? 'unknown');
+    const wakes = principal?.id ?? 'unknown';
+    await systemEvents.add(text.trim(), mode === 'now' ? { wakes } : {});
+    if (mode === 'now') heartbeats.wake(wakes);
     return { ok: true };
   },
   'last-heartbeat': () => heartbeats.last,

@@ -23,7 +23,7 @@ export const markDeleted = (wsId: string): Statement =>
 
 /** Removes all rows of a workstream that was marked, batch by batch, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
-  for (const remove of [removeMessages, removeNotes, removeEvents, removeRuns]) {
+  for (const remove of [removeMessages, removeNotes, removeEvents, removeRuns, removeAttachments]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
       await store.commit({ statements });
       await nextTurn();
@@ -78,4 +78,13 @@ const removeRuns: Remove = async ({ db }, wsId) => {
   return (['journal', 'approvals', 'runs'] as const).map((table) =>
     statementOf(build.deleteFrom(table).where('run_id', 'in', runIds)),
   );
+};
+
+/** Their files go with the next sweep of those that no row names. */
+const removeAttachments: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('attachments').select('attachment_id').where('ws_id', '=', wsId);
+  const end = await ofWorkstream.orderBy('attachment_id').limit(BATCH).execute();
+  const last = end.at(-1)?.attachment_id;
+  if (last === undefined) return [];
+  return [statementOf(build.deleteFrom('attachments').where('ws_id', '=', wsId).where('attachment_id', '<=', last))];
 };

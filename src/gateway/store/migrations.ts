@@ -1,7 +1,18 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import { freeName } from './free-name.ts';
-import { apiTokens, keepLastRunStatus, nodes, notes, outbox, tables } from './tables.ts';
+import {
+  apiTokens,
+  attachments,
+  cron,
+  keepLastRunStatus,
+  nextRunOfOccurrence,
+  nodes,
+  nodesSeen,
+  notes,
+  outbox,
+  tables,
+} from './tables.ts';
 
 /** One step of the schema; versions count from 1 without gaps and are never changed once released. */
 export interface Migration {
@@ -16,6 +27,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, statements: outbox },
   { version: 5, statements: nodes },
   { version: 6, statements: notes },
+  { version: 7, statements: attachments },
+  { version: 8, statements: cron },
+  { version: 9, statements: nextRunOfOccurrence },
+  { version: 10, statements: nodesSeen },
 ];
 
 /**

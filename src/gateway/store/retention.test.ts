@@ -53,16 +53,13 @@ test('a log with an unfinished run is left alone until the run ends', async () =
   );
 });
 
-test('expired idempotency rows, used codes and expired sessions go, the others stay', async () => {
+test('used codes and expired sessions go, the others stay', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
-  const rows = Array.from({ length: 2_500 }, (_row, index) => idempotent(`${index}`, 1 + (index % 3)));
-  for (const row of rows) void store.commit({ statements: [statementOf(build.insertInto('idempotency').values(row))] });
   const code = { principal: 'p', expires_ms: 9 * DAY, used_ms: null };
   const session = { principal: 'p', scopes: 'read', created_ms: 0, revoked_ms: null };
   await store.commit({
     statements: [
-      statementOf(build.insertInto('idempotency').values(idempotent('live', 9 * DAY))),
       statementOf(
         build.insertInto('login_codes').values([
           { ...code, code_hash: 'live' },
@@ -82,11 +79,10 @@ test('expired idempotency rows, used codes and expired sessions go, the others s
   await retention.sweep(never);
   assert.deepEqual(
     [
-      await store.db.selectFrom('idempotency').select('key').execute(),
       await store.db.selectFrom('login_codes').select('code_hash').execute(),
       await store.db.selectFrom('login_sessions').select('jti').execute(),
     ],
-    [[{ key: 'live' }], [{ code_hash: 'live' }], [{ jti: 'live' }]],
+    [[{ code_hash: 'live' }], [{ jti: 'live' }]],
   );
 });
 
@@ -127,18 +123,6 @@ const run = {
   started_ms: null,
   ended_ms: null,
 } as const;
-
-const idempotent = (key: string, expires_ms: number) =>
-  ({
-    principal: 'p',
-    method: 'm',
-    key,
-    digest: 'd',
-    kind: 'result',
-    body_json: '{}',
-    created_ms: 0,
-    expires_ms,
-  }) as const;
 
 async function append(store: SqliteStore, wsId: string, count: number): Promise<void> {
   const events = Array.from({ length: count }, () => ({ type: 'thinking_start' }) as const);

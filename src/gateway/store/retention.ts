@@ -57,24 +57,6 @@ async function sweepExpired(store: RetainedStore, nowMs: number): Promise<void> 
       statementOf(build.deleteFrom('login_sessions').where('expires_ms', '<', nowMs)),
     ],
   });
-  for (let untilMs: number | undefined = 0; untilMs !== undefined; ) {
-    untilMs = await nextExpiry(store, nowMs);
-    const expired = build.deleteFrom('idempotency').where('expires_ms', '<=', untilMs ?? nowMs - 1);
-    await store.commit({ statements: [statementOf(expired)] });
-  }
-}
-
-/** The time up to which one batch of idempotency rows has expired, or undefined when the rest is less than a batch. */
-async function nextExpiry(store: RetainedStore, nowMs: number): Promise<number | undefined> {
-  const row = await store.db
-    .selectFrom('idempotency')
-    .select('expires_ms')
-    .where('expires_ms', '<', nowMs)
-    .orderBy('expires_ms')
-    .limit(1)
-    .offset(BATCH)
-    .executeTakeFirst();
-  return row?.expires_ms;
 }
 
 /** Each step is one look-up at the end of an index range; `distinct` would walk every event. */

@@ -1,5 +1,6 @@
 import type { TokenScope } from '../../../protocol/methods/token.ts';
 import type { RunOutcome } from '../../../protocol/stream-events.ts';
+import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 
 /** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
@@ -16,8 +17,12 @@ export interface Database {
   login_sessions: LoginSessionTable;
   api_tokens: ApiTokenTable;
   outbox: OutboxTable;
+  cron_jobs: CronJobTable;
+  cron_occurrences: CronOccurrenceTable;
+  cron_attempts: CronAttemptTable;
   nodes: NodeTable;
   invocations: InvocationTable;
+  attachments: AttachmentTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -202,7 +207,7 @@ export interface OutboxTable {
 export interface NodeTable {
   node_id: string;
   display_name: string | null;
-  /** A `PairedNode` without what stands in columns: what it said of itself when it was approved last. */
+  /** A `PairedNode` without what stands in columns: what it said of itself when it was approved last, its name included. */
   about_json: string;
   /** The commands that were approved last, as a JSON array. */
   commands_json: string;
@@ -211,6 +216,10 @@ export interface NodeTable {
   approved_by: string;
   created_ms: number;
   approved_ms: number;
+  /** When it was connected last, as far as is known while `is_connected` is 1; null before the first time. */
+  seen_ms: number | null;
+  /** 0 or 1; 1 also when the daemon died while it was. */
+  is_connected: number;
 }
 
 export interface InvocationTable {
@@ -229,4 +238,20 @@ export interface InvocationTable {
   outcome_json: string | null;
   deadline_ms: number;
   finished_ms: number | null;
+}
+
+/** Primary key (ws_id, attachment_id): a conversation that is copied shares the files of its messages. */
+export interface AttachmentTable {
+  ws_id: string;
+  attachment_id: string;
+  /** Who uploaded it. */
+  principal: string;
+  filename: string;
+  mime_type: string;
+  size_bytes: number;
+  kind: 'image' | 'text';
+  /** `pending`: uploaded; `reserved`: of a message that waits; `consumed`: of a message in the conversation. */
+  status: 'pending' | 'reserved' | 'consumed';
+  run_id: string | null;
+  created_ms: number;
 }

@@ -128,6 +128,10 @@ test('every table of the schema exists with its columns', async () => {
     [
       'api_tokens',
       'approvals',
+      'attachments',
+      'cron_attempts',
+      'cron_jobs',
+      'cron_occurrences',
       'events',
       'idempotency',
       'invocations',

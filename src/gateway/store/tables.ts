@@ -119,3 +119,48 @@ export const notes: readonly string[] = [
     created_ms bigint not null, primary key (ws_id, after_seq, "offset")
   ) without rowid`,
 ];
+
+/** Schema version 7: files of messages. Their bytes lie in the home, under the attachment's id. */
+export const attachments: readonly string[] = [
+  `create table attachments (
+    ws_id text not null, attachment_id text not null, principal text not null, filename text not null,
+    mime_type text not null, size_bytes bigint not null, kind text not null, status text not null, run_id text,
+    created_ms bigint not null, primary key (ws_id, attachment_id)
+  ) without rowid`,
+  `create index attachments_by_id on attachments (attachment_id)`,
+  `create index attachments_by_run on attachments (run_id)`,
+  `create index attachments_by_status on attachments (status, created_ms)`,
+];
+
+/**
+ * Schema version 8: scheduled jobs, the ledger of their occurrences, and one row for each start. Keys hold what is promised:
+ * one row for an instant, one open occurrence of a job, one start of an attempt.
+ */
+export const cron: readonly string[] = [
+  `create table cron_jobs (
+    job_id text not null primary key, definition_json text not null, revision integer not null, enabled integer not null,
+    created_ms bigint not null, updated_ms bigint not null, since_ms bigint not null, next_ms bigint, handled_ms bigint,
+    failures integer not null, hold_ms bigint, last_json text
+  )`,
+  `create table cron_occurrences (
+    job_id text not null, scheduled_ms bigint not null, through_ms bigint not null, count integer, "trigger" text not null,
+    status text not null, owner text, epoch integer not null, lease_ms bigint, attempts integer not null, retry_ms bigint,
+    run_id text, session_key text, started_ms bigint, ended_ms bigint, error text, summary text,
+    primary key (job_id, scheduled_ms)
+  )`,
+  `create unique index cron_occurrences_open on cron_occurrences (job_id) where ended_ms is null`,
+  `create index cron_occurrences_by_end on cron_occurrences (ended_ms)`,
+  `create table cron_attempts (
+    job_id text not null, scheduled_ms bigint not null, attempt integer not null, epoch integer not null,
+    owner text not null, started_ms bigint not null, run_id text, primary key (job_id, scheduled_ms, attempt)
+  )`,
+];
+
+/** When a job was to run next once an occurrence of it was over. */
+export const nextRunOfOccurrence: readonly string[] = ['alter table cron_occurrences add column next_run_ms bigint'];
+
+/** Schema version 10: when a node was here last. */
+export const nodesSeen: readonly string[] = [
+  'alter table nodes add column seen_ms bigint',
+  'alter table nodes add column is_connected integer not null default 0',
+];

@@ -5,8 +5,13 @@ import type { Statement, Store } from '../store/store.ts';
 export interface SystemEvents {
   /** Reads what the last process left. */
   load(): Promise<void>;
-  /** On disk when it resolves. A repeat of the last one is dropped; of more than twenty the oldest goes. */
-  add(text: string): Promise<void>;
+  /**
+   * On disk when it resolves, together with `also`. A repeat of the last one is dropped; of more than twenty the oldest
+   * goes. Rejects with UnitRefused, having queued nothing, when `also` is refused.
+   */
+  add(text: string, more?: { also?: readonly Statement[]; wakes?: string }): Promise<void>;
+  /** Who wants a turn for what is queued; undefined when nobody does. Survives a restart, until the events are told. */
+  wakes(): string | undefined;
   /** Oldest first. */
   texts(): string[];
   /** All of them, for a run that is being accepted; undefined when there are none. */
@@ -30,11 +35,37 @@ interface Queued {
   key: string;
   text: string;
   atMs: number;
+  /** The principal that wants a turn for it. */
+  wakes?: string | undefined;
 }
 
 export function createSystemEvents({ store, clock }: { store: Store; clock: { now(): number } }): SystemEvents {
   let queue: Queued[] = [];
   let last = 0;
+  let adding: Promise<unknown> = Promise.resolve();
+
+  async function addNext(text: string, also: readonly Statement[], wakes: string | undefined): Promise<void> {
+    const repeated = queue.at(-1);
+    if (repeated?.text === text) return noteRepeat(repeated, also, wakes);
+    last += 1;
+    const dropped = queue.length < CAPACITY ? [] : queue.splice(0, queue.length - CAPACITY + 1);
+    const wanted = wakes ?? dropped.findLast((one) => one.wakes !== undefined)?.wakes;
+    const added: Queued = { key: PREFIX + String(last).padStart(12, '0'), text, atMs: clock.now(), wakes: wanted };
+    try {
+      await store.commit({ statements: [...also, insert(added), ...dropped.map(remove)] });
+      queue.push(added); // not before: a turn must not take with it what may come to nothing
+    } catch (error) {
+      queue = [...dropped, ...queue];
+      throw error;
+    }
+  }
+
+  async function noteRepeat(repeated: Queued, also: readonly Statement[], wakes: string | undefined): Promise<void> {
+    const noted = { ...repeated, wakes: wakes ?? repeated.wakes };
+    const statements = [...also, ...(noted.wakes === repeated.wakes ? [] : [update(noted)])];
+    if (statements.length > 0) await store.commit({ statements });
+    repeated.wakes = noted.wakes;
+  }
 
   return {
     async load() {
@@ -48,19 +79,13 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       queue = rows.map(({ key, value }) => ({ key, ...JSON.parse(value) }));
       last = Number(queue.at(-1)?.key.slice(PREFIX.length) ?? 0);
     },
-    async add(text) {
-      if (queue.at(-1)?.text === text) return;
-      last += 1;
-      const added: Queued = { key: PREFIX + String(last).padStart(12, '0'), text, atMs: clock.now() };
-      const dropped = queue.length < CAPACITY ? [] : queue.splice(0, queue.length - CAPACITY + 1);
-      queue.push(added);
-      try {
-        await store.commit({ statements: [insert(added), ...dropped.map(remove)] });
-      } catch (error) {
-        queue = [...dropped, ...queue.filter((one) => one !== added)];
-        throw error;
-      }
+    add(text, { also = [], wakes } = {}) {
+      // One after the other: what is a repeat depends on whether the one before came to be.
+      const added = adding.then(() => addNext(text, also, wakes));
+      adding = added.catch(() => undefined); // whoever added it hears of it
+      return added;
     },
+    wakes: () => queue.findLast(({ wakes }) => wakes !== undefined)?.wakes,
     texts: () => queue.map(({ text }) => text),
     take() {
       if (queue.length === 0) return undefined;
@@ -77,8 +102,19 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
   };
 }
 
-const insert = ({ key, text, atMs }: Queued): Statement =>
-  statementOf(build.insertInto('meta').values({ key, value: JSON.stringify({ text, atMs }) }), 1);
+const toValue = ({ text, atMs, wakes }: Queued): string => JSON.stringify({ text, atMs, wakes });
+
+const insert = (event: Queued): Statement =>
+  statementOf(build.insertInto('meta').values({ key: event.key, value: toValue(event) }), 1);
+
+/** It may have been told a moment ago. */
+const update = (event: Queued): Statement =>
+  statementOf(
+    build
+      .updateTable('meta')
+      .set({ value: toValue(event) })
+      .where('key', '=', event.key),
+  );
 
 const remove = ({ key }: Queued): Statement => statementOf(build.deleteFrom('meta').where('key', '=', key), 1);
 

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import {
+  CronApproval,
+  CronExtendedJob,
+  CronIsolation,
+  CronJob,
+  CronMisfire,
+  CronOccurrence,
+  CronPayload,
+  CronRun,
+  CronSchedule,
+  CronSwitch,
+  DAY_MS,
+  Instant,
+  SessionTarget,
+  WakeMode,
+} from '../cron.ts';
+import { NonEmpty } from '../frames.ts';
+
+const Count = z.int().min(0);
+const JobId = NonEmpty.max(64);
+/** With `extended`, what goes beyond the specification. */
+const AnyJob = z.union([CronJob, CronExtendedJob]).meta({ id: 'CronAnyJob' });
+
+const changeable = {
+  name: z.string().max(200).optional(),
+  enabled: z.boolean().optional(),
+  isolation: CronIsolation.optional(),
+  misfire: CronMisfire.optional(),
+  /** Only `at` jobs: forget the job once it went well. */
+  deleteAfterRun: z.boolean().optional(),
+  /** A run that takes longer is stopped; 1 h where it is left out. */
+  maxRunMs: z
+    .int()
+    .min(1_000)
+    .max(7 * DAY_MS)
+    .optional(),
+  approval: CronApproval.optional(),
+};
+const Extended = { extended: z.boolean().optional() };
+
+const CronLocalInstant = z
+  .strictObject({
+    atMs: Count,
+    /** `2026-12-24T18:00:00`, as clocks there show it. */
+    local: z.string(),
+    /** `+01:00`. */
+    offset: z.string(),
+  })
+  .meta({ id: 'CronLocalInstant' });
+
+export const cronContracts = {
+  'cron.list': contract({
+    summary: 'The jobs, the next due first; disabled ones only where they are asked for.',
+    scope: 'read',
+    params: z.strictObject({ includeDisabled: z.boolean().optional(), ...Extended }).meta({ id: 'CronListParams' }),
+    result: z.strictObject({ jobs: z.array(AnyJob) }).meta({ id: 'CronListResult' }),
+  }),
+  'cron.status': contract({
+    summary: 'Whether schedules run, and when the next job is due.',
+    scope: 'read',
+    params: z.strictObject({ ...Extended }).meta({ id: 'CronStatusParams' }),
+    result: z
+      .strictObject({
+        enabled: z.boolean(),
+        storePath: z.string(),
+        jobs: Count,
+        nextWakeAtMs: Count.nullable(),
+        /** With `extended`: all that keeps schedules from running. */
+        switchedOffBy: z.array(CronSwitch).optional(),
+      })
+      .meta({ id: 'CronStatusResult' }),
+  }),
+  'cron.add': contract({
+    summary: 'Make a job.',
+    scope: 'approve',
+    idempotency: 'optional',
+    params: z
+      .strictObject({
+        schedule: CronSchedule,
+        sessionTarget: SessionTarget,
+        wakeMode: WakeMode,
+        payload: CronPayload,
+        ...changeable,
+        ...Extended,
+        idempotencyKey: NonEmpty.optional(),
+      })
+      .meta({ id: 'CronAddParams' }),
+    result: AnyJob,
+  }),
+  'cron.update': contract({
+    summary: 'Change a job; what is refused leaves it as it was.',
+    scope: 'approve',
+    params: z
+      .strictObject({
+        id: JobId,
+        patch: z
+          .strictObject({
+            schedule: CronSchedule.optional(),
+            sessionTarget: SessionTarget.optional(),
+            wakeMode: WakeMode.optional(),
+            payload: CronPayload.optional(),
+            ...changeable,
+          })
+          .meta({ id: 'CronPatch' }),
+        /** CONFLICT where the job has another by now. */
+        revision: Count.optional(),
+        ...Extended,
+      })
+      .meta({ id: 'CronUpdateParams' }),
+    serial: ({ id }) => `cron ${id}`,
+    result: AnyJob,
+  }),
+  'cron.remove': contract({
+    summary: 'Forget a job; a run in progress goes on to its end.',
+    scope: 'approve',
+    params: z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
+    serial: ({ id }) => `cron ${id}`,
+    result: z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'CronRemoveResult' }),
+  }),
+  'cron.run': contract({
+    summary:
+      'Run a job now: if it is due, or in any case (`force`). Answers when the run is over, unless `wait` is false.',
+    scope: 'approve',
+    idempotency: 'optional',
+    params: z
+      .strictObject({
+        id: JobId,
+        mode: z.enum(['due', 'force']).optional(),
+        wait: z.boolean().optional(),
+        idempotencyKey: NonEmpty.optional(),
+      })
+      .meta({ id: 'CronRunParams' }),
+    result: z
+      .union([
+        z.strictObject({ ok: z.literal(true), ran: z.literal(true) }),
+        z.strictObject({ ok: z.literal(true), ran: z.literal(false), reason: z.enum(['not-due', 'already-running']) }),
+      ])
+      .meta({ id: 'CronRunResult' }),
+  }),
+  'cron.runs': contract({
+    summary: 'The latest ends of a job’s runs, oldest first.',
+    scope: 'read',
+    params: z
+      .strictObject({ id: JobId, limit: z.int().min(1).max(5_000).optional(), ...Extended })
+      .meta({ id: 'CronRunsParams' }),
+    result: z.strictObject({ entries: z.array(z.union([CronRun, CronOccurrence])) }).meta({ id: 'CronRunsResult' }),
+  }),
+  'cron.preview': contract({
+    summary:
+      'The next instants of a schedule, given as an object or in words (`every 15m`, `0 9 * * 1-5 Europe/Berlin`).',
+    scope: 'read',
+    params: z
+      .strictObject({
+        schedule: z.union([CronSchedule, NonEmpty.max(400)]),
+        /** 10 where it is left out. */
+        count: z.int().min(1).max(50).optional(),
+        fromMs: Instant.optional(),
+        /** Where clocks stand for words that name no zone; the daemon's where it is left out. */
+        tz: z.string().max(64).optional(),
+      })
+      .meta({ id: 'CronPreviewParams' }),
+    result: z
+      .strictObject({
+        schedule: CronSchedule,
+        /** In words. */
+        description: z.string(),
+        /** IANA name of the zone of the local times. */
+        tz: z.string(),
+        runs: z.array(CronLocalInstant),
+      })
+      .meta({ id: 'CronPreviewResult' }),
+  }),
+  'cron.explain': contract({
+    summary: 'Why a job did or did not run at an instant; without one, what it waits for now.',
+    scope: 'read',
+    params: z.strictObject({ id: JobId, atMs: Instant.optional() }).meta({ id: 'CronExplainParams' }),
+    result: z
+      .strictObject({
+        jobId: NonEmpty,
+        atMs: Count,
+        verdict: z.enum([
+          ...(['ok', 'error', 'skipped', 'missed', 'interrupted'] as const),
+          ...(['running', 'retrying', 'due', 'scheduled', 'not-scheduled', 'disabled', 'unknown'] as const),
+        ]),
+        /** A sentence for people. */
+        because: z.string(),
+        occurrence: CronOccurrence.optional(),
+        previousAtMs: Count.optional(),
+        nextAtMs: Count.optional(),
+      })
+      .meta({ id: 'CronExplainResult' }),
+  }),
+};

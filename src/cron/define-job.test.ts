@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changedJob, newJob } from './define-job.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12); // a Friday
+const DAY_MS = 86_400_000;
+const when = { nowMs: NOW, hostTimeZone: 'Europe/Berlin' };
+const EVERY = { kind: 'every', everyMs: 60_000 } as const;
+const ISOLATED = {
+  sessionTarget: 'isolated',
+  wakeMode: 'next-heartbeat',
+  payload: { kind: 'agentTurn', message: 'Look for new issues\nand sum them up' },
+} as const;
+
+type Asked = Parameters<typeof newJob>[0];
+const make = (more: Partial<Asked> = {}, nowMs = NOW) =>
+  newJob({ schedule: EVERY, ...ISOLATED, ...more }, { ...when, nowMs, id: 'j' });
+const cron = (expr: string, tz?: string) => ({ kind: 'cron', expr, ...(tz !== undefined && { tz }) }) as const;
+
+test('what the host decides is settled when the job is made: anchor, zone, name', () => {
+  const job = make();
+  assert.deepEqual([job.schedule, job.nextMs], [{ ...EVERY, anchorMs: NOW }, NOW + 60_000]);
+  assert.equal(job.name, 'Look for new issues');
+  assert.deepEqual(make({ schedule: cron('0 9 * * *') }).schedule, cron('0 9 * * *', 'Europe/Berlin'));
+});
+
+test('a job with one time that is past is due at once; one that has its record is neither due again nor enabled', () => {
+  const job = make({ schedule: { kind: 'at', atMs: 1_000 } });
+  assert.equal(job.nextMs, 1_000);
+  const done = { ...job, enabled: false, nextMs: undefined, handledMs: 1_000 };
+  const again = { enabled: true, schedule: done.schedule };
+  for (const patch of [again, { enabled: true }]) {
+    assert.throws(() => changedJob(done, patch, when), { code: 'INVALID_REQUEST', message: /^enabled: .* is over/ });
+  }
+  assert.equal(changedJob({ ...done, enabled: true }, again, when).nextMs, undefined);
+  assert.equal(changedJob(done, { enabled: true, schedule: { kind: 'at', atMs: 2_000 } }, when).nextMs, 2_000);
+});
+
+test('the usual misfire policy is that of the schedule, on whatever day the job is made', () => {
+  assert.equal(make().misfire, 'once');
+  assert.equal(make({ schedule: { kind: 'at', atMs: NOW } }).misfire, 'once');
+  assert.deepEqual(make({ schedule: { kind: 'every', everyMs: 2 * DAY_MS } }).misfire, { within: DAY_MS / 2 });
+  assert.deepEqual(make({ schedule: cron('0 9 1 1 *') }).misfire, { within: 7 * DAY_MS });
+  for (let day = 0; day < 7; day += 1) {
+    const { misfire } = make({ schedule: cron('0 9 * * 1-5') }, NOW + day * DAY_MS);
+    assert.deepEqual(misfire, { within: DAY_MS / 4 }, `made ${day} days later`);
+  }
+});
+
+test('another schedule brings its own misfire policy, except where somebody has named one', () => {
+  const daily = { schedule: cron('0 9 * * *') };
+  assert.deepEqual(changedJob(make(), daily, when).misfire, { within: DAY_MS / 4 });
+  assert.equal(changedJob(make({ misfire: 'skip' }), daily, when).misfire, 'skip');
+  assert.deepEqual(changedJob(make({ misfire: { within: 5 } }), daily, when).misfire, { within: 5 });
+  assert.equal(changedJob(make({ misfire: 'skip' }), { ...daily, misfire: 'all' }, when).misfire, 'all');
+});
+
+test('name and prefix go back to the usual when they are emptied', () => {
+  const job = make({ name: 'issues', isolation: { postToMainPrefix: 'News' } });
+  assert.equal(changedJob(job, { name: ' ' }, when).name, 'Look for new issues');
+  assert.deepEqual(changedJob(job, { isolation: {} }, when).isolation, {});
+  assert.deepEqual(changedJob(job, { wakeMode: 'now' }, when).isolation, { postToMainPrefix: 'News' });
+});
+
+test('a change that is refused names the field and leaves the job as it was', () => {
+  const job = make();
+  const before = structuredClone(job);
+  const refused = (patch: Parameters<typeof changedJob>[1], message: RegExp) =>
+    assert.throws(() => changedJob(job, patch, when), { code: 'INVALID_REQUEST', message });
+  refused({ sessionTarget: 'main' }, /payload\.kind="systemEvent"/);
+  refused({ payload: { kind: 'systemEvent', text: 'x' } }, /payload\.kind="agentTurn"/);
+  refused({ payload: { kind: 'agentTurn', message: ' ' } }, /payload\.message/);
+  refused({ schedule: cron('61 * * * *') }, /schedule\.expr/);
+  refused({ schedule: cron('0 9 * * *', 'Mars/Olympus') }, /schedule\.tz/);
+  refused({ deleteAfterRun: true }, /deleteAfterRun/);
+  assert.deepEqual(job, before);
+});

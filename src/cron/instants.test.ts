@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freeBetween, instantsBetween } from './instants.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const HOURLY = { kind: 'every', everyMs: HOUR_MS, anchorMs: 0 } as const;
+const DAILY = { kind: 'cron', expr: '0 9 * * *', tz: 'UTC' } as const;
+const nine = (day: number) => day * DAY_MS + 9 * HOUR_MS;
+const hours = (...all: number[]) => all.map((hour) => hour * HOUR_MS);
+
+test('both ends belong to what lies between them; where nothing does, nothing is found', () => {
+  assert.deepEqual(instantsBetween(HOURLY, HOUR_MS, 3 * HOUR_MS), {
+    ...{ latest: hours(1, 2, 3), firstMs: HOUR_MS, count: 3 },
+  });
+  assert.deepEqual(instantsBetween(HOURLY, HOUR_MS, 3 * HOUR_MS - 1).latest, hours(1, 2));
+  assert.deepEqual(instantsBetween(DAILY, nine(1), nine(3)).latest, [nine(1), nine(2), nine(3)]);
+  const once = { kind: 'at', atMs: 5 } as const;
+  assert.deepEqual(instantsBetween(once, 5, DAY_MS), { latest: [5], firstMs: 5, count: 1 });
+  for (const schedule of [HOURLY, DAILY, once]) {
+    assert.deepEqual(instantsBetween(schedule, 9, 8), { latest: [], firstMs: 9, count: 0 });
+  }
+});
+
+test('up to 24 are known one by one; of more the latest, and how many where they can be counted', () => {
+  assert.equal(instantsBetween(HOURLY, HOUR_MS, 24 * HOUR_MS).latest.length, 24);
+  const { latest, count } = instantsBetween(HOURLY, HOUR_MS, 25 * HOUR_MS);
+  assert.deepEqual([latest[0], latest.at(-1), latest.length, count], [2 * HOUR_MS, 25 * HOUR_MS, 24, 25]);
+
+  const exactly = instantsBetween(DAILY, nine(1), nine(24));
+  assert.deepEqual([exactly.latest.length, exactly.count], [24, 24]);
+  const more = instantsBetween(DAILY, nine(1), nine(25));
+  assert.deepEqual([more.firstMs, more.latest.at(-1), more.count], [nine(1), nine(25), undefined]);
+  assert.ok(more.latest.length > 10, 'as many as may be run, and the one before them');
+  const last = more.latest.length;
+  assert.deepEqual(
+    more.latest,
+    Array.from({ length: last }, (_, index) => nine(25 - last + 1 + index)),
+  );
+});
+
+test('the latest of a hundred years are the same as of a month, and found as quickly', () => {
+  const untilMs = nine(36_500);
+  const { latest } = instantsBetween(DAILY, nine(0), untilMs);
+  assert.deepEqual(latest.slice(-11), instantsBetween(DAILY, nine(36_500 - 30), untilMs).latest.slice(-11));
+  const everySecond = { kind: 'every', everyMs: 1_000, anchorMs: 0 } as const;
+  const { latest: seconds, count } = instantsBetween(everySecond, 1_000, untilMs);
+  assert.deepEqual([seconds.at(-1), seconds.length, count], [untilMs, 24, untilMs / 1_000]);
+});
+
+test('of a schedule that rests for years the latest lie on both sides of the rest', () => {
+  const leap = { kind: 'cron', expr: '*/30 0-5 29 2 *', tz: 'UTC' } as const;
+  const from = Date.UTC(2024, 1, 29);
+  const { latest, count } = instantsBetween(leap, from, Date.UTC(2028, 1, 29, 1));
+  assert.equal(count, 15);
+  assert.deepEqual(latest.slice(-4), [
+    ...[Date.UTC(2024, 1, 29, 5, 30), Date.UTC(2028, 1, 29), Date.UTC(2028, 1, 29, 0, 30), Date.UTC(2028, 1, 29, 1)],
+  ]);
+});
+
+test('what is taken parts the others into pieces', () => {
+  const pieces = (taken: number[], [from, until] = [1, 6]) =>
+    freeBetween(HOURLY, { fromMs: from * HOUR_MS, untilMs: until * HOUR_MS, taken: new Set(hours(...taken)) }).map(
+      ({ latest }) => latest.map((at) => at / HOUR_MS),
+    );
+  assert.deepEqual(pieces([]), [[1, 2, 3, 4, 5, 6]]);
+  assert.deepEqual(pieces([5, 3]), [[1, 2], [4], [6]], 'in whatever order they are told');
+  assert.deepEqual(pieces([1, 6]), [[2, 3, 4, 5]]);
+  assert.deepEqual(pieces([3, 4]), [
+    [1, 2],
+    [5, 6],
+  ]);
+  assert.deepEqual(pieces([0, 9]), [[1, 2, 3, 4, 5, 6]], 'earlier and later ones do not matter');
+  assert.deepEqual(pieces([1], [1, 1]), []);
+});
+
+test('what is taken between two instants parts them and takes none', () => {
+  const taken = new Set([90 * MINUTE_MS]); // a run by hand
+  const pieces = freeBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 3 * HOUR_MS, taken });
+  assert.deepEqual(
+    pieces.map(({ latest }) => latest),
+    [hours(1), hours(2, 3)],
+  );
+});

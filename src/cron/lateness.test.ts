@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { someJob } from './job-fixture.ts';
+import { Lateness } from './lateness.ts';
+
+const NOW_MS = 1_000_000;
+const HOUR_MS = 3_600_000;
+
+test('an instant is late because nobody noticed it, or because there was no slot', async () => {
+  const clock = fakeClock(NOW_MS);
+  const lateness = new Lateness(clock);
+  const why = (scheduledMs: number) => lateness.why(someJob(), scheduledMs);
+  assert.equal(why(NOW_MS - 1), 'Headgate was not running');
+  assert.equal(why(NOW_MS), 'no slot was free in time');
+  await clock.advance(60_000);
+  clock.jump(HOUR_MS);
+  assert.equal(why(2 * NOW_MS), 'the machine slept, or its clock was set forward');
+  await clock.advance(60_000);
+  lateness.isBack('schedules were switched off');
+  assert.equal(why(clock.now() - 1), 'schedules were switched off');
+  assert.equal(why(clock.now()), 'no slot was free in time');
+});
+
+test('an instant is late because it was past when the job was made or changed, if that alone was too late', () => {
+  const lateness = new Lateness(fakeClock(NOW_MS));
+  const atMs = NOW_MS - HOUR_MS;
+  const made = someJob({ misfire: 'skip', schedule: { kind: 'at', atMs }, createdMs: NOW_MS, sinceMs: NOW_MS });
+  assert.equal(lateness.why(made, atMs), 'its time was past already when the job was added');
+  assert.equal(lateness.why({ ...made, createdMs: 0 }, atMs), 'its time was past already when the job was changed');
+  const lenient = { ...made, misfire: { within: 2 * HOUR_MS }, sinceMs: NOW_MS - 1 };
+  assert.equal(lateness.why(lenient, atMs), 'Headgate was not running');
+  assert.equal(lateness.why({ ...lenient, sinceMs: NOW_MS }, atMs), 'no slot was free in time');
+});
+
+test('an instant is late because the run before was still going', () => {
+  const lateness = new Lateness(fakeClock(NOW_MS));
+  const ran = (startedMs: number) =>
+    someJob({ last: { scheduledMs: startedMs, startedMs, durationMs: 1_000, status: 'error' } });
+  assert.equal(lateness.why(ran(NOW_MS), NOW_MS + 500), 'the run before was still going');
+  assert.equal(lateness.why(ran(NOW_MS), NOW_MS + 1_001), 'no slot was free in time');
+});
+
+test('what nobody has begun is missed when its policy says so', async () => {
+  const clock = fakeClock(NOW_MS);
+  const lateness = new Lateness(clock);
+  const job = someJob({ misfire: 'skip' });
+  await clock.advance(60_000);
+  assert.equal(lateness.missed(job, NOW_MS), undefined);
+  await clock.advance(1);
+  const error = 'no slot was free in time; its policy skips what is over 60 s late';
+  assert.deepEqual(lateness.missed(job, NOW_MS), { status: 'missed', error });
+});

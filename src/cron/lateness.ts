@@ -1,0 +1,56 @@
+import type { Clock } from '../clock.ts';
+import { whyTooLate } from './due-plan.ts';
+import type { Job } from './job.ts';
+import type { Outcome } from './occurrence.ts';
+import { WallWatch } from './wall-watch.ts';
+
+/** Leaps that are shorter do not make anything late. */
+const LEAP_MS = 5_000;
+
+/** Why instants pass without anybody noticing them. */
+export class Lateness {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #watch: WallWatch;
+  #untilMs: number;
+  #why = 'Headgate was not running';
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#clock = clock;
+    this.#watch = new WallWatch(clock);
+    this.#untilMs = clock.now();
+  }
+
+  /** Since then every instant was noticed: Headgate runs, and the wall clock goes on as time does. */
+  awakeMs(): number {
+    const jumpedMs = this.#watch.look();
+    if (jumpedMs > LEAP_MS) this.isBack('the machine slept, or its clock was set forward');
+    if (jumpedMs < 0) this.#untilMs = Math.min(this.#untilMs, this.#clock.now()); // set back
+    return this.#untilMs;
+  }
+
+  /** From now on instants are noticed again; `why` they were not. */
+  isBack(why: string): void {
+    this.#untilMs = this.#clock.now();
+    this.#why = why;
+  }
+
+  /** How an occurrence ends that nobody has begun, where it is too late to; undefined where it is not. */
+  missed(job: Job, scheduledMs: number): Outcome | undefined {
+    const late = whyTooLate(job.misfire, scheduledMs, this.#clock.now());
+    return late === undefined ? undefined : { status: 'missed', error: `${this.why(job, scheduledMs)}; ${late}` };
+  }
+
+  /** For the record of an instant of a job that is late. */
+  why(job: Job, scheduledMs: number): string {
+    const { sinceMs, createdMs, misfire, last } = job;
+    if (whyTooLate(misfire, scheduledMs, sinceMs) !== undefined) {
+      return `its time was past already when the job was ${sinceMs > createdMs ? 'changed' : 'added'}`;
+    }
+    const dueMs = Math.max(scheduledMs, sinceMs);
+    if (dueMs < this.awakeMs()) return this.#why;
+    return isWithin(last, dueMs) ? 'the run before was still going' : 'no slot was free in time';
+  }
+}
+
+const isWithin = (run: Job['last'], atMs: number): boolean =>
+  run?.startedMs !== undefined && run.startedMs <= atMs && atMs <= run.startedMs + (run.durationMs ?? 0);

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { recordingLog } from '../testing/temp-store.ts';
+import type { Begun } from './executor.ts';
+import { someJob } from './job-fixture.ts';
+import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
+import { OccurrenceRun } from './occurrence-run.ts';
+
+const NOW_MS = 1_000_000;
+const CLAIM: Claim = { jobId: 'job_1', scheduledMs: NOW_MS, trigger: 'schedule', epoch: 1, attempts: 0 };
+const STARTED: OpenOccurrence = {
+  ...{ ...CLAIM, attempts: 1, epoch: 2 },
+  ...{ status: 'started', owner: 'before', leaseMs: 0, runId: 'run-1', startedMs: NOW_MS - 60_000 },
+};
+const later = Object.assign(new Error('the queue is full'), { retryable: true });
+
+interface Options {
+  /** What each try to begin comes to; the last one stands for all that follow. */
+  tries: readonly (Error | 'begun' | 'lost')[];
+  started?: OpenOccurrence;
+  maxRunMs?: number;
+}
+
+function carriedOut({ tries, started, maxRunMs = 3_600_000 }: Options) {
+  const clock = fakeClock(NOW_MS);
+  const stop = new AbortController();
+  const work = Promise.withResolvers<Outcome>();
+  const seen = { tries: [] as string[], started: [] as number[], stops: [] as string[], unheeded: 0 };
+  const begin = async (how: string): Promise<Begun | undefined> => {
+    const next = tries[Math.min(seen.tries.length, tries.length - 1)];
+    seen.tries.push(how);
+    if (next === 'lost') return undefined;
+    if (next !== 'begun') throw next;
+    const startedMs = started?.startedMs ?? clock.now();
+    return { startedMs, ended: work.promise, stop: (reason) => void seen.stops.push(reason) };
+  };
+  const run = new OccurrenceRun(
+    {
+      ...{ clock, log: recordingLog(), onStarted: (_job, startedMs) => void seen.started.push(startedMs) },
+      executor: { begin: () => begin('begin'), resume: () => begin('resume') },
+    },
+    { job: someJob({ maxRunMs }), claim: started ?? CLAIM, ...(started && { started }) },
+  );
+  const attempt = run.carryOut(stop.signal, () => {
+    seen.unheeded += 1;
+  });
+  attempt.catch(() => undefined); // looked at where it matters
+  return { clock, stop, work, seen, run, attempt };
+}
+const settled = () => new Promise(setImmediate);
+
+test('an attempt says when it began, how long it took by the steady clock, and how it ended', async () => {
+  const { clock, work, seen, run, attempt } = carriedOut({ tries: ['begun'] });
+  await settled();
+  assert.deepEqual([run.isStarted, run.startedMs, seen.started], [true, NOW_MS, [NOW_MS]]);
+  await clock.advance(5_000);
+  clock.jump(-3_600_000);
+  work.resolve({ status: 'ok', summary: 'done' });
+  assert.deepEqual(await attempt, {
+    ...{ claim: CLAIM, outcome: { status: 'ok', summary: 'done' } },
+    ...{ startedMs: NOW_MS, durationMs: 5_000, endedMs: NOW_MS + 5_000 - 3_600_000 },
+  });
+});
+
+test('what cannot begin just now is tried again, ever more slowly, then given up', async () => {
+  const early = carriedOut({ tries: [later, later, 'begun'] });
+  for (const [ms, tries] of [
+    [0, 1],
+    [999, 1],
+    [1, 2],
+    [1_999, 2],
+    [1, 3],
+  ] as const) {
+    await early.clock.advance(ms);
+    await settled();
+    assert.equal(early.seen.tries.length, tries);
+  }
+  assert.equal(early.run.isStarted, true);
+
+  const never = carriedOut({ tries: [later] });
+  for (let second = 0; second < 1_200; second += 1) {
+    await never.clock.advance(1_000);
+    await settled();
+  }
+  const { outcome, startedMs } = (await never.attempt) ?? assert.fail();
+  assert.deepEqual([outcome, startedMs], [{ status: 'error', error: 'the queue is full' }, undefined]);
+  assert.equal(never.seen.tries.length, 36);
+});
+
+test('what can never begin is an error at once, and a claim that somebody else has is nobody’s', async () => {
+  const refused = carriedOut({ tries: [new Error('no such channel')] });
+  assert.deepEqual((await refused.attempt)?.outcome, { status: 'error', error: 'no such channel' });
+  assert.equal(refused.seen.tries.length, 1);
+  assert.equal(await carriedOut({ tries: ['lost'] }).attempt, undefined);
+});
+
+test('what the last process began is taken up, told no second time, and is still its attempt', async () => {
+  const { clock, work, seen, run, attempt } = carriedOut({ tries: [new Error('not yet'), 'begun'], started: STARTED });
+  assert.equal(run.isStarted, true);
+  await settled();
+  await clock.advance(1_000);
+  work.resolve({ status: 'ok' });
+  const { claim, startedMs, durationMs } = (await attempt) ?? assert.fail();
+  assert.deepEqual([claim.attempts, startedMs, durationMs], [0, NOW_MS - 60_000, 61_000]);
+  assert.deepEqual([seen.tries, seen.started], [['resume', 'resume'], []]);
+});
+
+test('what the last process began and nothing is left of was interrupted', async () => {
+  const { outcome } = (await carriedOut({ tries: ['lost'], started: STARTED }).attempt) ?? assert.fail();
+  assert.equal(outcome.status, 'interrupted');
+});
+
+test('the watchdog stops what takes too long, and tells when that is not heeded', async () => {
+  const { clock, work, seen, attempt } = carriedOut({ tries: ['begun'], maxRunMs: 90_000 });
+  await settled();
+  await clock.advance(89_999);
+  assert.deepEqual(seen.stops, []);
+  await clock.advance(1);
+  assert.deepEqual(seen.stops, ["It ran longer than 90 s, the job's maxRunMs"]);
+  await clock.advance(59_999);
+  assert.equal(seen.unheeded, 0);
+  await clock.advance(1);
+  assert.equal(seen.unheeded, 1);
+  work.resolve({ status: 'ok' });
+  assert.equal((await attempt)?.outcome.status, 'ok');
+});
+
+test('a run that ended is not stopped any more', async () => {
+  const { clock, work, seen, attempt } = carriedOut({ tries: ['begun'], maxRunMs: 90_000 });
+  await settled();
+  work.resolve({ status: 'ok' });
+  await attempt;
+  await clock.advance(3_600_000);
+  assert.deepEqual([seen.stops, seen.unheeded], [[], 0]);
+});
+
+test('when the daemon stops, what has not begun is left to the next start', async () => {
+  const { stop, attempt } = carriedOut({ tries: [later] });
+  await settled();
+  stop.abort();
+  await assert.rejects(attempt, { name: 'AbortError' });
+});

@@ -1,0 +1,147 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Begun, Executor } from './executor.ts';
+import type { Job } from './job.ts';
+import type { Attempt } from './job-end.ts';
+import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
+
+interface OccurrenceRunDeps {
+  executor: Executor;
+  clock: Clock;
+  log: Log;
+  onStarted(job: Job, startedMs: number): void;
+}
+
+/** How often a start is tried that may succeed in a moment; about a quarter of an hour. */
+const MAX_STARTS = 36;
+const MAX_PAUSE_MS = 30_000;
+/** How long a run may take to end after it was stopped; a turn of the agent is given up after five seconds. */
+const STOP_GRACE_MS = 60_000;
+
+/** A claimed occurrence on its way to the end of an attempt. */
+export class OccurrenceRun {
+  /** As it is to be run. */
+  job: Job;
+  readonly claim: Claim;
+  /** Ours since then, by the wall clock. */
+  readonly heldSinceMs: number;
+  readonly #deps: OccurrenceRunDeps;
+  /** What the last process began of it. */
+  readonly #started: OpenOccurrence | undefined;
+  readonly #end = Promise.withResolvers<Outcome>();
+  #startedMs: number | undefined;
+
+  constructor(deps: OccurrenceRunDeps, occurrence: { job: Job; claim: Claim; started?: OpenOccurrence }) {
+    this.#deps = deps;
+    this.job = occurrence.job;
+    this.claim = occurrence.claim;
+    this.#started = occurrence.started;
+    this.#startedMs = occurrence.started?.startedMs;
+    this.heldSinceMs = deps.clock.now();
+  }
+
+  get startedMs(): number | undefined {
+    return this.#startedMs;
+  }
+
+  get isStarted(): boolean {
+    return this.#startedMs !== undefined;
+  }
+
+  /** Resolves when the end of the attempt is on record. */
+  get ended(): Promise<Outcome> {
+    return this.#end.promise;
+  }
+
+  settle(outcome: Outcome): void {
+    this.#end.resolve(outcome);
+  }
+
+  /**
+   * The attempt, from its start to its end; undefined when the claim went to somebody else. Rejects when the daemon stops.
+   * `onUnheeded`: it was stopped by the watchdog, and goes on all the same.
+   */
+  async carryOut(stopping: AbortSignal, onUnheeded: () => void): Promise<Attempt | undefined> {
+    const { clock } = this.#deps;
+    const over = new AbortController();
+    const begunMs = clock.monotonic();
+    try {
+      const begun = await this.#begin(stopping);
+      if (!begun || 'status' in begun) {
+        return begun && { claim: this.#tried(), outcome: begun, startedMs: this.#startedMs, endedMs: clock.now() };
+      }
+      this.#startedMs = begun.startedMs;
+      if (!this.#started) this.#deps.onStarted(this.job, begun.startedMs);
+      void this.#limit(begun, { over: AbortSignal.any([over.signal, stopping]), onUnheeded });
+      const outcome = await begun.ended;
+      // After a restart only the wall clock knows how long it took.
+      const durationMs = this.#started ? clock.now() - begun.startedMs : clock.monotonic() - begunMs;
+      return {
+        claim: this.#tried(),
+        outcome,
+        startedMs: begun.startedMs,
+        durationMs: Math.max(0, Math.round(durationMs)),
+        endedMs: clock.now(),
+      };
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** As it was before this attempt. */
+  #tried(): Claim {
+    return this.#started ? { ...this.claim, attempts: this.claim.attempts - 1 } : this.claim;
+  }
+
+  /** Tries again what may succeed in a moment: a full queue, a disk that takes no writes. */
+  async #begin(stopping: AbortSignal): Promise<Begun | Outcome | undefined> {
+    const { executor, clock, log } = this.#deps;
+    for (let starts = 1; ; starts += 1) {
+      try {
+        return this.#started ? await this.#resume(this.#started) : await executor.begin(this.job, this.claim);
+      } catch (error) {
+        log.warn({ err: error, jobId: this.job.id, starts }, 'a scheduled run could not begin');
+        if (starts === MAX_STARTS || !this.#isWorthATry(error)) return this.#outcomeOf(error);
+        await clock.sleep(Math.min(MAX_PAUSE_MS, 1_000 * 2 ** (starts - 1)), stopping);
+      }
+    }
+  }
+
+  /** What has begun is to go on, whatever it takes. */
+  #isWorthATry(error: unknown): boolean {
+    return this.#started !== undefined || isRetryable(error);
+  }
+
+  #outcomeOf(error: unknown): Outcome {
+    return {
+      status: this.#started ? 'interrupted' : 'error',
+      error: error instanceof Error ? error.message : String(error),
+    };
+  }
+
+  async #resume(started: OpenOccurrence): Promise<Begun | Outcome> {
+    const begun = await this.#deps.executor.resume(this.job, started);
+    return begun ?? { status: 'interrupted', error: 'Headgate stopped, and nothing is left of the run' };
+  }
+
+  /** The watchdog. Waking time, because a machine that sleeps does not work. */
+  async #limit(begun: Begun, { over, onUnheeded }: { over: AbortSignal; onUnheeded: () => void }): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { id: jobId, maxRunMs } = this.job;
+    try {
+      await clock.sleep(maxRunMs, over);
+      begun.stop(`It ran longer than ${Math.round(maxRunMs / 1000)} s, the job's maxRunMs`);
+      await clock.sleep(STOP_GRACE_MS, over);
+    } catch {
+      return; // it ended
+    }
+    log.error(
+      { jobId, maxRunMs },
+      'a scheduled run goes on although it was stopped; other jobs no longer wait for its slot',
+    );
+    onUnheeded();
+  }
+}
+
+const isRetryable = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === true;

@@ -1,0 +1,55 @@
+import type { CronEvent, CronStatus } from '../../protocol/cron.ts';
+import type { Job } from './job.ts';
+import { type Attempt, isAlarming } from './job-end.ts';
+import type { Settled } from './occurrence.ts';
+
+/** As clients know it that have only the specification. */
+export const toPlainStatus = (status: CronStatus): 'ok' | 'error' | 'skipped' =>
+  status === 'missed' ? 'skipped' : status === 'interrupted' ? 'error' : status;
+
+/** What is announced of instants that nothing ran for. */
+export const toMissed = (job: Job, { fromMs, count, reason }: Settled, nextRunAtMs: number | undefined): CronEvent => ({
+  jobId: job.id,
+  action: 'missed',
+  runAtMs: fromMs,
+  status: 'skipped',
+  error: count === 1 ? reason : `${count ?? 'many'} times: ${reason}`,
+  ...(nextRunAtMs !== undefined && { nextRunAtMs }),
+});
+
+/** What is announced of the end of an attempt; `now`: the job as it stands, if it does. */
+export function toEnd(
+  { ran, now, isForgotten }: { ran: Job; now: Job | undefined; isForgotten: boolean },
+  attempt: Attempt,
+  nextRunAtMs: number | undefined,
+): CronEvent[] {
+  const { error } = attempt.outcome;
+  const jobId = ran.id;
+  const events: CronEvent[] = [toFinished(ran, attempt, nextRunAtMs)];
+  if (isForgotten) events.push({ jobId, action: 'removed' });
+  if (now && isAlarming(now)) {
+    events.push({ jobId, action: 'alert', status: 'error', ...(error !== undefined && { error }) });
+  }
+  return events;
+}
+
+function toFinished(
+  job: Job,
+  { claim: { scheduledMs }, outcome: { status, error, summary }, startedMs, durationMs }: Attempt,
+  nextRunAtMs: number | undefined,
+): CronEvent {
+  if (status === 'missed') {
+    const instant = { fromMs: scheduledMs, throughMs: scheduledMs, count: 1, status, reason: error ?? status };
+    return toMissed(job, instant, nextRunAtMs);
+  }
+  return {
+    jobId: job.id,
+    action: 'finished',
+    status: toPlainStatus(status),
+    ...(startedMs !== undefined && { runAtMs: startedMs }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(error !== undefined && { error }),
+    ...(summary !== undefined && { summary }),
+    ...(nextRunAtMs !== undefined && { nextRunAtMs }),
+  };
+}

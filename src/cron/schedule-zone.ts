@@ -1,0 +1,134 @@
+/**
+ * The clock on the wall of a time zone. `wallMs` is what that clock shows, written as the milliseconds at which UTC shows
+ * the same; `atMs` is an instant, milliseconds since the Unix epoch.
+ */
+
+/** Where a wall time lies: once, twice (the clock was set back over it) or never (the clock was set forward over it). */
+export type Place =
+  | { kind: 'once'; atMs: number }
+  | { kind: 'twice'; firstMs: number; secondMs: number }
+  | { kind: 'never'; gap: Transition };
+
+/** A change of the offset from UTC: the first instant at which the new one holds, to the second. */
+export interface Transition {
+  atMs: number;
+  fromOffsetMs: number;
+  toOffsetMs: number;
+}
+
+export const DAY_MS = 86_400_000;
+
+/**
+ * The zone that `tz` names, or `hostTz` where none is named; undefined for a name that nobody knows. Aliases (US/Eastern,
+ * Asia/Kolkata) stay as they are written, fixed offsets (+05:30) are zones too, and letter case does not matter.
+ */
+export function resolveTimeZone(tz: string | undefined, hostTz: string): string | undefined {
+  const name = (tz ?? hostTz).trim();
+  if (name.length > MAX_NAME_CHARS) return undefined;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions();
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is added to UTC to get the zone's wall time at `atMs`. The zone must exist. */
+export function offsetMsAt(tz: string, atMs: number): number {
+  const zone = zoneOf(tz);
+  const known = zone.stretches.find(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs);
+  if (known !== undefined) return known.offsetMs;
+  const offsetMs = askOffsetMs(zone.format, atMs);
+  const near = zone.stretches.find((stretch) => stretch.offsetMs === offsetMs && isNear(stretch, atMs));
+  if (near === undefined) zone.stretches = [{ fromMs: atMs, toMs: atMs, offsetMs }, ...zone.stretches.slice(0, 3)];
+  else {
+    near.fromMs = Math.min(near.fromMs, atMs);
+    near.toMs = Math.max(near.toMs, atMs);
+  }
+  return offsetMs;
+}
+
+export function toWallMs(tz: string, atMs: number): number {
+  return atMs + offsetMsAt(tz, atMs);
+}
+
+/** The instants at which the zone's clock shows `wallMs`. The offset may change once within a day of it. */
+export function placeWall(tz: string, wallMs: number): Place {
+  const before = offsetMsAt(tz, wallMs - DAY_MS);
+  const after = offsetMsAt(tz, wallMs + DAY_MS);
+  if (before === after) return { kind: 'once', atMs: wallMs - before };
+  const firstMs = wallMs - before;
+  const secondMs = wallMs - after;
+  const isFirst = offsetMsAt(tz, firstMs) === before;
+  const isSecond = offsetMsAt(tz, secondMs) === after;
+  if (isFirst && isSecond) return { kind: 'twice', firstMs, secondMs };
+  if (isFirst || isSecond) return { kind: 'once', atMs: isFirst ? firstMs : secondMs };
+  return { kind: 'never', gap: transitionBetween(tz, secondMs, firstMs) };
+}
+
+/** The change of the offset after `beforeMs` and not after `byMs`; there must be exactly one. */
+export function transitionBetween(tz: string, beforeMs: number, byMs: number): Transition {
+  const fromOffsetMs = offsetMsAt(tz, beforeMs);
+  let [low, high] = [Math.floor(beforeMs / 1000), Math.ceil(byMs / 1000)];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetMsAt(tz, middle * 1000) === fromOffsetMs) low = middle;
+    else high = middle;
+  }
+  return { atMs: high * 1000, fromOffsetMs, toOffsetMs: offsetMsAt(tz, high * 1000) };
+}
+
+/** `2026-12-24T18:00:00` and `+01:00`: what the zone's clock shows at `atMs`, and its offset from UTC. */
+export function toLocalTime(tz: string, atMs: number): { local: string; offset: string } {
+  const offsetMs = offsetMsAt(tz, atMs);
+  return { local: new Date(atMs + offsetMs).toISOString().slice(0, -5), offset: toOffsetText(offsetMs) };
+}
+
+function toOffsetText(offsetMs: number): string {
+  const time = new Date(Math.abs(offsetMs)).toISOString().slice(11, 19);
+  return (offsetMs < 0 ? '-' : '+') + (time.endsWith(':00') ? time.slice(0, 5) : time);
+}
+
+const MAX_NAME_CHARS = 64;
+
+/** To print a date is most of what an occurrence costs, so what was seen of a zone is kept: where its offset stood still. */
+interface Zone {
+  format: Intl.DateTimeFormat;
+  /** The newest first, at most four: one on either side of a change, and two for jobs that are far away. */
+  stretches: Stretch[];
+}
+
+interface Stretch {
+  fromMs: number;
+  toMs: number;
+  offsetMs: number;
+}
+
+const zones = new Map<string, Zone>();
+const MAX_ZONES = 64;
+
+/** The oldest goes when there are too many. */
+function zoneOf(tz: string): Zone {
+  const known = zones.get(tz);
+  if (known !== undefined) return known;
+  const [oldest] = zones.keys();
+  if (oldest !== undefined && zones.size >= MAX_ZONES) zones.delete(oldest);
+  const zone = {
+    format: new Intl.DateTimeFormat('en-US', { timeZone: tz, timeZoneName: 'longOffset' }),
+    stretches: [],
+  };
+  zones.set(tz, zone);
+  return zone;
+}
+
+/** No zone changes its offset and goes back within two days; the oracle would find it. */
+function isNear({ fromMs, toMs }: Stretch, atMs: number): boolean {
+  return atMs >= fromMs - 2 * DAY_MS && atMs <= toMs + 2 * DAY_MS;
+}
+
+function askOffsetMs(format: Intl.DateTimeFormat, atMs: number): number {
+  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+    /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(atMs)) ?? [];
+  const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -size : size;
+}

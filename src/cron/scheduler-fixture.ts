@@ -1,0 +1,121 @@
+import { insertJob } from '../gateway/cron/job-rows.ts';
+import { startStatements } from '../gateway/cron/occurrence-rows.ts';
+import { SqlLedger } from '../gateway/cron/sql-ledger.ts';
+import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import { UnitRefused } from '../gateway/store/store.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { recordingLog, tempStore } from '../testing/temp-store.ts';
+import type { Begun } from './executor.ts';
+import type { Job } from './job.ts';
+import type { Claim, Outcome } from './occurrence.ts';
+import { Scheduler, type SchedulerDeps } from './scheduler.ts';
+
+/** A run that was begun; `end` ends it. */
+export interface BegunRun {
+  job: Job;
+  claim: Claim;
+  end(outcome: Outcome): void;
+  stoppedFor: string[];
+}
+
+/** Schedulers over one real store and one clock that is moved by hand. */
+export async function schedulerFixture() {
+  const store = await tempStore();
+  const clock = fakeClock(1_000_000);
+  const begun: BegunRun[] = [];
+  const events: string[] = [];
+  const settings = { enabled: true, maxConcurrentRuns: 2 };
+  /** `isDeaf`: runs do not heed their stop. */
+  const faults = { commit: false, isDeaf: false };
+  const commit: SqliteStore['commit'] = (unit) =>
+    faults.commit ? Promise.reject(new Error('the disk takes no writes')) : store.commit(unit);
+  const stop = new AbortController();
+
+  function create(owner: string, more: Partial<SchedulerDeps> = {}): Scheduler {
+    const ledger = new SqlLedger({
+      ...{ store: { db: store.db, commit }, clock, owner },
+      async tellMain(_line, also) {
+        await commit({ statements: also, durable: true });
+      },
+    });
+    return new Scheduler({
+      ...{ ledger, clock, owner, settings, log: recordingLog(), isAlone: true },
+      executor: {
+        async begin(job, claim) {
+          const startedMs = clock.now();
+          try {
+            await commit({
+              statements: startStatements(claim, { owner, nowMs: startedMs, runId: `run-${begun.length}` }),
+            });
+          } catch (error) {
+            if (error instanceof UnitRefused) return undefined;
+            throw Object.assign(new Error('not now', { cause: error }), { retryable: true });
+          }
+          return beginRun(begun, { job, claim, startedMs, faults });
+        },
+        resume: async (job, started) =>
+          beginRun(begun, { job, claim: started, startedMs: started.startedMs ?? 0, faults }),
+      },
+      publish: ({ action, jobId }) => void events.push(`${action} ${jobId}`),
+      ...more,
+    });
+  }
+
+  return {
+    ...{ store, clock, begun, events, settings, faults, create },
+    async start(owner: string, jobs: readonly Job[], more: Partial<SchedulerDeps> = {}): Promise<Scheduler> {
+      for (const job of jobs) await store.commit({ statements: [insertJob(job)] });
+      const scheduler = create(owner, more);
+      await scheduler.load();
+      void scheduler.run(stop.signal);
+      await settle();
+      return scheduler;
+    },
+    settle,
+    async pass(ms: number): Promise<void> {
+      for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) {
+        await clock.advance(Math.min(leftMs, STEP_MS));
+        await settle();
+      }
+    },
+    /** Of the ledger, in order. */
+    async rows(): Promise<[jobId: string, atMs: number, status: string][]> {
+      const rows = await store.db.selectFrom('cron_occurrences').selectAll().orderBy('scheduled_ms').execute();
+      return rows.map(({ job_id, scheduled_ms, status }) => [job_id, scheduled_ms, status]);
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      stop.abort();
+      await settle();
+      await store.close();
+    },
+  };
+}
+
+/** No timer of a scheduler is shorter, but those that fire what is due. */
+const STEP_MS = 1_000;
+
+/** Until all that can be done at this time is done. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate);
+}
+
+interface Beginning {
+  job: Job;
+  claim: Claim;
+  startedMs: number;
+  faults: { isDeaf: boolean };
+}
+
+function beginRun(begun: BegunRun[], { job, claim, startedMs, faults }: Beginning): Begun {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const stoppedFor: string[] = [];
+  begun.push({ job, claim, end: resolve, stoppedFor });
+  return {
+    startedMs,
+    ended: promise,
+    stop(reason) {
+      stoppedFor.push(reason);
+      if (!faults.isDeaf) resolve({ status: 'error', error: reason });
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { CronEvent } from '../../../protocol/cron.ts';
+import type { Toolbox } from '../../agent/tools/toolbox.ts';
+import type { Clock } from '../../clock.ts';
+import { Scheduler } from '../../cron/scheduler.ts';
+import type { Ids } from '../../ids.ts';
+import type { LiveSettings } from '../live-settings.ts';
+import { createExecutor, type ExecutorDeps } from './create-executor.ts';
+import { CronJobs } from './cron-jobs.ts';
+import { forgetOccurrences } from './forget-occurrences.ts';
+import { createOccurrences, type Occurrences } from './occurrences.ts';
+import { SqlLedger } from './sql-ledger.ts';
+
+interface CronDeps extends Omit<ExecutorDeps, 'owner' | 'clock'> {
+  clock: Clock;
+  live: Pick<LiveSettings, 'cron'>;
+  ids: Ids;
+  toolbox: Pick<Toolbox, 'definitions'>;
+  /** Of this machine, an IANA name. */
+  hostTimeZone: string;
+  publish(event: CronEvent): void;
+}
+
+/** Scheduled jobs, whole. */
+export interface Cron {
+  jobs: CronJobs;
+  scheduler: Scheduler;
+  occurrences: Occurrences;
+  /** The jobs are read, once and beside everything else. */
+  loaded(): Promise<void>;
+  /** Fires what is due until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createCron(deps: CronDeps): Cron {
+  const { store, systemEvents, heartbeats, live } = deps;
+  const owner = deps.ids.id('scheduler');
+  const ledger = new SqlLedger({
+    ...deps,
+    owner,
+    async tellMain({ text, wakes, jobId }, also) {
+      const principal = `cron:${jobId}`;
+      await systemEvents.add(text, { also, ...(wakes && { wakes: principal }) });
+      if (wakes) heartbeats.wake(principal);
+    },
+  });
+  const scheduler = new Scheduler({
+    ...deps,
+    owner,
+    ledger,
+    executor: createExecutor({ ...deps, owner }),
+    isAlone: true, // one daemon has the home to itself
+    settings: {
+      get enabled() {
+        return live.cron.enabled;
+      },
+      get maxConcurrentRuns() {
+        return live.cron.maxConcurrentRuns;
+      },
+    },
+  });
+  let loading: Promise<void> | undefined;
+  const loaded = () => {
+    loading ??= scheduler.load();
+    return loading;
+  };
+  return {
+    jobs: new CronJobs({ ...deps, scheduler }),
+    scheduler,
+    occurrences: createOccurrences(store),
+    loaded,
+    async run(signal) {
+      await loaded();
+      deps.log.info({ jobs: scheduler.jobCount }, 'the schedule is read');
+      await Promise.all([scheduler.run(signal), forgetOccurrences(deps, signal)]);
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import type { CronEvent, CronPayload } from '../../../protocol/cron.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params } from '../../../protocol/index.ts';
+import { changedJob, newJob } from '../../cron/define-job.ts';
+import type { Job } from '../../cron/job.ts';
+import type { Scheduler } from '../../cron/scheduler.ts';
+import type { Ids } from '../../ids.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { toThinkingLevel } from '../workstreams/thinking-level.ts';
+import { deleteJob, insertJob, updateJob } from './job-rows.ts';
+
+interface CronJobsDeps {
+  store: Pick<Store, 'commit'>;
+  scheduler: Pick<Scheduler, 'change' | 'job' | 'jobs' | 'jobCount' | 'nextRunMs'>;
+  clock: { now(): number };
+  ids: Pick<Ids, 'id'>;
+  /** That runs of jobs use. */
+  toolbox: { definitions(): readonly { name: string }[] };
+  /** Of this machine, an IANA name. */
+  hostTimeZone: string;
+  publish(event: CronEvent): void;
+}
+
+type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'>;
+
+/** More would be a mistake of some program. */
+const MAX_JOBS = 20_000;
+/** Characters of what all jobs say together: they are kept in memory, and listed in one answer. */
+const MAX_TEXT = 32 * 1024 * 1024;
+/** What is no longer needs no counting: as many as there may be have room. */
+const SHORT_TEXT = 4_096;
+
+/** Jobs as people and programs change them. None of it waits for a run. */
+export class CronJobs {
+  readonly #deps: CronJobsDeps;
+
+  constructor(deps: CronJobsDeps) {
+    this.#deps = deps;
+  }
+
+  /** `keep`: what is committed with the job. Throws INVALID_REQUEST naming the field. */
+  async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[]): Promise<Job> {
+    const { store, scheduler, ids } = this.#deps;
+    this.#checkWork(asked);
+    const job = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
+    if (scheduler.jobCount >= MAX_JOBS) {
+      throw new GatewayError('INVALID_REQUEST', `there are ${MAX_JOBS} jobs; remove some first`);
+    }
+    this.#checkRoom(job);
+    await scheduler.change(job.id, async () => {
+      await store.commit({ statements: [insertJob(job), ...keep(job)], durable: true });
+      return job;
+    });
+    this.#tell('added', job.id);
+    return job;
+  }
+
+  /** For who asks again to add it: the job, also when it has come and gone since. */
+  asMade(asked: Params<'cron.add'>, { id, madeMs }: { id: string; madeMs: number }): Job {
+    return this.#deps.scheduler.job(id) ?? newJob(asked, { ...this.#circumstances(), id, nowMs: madeMs });
+  }
+
+  /**
+   * NOT_FOUND for an unknown id, CONFLICT for another revision than the one that is expected; whatever is refused leaves the
+   * job as it was.
+   */
+  async update({ id, patch, revision }: Change): Promise<Job> {
+    const { store, scheduler } = this.#deps;
+    const changed = await scheduler.change(id, async (job) => {
+      if (!job) throw unknownJob(id);
+      if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
+      this.#checkWork(patch);
+      const after = changedJob(job, patch, this.#circumstances());
+      if (patch.payload) this.#checkRoom(after);
+      try {
+        await store.commit({ statements: [updateJob(job, after)], durable: true });
+      } catch (error) {
+        if (!(error instanceof UnitRefused)) throw error;
+        throw changedMeanwhile({ cause: error });
+      }
+      return after;
+    });
+    this.#tell('updated', id);
+    return changed ?? this.get(id);
+  }
+
+  /** False when there was none. */
+  async remove(id: string): Promise<boolean> {
+    const { store, scheduler } = this.#deps;
+    let isThere = false;
+    await scheduler.change(id, async (job) => {
+      isThere = job !== undefined;
+      if (isThere) await store.commit({ statements: [deleteJob(id)], durable: true });
+      return undefined;
+    });
+    if (isThere) this.#deps.publish({ jobId: id, action: 'removed' });
+    return isThere;
+  }
+
+  get(id: string): Job {
+    const job = this.#deps.scheduler.job(id);
+    if (!job) throw unknownJob(id);
+    return job;
+  }
+
+  /** The next due first; those without a next run before all others. */
+  list({ includeDisabled }: { includeDisabled: boolean }): Job[] {
+    const { scheduler } = this.#deps;
+    const listed = [...scheduler.jobs()].filter(({ enabled }) => enabled || includeDisabled);
+    const keyed = listed.map((job) => ({ job, nextMs: scheduler.nextRunMs(job.id) ?? 0 }));
+    return keyed.sort((a, b) => a.nextMs - b.nextMs).map(({ job }) => job);
+  }
+
+  /** What no run could be made with is said at once, not by every run. */
+  #checkWork({ payload, approval }: Pick<Change['patch'], 'payload' | 'approval'>): void {
+    checkThinking(payload);
+    if (approval?.mode !== 'allow') return;
+    const known = this.#deps.toolbox.definitions().map(({ name }) => name);
+    const index = approval.tools.findIndex((tool) => !known.includes(tool));
+    if (index === -1) return;
+    const message = `approval.tools.${index}: "${approval.tools[index]}" is the name of no tool; there are: ${known.join(', ')}`;
+    throw new GatewayError('INVALID_REQUEST', message);
+  }
+
+  #checkRoom(job: Job): void {
+    if (textOf(job).length <= SHORT_TEXT) return;
+    const others = this.#deps.scheduler.jobs();
+    let all = textOf(job).length;
+    for (const other of others) if (other.id !== job.id) all += textOf(other).length;
+    if (all <= MAX_TEXT) return;
+    const field = job.payload.kind === 'systemEvent' ? 'text' : 'message';
+    throw new GatewayError(
+      'INVALID_REQUEST',
+      `payload.${field} is too long beside what the other jobs say: ${MAX_TEXT} characters are for all of them`,
+    );
+  }
+
+  #circumstances() {
+    return { nowMs: this.#deps.clock.now(), hostTimeZone: this.#deps.hostTimeZone };
+  }
+
+  #tell(action: 'added' | 'updated', jobId: string): void {
+    const nextRunAtMs = this.#deps.scheduler.nextRunMs(jobId);
+    this.#deps.publish({ jobId, action, ...(nextRunAtMs !== undefined && { nextRunAtMs }) });
+  }
+}
+
+function checkThinking(payload: CronPayload | undefined): void {
+  if (payload?.kind !== 'agentTurn' || payload.thinking === undefined) return;
+  try {
+    toThinkingLevel(payload.thinking);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new GatewayError(error.code, `payload.thinking: ${error.message}`, { cause: error });
+  }
+}
+
+const textOf = ({ payload }: Job): string => (payload.kind === 'systemEvent' ? payload.text : payload.message);
+
+const changedMeanwhile = (options?: ErrorOptions): GatewayError =>
+  new GatewayError('CONFLICT', 'The job was changed by somebody else meanwhile: read it again', options);
+
+const unknownJob = (id: string): GatewayError =>
+  new GatewayError('NOT_FOUND', `unknown cron job id: ${id.slice(0, 80)}`);

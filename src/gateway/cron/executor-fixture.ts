@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import type { Begun } from '../../cron/executor.ts';
+import type { Job } from '../../cron/job.ts';
+import { someJob } from '../../cron/job-fixture.ts';
+import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
+import type { Channel } from '../channels/channel.ts';
+import { createChannels } from '../channels/channels.ts';
+import { build, statementOf } from '../store/statements.ts';
+import { startedWorkstreams, type WorkstreamsOptions } from '../workstreams/workstreams-fixture.ts';
+import { createExecutor } from './create-executor.ts';
+import { deleteJob, insertJob } from './job-rows.ts';
+import { insertClaim, toOpenOccurrence } from './occurrence-rows.ts';
+
+const hook: Channel = {
+  name: 'webhook',
+  destinations: ['ops'],
+  find: async (to) => (to === 'ops' ? to : undefined),
+  deliver: async () => undefined,
+};
+
+/** An executor over workstreams whose process can die, and claims as a ledger makes them. */
+export async function executorFixture(options: WorkstreamsOptions = {}) {
+  const fixture = await startedWorkstreams(options);
+  const woken: string[] = [];
+  let scheduledMs = 0;
+  const executor = () =>
+    createExecutor({
+      ...fixture.parts,
+      channels: createChannels([hook]),
+      heartbeats: { wake: (principal) => void woken.push(principal) },
+      clock: fixture.clock,
+      log: fixture.log,
+      owner: 'me',
+    });
+  const occurrence = async ({ jobId, scheduledMs: atMs }: Claim): Promise<OpenOccurrence> => {
+    const row = await fixture.parts.store.db
+      .selectFrom('cron_occurrences')
+      .selectAll()
+      .where('job_id', '=', jobId)
+      .where('scheduled_ms', '=', atMs)
+      .executeTakeFirstOrThrow();
+    return toOpenOccurrence(row) ?? assert.fail('it is over');
+  };
+  return {
+    fixture,
+    /** Who wanted a heartbeat. */
+    woken,
+    /** Stores the job, with a claim on its next occurrence; those before are over. */
+    async claim(job: Job): Promise<Claim> {
+      scheduledMs += 1;
+      const claim: Claim = { jobId: job.id, scheduledMs, trigger: 'schedule', epoch: 1, attempts: 0 };
+      await fixture.parts.store.commit({
+        statements: [
+          ...[deleteJob(job.id), insertJob(job), endOpen],
+          ...[insertClaim({ ...claim, owner: 'me', leaseMs: 100 }), laterClaim(claim)],
+        ],
+      });
+      return claim;
+    },
+    begin: (job: Job, claim: Claim) => executor().begin(job, claim),
+    /** What became of it when the process died now. */
+    async afterCrash(job: Job, claim: Claim): Promise<Begun | undefined> {
+      await fixture.crash();
+      return executor().resume(job, await occurrence(claim));
+    },
+    occurrence,
+    /** Begins a job that has to begin. */
+    async run(job: Job): Promise<Begun> {
+      return (await executor().begin(job, await this.claim(job))) ?? assert.fail('did not begin');
+    },
+    /** The workstream of a job, and what its model has read last. */
+    async session({ id }: Job) {
+      const workstream = (await fixture.parts.workstreams.findByKey(`cron:${id}`)) ?? assert.fail('no session');
+      const { wsId } = workstream.data;
+      const messages = async () => {
+        const page = await fixture.parts.messages.page(wsId, { after: 0, upTo: 1_000, limit: 1_000 });
+        return page.map(({ message }) => message);
+      };
+      return { workstream, messages };
+    },
+    async [Symbol.asyncDispose]() {
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const JOB = { name: 'Morning', wakeMode: 'next-heartbeat', nextMs: 5 } as const;
+
+export const tellsMain = (text: string, more: Partial<Job> = {}): Job =>
+  someJob({ ...JOB, sessionTarget: 'main', payload: { kind: 'systemEvent', text }, ...more });
+
+type AgentTurn = Omit<Extract<Job['payload'], { kind: 'agentTurn' }>, 'kind' | 'message'>;
+
+export const asksAgent = (message: string, { turn = {}, ...more }: Partial<Job> & { turn?: AgentTurn } = {}): Job =>
+  someJob({ ...JOB, payload: { kind: 'agentTurn', message, ...turn }, ...more });
+
+/** One job has one occurrence at a time. */
+const endOpen = statementOf(build.updateTable('cron_occurrences').set({ status: 'ok', ended_ms: 0 }));
+
+/** As it stands after so many tries and owners. */
+const laterClaim = ({ jobId, scheduledMs, epoch, attempts }: Claim) =>
+  statementOf(
+    build
+      .updateTable('cron_occurrences')
+      .set({ epoch, attempts })
+      .where('job_id', '=', jobId)
+      .where('scheduled_ms', '=', scheduledMs),
+  );

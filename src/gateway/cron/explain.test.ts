@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newJob } from '../../cron/define-job.ts';
+import type { Job } from '../../cron/job.ts';
+import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import { type Explained, explain, explainIdle } from './explain.ts';
+
+const MADE = Date.UTC(2026, 10, 1);
+const NOW = MADE + 3_600_000;
+const MINUTE_MS = 60_000;
+
+function jobOf(changes: Partial<Job> = {}, schedule: Job['schedule'] = { kind: 'every', everyMs: MINUTE_MS }): Job {
+  const asked = {
+    schedule,
+    sessionTarget: 'main',
+    wakeMode: 'now',
+    payload: { kind: 'systemEvent', text: 'x' },
+  } as const;
+  return { ...newJob(asked, { id: 'j', nowMs: MADE, hostTimeZone: 'UTC' }), ...changes };
+}
+
+const rowOf = (changes: Partial<CronOccurrenceTable>): CronOccurrenceTable => ({
+  ...{ job_id: 'j', scheduled_ms: NOW - MINUTE_MS, through_ms: NOW - MINUTE_MS, count: 1, trigger: 'schedule' },
+  ...{ status: 'ok', owner: null, epoch: 1, lease_ms: null, attempts: 1, retry_ms: null, run_id: null },
+  ...{ session_key: null, started_ms: null, ended_ms: NOW, error: null, summary: null, next_run_ms: null },
+  ...changes,
+});
+
+function told(asked: Partial<Explained>): string {
+  const usual = { job: jobOf(), row: undefined, nowMs: NOW, atMs: NOW, isRunning: false, switchedOffBy: [] };
+  const { verdict, because } = explain({ ...usual, keptSinceMs: 0, ...asked });
+  return `${verdict}: ${because}`;
+}
+
+test('what has a record is told from it', () => {
+  const atMs = NOW - MINUTE_MS;
+  const of = (changes: Partial<CronOccurrenceTable>) => told({ atMs, row: rowOf(changes) });
+  assert.equal(of({}), 'ok: It ran.');
+  assert.equal(of({ trigger: 'forced', attempts: 2 }), 'ok: It ran, because somebody asked for it after 2 attempts.');
+  assert.equal(of({ status: 'retrying', error: 'no model' }), 'retrying: It failed and is tried again: no model');
+  assert.equal(of({ status: 'skipped', error: 'left alone' }), 'skipped: Left alone.');
+});
+
+test('a record of several instants speaks for them, and not for the times between', () => {
+  const row = rowOf({
+    scheduled_ms: MADE + MINUTE_MS,
+    through_ms: NOW,
+    count: 60,
+    status: 'missed',
+    error: 'it was off',
+  });
+  assert.equal(told({ row, atMs: MADE + 5 * MINUTE_MS }), 'missed: It was off (one of 60 that passed together).');
+  assert.equal(told({ row, atMs: MADE + 5 * MINUTE_MS + 1 }), 'not-scheduled: The schedule has no instant then.');
+});
+
+test('what had a record that was forgotten is not taken for due', () => {
+  const handled = jobOf({ handledMs: NOW });
+  assert.match(told({ job: handled, atMs: NOW - MINUTE_MS }), /^unknown: .* not kept any more/);
+  assert.match(told({ job: jobOf({ handledMs: NOW - MINUTE_MS }), atMs: NOW }), /^due: It is due for 0 s/);
+  const once = jobOf({ handledMs: 1_000, enabled: false }, { kind: 'at', atMs: 1_000 });
+  assert.match(told({ job: once, atMs: 1_000 }), /^unknown: .* not kept any more/);
+});
+
+test('an overdue job that was made just now is due, however old its time', () => {
+  assert.match(told({ job: jobOf({}, { kind: 'at', atMs: 1_000 }), atMs: 1_000, keptSinceMs: MADE }), /^due: /);
+});
+
+test('of the time before the last change it is said that nothing is known', () => {
+  const changed = { sinceMs: NOW - 10 * MINUTE_MS };
+  const atMs = NOW - 20 * MINUTE_MS;
+  assert.match(told({ job: jobOf(changed), atMs }), /^unknown: Nothing is on record; the job was last enabled/);
+  assert.match(told({ job: jobOf({ ...changed, enabled: false }), atMs }), /^unknown: .* last disabled/);
+  assert.match(told({ job: jobOf(changed), atMs, keptSinceMs: NOW }), /^unknown: .* not kept any more/);
+  assert.match(told({ job: jobOf(changed), atMs: atMs + 1 }), /^not-scheduled: The schedule that the job has now/);
+  assert.equal(told({ atMs: MADE }), 'unknown: The job was made only after that.');
+});
+
+test('what is to come says whether it will run', () => {
+  const atMs = NOW + MINUTE_MS;
+  assert.equal(told({ atMs }), 'scheduled: It is to run then.');
+  assert.match(told({ atMs, job: jobOf({ failures: 3, holdMs: atMs + 1 }) }), /^skipped: .* 3 errors in a row/);
+  assert.equal(told({ atMs, job: jobOf({ enabled: false }) }), 'disabled: The job is disabled.');
+  assert.equal(
+    told({ atMs, switchedOffBy: ['HEADGATE_SKIP_CRON'] }),
+    'disabled: Schedules are switched off here (HEADGATE_SKIP_CRON): nothing runs by itself.',
+  );
+});
+
+test('a job that waits for nothing says why', () => {
+  assert.equal(explainIdle({ enabled: false }).verdict, 'disabled');
+  assert.equal(explainIdle({ enabled: true }).verdict, 'not-scheduled');
+});

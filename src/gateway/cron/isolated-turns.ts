@@ -1,0 +1,140 @@
+import type { CronPayload } from '../../../protocol/cron.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Clock } from '../../clock.ts';
+import type { Begun } from '../../cron/executor.ts';
+import type { Job } from '../../cron/job.ts';
+import type { Claim } from '../../cron/occurrence.ts';
+import type { Log } from '../../log.ts';
+import type { Channels } from '../channels/channels.ts';
+import { resolveDelivery } from '../channels/run-delivery.ts';
+import type { Store } from '../store/store.ts';
+import type { Commands } from '../workstreams/commands.ts';
+import type { RunHandle, RunRequest } from '../workstreams/run-record.ts';
+import type { Runs } from '../workstreams/runs.ts';
+import { effortOfLevel } from '../workstreams/thinking-level.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { sessionKeyOf } from './job-session.ts';
+import { startStatements } from './occurrence-rows.ts';
+import { toOutcome } from './turn-outcome.ts';
+
+export interface IsolatedTurnDeps {
+  workstreams: Pick<Workstreams, 'obtainByKey' | 'lookUp' | 'find'>;
+  runs: Pick<Runs, 'accept' | 'find'>;
+  commands: Pick<Commands, 'clear'>;
+  channels: Channels;
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+  /** The scheduler that starts are recorded of. */
+  owner: string;
+}
+
+type AgentTurn = Extract<CronPayload, { kind: 'agentTurn' }>;
+
+const DEFAULT_TIMEOUT_SECS = 600;
+/** A session that has been left alone for longer begins afresh. */
+const IDLE_MS = 60 * 60_000;
+
+/** Turns of the agent in the sessions of jobs. */
+export function createIsolatedTurns(deps: IsolatedTurnDeps) {
+  const { runs, commands, store, clock, owner } = deps;
+
+  /** A turn that cannot be as the job says is an attempt that failed: nothing is asked of the agent. */
+  async function fail(claim: Claim, error: string): Promise<Begun> {
+    const nowMs = clock.now();
+    await store.commit({ statements: startStatements(claim, { owner, nowMs }) });
+    return { startedMs: nowMs, ended: Promise.resolve({ status: 'error', error }), stop: () => undefined };
+  }
+
+  return {
+    /** Rejects with UnitRefused, as a cause or itself, when the claim is lost. */
+    async begin(job: Job, turn: AgentTurn, claim: Claim): Promise<Begun> {
+      let request: Omit<RunRequest, 'message'>;
+      try {
+        request = await toRequest(job, turn, deps);
+      } catch (error) {
+        if (error instanceof GatewayError && !error.retryable) return fail(claim, error.message);
+        throw error;
+      }
+      const sessionKey = sessionKeyOf(job.id);
+      const workstream = await obtain(sessionKey, deps);
+      if (isStale(workstream, clock.now())) await commands.clear(workstream); // where somebody talks in it, it goes on
+      const nowMs = clock.now();
+      const handle = await runs.accept(workstream, {
+        message: `[cron:${job.id} ${job.name}] ${turn.message}`,
+        principal: sessionKey,
+        source: 'cron',
+        request,
+        whenBusy: 'queue',
+        also: (runId) => startStatements(claim, { owner, nowMs, runId, sessionKey }),
+      });
+      if (!handle) throw new GatewayError('BUSY', 'The workstream is busy');
+      return toBegun(handle, nowMs, deps);
+    },
+    /** Undefined when the run is not to be found any more. */
+    async resume(
+      jobId: string,
+      { runId, startedMs }: { runId: string; startedMs: number },
+    ): Promise<Begun | undefined> {
+      const handle = await runs.find(runId, { principal: sessionKeyOf(jobId) });
+      return handle && toBegun(handle, startedMs, deps);
+    },
+  };
+}
+
+async function obtain(sessionKey: string, { workstreams }: IsolatedTurnDeps): Promise<Workstream> {
+  try {
+    return await workstreams.obtainByKey(sessionKey);
+  } catch (error) {
+    // There are too many that nobody may unload just now.
+    const isFull = error instanceof GatewayError && error.code === 'INVALID_REQUEST';
+    throw isFull ? new GatewayError('BUSY', error.message, { cause: error }) : error;
+  }
+}
+
+/** Throws GatewayError when the turn cannot be as the job says. */
+async function toRequest(
+  { id, approval }: Job,
+  turn: AgentTurn,
+  deps: IsolatedTurnDeps,
+): Promise<Omit<RunRequest, 'message'>> {
+  return {
+    ...(turn.thinking !== undefined && { effort: effortOfLevel(turn.thinking) }),
+    timeoutMs: (turn.timeoutSeconds ?? DEFAULT_TIMEOUT_SECS) * 1_000,
+    approval,
+    ...(await toDelivery(sessionKeyOf(id), turn, deps)),
+  };
+}
+
+async function toDelivery(
+  sessionKey: string,
+  turn: AgentTurn,
+  deps: IsolatedTurnDeps,
+): Promise<Pick<RunRequest, 'deliver' | 'undeliverable'>> {
+  const known = turn.deliver ? await deps.workstreams.lookUp(sessionKey) : undefined;
+  try {
+    const deliver = await resolveDelivery({ ...turn, wsId: known?.wsId }, deps);
+    return deliver ? { deliver } : {};
+  } catch (error) {
+    if (!turn.bestEffortDeliver || !(error instanceof GatewayError) || error.retryable) throw error;
+    return { undeliverable: error.message };
+  }
+}
+
+const isStale = ({ data }: Workstream, nowMs: number): boolean =>
+  data.messageCount > data.contextAfterSeq && nowMs - data.updatedMs > IDLE_MS;
+
+function toBegun(handle: RunHandle, startedMs: number, { workstreams, store: { db }, log }: IsolatedTurnDeps): Begun {
+  const { runId, wsId } = handle.run;
+  let stoppedFor: string | undefined;
+  return {
+    startedMs,
+    ended: toOutcome(handle, { db, stoppedFor: () => stoppedFor }),
+    stop(reason) {
+      stoppedFor ??= reason;
+      const stopped = workstreams.find(wsId)?.cancelRun(runId, reason);
+      stopped?.catch((err: unknown) => log.error({ err, runId }, 'a run of a job could not be stopped'));
+    },
+  };
+}

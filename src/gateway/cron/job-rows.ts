@@ -1,0 +1,79 @@
+import type { Job, JobDefinition } from '../../cron/job.ts';
+import type { CronJobTable } from '../store/cron-schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement } from '../store/store.ts';
+
+/** Refused when there is one of that id. */
+export const insertJob = (job: Job): Statement =>
+  statementOf(
+    build.insertInto('cron_jobs').values({ job_id: job.id, created_ms: job.createdMs, ...byHand(job), ...byRuns(job) }),
+    1,
+  );
+
+/** A change by hand; refused when the job was changed since `before`, by hand or by a run. */
+export const updateJob = (before: Job, after: Job): Statement =>
+  statementOf(unchanged(before).set({ ...byHand(after), ...byRuns(after) }), 1);
+
+export const deleteJob = (jobId: string): Statement =>
+  statementOf(build.deleteFrom('cron_jobs').where('job_id', '=', jobId));
+
+/** What its occurrences make of a job; refused when it was changed by hand, or by another scheduler, since `before`. */
+export const moveJob = (before: Job, after: Job): Statement => statementOf(unchanged(before).set(byRuns(after)), 1);
+
+/** Every change shows in one of these: made by hand, another instant dealt with, another run ended. */
+const unchanged = ({ id, revision, nextMs, last }: Job) =>
+  build
+    .updateTable('cron_jobs')
+    .where('job_id', '=', id)
+    .where('revision', '=', revision)
+    .where('next_ms', nextMs === undefined ? 'is' : '=', nextMs ?? null)
+    .where('last_json', last === undefined ? 'is' : '=', last === undefined ? null : JSON.stringify(last));
+
+const byHand = (job: Job): Pick<CronJobTable, 'definition_json' | 'revision' | 'updated_ms'> => ({
+  definition_json: JSON.stringify(definitionOf(job)),
+  revision: job.revision,
+  updated_ms: job.updatedMs,
+});
+
+const byRuns = (
+  job: Job,
+): Pick<CronJobTable, 'enabled' | 'since_ms' | 'next_ms' | 'handled_ms' | 'failures' | 'hold_ms' | 'last_json'> => ({
+  enabled: job.enabled ? 1 : 0,
+  since_ms: job.sinceMs,
+  next_ms: job.nextMs ?? null,
+  handled_ms: job.handledMs ?? null,
+  failures: job.failures,
+  hold_ms: job.holdMs ?? null,
+  last_json: job.last ? JSON.stringify(job.last) : null,
+});
+
+const definitionOf = (job: Job): JobDefinition => ({
+  name: job.name,
+  schedule: job.schedule,
+  sessionTarget: job.sessionTarget,
+  wakeMode: job.wakeMode,
+  payload: job.payload,
+  ...(job.isolation && { isolation: job.isolation }),
+  misfire: job.misfire,
+  deleteAfterRun: job.deleteAfterRun,
+  maxRunMs: job.maxRunMs,
+  approval: job.approval,
+});
+
+export function toJob(row: CronJobTable): Job {
+  const definition: JobDefinition = JSON.parse(row.definition_json);
+  return {
+    ...definition,
+    id: row.job_id,
+    enabled: row.enabled === 1,
+    revision: row.revision,
+    createdMs: row.created_ms,
+    updatedMs: row.updated_ms,
+    sinceMs: row.since_ms,
+    nextMs: row.next_ms ?? undefined,
+    handledMs: row.handled_ms ?? undefined,
+    failures: row.failures,
+    holdMs: row.hold_ms ?? undefined,
+    last: row.last_json === null ? undefined : JSON.parse(row.last_json),
+  };
+}

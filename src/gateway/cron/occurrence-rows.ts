@@ -1,0 +1,131 @@
+import type { Claim, OpenOccurrence, Settled } from '../../cron/occurrence.ts';
+import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement } from '../store/store.ts';
+
+/** What a start is recorded with; belongs into the transaction that accepts what is begun. */
+export interface Start {
+  /** The scheduler that holds the claim. */
+  owner: string;
+  nowMs: number;
+  runId?: string | undefined;
+  sessionKey?: string | undefined;
+}
+
+/** Refuses the whole unit when the claim has gone to somebody else, or was begun already. */
+export const startStatements = (claim: Claim, { owner, nowMs, runId, sessionKey }: Start): Statement[] => [
+  statementOf(
+    fenced(claim)
+      .set({
+        status: 'started',
+        attempts: claim.attempts + 1,
+        started_ms: nowMs,
+        run_id: runId ?? null,
+        session_key: sessionKey ?? null,
+      })
+      .where('status', '=', 'claimed'),
+    1,
+  ),
+  statementOf(
+    build.insertInto('cron_attempts').values({
+      job_id: claim.jobId,
+      scheduled_ms: claim.scheduledMs,
+      attempt: claim.attempts + 1,
+      epoch: claim.epoch,
+      owner,
+      started_ms: nowMs,
+      run_id: runId ?? null,
+    }),
+    1,
+  ),
+];
+
+interface NewClaim {
+  jobId: string;
+  scheduledMs: number;
+  trigger: Claim['trigger'];
+  owner: string;
+  leaseMs: number;
+}
+
+/** Refused when the instant has a row, or the job an occurrence that is not over. */
+export const insertClaim = ({ jobId, scheduledMs, trigger, owner, leaseMs }: NewClaim): Statement =>
+  statementOf(
+    build.insertInto('cron_occurrences').values({
+      ...rowOf(jobId, { fromMs: scheduledMs, throughMs: scheduledMs, count: 1 }),
+      trigger,
+      status: 'claimed',
+      owner,
+      epoch: 1,
+      lease_ms: leaseMs,
+    }),
+    1,
+  );
+
+/** Instants that nothing ran for: over as soon as they are recorded. */
+export const insertSettled = (
+  jobId: string,
+  settled: Settled,
+  { nowMs, nextRunMs }: { nowMs: number; nextRunMs?: number | undefined },
+): Statement =>
+  statementOf(
+    build.insertInto('cron_occurrences').values({
+      ...rowOf(jobId, settled),
+      trigger: 'schedule',
+      status: settled.status,
+      ended_ms: nowMs,
+      error: settled.reason,
+      next_run_ms: nextRunMs ?? null,
+    }),
+    1,
+  );
+
+const rowOf = (
+  jobId: string,
+  { fromMs, throughMs, count }: Pick<Settled, 'fromMs' | 'throughMs' | 'count'>,
+): Omit<CronOccurrenceTable, 'trigger' | 'status'> => ({
+  job_id: jobId,
+  scheduled_ms: fromMs,
+  through_ms: throughMs,
+  count: count ?? null,
+  owner: null,
+  epoch: 0,
+  lease_ms: null,
+  attempts: 0,
+  retry_ms: null,
+  run_id: null,
+  session_key: null,
+  started_ms: null,
+  ended_ms: null,
+  error: null,
+  summary: null,
+  next_run_ms: null,
+});
+
+/** An update that only the holder of the claim can make, and nobody once the occurrence is over. */
+export const fenced = ({ jobId, scheduledMs, epoch }: Claim) =>
+  build
+    .updateTable('cron_occurrences')
+    .where('job_id', '=', jobId)
+    .where('scheduled_ms', '=', scheduledMs)
+    .where('epoch', '=', epoch)
+    .where('ended_ms', 'is', null);
+
+export function toOpenOccurrence(row: CronOccurrenceTable): OpenOccurrence | undefined {
+  const { status } = row;
+  if (status !== 'claimed' && status !== 'started' && status !== 'retrying') return undefined;
+  return {
+    jobId: row.job_id,
+    scheduledMs: row.scheduled_ms,
+    trigger: row.trigger,
+    epoch: row.epoch,
+    attempts: row.attempts,
+    status,
+    owner: row.owner ?? '',
+    leaseMs: row.lease_ms ?? 0,
+    runId: row.run_id ?? undefined,
+    startedMs: row.started_ms ?? undefined,
+    retryMs: row.retry_ms ?? undefined,
+    error: row.error ?? undefined,
+  };
+}

@@ -1,0 +1,37 @@
+import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import type { Store } from '../store/store.ts';
+
+/** Reads the ledger for those who ask what happened. */
+export interface Occurrences {
+  /** The latest, oldest first; `isOver`: only those that are. */
+  latest(jobId: string, options: { limit: number; isOver: boolean }): Promise<CronOccurrenceTable[]>;
+  /** The one that is not over. */
+  open(jobId: string): Promise<CronOccurrenceTable | undefined>;
+  /** The one that stands for an instant. */
+  at(jobId: string, atMs: number): Promise<CronOccurrenceTable | undefined>;
+}
+
+export const createOccurrences = ({ db }: Pick<Store, 'db'>): Occurrences => ({
+  async latest(jobId, { limit, isOver }) {
+    let query = db.selectFrom('cron_occurrences').selectAll().where('job_id', '=', jobId);
+    if (isOver) query = query.where('ended_ms', 'is not', null);
+    return (await query.orderBy('scheduled_ms', 'desc').limit(limit).execute()).reverse();
+  },
+  open: (jobId) =>
+    db
+      .selectFrom('cron_occurrences')
+      .selectAll()
+      .where('job_id', '=', jobId)
+      .where('ended_ms', 'is', null)
+      .executeTakeFirst(),
+  at: (jobId, atMs) =>
+    db
+      .selectFrom('cron_occurrences')
+      .selectAll()
+      .where('job_id', '=', jobId)
+      .where('scheduled_ms', '<=', atMs)
+      .where('through_ms', '>=', atMs)
+      .orderBy('scheduled_ms', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+});

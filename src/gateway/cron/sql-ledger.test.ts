@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { someJob } from '../../cron/job-fixture.ts';
+import type { Advance } from '../../cron/ledger.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { tempStore } from '../../testing/temp-store.ts';
+import { insertJob } from './job-rows.ts';
+import { SqlLedger } from './sql-ledger.ts';
+
+const job = someJob();
+const claimFirst: Advance = {
+  settled: [],
+  claim: { scheduledMs: 60_000, leaseMs: 1 },
+  job: { ...job, nextMs: 120_000, handledMs: 60_000 },
+};
+
+async function ledgers() {
+  const store = await tempStore();
+  await store.commit({ statements: [insertJob(job)] });
+  const create = (owner: string) =>
+    new SqlLedger({ store, clock: fakeClock(), owner, tellMain: () => assert.fail('nothing is told') });
+  return {
+    ...{ one: create('one'), two: create('two') },
+    nextRuns: async () => {
+      const rows = await store.db.selectFrom('cron_occurrences').select(['scheduled_ms', 'next_run_ms']).execute();
+      return rows.map(({ scheduled_ms, next_run_ms }) => [scheduled_ms, next_run_ms]);
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+test('of two that claim an instant at once, one gets it', async () => {
+  await using both = await ledgers();
+  const claims = await Promise.all([both.one.advance(job, claimFirst), both.two.advance(job, claimFirst)]);
+  assert.deepEqual(
+    claims.map((claim) => claim !== undefined),
+    [true, false],
+  );
+  assert.equal((await both.two.job('job_1'))?.nextMs, 120_000);
+});
+
+test('a job has one open occurrence', async () => {
+  await using both = await ledgers();
+  await both.one.advance(job, claimFirst);
+  assert.equal(await both.two.force(claimFirst.job, { atMs: 70_000, leaseMs: 1 }), undefined);
+  assert.equal((await both.two.openOf('job_1'))?.owner, 'one');
+});
+
+test('who was overtaken can write nothing more', async () => {
+  await using both = await ledgers();
+  const claim = await both.one.advance(job, claimFirst);
+  const open = await both.two.openOf('job_1');
+  assert.ok(claim && claim !== 'settled' && open);
+  const taken = await both.two.takeOver(open, 2);
+  assert.equal(taken?.epoch, 2);
+  assert.equal(await both.one.takeOver(open, 2), undefined, 'once');
+  const end = { status: 'ok', endedMs: 5, before: claimFirst.job, job: claimFirst.job } as const;
+  assert.deepEqual([await both.one.renew(claim, 3), await both.one.finish(claim, end)], [false, false]);
+  assert.deepEqual([await both.two.finish(taken, end), await both.two.finish(taken, end)], [true, false]);
+});
+
+test('a job that was changed meanwhile is not written over', async () => {
+  await using both = await ledgers();
+  const claim = await both.one.advance(job, claimFirst);
+  assert.ok(claim && claim !== 'settled');
+  const stale = { ...claimFirst.job, revision: 9 };
+  assert.equal(await both.one.finish(claim, { status: 'ok', endedMs: 5, before: stale, job: stale }), false);
+  assert.equal((await both.one.openOf('job_1'))?.status, 'claimed');
+});
+
+test('a clock that is set back: what did not run is forgotten, what ran stays', async () => {
+  await using both = await ledgers();
+  const settled = { fromMs: 30_000, throughMs: 50_000, count: 3, status: 'missed', reason: 'asleep' } as const;
+  const claim = await both.one.advance(job, { ...claimFirst, settled: [settled] });
+  assert.ok(claim && claim !== 'settled');
+  await both.one.finish(claim, { status: 'ok', endedMs: 5, before: claimFirst.job, job: claimFirst.job });
+  assert.equal(await both.one.rewind(claimFirst.job, { ...job, nextMs: 20_000, handledMs: 10_000 }), true);
+  assert.deepEqual([...(await both.one.recorded('job_1', 0, { butMissed: false }))], [60_000]);
+});
+
+test('a record says when the job was to run next once it was over, also after a pause', async () => {
+  await using both = await ledgers();
+  const missed = { fromMs: 30_000, throughMs: 30_000, count: 1, status: 'missed', reason: 'asleep' } as const;
+  const claim = await both.one.advance(job, { ...claimFirst, settled: [missed] });
+  assert.ok(claim && claim !== 'settled');
+  const held = { ...claimFirst.job, failures: 3, holdMs: 200_000 };
+  await both.one.finish(claim, { status: 'error', endedMs: 5, before: claimFirst.job, job: held });
+  assert.deepEqual(await both.nextRuns(), [
+    [30_000, 120_000],
+    [60_000, 240_000],
+  ]);
+});

@@ -1,0 +1,193 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Job } from '../../cron/job.ts';
+import { plannedMs } from '../../cron/job-book.ts';
+import type { Advance, Finish, Ledger } from '../../cron/ledger.ts';
+import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
+import { build, statementOf } from '../store/statements.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { deleteJob, moveJob, toJob } from './job-rows.ts';
+import { fenced, insertClaim, insertSettled, toOpenOccurrence } from './occurrence-rows.ts';
+
+interface SqlLedgerDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: { now(): number };
+  /** Of the scheduler. */
+  owner: string;
+  /** Commits a line for the main session together with statements. */
+  tellMain(line: { text: string; wakes: boolean; jobId: string }, also: Statement[]): Promise<void>;
+}
+
+/** What a run's end keeps of what was said. */
+const MAX_TEXT = 2_000;
+/** Jobs read in one turn of the loop: a few milliseconds. */
+const PAGE = 200;
+/** How far a forced run evades instants that are taken. */
+const MAX_EVADE = 100;
+
+/** The ledger in SQL. That nobody is first twice is left to keys and expectations of the database. */
+export class SqlLedger implements Ledger {
+  readonly #deps: SqlLedgerDeps;
+
+  constructor(deps: SqlLedgerDeps) {
+    this.#deps = deps;
+  }
+
+  async jobs(): Promise<Job[]> {
+    const jobs: Job[] = [];
+    for (let page = await this.#page(''); page.length > 0; page = await this.#page(page.at(-1)?.id ?? '')) {
+      jobs.push(...page);
+      await nextTurn(); // reads alone would keep the loop to themselves
+    }
+    return jobs;
+  }
+
+  async #page(afterId: string): Promise<Job[]> {
+    const { db } = this.#deps.store;
+    const rows = db.selectFrom('cron_jobs').selectAll().where('job_id', '>', afterId).orderBy('job_id').limit(PAGE);
+    return (await rows.execute()).map(toJob);
+  }
+
+  async revisions(): Promise<Map<string, number>> {
+    const rows = await this.#deps.store.db.selectFrom('cron_jobs').select(['job_id', 'revision']).execute();
+    return new Map(rows.map(({ job_id, revision }) => [job_id, revision]));
+  }
+
+  async job(jobId: string): Promise<Job | undefined> {
+    const { db } = this.#deps.store;
+    const row = await db.selectFrom('cron_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+    return row && toJob(row);
+  }
+
+  async open(): Promise<OpenOccurrence[]> {
+    const { db } = this.#deps.store;
+    const rows = await db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null).execute();
+    return rows.flatMap((row) => toOpenOccurrence(row) ?? []);
+  }
+
+  async openOf(jobId: string): Promise<OpenOccurrence | undefined> {
+    const open = this.#deps.store.db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null);
+    const row = await open.where('job_id', '=', jobId).executeTakeFirst();
+    return row && toOpenOccurrence(row);
+  }
+
+  async advance(job: Job, { settled, claim, job: after }: Advance): Promise<Claim | 'settled' | undefined> {
+    const { owner, clock } = this.#deps;
+    const nowMs = clock.now();
+    const nextRunMs = plannedMs(after, nowMs);
+    const isDone = await this.#commit([
+      moveJob(job, after),
+      ...settled.map((one) => insertSettled(job.id, one, { nowMs, nextRunMs })),
+      ...(claim ? [insertClaim({ ...claim, jobId: job.id, trigger: 'schedule', owner })] : []),
+      ...(claim?.keep?.(claim.scheduledMs) ?? []),
+    ]);
+    if (!isDone) return undefined;
+    return claim ? claimOf(job, { ...claim, trigger: 'schedule' }) : 'settled';
+  }
+
+  async force(job: Job, { atMs, leaseMs, keep }: Parameters<Ledger['force']>[1]): Promise<Claim | undefined> {
+    const { owner } = this.#deps;
+    for (let scheduledMs = atMs; scheduledMs < atMs + MAX_EVADE; scheduledMs += 1) {
+      const claim = { scheduledMs, leaseMs, trigger: 'forced' as const };
+      const insert = insertClaim({ ...claim, jobId: job.id, owner });
+      if (await this.#commit([insert, ...(keep?.(scheduledMs) ?? [])])) return claimOf(job, claim);
+      if (await this.openOf(job.id)) return undefined;
+    }
+    return undefined;
+  }
+
+  async takeOver(occurrence: Parameters<Ledger['takeOver']>[0], leaseMs: number): Promise<Claim | undefined> {
+    const { jobId, scheduledMs, trigger, epoch, attempts, status } = occurrence;
+    const row = { owner: this.#deps.owner, epoch: epoch + 1, lease_ms: leaseMs, retry_ms: null };
+    const taken = status === 'retrying' ? { ...row, status: 'claimed' as const } : row;
+    const isTaken = await this.#commit([statementOf(fenced(occurrence).where('status', '=', status).set(taken), 1)]);
+    return isTaken ? { jobId, scheduledMs, trigger, epoch: epoch + 1, attempts } : undefined;
+  }
+
+  renew(claim: Claim, leaseMs: number): Promise<boolean> {
+    return this.#commit([statementOf(fenced(claim).set({ lease_ms: leaseMs }), 1)]);
+  }
+
+  postpone(claim: Claim, { retryMs, error, before, job }: Parameters<Ledger['postpone']>[1]): Promise<boolean> {
+    const tries = claim.attempts + 1;
+    const later = fenced(claim).set({ status: 'retrying', attempts: tries, retry_ms: retryMs, error: short(error) });
+    return this.#commit([statementOf(later, 1), moveJob(before, job)]);
+  }
+
+  finish(claim: Claim, end: Finish): Promise<boolean> {
+    const { status, error, summary, endedMs, startedMs, before, job, settled, tellMain } = end;
+    const nextRunMs = plannedMs(job, endedMs);
+    const row = fenced(claim).set({
+      ...{ status, ended_ms: endedMs, lease_ms: null, next_run_ms: nextRunMs ?? null },
+      error: short(error) ?? null,
+      summary: short(summary) ?? null,
+      ...(startedMs !== undefined && { started_ms: startedMs }),
+    });
+    const statements = [
+      statementOf(row, 1),
+      ...(before ? [job ? moveJob(before, job) : deleteJob(before.id)] : []),
+      ...(settled ?? []).map((one) => insertSettled(claim.jobId, one, { nowMs: endedMs, nextRunMs })),
+    ];
+    if (!tellMain) return this.#commit(statements);
+    return unlessRefused(this.#deps.tellMain({ ...tellMain, jobId: claim.jobId }, statements));
+  }
+
+  rewind(job: Job, after: Job & { handledMs: number }): Promise<boolean> {
+    return this.#commit([moveJob(job, after), ...forget(job.id, after.handledMs)]);
+  }
+
+  async recorded(jobId: string, afterMs: number, { butMissed }: { butMissed: boolean }): Promise<ReadonlySet<number>> {
+    let query = this.#deps.store.db
+      .selectFrom('cron_occurrences')
+      .select('scheduled_ms')
+      .where('job_id', '=', jobId)
+      .where('scheduled_ms', '>', afterMs);
+    if (butMissed)
+      query = query.where(({ or, eb }) => or([eb('status', 'not in', NOT_RUN), eb('started_ms', 'is not', null)]));
+    return new Set((await query.execute()).map(({ scheduled_ms }) => scheduled_ms));
+  }
+
+  /** On disk before anything begins because of it; false when an expectation did not hold. */
+  #commit(statements: Statement[]): Promise<boolean> {
+    return unlessRefused(this.#deps.store.commit({ statements, durable: true }));
+  }
+}
+
+const NOT_RUN = ['missed', 'skipped'] as const;
+
+/** Instants that are to come again were not missed; a row for several that began before keeps those that were. */
+const forget = (jobId: string, nowMs: number): Statement[] => [
+  statementOf(
+    build
+      .deleteFrom('cron_occurrences')
+      .where('job_id', '=', jobId)
+      .where('scheduled_ms', '>', nowMs)
+      .where('status', 'in', NOT_RUN)
+      .where('started_ms', 'is', null),
+  ),
+  statementOf(
+    build
+      .updateTable('cron_occurrences')
+      .set({ through_ms: nowMs, count: null })
+      .where('job_id', '=', jobId)
+      .where('scheduled_ms', '<=', nowMs)
+      .where('through_ms', '>', nowMs)
+      .where('status', 'in', NOT_RUN),
+  ),
+];
+
+const claimOf = (
+  { id: jobId }: Job,
+  { scheduledMs, trigger }: { scheduledMs: number; trigger: Claim['trigger'] },
+): Claim => ({ jobId, scheduledMs, trigger, epoch: 1, attempts: 0 });
+
+async function unlessRefused(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof UnitRefused) return false;
+    throw error;
+  }
+}
+
+const short = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);

@@ -1,0 +1,98 @@
+import type { CronExtendedJob, CronJob, CronOccurrence, CronRun, CronStatus } from '../../../protocol/cron.ts';
+import type { Job, LastRun } from '../../cron/job.ts';
+import { isAlarming } from '../../cron/job-end.ts';
+import { toPlainStatus } from '../../cron/plain-status.ts';
+import type { Scheduler } from '../../cron/scheduler.ts';
+import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+
+type Progress = Pick<Scheduler, 'nextRunMs' | 'runningSince'>;
+
+/** As the specification has it: nothing else, whatever we know besides. */
+export function toCronJob(job: Job, progress: Progress): CronJob {
+  const { last } = job;
+  const said = saidOf(job);
+  return {
+    id: job.id,
+    name: job.name,
+    enabled: job.enabled,
+    createdAtMs: job.createdMs,
+    updatedAtMs: job.updatedMs,
+    schedule: job.schedule,
+    sessionTarget: job.sessionTarget,
+    wakeMode: job.wakeMode,
+    payload: job.payload,
+    ...(job.isolation && { isolation: job.isolation }),
+    state: {
+      nextRunAtMs: progress.nextRunMs(job.id) ?? undefined,
+      runningAtMs: progress.runningSince(job.id) ?? undefined,
+      lastRunAtMs: last?.startedMs ?? undefined,
+      lastDurationMs: last?.durationMs ?? undefined,
+      lastError: said?.error,
+      ...(said && { lastStatus: toPlainStatus(said.status) }),
+    },
+  };
+}
+
+export function toExtendedJob(job: Job, progress: Progress): CronExtendedJob {
+  const plain = toCronJob(job, progress);
+  return {
+    ...plain,
+    revision: job.revision,
+    misfire: job.misfire,
+    deleteAfterRun: job.deleteAfterRun,
+    maxRunMs: job.maxRunMs,
+    approval: job.approval,
+    state: {
+      ...plain.state,
+      lastStatus: saidOf(job)?.status,
+      lastScheduledAtMs: saidOf(job)?.scheduledMs,
+      ...(job.failures > 0 && { consecutiveErrors: job.failures }),
+      ...(isAlarming(job) && { alert: true }),
+      backoffUntilMs: job.holdMs ?? undefined,
+    },
+  };
+}
+
+/** Of its last instant that is over, run or not. */
+const saidOf = ({ last }: Job): Pick<LastRun, 'status' | 'scheduledMs' | 'error'> | undefined =>
+  last?.missed ? { ...last.missed, status: 'missed' } : last;
+
+/** One that is over. */
+export function toCronRun(row: CronOccurrenceTable): CronRun {
+  const status = statusOf(row) ?? 'interrupted';
+  return { ...lineOf(row), ts: row.ended_ms ?? 0, status: toPlainStatus(status) };
+}
+
+export function toOccurrence(row: CronOccurrenceTable): CronOccurrence {
+  const isRange = row.count !== 1;
+  return {
+    ...lineOf(row),
+    ts: row.ended_ms ?? undefined,
+    status: statusOf(row) ?? undefined,
+    scheduledAtMs: row.scheduled_ms,
+    ...(isRange && { throughMs: row.through_ms }),
+    count: isRange ? (row.count ?? undefined) : undefined,
+    trigger: row.trigger,
+    attempts: row.attempts,
+    retryAtMs: row.retry_ms ?? undefined,
+    runId: row.run_id ?? undefined,
+    sessionKey: row.session_key ?? undefined,
+  };
+}
+
+function lineOf(row: CronOccurrenceTable) {
+  const { started_ms: startedMs, ended_ms: endedMs } = row;
+  const wasTimed = startedMs !== null && endedMs !== null;
+  return {
+    jobId: row.job_id,
+    action: 'finished' as const,
+    error: row.error ?? undefined,
+    summary: row.summary ?? undefined,
+    runAtMs: startedMs ?? undefined,
+    nextRunAtMs: row.next_run_ms ?? undefined,
+    ...(wasTimed && { durationMs: Math.max(0, endedMs - startedMs) }),
+  };
+}
+
+const statusOf = ({ status }: CronOccurrenceTable): CronStatus | undefined =>
+  status === 'claimed' || status === 'started' || status === 'retrying' ? undefined : status;

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ParamsInput } from '../../../protocol/index.ts';
+import {
+  LIVE,
+  turnsUntil,
+  type WholeGateway,
+  type WholeGatewayOptions,
+  wholeGateway,
+} from '../testing/whole-gateway.ts';
+
+const HOUR_MS = 3_600_000;
+const LINE = {
+  schedule: { kind: 'every', everyMs: HOUR_MS },
+  sessionTarget: 'main',
+  wakeMode: 'next-heartbeat',
+  payload: { kind: 'systemEvent', text: 'stand up' },
+} as const;
+const TURN = { ...LINE, sessionTarget: 'isolated', payload: { kind: 'agentTurn', message: 'look' } } as const;
+
+/** A gateway whose schedules run. */
+async function running(options: WholeGatewayOptions = {}) {
+  const gateway = await wholeGateway(options);
+  const stop = new AbortController();
+  const ended = gateway.gateway.run(stop.signal);
+  const add = async (more: Partial<ParamsInput<'cron.add'>> = {}) =>
+    (await gateway.call('cron.add', { ...LINE, ...more })).id;
+  return {
+    gateway,
+    add,
+    explain: async (id: string, atMs?: number) =>
+      (await gateway.call('cron.explain', { id, ...(atMs !== undefined && { atMs }) })).verdict,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const historyOf = async (gateway: WholeGateway, id: string) =>
+  (await gateway.call('cron.runs', { id, extended: true })).entries;
+
+test('explain without a time tells what the job is at: waiting, running, tried again, disabled', async () => {
+  await using cron = await running();
+  const { gateway, add, explain } = cron;
+  const id = await add(TURN);
+  assert.equal(await explain(id), 'scheduled');
+  const answered = Promise.withResolvers<void>();
+  gateway.puppet.turn(answered.promise, 'done');
+  await gateway.call('cron.run', { id, mode: 'force', wait: false });
+  await turnsUntil(async () => (await explain(id)) === 'running', 'the run');
+  answered.resolve();
+  await turnsUntil(async () => (await explain(id)) === 'scheduled', 'the end of the run');
+  await gateway.call('cron.update', { id, patch: { enabled: false } });
+  assert.equal(await explain(id), 'disabled');
+
+  const failing = await add({
+    ...TURN,
+    schedule: { kind: 'at', atMs: 1_000 },
+    payload: { ...TURN.payload, deliver: true },
+  });
+  await turnsUntil(async () => (await explain(failing)) === 'retrying', 'the next try');
+});
+
+test('a job says no instant before its first', async () => {
+  await using cron = await running();
+  const { previousAtMs, nextAtMs } = await cron.gateway.call('cron.explain', { id: await cron.add() });
+  assert.deepEqual([previousAtMs, nextAtMs], [undefined, cron.gateway.clock.now() + 2 * HOUR_MS]);
+});
+
+test('a job with one time that is past runs at once, and is over', async () => {
+  await using cron = await running();
+  const id = await cron.add({ schedule: { kind: 'at', atMs: 1_000 } });
+  await turnsUntil(async () => (await cron.explain(id)) === 'ok', 'its run');
+  const listed = await cron.gateway.call('cron.list', { includeDisabled: true });
+  assert.deepEqual(
+    listed.jobs.map(({ enabled, state }) => [enabled, state.nextRunAtMs]),
+    [[false, undefined]],
+  );
+});
+
+test('a thinking level that no run takes is refused at once, and changes nothing', async () => {
+  await using cron = await running();
+  const payload = { ...TURN.payload, thinking: 'hard' };
+  const { code, message } = await cron.gateway.refusal('cron.add', { ...TURN, payload });
+  assert.deepEqual([code, /^payload\.thinking: /.test(message)], ['INVALID_REQUEST', true]);
+  const id = await cron.add(TURN);
+  assert.equal((await cron.gateway.refusal('cron.update', { id, patch: { payload } })).code, 'INVALID_REQUEST');
+  const { jobs } = await cron.gateway.call('cron.list', {});
+  assert.deepEqual(
+    jobs.map((job) => job.payload),
+    [TURN.payload],
+  );
+});
+
+test('a policy that allows a tool that there is not is refused and names those that there are', async () => {
+  await using cron = await running();
+  const { gateway, add } = cron;
+  const allow = (...tools: string[]) => ({ approval: { mode: 'allow', tools } });
+  const refused = (tool: string) => ({
+    code: 'INVALID_REQUEST',
+    message: `approval.tools.1: "${tool}" is the name of no tool; there are: look, touch`,
+  });
+  assert.partialDeepStrictEqual(
+    await gateway.refusal('cron.add', { ...TURN, ...allow('touch', 'tuch') }),
+    refused('tuch'),
+  );
+  const id = await add({ ...TURN, approval: { mode: 'allow', tools: ['look', 'touch'] } });
+  const patch = allow('look', 'Look');
+  assert.partialDeepStrictEqual(await gateway.refusal('cron.update', { id, patch }), refused('Look'));
+  const { jobs } = await gateway.call('cron.list', { extended: true });
+  assert.partialDeepStrictEqual(jobs, [allow('look', 'touch')]);
+});
+
+test('a run by hand runs while schedules are switched off, also of a disabled job', async () => {
+  const live = { ...LIVE, cron: { ...LIVE.cron, enabled: false, switchedOffBy: ['cron.enabled' as const] } };
+  await using cron = await running({ live });
+  const id = await cron.add({ enabled: false });
+  assert.deepEqual(await cron.gateway.call('cron.run', { id, mode: 'force' }), { ok: true, ran: true });
+  assert.deepEqual(
+    (await historyOf(cron.gateway, id)).map((entry) => 'trigger' in entry && [entry.trigger, entry.status]),
+    [['forced', 'ok']],
+  );
+  const { enabled, nextWakeAtMs } = await cron.gateway.call('cron.status', {});
+  assert.deepEqual([enabled, nextWakeAtMs], [false, null]);
+});
+
+test('the history says when the job was to run next after each of its runs', async () => {
+  await using cron = await running();
+  const { gateway, add } = cron;
+  const id = await add();
+  await gateway.call('cron.run', { id, mode: 'force' });
+  await gateway.call('cron.update', { id, patch: { enabled: false } });
+  await gateway.call('cron.run', { id, mode: 'force' });
+  const nextMs = gateway.clock.now() + HOUR_MS;
+  for (const extended of [false, true]) {
+    const { entries } = await gateway.call('cron.runs', { id, extended });
+    assert.deepEqual(
+      entries.map(({ nextRunAtMs }) => nextRunAtMs),
+      [nextMs, undefined],
+    );
+  }
+});
+
+test('a job that is removed leaves its history and its conversation', async () => {
+  await using cron = await running();
+  const { gateway } = cron;
+  const id = await cron.add(TURN);
+  await gateway.call('cron.run', { id, mode: 'force' });
+  assert.deepEqual(await gateway.call('cron.remove', { id }), { ok: true, removed: true });
+  assert.deepEqual(await gateway.call('cron.remove', { id }), { ok: true, removed: false });
+  assert.equal((await historyOf(gateway, id)).length, 1);
+  const { workstreams } = await gateway.call('workstream.list', {});
+  assert.ok(workstreams.some(({ sessionKey }) => sessionKey === `cron:${id}`));
+});

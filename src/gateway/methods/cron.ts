@@ -1,0 +1,151 @@
+import type { CronSchedule } from '../../../protocol/cron.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params, Result } from '../../../protocol/index.ts';
+import type { cronContracts } from '../../../protocol/methods/cron.ts';
+import { instantsBetween } from '../../cron/instants.ts';
+import type { Job } from '../../cron/job.ts';
+import { nextOf } from '../../cron/next-of.ts';
+import { preview, zoneOf } from '../../cron/schedule.ts';
+import { checkSchedule } from '../../cron/schedule-check.ts';
+import { parseHumanSchedule } from '../../cron/schedule-text.ts';
+import { describeInWords } from '../../cron/schedule-words.ts';
+import { resolveTimeZone } from '../../cron/schedule-zone.ts';
+import type { Scheduler } from '../../cron/scheduler.ts';
+import { until } from '../../until.ts';
+import { type Call, type Handlers, keptOf } from '../call.ts';
+import type { CronJobs } from '../cron/cron-jobs.ts';
+import { explain, explainIdle } from '../cron/explain.ts';
+import type { Occurrences } from '../cron/occurrences.ts';
+import { toCronJob, toCronRun, toExtendedJob, toOccurrence } from '../cron/to-wire.ts';
+import type { LiveSettings } from '../live-settings.ts';
+
+export interface CronMethodDeps {
+  cron: { jobs: CronJobs; scheduler: Scheduler; occurrences: Occurrences; loaded(): Promise<void> };
+  live: Pick<LiveSettings, 'cron'>;
+  storePath: string;
+  clock: { now(): number };
+  hostTimeZone: string;
+}
+
+const RUNS = 200;
+const PREVIEWS = 10;
+const DAY_MS = 86_400_000;
+
+export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronContracts> {
+  const { jobs, scheduler, occurrences } = deps.cron;
+  const toWire = (job: Job, { extended }: { extended?: boolean | undefined }) =>
+    extended ? toExtendedJob(job, scheduler) : toCronJob(job, scheduler);
+  /** Says nothing of jobs before they are read: after a start with many that takes a moment. */
+  const onceLoaded =
+    <A extends unknown[], R>(answer: (...asked: A) => R) =>
+    async (...asked: A): Promise<Awaited<R>> => {
+      await deps.cron.loaded();
+      return await answer(...asked);
+    };
+  return {
+    'cron.list': onceLoaded(({ includeDisabled = false, ...form }) => ({
+      jobs: jobs.list({ includeDisabled }).map((job) => toWire(job, form)),
+    })),
+    'cron.status': onceLoaded(({ extended }) => ({
+      enabled: deps.live.cron.enabled,
+      storePath: deps.storePath,
+      jobs: scheduler.jobCount,
+      nextWakeAtMs: scheduler.nextWakeMs(),
+      ...(extended && { switchedOffBy: [...deps.live.cron.switchedOffBy] }),
+    })),
+    'cron.add': onceLoaded(async (asked, call) => {
+      const kept = keptOf<{ id: string; madeMs: number }>(call);
+      const job = kept
+        ? jobs.asMade(asked, kept)
+        : await jobs.add(asked, ({ id, createdMs: madeMs }) => call.keep({ id, madeMs }));
+      return toWire(job, asked);
+    }),
+    'cron.update': onceLoaded(async (asked) => toWire(await jobs.update(asked), asked)),
+    'cron.remove': onceLoaded(async ({ id }) => ({ ok: true, removed: await jobs.remove(id) })),
+    'cron.run': onceLoaded((asked, call) => run(asked, call, deps)),
+    'cron.runs': async ({ id, limit = RUNS, extended = false }) => {
+      const rows = await occurrences.latest(id, { limit, isOver: !extended });
+      return { entries: extended ? rows.map(toOccurrence) : rows.map(toCronRun) };
+    },
+    'cron.preview': (asked) => previewOf(asked, deps),
+    'cron.explain': onceLoaded((asked) => explainJob(asked, deps)),
+  };
+}
+
+async function run({ id, mode, wait = true }: Params<'cron.run'>, call: Call, { cron }: CronMethodDeps) {
+  const kept = keptOf<{ scheduledMs: number }>(call);
+  if (!kept) cron.jobs.get(id);
+  const forced = kept
+    ? { ran: true as const, ended: cron.scheduler.ended(id, kept.scheduledMs) }
+    : await cron.scheduler.runNow(id, {
+        force: mode === 'force',
+        keep: (scheduledMs) => call.keep({ scheduledMs }),
+      });
+  if (!forced.ran) return { ok: true as const, ran: false as const, reason: forced.reason };
+  if (wait && forced.ended) await until(forced.ended, call.signal);
+  return { ok: true as const, ran: true as const };
+}
+
+async function previewOf(params: Params<'cron.preview'>, deps: CronMethodDeps) {
+  const { schedule: asked, count = PREVIEWS, fromMs, tz: typed } = params;
+  const nowMs = deps.clock.now();
+  const here = resolveTimeZone(typed, deps.hostTimeZone);
+  if (here === undefined) throw new GatewayError('INVALID_REQUEST', 'tz is no time zone that is known here');
+  const { schedule, tz: zone } =
+    typeof asked === 'string' ? parsed(asked, { nowMs, tz: here }) : { schedule: asked, tz: here };
+  const problem = checkSchedule(schedule, nowMs);
+  if (problem) throw new GatewayError('INVALID_REQUEST', `schedule.${problem.message}`);
+  const tz = zoneOf(schedule, { tz: zone });
+  const runs = preview(schedule, { fromMs: fromMs ?? nowMs, count, anchorMs: nowMs, tz });
+  return {
+    schedule,
+    description: await describeInWords(schedule, tz),
+    tz,
+    runs: runs.map(({ atMs, local, offset }) => ({ atMs, local, offset })),
+  };
+}
+
+function parsed(text: string, context: { nowMs: number; tz: string }): { schedule: CronSchedule; tz: string } {
+  const read = parseHumanSchedule(text, context);
+  if ('problem' in read) throw new GatewayError('INVALID_REQUEST', `schedule: ${read.problem}`);
+  return read;
+}
+
+async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethodDeps): Promise<Result<'cron.explain'>> {
+  const { jobs, scheduler, occurrences } = deps.cron;
+  const job = jobs.get(id);
+  const nowMs = deps.clock.now();
+  const asked = atMs ?? (await currentOf(job, deps));
+  const told =
+    asked === undefined
+      ? explainIdle(job)
+      : explain({
+          ...{ job, row: await occurrences.at(id, asked), nowMs, atMs: asked },
+          isRunning: scheduler.runningSince(id) !== undefined,
+          switchedOffBy: deps.live.cron.switchedOffBy,
+          keptSinceMs: nowMs - deps.live.cron.retentionDays * DAY_MS,
+        });
+  const aroundMs = asked ?? nowMs;
+  const nextAtMs = nextOf(job.schedule, aroundMs);
+  const previousAtMs = previousOf(job, aroundMs);
+  return {
+    jobId: id,
+    atMs: aroundMs,
+    ...told,
+    ...(nextAtMs !== undefined && { nextAtMs }),
+    ...(previousAtMs !== undefined && { previousAtMs }),
+  };
+}
+
+/** The instant that a job is at, or waits for; undefined: for none. */
+async function currentOf({ id, schedule }: Job, { cron }: CronMethodDeps): Promise<number | undefined> {
+  const open = await cron.occurrences.open(id);
+  return open?.scheduled_ms ?? (schedule.kind === 'at' ? schedule.atMs : cron.scheduler.nextRunMs(id));
+}
+
+/** Its last instant before a time, as far back as the job has been there. */
+function previousOf({ schedule, createdMs }: Job, beforeMs: number): number | undefined {
+  const first = nextOf(schedule, createdMs);
+  if (first === undefined || first >= beforeMs) return undefined;
+  return instantsBetween(schedule, first, beforeMs - 1).latest.at(-1);
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { tempStore } from '../../testing/temp-store.ts';
+import { build, statementOf } from '../store/statements.ts';
+import { UnitRefused } from '../store/store.ts';
+import { createSystemEvents } from './system-events.ts';
+
+const note = statementOf(build.insertInto('meta').values({ key: 'note', value: 'x' }), 1);
+const refused = statementOf(build.deleteFrom('meta').where('key', '=', 'nothing'), 1);
+
+async function queueOver() {
+  const store = await tempStore();
+  const open = () => createSystemEvents({ store, clock: fakeClock(1_000) });
+  return {
+    events: open(),
+    /** The queue as the next process finds it. */
+    async reread() {
+      const events = open();
+      await events.load();
+      return events;
+    },
+    isNoted: async () => (await store.db.selectFrom('meta').selectAll().where('key', '=', 'note').execute()).length,
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+test('what goes with an event is committed with it, also when the text is a repeat', async () => {
+  await using queue = await queueOver();
+  await queue.events.add('news');
+  await queue.events.add('news', { also: [note] });
+  assert.deepEqual([queue.events.texts(), await queue.isNoted()], [['news'], 1]);
+});
+
+test('an event whose company is refused never was, and the next of the same text is no repeat of it', async () => {
+  await using queue = await queueOver();
+  const first = queue.events.add('news', { also: [refused], wakes: 'ada' });
+  const second = queue.events.add('news');
+  await assert.rejects(first, UnitRefused);
+  await second;
+  assert.deepEqual([queue.events.texts(), queue.events.wakes()], [['news'], undefined]);
+  assert.deepEqual((await queue.reread()).texts(), ['news']);
+});
+
+test('a turn takes nothing that is not on disk yet', async () => {
+  await using queue = await queueOver();
+  const adding = queue.events.add('news');
+  assert.equal(queue.events.take(), undefined);
+  await adding;
+  assert.match(queue.events.take()?.text ?? '', /news$/);
+});
+
+test('that a turn is wanted is known after a restart, of a repeat and of an event that had to go too', async () => {
+  await using queue = await queueOver();
+  await queue.events.add('first');
+  assert.equal((await queue.reread()).wakes(), undefined);
+  await queue.events.add('first', { wakes: 'ada' });
+  assert.equal((await queue.reread()).wakes(), 'ada');
+  for (let n = 0; n < 25; n += 1) await queue.events.add(`event ${n}`);
+  const reread = await queue.reread();
+  assert.deepEqual([reread.texts().length, reread.wakes()], [20, 'ada']);
+  assert.equal(reread.take() && reread.wakes(), undefined);
+});
