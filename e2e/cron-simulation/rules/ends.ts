@@ -1,0 +1,51 @@
+import type { CronOccurrenceTable } from '../../../src/gateway/store/cron-schema.ts';
+import type { CronEvidence, CronFinding, Plan } from '../evidence.ts';
+import { gridOf } from '../instants.ts';
+
+const TERMINAL = new Set(['ok', 'error', 'skipped', 'missed', 'interrupted']);
+const IN_TIME_MS = 60_000;
+
+export function* allOver({ occurrences }: CronEvidence): Iterable<CronFinding> {
+  for (const { job_id, scheduled_ms, status, ended_ms } of occurrences) {
+    if (TERMINAL.has(status) && ended_ms !== null) continue;
+    yield { jobId: job_id, what: `${new Date(scheduled_ms).toISOString()} is still ${status}` };
+  }
+}
+
+export function* reasons({ occurrences, plans }: CronEvidence): Iterable<CronFinding> {
+  const rowsOf = Map.groupBy(occurrences, ({ job_id }) => job_id);
+  const plansOf = Map.groupBy(plans, ({ jobId }) => jobId);
+  for (const row of occurrences) {
+    const others = rowsOf.get(row.job_id) ?? [];
+    const lie = row.status === 'ok' ? undefined : lieOf(row, { others, plans: plansOf.get(row.job_id) ?? [] });
+    if (lie !== undefined) {
+      yield { jobId: row.job_id, what: `${new Date(row.scheduled_ms).toISOString()}, ${row.status}: ${lie}` };
+    }
+  }
+}
+
+interface Context {
+  others: readonly CronOccurrenceTable[];
+  plans: readonly Plan[];
+}
+
+function lieOf(row: CronOccurrenceTable, context: Context): string | undefined {
+  const { status, error } = row;
+  if (!error) return 'no reason is given';
+  if (status === 'missed') return lieOfMissed(row, context);
+  if (status === 'skipped' && error.includes('was still going')) {
+    const isTrue = context.others.some(({ attempts, ended_ms }) => attempts > 0 && ended_ms === row.ended_ms);
+    return isTrue ? undefined : 'no run ended then';
+  }
+  return undefined;
+}
+
+/** What is missed was late, or something later was claimed instead; a policy that runs what is late allows the latter only. */
+function lieOfMissed(row: CronOccurrenceTable, { others, plans }: Context): string | undefined {
+  const isReplaced = others.some(({ scheduled_ms, epoch }) => epoch > 0 && scheduled_ms > row.through_ms);
+  if (isReplaced) return undefined;
+  const plan = plans.findLast(({ schedule }) => gridOf(schedule).has(row.scheduled_ms));
+  if (plan?.misfire === 'once' || plan?.misfire === 'all') return 'its policy is to run it late';
+  const lateMs = (row.ended_ms ?? 0) - row.through_ms;
+  return lateMs > IN_TIME_MS ? undefined : 'it was not late';
+}

@@ -1,0 +1,122 @@
+import type { Begun, Executor } from '../../src/cron/executor.ts';
+import type { Job } from '../../src/cron/job.ts';
+import type { Claim, OpenOccurrence, Outcome } from '../../src/cron/occurrence.ts';
+import { isClaimLost } from '../../src/gateway/cron/claim-lost.ts';
+import { startStatements } from '../../src/gateway/cron/occurrence-rows.ts';
+import type { Store } from '../../src/gateway/store/store.ts';
+import type { Random } from '../checker/random.ts';
+import type { SimRun } from './evidence.ts';
+import type { Life } from './life.ts';
+import type { SimClock } from './sim-clock.ts';
+
+/** How runs of a job go. */
+export interface Nature {
+  meanMs: number;
+  failRate: number;
+}
+
+/** Who works on a run. */
+interface Holder {
+  owner: string;
+  life: Life;
+}
+
+/** A run as the journal has it: it outlives the process that works on it. */
+interface JournalledRun {
+  seen: SimRun;
+  workMs: number;
+  holder: Holder;
+}
+
+interface RunsDeps {
+  clock: SimClock;
+  store: Pick<Store, 'commit'>;
+  random: Random;
+  natureOf(jobId: string): Nature;
+}
+
+/** The journal of all runs and the work on them, whichever process does it. */
+export class SimRuns {
+  readonly #deps: RunsDeps;
+  readonly #journal = new Map<string, JournalledRun>();
+  /** By now every run succeeds at once. */
+  isCalm = false;
+
+  constructor(deps: RunsDeps) {
+    this.#deps = deps;
+  }
+
+  get seen(): SimRun[] {
+    return [...this.#journal.values()].map(({ seen }) => seen);
+  }
+
+  executorOf(holder: Holder): Executor {
+    return {
+      begin: (job, claim) => this.#begin(job, claim, holder),
+      resume: async (_job, started) => this.#resume(started, holder),
+    };
+  }
+
+  async #begin(job: Job, claim: Claim, holder: Holder): Promise<Begun | undefined> {
+    const { clock, store, random } = this.#deps;
+    if (!this.isCalm && random.chance(0.01)) throw Object.assign(new Error('the queue is full'), { retryable: true });
+    const runId = `run-${this.#journal.size + 1}-${random.int(0, 1e9)}`;
+    const statements = startStatements(claim, { owner: holder.owner, nowMs: clock.now(), runId, sessionKey: 'sim' });
+    try {
+      await store.commit({ statements, durable: true });
+    } catch (error) {
+      if (isClaimLost(error)) return undefined;
+      throw error;
+    }
+    const { jobId, scheduledMs, trigger, attempts } = claim;
+    const { meanMs, failRate } = this.isCalm ? { meanMs: 0, failRate: 0 } : this.#deps.natureOf(job.id);
+    const run: JournalledRun = {
+      seen: {
+        ...{ runId, jobId, scheduledMs, trigger, attempt: attempts + 1, owner: holder.owner },
+        ...{ startMs: undefined, endMs: undefined, holds: [], outcome: random.chance(failRate) ? 'error' : 'ok' },
+      },
+      workMs: Math.round(-meanMs * Math.log(1 - random.fraction())),
+      holder,
+    };
+    this.#journal.set(runId, run); // with the commit: what is told apart here is the start itself
+    await holder.life.step();
+    return holder.life.isOver ? undefined : this.#work(run, clock.now());
+  }
+
+  #resume({ runId, startedMs = 0 }: OpenOccurrence, holder: Holder): Begun | undefined {
+    const run = this.#journal.get(runId ?? '');
+    if (!run) return undefined;
+    run.holder = holder;
+    if (this.isCalm) run.workMs = 0;
+    return this.#work(run, startedMs);
+  }
+
+  #work(run: JournalledRun, startedMs: number): Begun {
+    const { clock } = this.#deps;
+    const { seen, holder } = run;
+    seen.startMs ??= clock.trueMs;
+    seen.holds.push({ owner: holder.owner, fromMs: clock.trueMs });
+    const end = Promise.withResolvers<Outcome>();
+    const finish = (outcome: Outcome) => {
+      if (run.holder !== holder) return end.resolve({ status: 'interrupted', error: 'another process works on it' });
+      seen.endMs ??= clock.trueMs;
+      end.resolve(outcome);
+    };
+    const said: Outcome =
+      seen.outcome === 'ok' ? { status: 'ok', summary: 'done' } : { status: 'error', error: 'no luck' };
+    if (seen.endMs !== undefined) end.resolve(said);
+    else
+      void clock
+        .clockOf(holder.life)
+        .sleep(run.workMs, new AbortController().signal)
+        .then(() => finish(said));
+    return {
+      startedMs,
+      ended: end.promise,
+      stop(reason) {
+        if (seen.endMs === undefined) seen.outcome = 'error';
+        finish({ status: 'error', error: reason });
+      },
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import type { CronEvent } from '../../protocol/cron.ts';
+import { Scheduler } from '../../src/cron/scheduler.ts';
+import { CronJobs } from '../../src/gateway/cron/cron-jobs.ts';
+import { SqlLedger } from '../../src/gateway/cron/sql-ledger.ts';
+import type { Store } from '../../src/gateway/store/store.ts';
+import type { Life } from './life.ts';
+import type { SimClock } from './sim-clock.ts';
+import type { SimRuns } from './sim-executor.ts';
+
+/** One process with a scheduler, until it is killed. */
+export interface SimProcess {
+  owner: string;
+  life: Life;
+  scheduler: Scheduler;
+  jobs: CronJobs;
+}
+
+export interface ProcessDeps {
+  clock: SimClock;
+  store: Pick<Store, 'db' | 'commit'>;
+  runs: SimRuns;
+  settings: { enabled: boolean; maxConcurrentRuns: number };
+  isAlone: boolean;
+  newId(kind: string): string;
+  publish(event: CronEvent): void;
+}
+
+export function startProcess(deps: ProcessDeps, { owner, life }: { owner: string; life: Life }): SimProcess {
+  const { store, settings, isAlone, publish, newId } = deps;
+  const clock = deps.clock.clockOf(life);
+  const ledger = new SqlLedger({
+    ...{ store, clock, owner },
+    async tellMain(_line, also) {
+      await store.commit({ statements: also, durable: true });
+    },
+  });
+  const scheduler = new Scheduler({
+    ledger: life.wrap(ledger),
+    executor: life.wrap(deps.runs.executorOf({ owner, life })),
+    ...{ clock, owner, isAlone, settings, publish },
+    log: QUIET,
+  });
+  const jobs = new CronJobs({
+    toolbox: { definitions: () => [] },
+    store: life.wrap({ commit: store.commit }),
+    ids: { id: newId },
+    ...{ scheduler, clock, hostTimeZone: 'Europe/Berlin', publish },
+  });
+  void scheduler.load().then(() => scheduler.run(NEVER_STOPPED));
+  return { owner, life, scheduler, jobs };
+}
+
+const NEVER_STOPPED = new AbortController().signal;
+
+const silent = (): void => undefined;
+const QUIET = { debug: silent, info: silent, warn: silent, error: silent };
