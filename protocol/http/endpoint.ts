@@ -1,9 +1,17 @@
 import type { z } from 'zod';
 import type { Scope } from '../contract.ts';
 
+/** What an endpoint answers instead of one JSON object. */
+type OtherAnswer = 'event-stream' | 'text' | 'html' | 'file';
+
 /** One HTTP endpoint as clients see it: the wire names, before any mapping to a gateway method. */
-export interface Endpoint<Q extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
-  verb: 'get' | 'post';
+export interface Endpoint<
+  Q extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+  A extends OtherAnswer = OtherAnswer,
+> {
+  verb: 'get' | 'post' | 'delete';
+  /** `{name}` stands for the request's field of that name. */
   path: `/${string}`;
   summary: string;
   scope: Scope;
@@ -11,12 +19,20 @@ export interface Endpoint<Q extends z.ZodType = z.ZodType, R extends z.ZodType =
   request: Q;
   /** The JSON body of a 200; for streams the schema of one `data:` object. */
   reply: R;
-  /** What is answered instead of one JSON object. */
-  answers?: 'event-stream' | 'text' | 'html';
+  /** Left out: one JSON object. */
+  answers?: A;
+  /** What is sent instead of JSON: one part per field. */
+  body?: 'multipart';
   /** Error statuses with their body text, for the documents. */
   errors?: Partial<Record<number, string>>;
   /** A header by which a repeat gets the first answer. */
   idempotencyKey?: true;
 }
 
-export const endpoint = <Q extends z.ZodType, R extends z.ZodType>(row: Endpoint<Q, R>) => row;
+/** Endpoints by what a client has to read. */
+export type JsonEndpoint = Endpoint<z.ZodType, z.ZodType, never>;
+export type FileEndpoint = Endpoint<z.ZodType, z.ZodType, 'file'>;
+
+export const endpoint = <Q extends z.ZodType, R extends z.ZodType, A extends OtherAnswer = never>(
+  row: Endpoint<Q, R, A>,
+) => row;

@@ -1,3 +1,4 @@
+import { attachmentEndpoints } from './attachment.ts';
 import { authEndpoints } from './auth.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -7,6 +8,7 @@ import { workstreamEndpoints } from './workstream.ts';
 /** Every JSON and event-stream endpoint, by group. */
 export const ENDPOINTS = {
   workstream: workstreamEndpoints,
+  attachment: attachmentEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,
   health: healthEndpoints,

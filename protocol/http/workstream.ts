@@ -67,8 +67,18 @@ export const workstreamEndpoints = {
     path: '/v1/api/send',
     summary: 'Give a workstream one user message; its reply arrives as events.',
     scope: 'write',
-    request: z.object({ message: z.string().default(''), ws_id: WsId }),
-    reply: z.object({ status: z.enum(['ok', 'busy']), run_id: z.string().optional() }),
+    request: z.object({
+      message: z.string().default(''),
+      ws_id: WsId,
+      /** Left out: all that were uploaded and not sent yet; empty: none. */
+      attachment_ids: z.array(z.string().max(128)).optional(),
+    }),
+    reply: z.object({
+      status: z.enum(['ok', 'busy']),
+      run_id: z.string().optional(),
+      attached_ids: z.array(z.string()).optional(),
+      dropped_attachment_ids: z.array(z.string()).optional(),
+    }),
     errors: { 400: 'Empty message', ...UNKNOWN },
     idempotencyKey: true,
   }),

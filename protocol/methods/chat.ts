@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty } from '../frames.ts';
+import { LIMITS } from '../limits.ts';
 
 const Count = z.int().min(0);
 
@@ -13,6 +14,13 @@ export const ChatMessage = z
       z.discriminatedUnion('type', [
         TextPart,
         z.strictObject({ type: z.literal('thinking'), thinking: z.string() }),
+        z.strictObject({
+          type: z.literal('attachment'),
+          attachmentId: z.string(),
+          fileName: z.string(),
+          mimeType: z.string(),
+          sizeBytes: Count,
+        }),
         z.strictObject({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.string() }),
       ]),
     ),
@@ -23,6 +31,18 @@ export const ChatMessage = z
   })
   .meta({ id: 'ChatMessage' });
 export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/** An image that travels with the message; what it is, its bytes say. */
+export const ChatAttachment = z
+  .strictObject({
+    type: z.string().max(64).optional(),
+    mimeType: z.string().max(256).optional(),
+    fileName: z.string().max(1024).optional(),
+    /** Base64; all of one message together at most `LIMITS.inlineAttachmentBytes` when decoded. */
+    content: z.string({ error: 'content must be base64 string' }),
+  })
+  .meta({ id: 'ChatAttachment' });
+export type ChatAttachment = z.infer<typeof ChatAttachment>;
 
 /** The `chat` event: cumulative deltas (at most every 150 ms), then exactly one final, aborted or error. */
 export const ChatEvent = z
@@ -64,6 +84,9 @@ export const chatContracts = {
         message: z.string(),
         thinking: z.string().optional(),
         deliver: z.boolean().optional(),
+        attachments: z.array(ChatAttachment).max(LIMITS.attachmentsPerMessage).optional(),
+        /** Uploaded over HTTP before. */
+        attachmentIds: z.array(NonEmpty.max(128)).max(LIMITS.attachmentsPerMessage).optional(),
         timeoutMs: Count.optional(),
         idempotencyKey: NonEmpty.max(256),
       })

@@ -1,3 +1,5 @@
+import type { Attachment } from '../../protocol/stream-events.ts';
+
 /** One call the model asks for, as the model wrote it. */
 export interface ToolCall {
   id: string;
@@ -8,7 +10,12 @@ export interface ToolCall {
 
 /** The stored conversation, in the order the model reads it. Every tool call has exactly one later tool message. */
 export type Message =
-  | { role: 'user'; content: string }
+  | {
+      role: 'user';
+      content: string;
+      /** Named here; whoever asks the model has their bytes. */
+      attachments?: Attachment[];
+    }
   | {
       role: 'assistant';
       content: string;

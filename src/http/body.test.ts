@@ -9,7 +9,7 @@ import { httpEdge } from '../testing/http-edge.ts';
 const SEND = '/v1/api/send';
 const HEADERS = { authorization: 'Bearer write', 'content-type': 'application/json' };
 /** What the gateway is asked when nothing of a body could be read. */
-const EMPTY = { wsId: '', message: '' };
+const EMPTY = { wsId: '', message: '', attachmentIds: 'pending' };
 
 test('a body that is not a JSON object counts as an empty one', async (t) => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
@@ -50,7 +50,7 @@ test('a body is read as JSON whatever it is declared as, but for uploads', async
     edge.asked.length = 0;
     const headers = { authorization: 'Bearer write', ...(type !== '' && { 'content-type': type }) };
     await edge.sendJson({ method: 'POST', path: SEND, headers, body: '{"message":"hi"}' });
-    assert.deepEqual([type, edge.asked[0]?.params], [type, { wsId: '', message }]);
+    assert.deepEqual([type, edge.asked[0]?.params], [type, { ...EMPTY, message }]);
   }
 });
 
@@ -64,7 +64,7 @@ test('keys that reach a prototype are dropped, also when escaped', async () => {
   for (const body of bodies) await edge.post(SEND, body);
   assert.deepEqual(
     edge.asked.map(({ params }) => params),
-    bodies.map(() => ({ wsId: '', message: 'hi' })),
+    bodies.map(() => ({ ...EMPTY, message: 'hi' })),
   );
   assert.equal('message' in {}, false);
 });

@@ -3,9 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 
+/** What a body counts as that cannot be read or is not an object. */
+export const UNREADABLE: Record<string, unknown> = Object.freeze({});
+
 /**
  * JSON bodies, whatever they are declared as: `curl -d` says "form". One that cannot be read or is not an object counts
- * as an empty object. What a page of another site may send is decided before anything is read. Rejects with
+ * as an empty object, by specification: UNREADABLE. What a page of another site may send is decided before anything is read. Rejects with
  * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Nothing is ever decompressed.
  */
 export function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
@@ -15,7 +18,7 @@ export function readBody(req: IncomingMessage): Promise<Record<string, unknown>>
 }
 
 /** Uploads have fields of their own; JSON that poses as one is nothing. */
-const isMultipart = (contentType: string | undefined): boolean => /^\s*multipart\//i.test(contentType ?? '');
+export const isMultipart = (contentType: string | undefined): boolean => /^\s*multipart\//i.test(contentType ?? '');
 
 export const isDeclaredJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType);
@@ -39,14 +42,15 @@ function readAll<T>(req: IncomingMessage, parse: (bytes: Buffer) => T): Promise<
 }
 
 function toObject(bytes: Buffer): Record<string, unknown> {
-  if (bytes.length === 0 || !isUtf8(bytes)) return {};
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) return UNREADABLE;
   try {
     const text = bytes.toString('utf8');
     const value: unknown = JSON.parse(text);
-    if (!isRecord(value)) return {};
+    if (!isRecord(value)) return UNREADABLE;
     return MAY_NAME_PROTOTYPES.test(text) ? withoutPrototypeKeys(value) : value;
   } catch {
-    return {}; // by specification
+    return UNREADABLE;
   }
 }
 

@@ -7,23 +7,26 @@ import { createOriginalParts } from './original-parts.ts';
 import { toPrompt } from './prompt.ts';
 import type { Provider } from './provider.ts';
 import { nameOf, toProviderError, type Upstream } from './provider-error.ts';
+import type { Attaching } from './user-parts.ts';
 
 export interface AiSdkModel {
   model: LanguageModelV4;
   kind: Provider;
   upstream: Upstream;
+  /** Left out: no attachment can be read. */
+  attaching?: Attaching | undefined;
 }
 
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
 /** One attempt at one answer through an SDK model: its parts as ours, its errors as `ProviderError`. What `onPart` throws ends it. */
 export async function* streamAiSdk(
-  { model, kind, upstream }: AiSdkModel,
+  { model, kind, upstream, attaching }: AiSdkModel,
   request: ModelRequest,
   deps: { clock: Clock; signal: AbortSignal; deadlines: Deadlines; onPart(part: LanguageModelV4StreamPart): void },
 ): AsyncGenerator<ModelPart> {
   const names = { provider: upstream.provider, modelId: model.modelId };
-  const options = toCallOptions(request, { kind, ...names });
+  const options = toCallOptions(request, { kind, attaching, ...names });
   const convert = createConverter({ names, upstream, callIds: createCallIds(request.messages) });
   for await (const part of withDeadlines((signal) => readParts({ model, options, upstream, signal }), deps)) {
     deps.onPart(part);
@@ -74,11 +77,16 @@ function createConverter(deps: {
 
 function toCallOptions(
   request: ModelRequest,
-  { kind, provider, modelId }: { kind: Provider; provider: string; modelId: string },
+  {
+    kind,
+    attaching,
+    provider,
+    modelId,
+  }: { kind: Provider; attaching: Attaching | undefined; provider: string; modelId: string },
 ): LanguageModelV4CallOptions {
   const { tools, maxOutputTokens, temperature } = request;
   return {
-    prompt: toPrompt(request, { provider, modelId, sendsPlainReasoning: kind.sendsPlainReasoning }),
+    prompt: toPrompt({ ...request, attaching }, { provider, modelId, sendsPlainReasoning: kind.sendsPlainReasoning }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
         type: 'function',

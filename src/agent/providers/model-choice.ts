@@ -15,7 +15,7 @@ export interface ModelChoice {
   apiKey?: string;
   /** Where the key comes from, for people: the variable, or config.json. */
   keyName: string;
-  settings: Pick<ModelConfig, 'contextWindow' | 'maxOutputTokens' | 'temperature'>;
+  settings: Pick<ModelConfig, 'images' | 'contextWindow' | 'maxOutputTokens' | 'temperature'>;
 }
 
 interface Known {
@@ -87,7 +87,7 @@ function complete(alias: string, model: ModelConfig, known: Known): ModelChoice 
 }
 
 function toChoice(alias: string, model: ModelConfig, { environment, localUrl }: Known): ModelChoice {
-  const { provider, apiKeyEnv, contextWindow, maxOutputTokens, temperature } = model;
+  const { provider, apiKeyEnv } = model;
   if (provider === 'demo') return { ...DEMO, alias };
   const usual = usualOf(provider, { environment, localUrl });
   const baseUrl = (model.baseUrl ?? usual.baseUrl).replace(/\/+$/, '');
@@ -101,13 +101,16 @@ function toChoice(alias: string, model: ModelConfig, { environment, localUrl }: 
     baseUrl,
     keyName: model.apiKey !== undefined ? 'config.json' : (apiKeyEnv ?? usual.keyName),
     ...(apiKey && { apiKey }),
-    settings: {
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-      ...(temperature !== undefined && { temperature }),
-    },
+    settings: settingsOf(model),
   };
 }
+
+const settingsOf = ({ images, contextWindow, maxOutputTokens, temperature }: ModelConfig): ModelChoice['settings'] => ({
+  ...(images !== undefined && { images }),
+  ...(contextWindow !== undefined && { contextWindow }),
+  ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  ...(temperature !== undefined && { temperature }),
+});
 
 function usualOf(
   provider: Exclude<ProviderName, 'demo'>,

@@ -1,3 +1,4 @@
+import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
 
 export type Effort = 'low' | 'medium' | 'high';
@@ -13,6 +14,8 @@ export interface ToolDefinition {
 export interface ModelRequest {
   system: string;
   messages: readonly Message[];
+  /** What the attachments that messages name hold; what is missing cannot be had. */
+  attachments?: AttachedContents;
   tools: readonly ToolDefinition[];
   effort: Effort;
   maxOutputTokens?: number;
@@ -35,7 +38,7 @@ export type ModelPart =
   | { type: 'reasoning'; text: string }
   | { type: 'content'; text: string }
   | { type: 'tool_call'; call: ToolCall }
-  | { type: 'finish'; reason: FinishReason; usage: Usage; providerData?: Record<string, unknown> };
+  | { type: 'finish'; reason: FinishReason; usage: Usage; providerData?: Record<string, unknown>; warning?: string };
 
 /** A model that answers; breaker, retries and deadlines are already around it. */
 export interface Model {

@@ -12,6 +12,8 @@ export const ModelConfig = z.object({
   /** The environment variable that holds the key. */
   apiKeyEnv: z.string().min(1).optional(),
   apiKey: z.string().min(1).optional(),
+  /** False: it is told in words of the images it would be sent. */
+  images: z.boolean().optional(),
   contextWindow: z.number().int().positive().optional(),
   maxOutputTokens: z.number().int().positive().optional(),
   temperature: z.number().min(0).max(2).optional(),

@@ -1,18 +1,20 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../message.ts';
 import { findOriginalParts } from './original-parts.ts';
+import { type Attaching, toUserParts } from './user-parts.ts';
 
+type UserPart = ReturnType<typeof toUserParts>[number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
 /** The stored conversation as the SDK wants it. Original parts go back only to the model that wrote them. */
 export function toPrompt(
-  { system, messages }: { system: string; messages: readonly Message[] },
+  { system, messages, attaching }: { system: string; messages: readonly Message[]; attaching?: Attaching | undefined },
   to: { provider: string; modelId: string; sendsPlainReasoning: boolean },
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   for (const [index, message] of messages.entries()) {
-    if (message.role === 'user') addUser(prompt, message.content);
+    if (message.role === 'user') addUser(prompt, toUserParts(message, attaching));
     else if (message.role === 'tool') addToolResult(prompt, message);
     else addAssistant(prompt, toAssistantParts(message, { ...to, inRunningTurn: index > lastUser }));
   }
@@ -20,11 +22,24 @@ export function toPrompt(
 }
 
 // Neighbouring user messages become one: some chat templates insist on alternating roles.
-function addUser(prompt: LanguageModelV4Prompt, text: string): void {
+function addUser(prompt: LanguageModelV4Prompt, parts: UserPart[]): void {
   const last = prompt.at(-1);
-  const lastPart = last?.role === 'user' ? last.content[0] : undefined;
-  if (lastPart?.type === 'text') lastPart.text += `\n\n${text}`;
-  else prompt.push({ role: 'user', content: [{ type: 'text', text }] });
+  if (last?.role !== 'user') {
+    prompt.push({ role: 'user', content: joinText(parts) });
+    return;
+  }
+  last.content = joinText([...last.content, ...parts]);
+}
+
+/** Texts in a row become one: some servers read no parts but one text. */
+function joinText(parts: readonly UserPart[]): UserPart[] {
+  const joined: UserPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.type === 'text' && part.type === 'text') last.text += `\n\n${part.text}`;
+    else joined.push(part);
+  }
+  return joined;
 }
 
 function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, isError }: ToolMessage): void {

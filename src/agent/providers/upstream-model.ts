@@ -6,6 +6,7 @@ import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
 import { deadlinesFor } from './deadlines.ts';
 import { type Description, describeModel, within } from './discovery.ts';
 import { google } from './google.ts';
+import { createImageGate } from './kept-images.ts';
 import { knownContextWindow } from './known-models.ts';
 import { withMeter } from './metered-body.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from './model.ts';
@@ -39,20 +40,34 @@ export function createUpstreamModel(
   deps: UpstreamDeps,
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
+  const images = createImageGate({ takesImages: choice.settings.images ?? true });
   let described: Description | undefined;
 
   const learn = async (signal: AbortSignal): Promise<Description> => {
     described ??= await describeChoice(choice, { ...deps, signal });
     return described;
   };
-  async function* attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  async function* ask(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     const modelId = choice.modelId ?? (await learn(signal)).modelId;
     const deadlines = deadlinesFor(choice.baseUrl, deps.limits);
     const meter = createAnswerMeter(deps.limits, choice);
     // Opened anew for each attempt, whose bytes are its own.
     const model = await kind.open({ ...choice, modelId, fetch: withMeter(deps.fetch, meter.bytes) });
     const around = { ...deps, signal, deadlines, onPart: meter.part };
-    yield* streamAiSdk({ model, kind, upstream: choice }, request, around);
+    yield* streamAiSdk({ model, kind, upstream: choice, attaching: images.attaching(request) }, request, around);
+  }
+  /** A server that refuses what holds images is asked once more without them: a conversation must not end at a picture. */
+  async function* attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    let spoke = false;
+    try {
+      for await (const part of ask(request, signal)) {
+        spoke = true;
+        yield withWarning(part, images.warning(request));
+      }
+    } catch (error) {
+      if (spoke || !images.mayRetry(error, request)) throw error;
+      for await (const part of ask(request, signal)) yield withWarning(part, images.warning(request));
+    }
   }
   const onFailure = (error: unknown) => {
     if (!(error instanceof ProviderError)) return;
@@ -62,9 +77,9 @@ export function createUpstreamModel(
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
     const settings = limitsOf(choice);
-    const ask = () => withRetries(() => attempt({ ...settings, ...request }, signal), { ...deps, signal });
+    const askPatiently = () => withRetries(() => attempt({ ...settings, ...request }, signal), { ...deps, signal });
     try {
-      yield* throughBreaker(deps.breaker, ask, signal);
+      yield* throughBreaker(deps.breaker, askPatiently, signal);
       deps.onOutcome(undefined);
     } catch (error) {
       onFailure(error);
@@ -84,6 +99,9 @@ export function createUpstreamModel(
     stream,
   };
 }
+
+const withWarning = (part: ModelPart, warning: string | undefined): ModelPart =>
+  part.type === 'finish' && warning !== undefined ? { ...part, warning } : part;
 
 function limitsOf({ settings }: ModelChoice): Pick<ModelRequest, 'maxOutputTokens' | 'temperature'> {
   const { maxOutputTokens, temperature } = settings;

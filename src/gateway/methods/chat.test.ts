@@ -30,7 +30,7 @@ test('a repeat hears that the run failed; the key with other params is a conflic
   assert.equal((await gateway.refusal('chat.send', { ...HELLO, message: 'other' })).code, 'CONFLICT');
 });
 
-test('what chat.send refuses, it refuses before it makes a session', async () => {
+test('What `chat.send` refuses must be refused before a session is made for it', async () => {
   await using gateway = await wholeGateway();
   const refusals: [object, string, string][] = [
     [{ message: ' \n' }, 'INVALID_REQUEST', 'message or attachment required'],
@@ -39,6 +39,12 @@ test('what chat.send refuses, it refuses before it makes a session', async () =>
     [{ sessionKey: 'cron:job' }, 'NOT_FOUND', 'Unknown session: cron:job'],
     [{ sessionKey: 'f'.repeat(32) }, 'NOT_FOUND', `Unknown session: ${'f'.repeat(32)}`],
   ];
+  const image = { type: 'image', content: Buffer.from('GIF89a  ').toString('base64') };
+  const eleven = { attachments: Array.from({ length: 10 }, () => image), attachmentIds: ['att_1'] };
+  refusals.push(
+    [{ attachmentIds: ['att_1'] }, 'NOT_FOUND', 'Unknown attachment: att_1'],
+    [eleven, 'INVALID_REQUEST', 'too_many: at most 10 attachments per message'],
+  );
   for (const [index, [params, code, message]] of refusals.entries()) {
     const asked = { ...HELLO, sessionKey: 'new', idempotencyKey: `key${index}`, ...params };
     assert.deepEqual(await gateway.refusal('chat.send', asked), { code, message });

@@ -1,6 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChatMessage, chatContracts } from '../../../protocol/methods/chat.ts';
-import type { Call, Handlers } from '../call.ts';
+import type { Attachment } from '../../../protocol/stream-events.ts';
+import { type Attachments, type Claim, type Owner, tooManyForOne } from '../attachments/attachments.ts';
+import { decodeInline, type InlineImage } from '../attachments/inline.ts';
+import { type Call, type Handlers, keptOf } from '../call.ts';
 import { readLast } from '../channels/outbox-rows.ts';
 import type { Store } from '../store/store.ts';
 import { type Messages, newestWithin, type StoredMessage } from '../workstreams/history.ts';
@@ -12,6 +16,7 @@ interface ChatMethodDeps {
   workstreams: Workstreams;
   runs: Runs;
   messages: Messages;
+  attachments: Pick<Attachments, 'claim' | 'list'>;
   /** For where the session's last message went: `deliver` sends the answer there too, if it went anywhere. */
   store: Pick<Store, 'db'>;
 }
@@ -50,22 +55,24 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
   },
 });
 
-async function send(
-  params: Parameters<Handlers<'chat.send'>['chat.send']>[0],
-  call: Call,
-  { workstreams, runs, store }: ChatMethodDeps,
-) {
+type SendParams = Parameters<Handlers<'chat.send'>['chat.send']>[0];
+
+async function send(params: SendParams, call: Call, { workstreams, runs, store, attachments }: ChatMethodDeps) {
   const message = params.message.trim();
-  if (message === '') throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
+  if (message === '' && isBare(params)) throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
   const principal = call.principal?.id ?? 'unknown';
-  const kept = call.kept as { runId: string; wsId: string } | undefined; // what `also` below was given
+  const kept = keptOf<{ runId: string; wsId: string }>(call);
   if (kept) return { runId: kept.runId, status: await statusOf(kept, principal, runs) };
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
+  const inline = decodeInline(params.attachments ?? []);
+  await requireFiles(params, principal, { workstreams, attachments });
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim());
   const { wsId } = workstream.data;
   const last = params.deliver ? await readLast(store, wsId) : undefined;
+  const claim = isBare(params) ? undefined : await claimAll(attachments, { wsId, principal }, { ...params, inline });
   const handle = await runs.accept(workstream, {
     message,
+    claim,
     principal,
     key: params.idempotencyKey,
     source: 'person',
@@ -81,6 +88,42 @@ async function send(
   return { runId: handle.run.runId, status: 'started' as const };
 }
 
+const isBare = ({ attachments, attachmentIds }: SendParams): boolean => !attachments?.length && !attachmentIds?.length;
+
+/** Refuses, before a session is made or opened for the message, files that it cannot have. */
+async function requireFiles(
+  { sessionKey, attachments: inline = [], attachmentIds = [] }: SendParams,
+  principal: string,
+  { workstreams, attachments }: Pick<ChatMethodDeps, 'workstreams' | 'attachments'>,
+): Promise<void> {
+  const ids = new Set(attachmentIds);
+  if (ids.size + inline.length > LIMITS.attachmentsPerMessage) throw tooManyForOne();
+  if (ids.size === 0) return;
+  const session = await workstreams.lookUp(sessionKey.trim());
+  const waiting = session ? await attachments.list({ wsId: session.wsId, principal }) : [];
+  for (const { attachment_id } of waiting) ids.delete(attachment_id);
+  const [missing] = ids;
+  if (missing !== undefined) throw unknownAttachment(missing);
+}
+
+/** All that were asked for, or none. */
+async function claimAll(
+  attachments: Pick<Attachments, 'claim'>,
+  owner: Owner,
+  { attachmentIds = [], inline }: { attachmentIds?: string[] | undefined; inline: InlineImage[] },
+): Promise<Claim> {
+  const claim = await attachments.claim(owner, { ids: attachmentIds, inline });
+  const [missing] = claim.dropped;
+  if (missing === undefined) return claim;
+  await claim.abandon();
+  throw claim.damaged.includes(missing) ? damagedAttachment(missing) : unknownAttachment(missing);
+}
+
+const damagedAttachment = (id: string) =>
+  new GatewayError('NOT_FOUND', `The file of attachment ${id} is gone or damaged; upload it again`);
+
+const unknownAttachment = (id: string) => new GatewayError('NOT_FOUND', `Unknown attachment: ${id}`);
+
 /** What a repeat hears: still going, or how it ended. */
 async function statusOf({ runId, wsId }: { runId: string; wsId: string }, principal: string, runs: Runs) {
   const handle = await runs.find(runId, { principal, wsId });
@@ -90,10 +133,25 @@ async function statusOf({ runId, wsId }: { runId: string; wsId: string }, princi
   return result.status === 'ok' ? ('ok' as const) : ('error' as const);
 }
 
+const toAttachmentPart = ({ attachment_id, filename, mime_type, size_bytes }: Attachment) => ({
+  type: 'attachment' as const,
+  attachmentId: attachment_id,
+  fileName: filename,
+  mimeType: mime_type,
+  sizeBytes: size_bytes,
+});
+
 function toChatMessage({ message, createdMs }: StoredMessage): ChatMessage {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: [{ type: 'text', text: message.content }], timestamp: createdMs };
+      return {
+        role: 'user',
+        content: [
+          ...(message.content === '' && message.attachments ? [] : [{ type: 'text' as const, text: message.content }]),
+          ...(message.attachments ?? []).map(toAttachmentPart),
+        ],
+        timestamp: createdMs,
+      };
     case 'assistant':
       return {
         role: 'assistant',

@@ -51,7 +51,11 @@ export async function streamWorkstream(
   });
   metrics.sseConnections(1);
   stream.send(opening.frames.map(({ id, json }) => sseFrame(json, id)).join(''));
-  reader = streams.follow(ws_id, opening.after, { sink: toSink(stream), onEnd: stream.end });
+  reader = streams.follow(ws_id, opening.after, {
+    sink: toSink(stream),
+    onEnd: stream.end,
+    mayDecide: principal.scopes.has('approve'),
+  });
 }
 
 /** Every workstream's state now, then changes. A slow client gets the latest of each, never a backlog. */

@@ -38,8 +38,17 @@ export const workstreamRoutes = [
     reply: ({ status }) => ({ status }),
   }),
   bind(workstreamEndpoints.send, 'workstream.send', {
-    params: ({ ws_id, message }) => ({ wsId: ws_id, message }),
-    reply: ({ status, runId }) => ({ status, run_id: runId }),
+    params: ({ ws_id, message, attachment_ids }) => ({
+      wsId: ws_id,
+      message,
+      attachmentIds: attachment_ids ?? ('pending' as const),
+    }),
+    reply: ({ status, runId, attachedIds, droppedIds }) => ({
+      status,
+      run_id: runId,
+      attached_ids: attachedIds,
+      dropped_attachment_ids: droppedIds,
+    }),
   }),
   bind(workstreamEndpoints.approve, 'workstream.approve', {
     params: ({ ws_id, approved, feedback, always, approval_id }) => ({

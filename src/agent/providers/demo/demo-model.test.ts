@@ -31,6 +31,14 @@ const textOf = (parts: ModelPart[], type: 'content' | 'reasoning' = 'content') =
 const callsOf = (parts: ModelPart[]) =>
   parts.flatMap((part) => (part.type === 'tool_call' ? [[part.call.name, JSON.parse(part.call.arguments)]] : []));
 
+test('what the daemon adds to a message is no part of a command', async () => {
+  const added = '\n\nSystem: [2026-11-21 04:44 UTC] Cron (error): why (not)\nSystem: [2026-11-21 04:45 UTC] more';
+  const { parts } = await ask(request([user(`run ls${added}`)]));
+  assert.deepEqual(callsOf(parts), [['bash', { command: 'ls' }]]);
+  const typed = 'run echo a\n\nSystem: [x] y\necho b';
+  assert.deepEqual(callsOf((await ask(request([user(typed)]))).parts), [['bash', { command: typed.slice(4) }]]);
+});
+
 test('help lists every command and says that it is a demo', async () => {
   const text = textOf((await ask(request([user('help')]))).parts);
   for (const word of [

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../clock.ts';
+import { describeAttachment } from '../../attached-content.ts';
 import type { Message, ToolMessage } from '../../message.ts';
 import { createCallIds } from '../call-ids.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../model.ts';
@@ -50,27 +51,35 @@ function answer({ messages, tools }: ModelRequest): Step[] {
   const results = messages.slice(lastUser + 1).filter((message) => message.role === 'tool');
   if (results.length > 0) return [{ type: 'content', text: summarise(results) }];
   const last = messages[lastUser];
-  return follow(parseDemoCommand(last?.role === 'user' ? last.content : ''), new Set(tools.map(({ name }) => name)));
+  if (last?.role !== 'user') return follow(parseDemoCommand(''), new Set());
+  const got = (last.attachments ?? []).map(describeAttachment);
+  const received = got.length === 0 ? [] : [say(`I got ${got.join(', ')}, which a demo model cannot look into.\n\n`)];
+  if (got.length > 0 && last.content === '') return received;
+  return [...received, ...follow(parseDemoCommand(typed(last.content)), new Set(tools.map(({ name }) => name)))];
 }
 
+/** Without what the daemon has added for the model to know: jobs report like this, and nobody asked for it. */
+const typed = (message: string): string => message.replace(/\n\n(System: \[[^\]\n]+\] [^\n]*(\n|$))+$/, '');
+
+const say = (text: string): Step => ({ type: 'content', text });
+
 function follow(command: DemoCommand, tools: ReadonlySet<string>): Step[] {
-  const say = (text: string): Step[] => [{ type: 'content', text }];
   switch (command.kind) {
     case 'help':
-      return say(`${IS_DEMO} I understand:\n\n${demoHelp()}\n\n${CONFIGURE}`);
+      return [say(`${IS_DEMO} I understand:\n\n${demoHelp()}\n\n${CONFIGURE}`)];
     case 'say':
-      return say(`${command.text}\n\n*(said by the demo model)*`);
+      return [say(`${command.text}\n\n*(said by the demo model)*`)];
     case 'think':
       return [
         { type: 'reasoning', text: `The user wants me to think about: ${command.text}. I can only pretend to.` },
-        ...say(`I thought about “${command.text}”, as far as a demo model can.`),
+        say(`I thought about “${command.text}”, as far as a demo model can.`),
       ];
     case 'long':
       return [{ type: 'content', text: longText(command.lines), byLine: true }];
     case 'usage':
-      return say(`${IS_DEMO} Write it like this: \`${command.text}\`.`);
+      return [say(`${IS_DEMO} Write it like this: \`${command.text}\`.`)];
     case 'unknown':
-      return say(`${IS_DEMO} I cannot answer that, but I can show you everything else: say **help**. ${CONFIGURE}`);
+      return [say(`${IS_DEMO} I cannot answer that, but I can show you everything else: say **help**. ${CONFIGURE}`)];
     case 'call':
       return call(command.calls, tools);
   }

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Attachment } from '../../protocol/stream-events.ts';
+import { readAttached } from './attached-content.ts';
+import type { Message } from './message.ts';
+
+const MIB = 1024 * 1024;
+const FULL = { kind: 'absent', why: 'newer attachments took the room of one request' };
+
+const messageOf = (kind: Attachment['kind'], sizes: readonly number[], name = 'f'): Message => ({
+  role: 'user',
+  content: 'look',
+  attachments: sizes.map((size_bytes, i) => ({
+    attachment_id: `${name}${i}`,
+    filename: 'f',
+    mime_type: kind === 'image' ? 'image/png' : 'text/plain',
+    size_bytes,
+    kind,
+  })),
+});
+
+/** What was read, and whether it is there. */
+function disk(bytes: Uint8Array | undefined = Buffer.from('x')) {
+  const read: string[] = [];
+  return {
+    read,
+    of: async ({ attachment_id }: Attachment) => {
+      read.push(attachment_id);
+      return bytes;
+    },
+  };
+}
+
+test('of too many images the newest twenty are read, and the others not even opened', async () => {
+  const { read, of } = disk();
+  const sizes = Array.from({ length: 10 }, () => 1);
+  const messages = [messageOf('image', [1], 'oldest'), messageOf('image', sizes, 'a'), messageOf('image', sizes, 'b')];
+  const contents = await readAttached(messages, of);
+  assert.deepEqual([contents.get('oldest0'), read.length, read.includes('oldest0')], [FULL, 20, false]);
+});
+
+test('images are read up to 20 MiB of one request, from the newest on', async () => {
+  const { read, of } = disk();
+  const contents = await readAttached([messageOf('image', [1, 9 * MIB, 6 * MIB, 6 * MIB])], of);
+  assert.deepEqual(read, ['f3', 'f2', 'f0']);
+  assert.deepEqual(contents.get('f1'), FULL);
+});
+
+test('a long text is its beginning and its end, and says how much is missing', async () => {
+  const text = `${'a'.repeat(128 * 1024)}${'b'.repeat(1_000)}${'c'.repeat(128 * 1024)}`;
+  const contents = await readAttached([messageOf('text', [text.length])], disk(Buffer.from(text)).of);
+  assert.deepEqual(contents.get('f0'), {
+    kind: 'text',
+    text: `${'a'.repeat(128 * 1024)}\n[… 1000 bytes left out …]\n${'c'.repeat(128 * 1024)}`,
+  });
+});
+
+test('a file that is gone is told in words, and one that two messages name is read once', async () => {
+  const { read, of } = disk();
+  await readAttached([messageOf('text', [1]), messageOf('text', [1])], of);
+  assert.deepEqual(read, ['f0']);
+  const contents = await readAttached([messageOf('image', [1])], async () => undefined);
+  assert.deepEqual(contents.get('f0'), { kind: 'absent', why: 'its file is gone or damaged' });
+});

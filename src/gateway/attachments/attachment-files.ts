@@ -1,0 +1,77 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { hasCode } from '../store/private-file.ts';
+
+/** The bytes of attachments: one file each, 0600, in a folder of the home, named by the attachment's id. */
+export interface AttachmentFiles {
+  /** Keeps what `bytes` yields; rejects, leaving nothing, with whatever `bytes` throws, or UNAVAILABLE. Synced when it resolves. */
+  write(id: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+  /** For reading; undefined when it is gone, or is no file of `size` bytes any more. To be closed by the caller. */
+  open(id: string, size: number): Promise<FileHandle | undefined>;
+  remove(id: string): Promise<void>;
+  /** Ids of the files that are there, whole or not. */
+  list(): Promise<string[]>;
+}
+
+const PART = '.part';
+
+export function createAttachmentFiles(folder: string): AttachmentFiles {
+  const placeOf = (id: string) => {
+    if (!/^[\w-]{1,128}$/.test(id)) throw new Error('not the id of an attachment');
+    return path.join(folder, id);
+  };
+  // A link put in its place would lead out of the folder.
+  const openFile = async (id: string) => {
+    try {
+      return await open(placeOf(id), constants.O_RDONLY | constants.O_NOFOLLOW);
+    } catch (error) {
+      if (hasCode(error, 'ENOENT') || hasCode(error, 'ELOOP')) return undefined;
+      throw error;
+    }
+  };
+  return {
+    async write(id, bytes) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const whole = placeOf(id);
+      const part = `${whole}${PART}`;
+      try {
+        await writeSynced(part, bytes);
+        await rename(part, whole);
+      } catch (error) {
+        await rm(part, { force: true });
+        throw hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT') ? noRoom(error) : error;
+      }
+    },
+    async open(id, size) {
+      const file = await openFile(id);
+      if (!file) return undefined;
+      const found = await file.stat();
+      if (found.isFile() && found.size === size) return file;
+      await file.close();
+      return undefined;
+    },
+    async remove(id) {
+      await rm(placeOf(id), { force: true });
+      await rm(`${placeOf(id)}${PART}`, { force: true });
+    },
+    async list() {
+      try {
+        return (await readdir(folder)).map((name) => (name.endsWith(PART) ? name.slice(0, -PART.length) : name));
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return []; // made with the first attachment
+        throw error;
+      }
+    },
+  };
+}
+
+const noRoom = (cause: unknown) =>
+  new GatewayError('UNAVAILABLE', 'There is no room on the disk for the file', { cause });
+
+async function writeSynced(file: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+  await using handle = await open(file, 'wx', 0o600);
+  for await (const chunk of bytes) await handle.writeFile(chunk);
+  await handle.sync();
+}

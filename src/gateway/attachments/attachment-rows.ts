@@ -1,0 +1,90 @@
+import type { Attachment } from '../../../protocol/stream-events.ts';
+import type { AttachmentTable } from '../store/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement } from '../store/store.ts';
+
+/*
+ * The statements by which an attachment comes to belong to exactly one message: pending → reserved with the acceptance
+ * of its run, reserved → consumed with the message, reserved → pending when the run is dropped before it began.
+ */
+
+export const toAttachment = (row: AttachmentTable): Attachment => ({
+  attachment_id: row.attachment_id,
+  filename: row.filename,
+  mime_type: row.mime_type,
+  size_bytes: row.size_bytes,
+  kind: row.kind,
+});
+
+export interface NewAttachment {
+  attachment: Attachment;
+  wsId: string;
+  principal: string;
+  nowMs: number;
+}
+
+/** Refused when `most` of the uploader's wait already. */
+export const insertPending = (added: NewAttachment, most: number): Statement => ({
+  sql: `INSERT INTO attachments
+          (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, status, run_id, created_ms)
+        SELECT ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, ? FROM workstreams w WHERE w.ws_id = ? AND
+          (SELECT COUNT(*) FROM attachments a WHERE a.ws_id = ? AND a.principal = ? AND a.status = 'pending') < ?`,
+  parameters: [...columnsOf(added), added.wsId, added.wsId, added.principal, most],
+  expect: 1,
+});
+
+/** One that came with the message itself. */
+export const insertReserved = (added: NewAttachment, runId: string): Statement => ({
+  sql: `INSERT INTO attachments
+          (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, created_ms, status, run_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'reserved', ?)`,
+  parameters: [...columnsOf(added), runId],
+  expect: 1,
+});
+
+/** Refused when another message has it. */
+export const reserve = (wsId: string, attachmentId: string, runId: string): Statement =>
+  statementOf(
+    build
+      .updateTable('attachments')
+      .set({ status: 'reserved', run_id: runId })
+      .where('ws_id', '=', wsId)
+      .where('attachment_id', '=', attachmentId)
+      .where('status', '=', 'pending'),
+    1,
+  );
+
+/** The message that they were reserved for is in the conversation. */
+export const consume = (runId: string, count: number): Statement =>
+  statementOf(
+    build
+      .updateTable('attachments')
+      .set({ status: 'consumed' })
+      .where('run_id', '=', runId)
+      .where('status', '=', 'reserved'),
+    count,
+  );
+
+/** The run was dropped before it began: they may be sent again. */
+export const release = (runId: string): Statement =>
+  statementOf(
+    build
+      .updateTable('attachments')
+      .set({ status: 'pending', run_id: null })
+      .where('run_id', '=', runId)
+      .where('status', '=', 'reserved'),
+  );
+
+/** What the messages of one workstream name, for the one that they are copied to. */
+export const copyAttachments = (from: string, to: string): Statement => ({
+  sql: `INSERT INTO attachments
+          (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, status, run_id, created_ms)
+        SELECT ?, attachment_id, principal, filename, mime_type, size_bytes, kind, status, NULL, created_ms
+        FROM attachments WHERE ws_id = ? AND status = 'consumed' ON CONFLICT DO NOTHING`,
+  parameters: [to, from],
+});
+
+function columnsOf({ attachment, wsId, principal, nowMs }: NewAttachment): unknown[] {
+  const { attachment_id, filename, mime_type, size_bytes, kind } = attachment;
+  return [wsId, attachment_id, principal, filename, mime_type, size_bytes, kind, nowMs];
+}

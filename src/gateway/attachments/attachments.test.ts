@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdir, readdir, rm, symlink, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+
+const ADA = 'ada';
+const bytesOf = async function* (text: string) {
+  yield Buffer.from(text);
+};
+const fileOf = (text: string, fileName = 'notes.txt') => ({ fileName, bytes: bytesOf(text) });
+
+async function setUp(gateway: WholeGateway) {
+  const wsId = await gateway.main();
+  const owner = { wsId, principal: ADA };
+  return {
+    wsId,
+    receive: (text: string, key?: string) => gateway.gateway.attachments.receive(owner, fileOf(text), key),
+    waiting: async () => (await gateway.gateway.attachments.list(owner)).map(({ attachment_id }) => attachment_id),
+    onDisk: () => readdir(join(gateway.dir, 'attachments')),
+    open: (id: string) => gateway.gateway.attachments.open(owner, id),
+    send: (id: string, key: string) =>
+      gateway.gateway.dispatch(
+        'chat.send',
+        { sessionKey: 'main', message: key, attachmentIds: [id], idempotencyKey: key },
+        callerOf(),
+      ),
+  };
+}
+
+test('Of two messages for one file one must have it, and the other must not be sent', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, receive, send, waiting } = await setUp(gateway);
+  const { attachment_id: id } = await receive('shared');
+  gateway.puppet.turn('seen');
+  const outcomes = await Promise.allSettled([send(id, 'first'), send(id, 'second')]);
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
+  assert.deepEqual(refused, ['CONFLICT']);
+  await gateway.isIdle(wsId);
+  const { messages } = await gateway.call('chat.history', { sessionKey: 'main' });
+  const asked = messages.filter(({ role }) => role === 'user');
+  assert.deepEqual([asked.length, await waiting()], [1, []]);
+});
+
+test('A queued message that is dropped must give its files back', async () => {
+  await using gateway = await wholeGateway();
+  const { receive, send, waiting } = await setUp(gateway);
+  gateway.puppet.turn(new Promise(() => undefined));
+  await gateway.call('chat.send', { sessionKey: 'main', message: 'busy', idempotencyKey: 'busy' });
+  const { attachment_id: id } = await receive('again');
+  await send(id, 'queued');
+  assert.deepEqual(await waiting(), []);
+  await gateway.call('chat.abort', { sessionKey: 'main' });
+  assert.deepEqual(await waiting(), [id]);
+});
+
+test('the same file under the same key is there once, at the same time and after it was sent', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, receive, send, onDisk } = await setUp(gateway);
+  const [first, second] = await Promise.all([receive('once', 'k'), receive('once', 'k')]);
+  assert.deepEqual([second, await onDisk()], [first, [first.attachment_id]]);
+  gateway.puppet.turn('seen');
+  await send(first.attachment_id, 'take it');
+  await gateway.isIdle(wsId);
+  await gateway.restart();
+  assert.deepEqual([await receive('once', 'k'), await onDisk()], [first, [first.attachment_id]]);
+});
+
+test('another file under a used key is a conflict and leaves nothing', async () => {
+  await using gateway = await wholeGateway();
+  const { receive, waiting, onDisk } = await setUp(gateway);
+  const { attachment_id: id } = await receive('one', 'k');
+  await assert.rejects(receive('two', 'k'), { code: 'CONFLICT', message: /^this idempotency key was used/ });
+  assert.deepEqual([await waiting(), await onDisk()], [[id], [id]]);
+});
+
+test('where too many wait a repeat is still answered, and what was refused may be uploaded later', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, receive, waiting, onDisk } = await setUp(gateway);
+  const first = await receive('0', 'k0');
+  for (let i = 1; i < LIMITS.pendingAttachments; i += 1) await receive(`${i}`);
+  assert.deepEqual(await receive('0', 'k0'), first);
+  for (const key of [undefined, 'late']) await assert.rejects(receive('late', key), { code: 'CONFLICT' });
+  assert.equal((await onDisk()).length, LIMITS.pendingAttachments);
+  await gateway.gateway.attachments.remove({ wsId, principal: ADA }, first.attachment_id);
+  const late = await receive('late', 'late');
+  assert.equal((await waiting()).includes(late.attachment_id), true);
+});
+
+test('one caller has twenty uploads on their way at most, and others theirs', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  const going = Promise.withResolvers<void>();
+  const slow = async function* () {
+    await going.promise;
+    yield Buffer.from('slow');
+  };
+  const receive = (principal: string) =>
+    gateway.gateway.attachments.receive({ wsId, principal }, { fileName: 'a', bytes: slow() });
+  const uploads = Array.from({ length: LIMITS.uploadsAtOnce }, () => receive(ADA));
+  const busy = { code: 'BUSY', message: 'Too many uploads at the same time: at most 20', retryable: true };
+  await assert.rejects(receive(ADA), busy);
+  const other = receive('bob');
+  going.resolve();
+  const outcomes = await Promise.allSettled([...uploads, other]);
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, LIMITS.pendingAttachments + 1);
+});
+
+test('what nobody sent for a week is forgotten, row and file', async () => {
+  await using gateway = await wholeGateway();
+  const { receive, waiting, onDisk } = await setUp(gateway);
+  const { attachment_id: old } = await receive('old');
+  await gateway.clock.advance(4 * 86_400_000);
+  const { attachment_id: young } = await receive('young');
+  await gateway.gateway.attachments.sweep();
+  assert.deepEqual(await waiting(), [old, young]);
+  await gateway.clock.advance(4 * 86_400_000);
+  await gateway.gateway.attachments.sweep();
+  assert.deepEqual([await waiting(), await onDisk()], [[young], [young]]);
+});
+
+const DAMAGES: Record<string, (file: string) => Promise<void>> = {
+  gone: (file) => rm(file),
+  truncated: (file) => truncate(file, 3),
+  grown: (file) => appendFile(file, 'more'),
+  'another file': (file) => rm(file).then(() => symlink('/etc/passwd', file)),
+  'no file': (file) => rm(file).then(() => mkdir(file)),
+};
+
+for (const [damage, apply] of Object.entries(DAMAGES)) {
+  test(`a file that is ${damage} is neither served nor sent, and whoever runs the daemon is told`, async () => {
+    await using gateway = await wholeGateway();
+    const { wsId, receive, send, open, waiting } = await setUp(gateway);
+    const [{ attachment_id: bad }, { attachment_id: good }] = [await receive('was whole'), await receive('is whole')];
+    await apply(join(gateway.dir, 'attachments', bad));
+    await assert.rejects(open(bad), { code: 'NOT_FOUND', message: 'The file of that attachment is gone or damaged' });
+    const words = `The file of attachment ${bad} is gone or damaged; upload it again`;
+    await assert.rejects(async () => send(bad, 'named'), { code: 'NOT_FOUND', message: words });
+    gateway.puppet.turn('only one');
+    const all = { wsId, message: 'all', attachmentIds: 'pending' } as const;
+    const sent = await gateway.call('workstream.send', all);
+    await gateway.isIdle(wsId);
+    assert.deepEqual([sent.attachedIds, sent.droppedIds, await waiting()], [[good], [bad], [bad]]);
+    assert.equal(
+      gateway.log.lines.some(([, line]) => line === 'the file of an attachment is gone or damaged'),
+      true,
+    );
+  });
+}
+
+test('a file that is damaged after it was sent is told to the model in words, and the conversation goes on', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, receive, send } = await setUp(gateway);
+  const { attachment_id: id } = await receive('was whole');
+  for (const key of ['before', 'after']) {
+    gateway.puppet.turn('a pity');
+    if (key === 'before') await send(id, key);
+    else await gateway.call('chat.send', { sessionKey: 'main', message: key, idempotencyKey: key });
+    await gateway.isIdle(wsId);
+    await truncate(join(gateway.dir, 'attachments', id), 3);
+  }
+  assert.deepEqual(
+    gateway.puppet.requests.map(({ attachments }) => attachments?.get(id)),
+    [
+      { kind: 'text', text: 'was whole' },
+      { kind: 'absent', why: 'its file is gone or damaged' },
+    ],
+  );
+});
+
+test('a repeat under the key of what was removed is a conflict and brings nothing back', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, receive, waiting, onDisk } = await setUp(gateway);
+  const { attachment_id: id } = await receive('mistaken', 'k');
+  await gateway.gateway.attachments.remove({ wsId, principal: ADA }, id);
+  const removed = { code: 'CONFLICT', message: /^the file of this idempotency key was removed/ };
+  await assert.rejects(receive('mistaken', 'k'), removed);
+  await gateway.restart();
+  await assert.rejects(receive('mistaken', 'k'), removed);
+  assert.deepEqual([await waiting(), await onDisk()], [[], []]);
+});

@@ -1,0 +1,49 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Attachment } from '../../../protocol/stream-events.ts';
+import type { Log } from '../../log.ts';
+import type { AttachmentFiles } from './attachment-files.ts';
+
+export interface WholeFiles {
+  /** To be closed by the caller. */
+  open(attachment: Attachment): Promise<FileHandle | undefined>;
+  read(attachment: Attachment): Promise<Buffer | undefined>;
+  sort(attachments: Attachment[]): Promise<Record<'whole' | 'damaged', Attachment[]>>;
+}
+
+/**
+ * Files that are what was stored, as far as their size says. Others count as not there, as do those that the disk does not
+ * give: whoever runs the daemon reads of them in the log, and everything else goes on.
+ */
+export function createWholeFiles({ files, log }: { files: Pick<AttachmentFiles, 'open'>; log: Log }): WholeFiles {
+  const orAbsent = async <T>(id: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (err) {
+      log.warn({ err, attachment: id }, 'the file of an attachment cannot be read');
+      return undefined;
+    }
+  };
+  const open = ({ attachment_id: id, size_bytes }: Attachment) =>
+    orAbsent(id, async () => {
+      const file = await files.open(id, size_bytes);
+      if (!file) log.warn({ attachment: id }, 'the file of an attachment is gone or damaged');
+      return file;
+    });
+  return {
+    open,
+    async read(attachment) {
+      await using file = await open(attachment);
+      return file && orAbsent(attachment.attachment_id, () => file.readFile());
+    },
+    async sort(attachments) {
+      const states = await Promise.all(
+        attachments.map(async (attachment) => {
+          await using file = await open(attachment);
+          return file ? 'whole' : 'damaged';
+        }),
+      );
+      const { whole = [], damaged = [] } = Object.groupBy(attachments, (_, index) => states[index] ?? 'damaged');
+      return { whole, damaged };
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { pipeline } from 'node:stream/promises';
+import type { z } from 'zod';
+import { attachmentEndpoints } from '../../../protocol/http/attachment.ts';
+import type { Endpoint } from '../../../protocol/http/endpoint.ts';
+import type { Attachment } from '../../../protocol/stream-events.ts';
+import type { Attachments, Owner } from '../../gateway/attachments/attachments.ts';
+import type { Principal } from '../../gateway/call.ts';
+import type { BodyDeadlines } from '../body-deadlines.ts';
+import { type Exchange, json, type Respond } from '../exchange.ts';
+import { admit, fail, keyOf, read, type ServeDeps } from '../serve.ts';
+import { unauthorized } from '../status.ts';
+import { readUpload } from '../upload.ts';
+
+export type AttachmentService = Pick<Attachments, 'receive' | 'list' | 'open' | 'remove'>;
+
+export interface AttachmentRouteDeps extends Pick<ServeDeps, 'identify' | 'respond' | 'log'> {
+  attachments: AttachmentService;
+  bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
+}
+
+interface AttachmentRoute {
+  endpoint: Endpoint;
+  serve(exchange: Exchange): Promise<void>;
+}
+
+/** Files come and go as bytes, not as JSON: these endpoints are over the attachments themselves instead of a method. */
+export function attachmentRoutes(deps: AttachmentRouteDeps): AttachmentRoute[] {
+  const { attachments, bodies, respond } = deps;
+  const { upload, list, content, remove } = attachmentEndpoints;
+  const route = (
+    endpoint: Endpoint,
+    work: (exchange: Exchange, principal: string) => Promise<void>,
+  ): AttachmentRoute => ({
+    endpoint,
+    async serve(exchange) {
+      try {
+        await work(exchange, (await callerOf(exchange, endpoint, deps)).id);
+      } catch (error) {
+        fail(exchange, error, deps);
+      }
+    },
+  });
+  return [
+    route(upload, async (exchange, principal) => {
+      const owner = { wsId: wsIdOf(exchange), principal };
+      const key = keyOf(exchange.req);
+      bodies.mayTakeLong(exchange.req);
+      const stored = await readUpload(exchange.req, (file) => attachments.receive(owner, file, key));
+      respond(exchange, json(200, stored satisfies z.input<typeof upload.reply>));
+    }),
+    route(list, async (exchange, principal) => {
+      const waiting = await attachments.list({ wsId: wsIdOf(exchange), principal });
+      respond(exchange, json(200, { attachments: waiting } satisfies z.input<typeof list.reply>));
+    }),
+    route(content, async (exchange, principal) => {
+      const { ws_id: wsId, attachment_id } = read(content, exchange.fields);
+      await sendContent(exchange, { owner: { wsId, principal }, id: attachment_id, attachments, respond });
+    }),
+    route(remove, async (exchange, principal) => {
+      const { ws_id: wsId, attachment_id } = read(remove, exchange.fields);
+      await attachments.remove({ wsId, principal }, attachment_id);
+      respond(exchange, json(200, { status: 'ok' } satisfies z.input<typeof remove.reply>));
+    }),
+  ];
+}
+
+async function callerOf({ req }: Exchange, { scope }: Endpoint, { identify }: AttachmentRouteDeps): Promise<Principal> {
+  const principal = admit(await identify(req), scope);
+  if (principal === undefined) throw unauthorized();
+  return principal;
+}
+
+const wsIdOf = ({ fields }: Exchange): string => read(attachmentEndpoints.list, fields).ws_id;
+
+interface Sending {
+  owner: Owner;
+  id: string;
+  attachments: AttachmentService;
+  respond: Respond;
+}
+
+/** The file as what its bytes are and nothing else: no page of ours, or of another, may run it. */
+async function sendContent(
+  { res, ...exchange }: Exchange,
+  { owner, id, attachments, respond }: Sending,
+): Promise<void> {
+  const { attachment, bytes } = await attachments.open(owner, id);
+  try {
+    res.writeHead(200, {
+      'Content-Type': attachment.kind === 'text' ? 'text/plain; charset=utf-8' : attachment.mime_type,
+      'Content-Length': attachment.size_bytes,
+      'Content-Disposition': dispositionOf(attachment),
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Cache-Control': 'private, max-age=31536000, immutable',
+    });
+    await pipeline(bytes, res);
+  } catch {
+    res.destroy(); // the client left, or the file broke off: what was sent is not the whole
+  } finally {
+    bytes.destroy();
+    respond({ ...exchange, res }, json(200, {})); // only counts: the headers are sent
+  }
+}
+
+/** Text is offered to be kept, an image may be looked at; the name in both ways that clients read. */
+function dispositionOf({ kind, filename }: Attachment): string {
+  const plain = filename.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
+  const exact = encodeURIComponent(filename).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
+  return `${kind === 'image' ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${exact}`;
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { test } from 'node:test';
+import { GatewayError } from '../../protocol/errors.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { ReceivedFile } from '../gateway/attachments/attachments.ts';
+import { readUpload } from './upload.ts';
+
+const collect = async ({ fileName, bytes }: ReceivedFile): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return `${fileName}: ${Buffer.concat(chunks)}`;
+};
+
+/** A server that reads one upload after the other, and how each ended. */
+async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect) {
+  const outcomes: string[] = [];
+  let told = Promise.withResolvers<void>();
+  const server = createServer(async (req, res) => {
+    try {
+      outcomes.push(await readUpload(req, receive));
+    } catch (error) {
+      outcomes.push(error instanceof GatewayError ? `${error.code}: ${error.message}` : String(error));
+    }
+    told.resolve();
+    told = Promise.withResolvers();
+    res.setHeader('connection', 'close').end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    outcomes,
+    next: () => told.promise,
+    async post(body: BodyInit, headers: HeadersInit = {}) {
+      await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers });
+      return outcomes.at(-1);
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** The head of a form that says it is `bytes` long, and the beginning of its file. */
+function begin(port: number, bytes: number) {
+  const socket = connect(port, '127.0.0.1');
+  const part = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'piece '.repeat(1_000)}`;
+  const type = 'multipart/form-data; boundary=x';
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${bytes}\r\n\r\n${part}`);
+  return socket;
+}
+
+const formOf = (...fields: [string, string | File][]) => {
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  return form;
+};
+const file = (text: string, name = 'a.txt') => new File([text], name);
+
+test('the first file of the field file counts, whatever stands around it', async () => {
+  await using server = await setUp();
+  const form = formOf(['note', 'x'], ['other', file('no')], ['file', file('yes')], ['file', file('second')]);
+  assert.equal(await server.post(formOf(['file', file('naïve 🐈', '写真.txt')])), '写真.txt: naïve 🐈');
+  assert.equal(await server.post(formOf(['note', 'x'], ['file', file('yes')], ['file', file('second')])), 'a.txt: yes');
+  assert.equal(await server.post(form), 'a.txt: yes');
+});
+
+test('a form without the file, and what is no form, are told apart', async () => {
+  await using server = await setUp();
+  const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
+  const refusals = [
+    await server.post(formOf(['note', 'x'])),
+    await server.post('{}', { 'content-type': 'application/json' }),
+    await server.post('--x', { 'content-type': 'multipart/form-data' }),
+    await server.post('no boundary in here', multipart),
+    await server.post('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf', multipart),
+  ];
+  assert.deepEqual(refusals, [
+    'INVALID_REQUEST: Missing field: file',
+    'INVALID_REQUEST: Send multipart/form-data with the field file',
+    'INVALID_REQUEST: Send multipart/form-data with the field file',
+    'INVALID_REQUEST: Request body cut off',
+    'INVALID_REQUEST: Request body cut off',
+  ]);
+});
+
+test('what says that it is too large is refused before it is read', async () => {
+  await using server = await setUp(() => assert.fail('it was read'));
+  const next = server.next();
+  const socket = begin(server.port, 2 * LIMITS.attachmentBytes);
+  await next;
+  socket.destroy();
+  assert.deepEqual(server.outcomes, ['PAYLOAD_TOO_LARGE: The file is too large: at most 20 MiB']);
+});
+
+test('what the receiver throws is the answer, and the rest is not read', async () => {
+  const wrong = new Error('not this one');
+  await using server = await setUp(async ({ bytes }) => {
+    for await (const _ of bytes) throw wrong;
+    return 'empty';
+  });
+  const next = server.next();
+  const socket = begin(server.port, 100_000);
+  await next;
+  socket.destroy();
+  assert.deepEqual(server.outcomes, ['Error: not this one']);
+});
+
+test('a client that leaves in the middle ends the reading', async () => {
+  const began = Promise.withResolvers<void>();
+  await using server = await setUp(async ({ bytes }) => {
+    for await (const _ of bytes) began.resolve();
+    return 'whole';
+  });
+  const next = server.next();
+  const socket = begin(server.port, 100_000);
+  await began.promise;
+  socket.destroy();
+  await next;
+  assert.deepEqual(server.outcomes, ['INVALID_REQUEST: Request body cut off']);
+});

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { GatewayError } from '../../protocol/errors.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { ReceivedFile } from '../gateway/attachments/attachments.ts';
+import { tooLarge } from '../gateway/attachments/judged-bytes.ts';
+
+/**
+ * Hands the file of the multipart field `file` to `receive` while it arrives, at the speed at which it is taken. Rejects
+ * as soon as the request, or what is received, is known to be wrong; `bytes` then breaks off, as when the client leaves.
+ */
+export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile) => Promise<T>): Promise<T> {
+  const type = req.headers['content-type'] ?? '';
+  if (!/^\s*multipart\/form-data\s*;/i.test(type)) return Promise.reject(notMultipart());
+  if (Number(req.headers['content-length'] ?? 0) > LIMITS.attachmentBytes + FORM_BYTES)
+    return Promise.reject(tooLarge('file'));
+  const parser = createParser(req, type);
+  if (!parser) return Promise.reject(notMultipart());
+  return new Promise((resolve, reject) => {
+    let file: BusboyFileStream | undefined;
+    let received: Promise<T> | undefined;
+    const stop = (error: unknown) => {
+      req.unpipe(parser);
+      file?.destroy();
+      reject(error);
+    };
+    parser.on('file', (field, stream, fileName) => {
+      if (field !== 'file' || file) return void stream.resume();
+      file = stream;
+      stream.on('error', () => undefined); // whoever reads it hears of it; when nobody does, the form breaks off
+      received = receive({ fileName: fileName || undefined, bytes: readingOf(stream) });
+      received.catch(stop);
+    });
+    parser.once('error', () => stop(cutOff()));
+    parser.once('finish', () => {
+      if (received === undefined) reject(noFile());
+      else received.then(resolve, reject);
+    });
+    req.once('close', () => {
+      if (!req.complete) stop(cutOff());
+    });
+    req.pipe(parser);
+  });
+}
+
+/** Around the file: boundaries, headers, other fields. */
+const FORM_BYTES = 64 * 1024;
+
+function createParser(req: IncomingMessage, type: string): BusboyInstance | undefined {
+  const limits = { parts: 8, fieldSize: 1_024, headerPairs: 32, headerSize: 8_192 };
+  try {
+    return new Busboy({
+      headers: { ...req.headers, 'content-type': type },
+      limits: { ...limits, fileSize: LIMITS.attachmentBytes + 1 }, // one more than may be: so it is seen
+    });
+  } catch {
+    return undefined; // the caller says that it is no form
+  }
+}
+
+/** What breaks off in the middle is the client's doing. */
+async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (cause) {
+    throw cause instanceof GatewayError ? cause : cutOff(cause);
+  }
+}
+
+const notMultipart = () => new GatewayError('INVALID_REQUEST', 'Send multipart/form-data with the field file');
+const noFile = () => new GatewayError('INVALID_REQUEST', 'Missing field: file');
+const cutOff = (cause?: unknown) => new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause });
