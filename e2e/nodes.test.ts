@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { CONNECT } from '../src/gateway/testing/gateway-fixture.ts';
 import { openClient } from '../src/gateway/testing/test-client.ts';
 import { openConversation } from './conversation.ts';
-import { runHeadgate } from './daemon.ts';
+import { runHeadgate, startDaemon } from './daemon.ts';
 import { startNode } from './node-process.ts';
 import { callTools, say } from './scripted-steps.ts';
 import { openStage } from './stage.ts';
@@ -35,11 +35,12 @@ test('a machine is paired by its code, lends what it was started with, and is le
   await using node = await startNode(daemon, ['--allow', 'printf *']);
   const code = await node.code();
   const pending = await cli('pending');
-  for (const part of [code, 'box', '127.0.0.1', process.platform, 'file.read, file.write, system.info, system.run'])
+  const platform = `Platform  ${process.platform} ${process.arch}\n`;
+  for (const part of [code, 'box', '127.0.0.1', platform, 'file.read, file.write, system.info, system.run'])
     assert.ok(pending.stdout.includes(part), part);
   assert.equal((await cli('approve', code.toLowerCase())).code, 0);
   await node.child.printed(/^Connected\.$/m);
-  assert.match((await cli('list')).stdout, /^box +connected +\w+ +127\.0\.0\.1 +file\.read,.* +[0-9a-f]{32}$/m);
+  assert.match((await cli('list')).stdout, /^box +connected +\w+ \w+ +127\.0\.0\.1 +file\.read,.* +[0-9a-f]{32}$/m);
   assert.deepEqual(JSON.parse((await cli('describe', 'box')).stdout).caps, ['file', 'system']);
   assert.equal(JSON.parse((await cli('invoke', 'box', 'system.info')).stdout).platform, process.platform);
   const ran = await cli('invoke', 'box', 'system.run', '{"argv":["printf","%s|","a b","$HOME"]}');
@@ -51,6 +52,14 @@ test('a machine is paired by its code, lends what it was started with, and is le
   const { code: exitCode } = await node.child.exited;
   assert.equal(exitCode, 1);
   assert.match(node.child.stderr(), /^headgate: The gateway does not know this node any more: .*--pair.*\n$/);
+});
+
+test('the list tells when a machine that is away was here', async () => {
+  await using node = await paired();
+  node.child.kill('SIGKILL');
+  await node.child.exited;
+  const row = new RegExp(`^box +away, here \\d+ s ago .* ${node.nodeId()}$`, 'm');
+  assert.match((await cli('list')).stdout, row);
 });
 
 test('a rejected machine says so and ends', async () => {
@@ -214,6 +223,31 @@ test('the agent runs a command on a node after asking, and what is shown is what
   await talk.agree();
 });
 
+test('the cancel of a run ends the program that it runs on a node, with all that it started', async () => {
+  await using node = await paired(['--allow', 'sh *']);
+  await using talk = await openConversation(daemon);
+  const params = { argv: ['sh', '-c', 'sleep 600 & echo $! > pid; wait'] };
+  const call = { action: 'invoke', node: node.nodeId(), command: 'system.run', params, timeout_secs: 600 };
+  model.when('for long', [callTools({ name: 'node', arguments: call })], [say('done')]);
+  const question = await talk.ask('for long');
+  question.answer.catch(() => undefined); // it is cancelled
+  const { approval_id } = await talk.until('approve_request');
+  await talk.decide(approval_id, { approved: true });
+  const pidFile = path.join(node.folder, 'pid');
+  await fileAppears(pidFile);
+  await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  await processEnds((await readFile(pidFile, 'utf8')).trim());
+  assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true, 'the node serves on');
+});
+
+async function processEnds(pid: string): Promise<void> {
+  const isThere = await stat(`/proc/${pid}`).then(
+    () => true,
+    () => false, // it has ended
+  );
+  if (isThere) return processEnds(pid);
+}
+
 async function fileAppears(file: string): Promise<void> {
   const size = await stat(file).then(
     ({ size }) => size,
@@ -223,3 +257,30 @@ async function fileAppears(file: string): Promise<void> {
   await new Promise(setImmediate);
   return fileAppears(file);
 }
+
+test('a node whose gateway is away says that nothing answers there, and goes on trying', async () => {
+  await using away = await startDaemon();
+  await away.stop();
+  await using node = await startNode(away);
+  await node.child.printed(
+    /^(Not connected \(no gateway answers at ws:\/\/127\.0\.0\.1:\d+\/\); trying again in \d s\.\n){2}/m,
+  );
+});
+
+test('what a node and a gateway say has to be written into config.json lets its programs run', async () => {
+  await using gateway = await startDaemon();
+  await using node = await startNode(gateway, ['--allow', 'echo *']);
+  const nodes = (...args: string[]) => runHeadgate(['nodes', ...args], { HEADGATE_HOME: gateway.home });
+  assert.equal((await nodes('approve', await node.code())).code, 0);
+  await node.child.printed(/^Connected\.$/m);
+  const run = () => nodes('invoke', 'box', 'system.run', '{"argv":["echo","hello"]}');
+  const allowance = `nodes: {"${node.nodeId()}": {allow: ["system.*", "file.*"]}}`;
+  const refused = await run();
+  assert.equal(refused.code, 1);
+  for (const text of [refused.stderr, node.child.stdout()]) assert.ok(text.includes(allowance), text);
+  await writeFile(path.join(gateway.home, 'config.json'), `{ ${allowance} }`);
+  await gateway.restart();
+  await node.child.printed(/Connected\.[\s\S]*Connected\./);
+  const ran = await run();
+  assert.deepEqual([ran.code, JSON.parse(ran.stdout).stdout], [0, 'hello\n']);
+});

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { systemClock } from '../../src/clock.ts';
+import { toAllowance } from '../../src/gateway/nodes/command-policy.ts';
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { toSocketUrl } from '../connect.ts';
@@ -51,6 +52,7 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   if (flags.token !== undefined) await state.keep(gateway, { token: flags.token, commands: names });
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   say(`Node "${name}" (${state.nodeId}) for ${gateway}\nLends ${names.join(', ')}`);
+  if (patterns.length > 0) say(`system.run works once the gateway’s config.json has ${toAllowance(state.nodeId)}`);
   const version = await readVersion(root);
   await runHost({ ...shared, gateway, name, version, commands, state, say }, untilSignal());
 }

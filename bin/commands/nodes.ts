@@ -1,12 +1,14 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { NodePairing, NodeRow } from '../../protocol/methods/node.ts';
 import { pairingCodeOf } from '../../protocol/pairing-code.ts';
-import { toVisibleLine } from '../../src/agent/tools/visible-text.ts';
+import { toVisibleLine } from '../../protocol/visible-text.ts';
+import { systemClock } from '../../src/clock.ts';
+import { parseDuration } from '../../src/duration.ts';
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { parseDuration } from '../duration.ts';
 import { parseParams } from '../json-params.ts';
+import { toDistance } from '../local-time.ts';
 import type { Surroundings } from '../options.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { toTextTable } from '../text-table.ts';
@@ -21,12 +23,15 @@ export type JsonFlags = TargetFlags & { json?: boolean };
 export type InvokeFlags = TargetFlags & { timeout?: string; key?: string };
 
 export async function listNodes(command: NodesCommand<JsonFlags>): Promise<void> {
-  const { nodes } = await ask(command, (client) => client.call('node.list', {}));
+  const { nodes } = await ask(command, (client) => client.call('node.list', { extended: true }));
   if (command.flags.json) print(nodes);
   else if (nodes.length === 0) tell('There are no nodes. On another machine: headgate node run --gateway URL --name N');
   else
     process.stdout.write(
-      toTextTable([['NAME', 'STATE', 'PLATFORM', 'ADDRESS', 'COMMANDS', 'ID'], ...nodes.map(toCells)]),
+      toTextTable([
+        ['NAME', 'STATE', 'PLATFORM', 'ADDRESS', 'COMMANDS', 'ID'],
+        ...nodes.map((node) => toCells(node, systemClock.now())),
+      ]),
     );
 }
 
@@ -116,14 +121,19 @@ async function findNode(client: GatewayClient, which: string): Promise<string> {
 const NONE = '-';
 const visible = (text: string | undefined): string => (text === undefined ? NONE : toVisibleLine(text));
 
-const toCells = ({ displayName, connected, platform, remoteIp, commands, nodeId }: NodeRow): string[] => [
-  visible(displayName),
-  connected ? 'connected' : 'away',
-  visible(platform),
-  visible(remoteIp),
-  visible(commands.join(',') || NONE),
-  visible(nodeId),
+const toCells = (node: NodeRow, nowMs: number): string[] => [
+  visible(node.displayName),
+  toState(node, nowMs),
+  visible(node.platform),
+  visible(node.remoteIp),
+  visible(node.commands.join(',') || NONE),
+  visible(node.nodeId),
 ];
+
+function toState({ connected, lastSeenAtMs }: NodeRow, nowMs: number): string {
+  if (connected) return 'connected';
+  return lastSeenAtMs === undefined ? 'away' : `away, here ${toDistance(lastSeenAtMs, nowMs)}`;
+}
 
 function toCard(request: NodePairing): string {
   const { requestId, nodeId, displayName, remoteIp, platform, version, commands = [], isRepair } = request;
@@ -131,7 +141,8 @@ function toCard(request: NodePairing): string {
     Code: pairingCodeOf(requestId),
     Name: visible(displayName),
     Address: visible(remoteIp),
-    Platform: visible([platform, version].filter((text) => text !== undefined).join(' ') || NONE),
+    Platform: visible(platform),
+    Version: visible(version),
     Commands: visible(commands.join(', ') || NONE),
     Node: visible(nodeId),
     ...(isRepair && { Note: 'paired already; approving replaces its token and its commands' }),

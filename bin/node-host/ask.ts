@@ -3,6 +3,7 @@ import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { pairingCodeOf } from '../../protocol/pairing-code.ts';
 import type { HostOptions } from './host.ts';
 import { capsOf, namesOf } from './lent-command.ts';
+import { machineKind } from './system-info.ts';
 
 type AskOptions = Pick<HostOptions, 'state' | 'name' | 'version' | 'commands' | 'clock' | 'log' | 'say'> & {
   signal: AbortSignal;
@@ -21,7 +22,7 @@ const RETRY_MS = 1_000;
 /** Milliseconds until it should be tried again; undefined when it should not. */
 async function tryAsk(client: GatewayClient, options: AskOptions): Promise<number | undefined> {
   const { state, name, version, commands, log, say } = options;
-  const about = { displayName: name, platform: process.platform, version, caps: capsOf(commands) };
+  const about = { displayName: name, platform: machineKind, version, caps: capsOf(commands) };
   try {
     const { request } = await client.call('node.pair.request', {
       ...about,
@@ -29,7 +30,9 @@ async function tryAsk(client: GatewayClient, options: AskOptions): Promise<numbe
       commands: namesOf(commands),
     });
     say(`Pairing code: ${pairingCodeOf(request.requestId)}`);
-    say('Compare it with what `headgate nodes pending` shows at the gateway, then approve it there.');
+    say(
+      'Compare it with what the page (Nodes) or `headgate nodes pending` shows at the gateway, and approve it there.',
+    );
   } catch (error) {
     if (error instanceof RequestError && error.retryable) return error.retryAfterMs ?? RETRY_MS;
     // A lost connection: asked again on the next one.

@@ -1,9 +1,10 @@
-import type { NodeInvokeRequest, NodeInvokeResultParams } from '../../protocol/methods/node.ts';
-import { problemsOf } from '../../protocol/parse.ts';
+import type { NodeInvokeCancel, NodeInvokeRequest, NodeInvokeResultParams } from '../../protocol/methods/node.ts';
+import { check, problemsOf } from '../../protocol/parse.ts';
 import { withDeadline } from '../../src/agent/process/deadline.ts';
+import { StopReason } from '../../src/agent/stop-reason.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Log } from '../../src/log.ts';
-import { CommandProblem, type LentCommand } from './lent-command.ts';
+import { CommandProblem, type LentCommand, toProblem } from './lent-command.ts';
 
 interface CommandServerDeps {
   commands: readonly LentCommand[];
@@ -19,16 +20,25 @@ const MAX_RUNNING = 16;
 /** Ids of requests that are remembered, so that one that comes twice runs once. */
 const MAX_KNOWN = 1_000;
 
+interface CommandServer {
+  onRequest(request: NodeInvokeRequest): void;
+  /** Ends the command, which answers that; nothing when it is over. */
+  onCancel(cancel: NodeInvokeCancel): void;
+}
+
 /** Does what the gateway asks. */
-export function createCommandServer(deps: CommandServerDeps): { onRequest(request: NodeInvokeRequest): void } {
+export function createCommandServer(deps: CommandServerDeps): CommandServer {
   const { answer, log } = deps;
   const known = new Set<string>();
-  let running = 0;
+  const running = new Map<string, AbortController>();
 
   async function serve(request: NodeInvokeRequest): Promise<void> {
-    running += 1;
-    const result = await (running > MAX_RUNNING ? tooMuch(request) : run(request, deps));
-    running -= 1;
+    const cancelled = new AbortController();
+    const isTooMuch = running.size >= MAX_RUNNING;
+    if (!isTooMuch) running.set(request.id, cancelled);
+    const stopping = AbortSignal.any([deps.stopping, cancelled.signal]);
+    const result = await (isTooMuch ? tooMuch(request) : run(request, { ...deps, stopping }));
+    running.delete(request.id);
     log.info({ command: request.command, ok: result.ok, code: result.error?.code }, 'a command was run');
     await answer(result);
   }
@@ -41,6 +51,7 @@ export function createCommandServer(deps: CommandServerDeps): { onRequest(reques
       if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
       serve(request).catch((error: unknown) => log.error({ err: error }, 'an answer could not be sent'));
     },
+    onCancel: ({ id }) => running.get(id)?.abort(new StopReason('cancel', 'the command was cancelled')),
   };
 }
 
@@ -65,7 +76,7 @@ async function perform(
 ) {
   const lent = commands.find(({ name }) => name === command);
   if (lent === undefined) throw new CommandProblem('NOT_FOUND', `this node does not lend ${command}`);
-  const params = lent.params.safeParse(paramsJSON === null ? {} : JSON.parse(paramsJSON));
+  const params = check(lent.params, paramsJSON === null ? {} : JSON.parse(paramsJSON));
   if (!params.success) {
     throw new CommandProblem('INVALID_REQUEST', `invalid ${command} params: ${problemsOf(params.error)}`);
   }
@@ -73,8 +84,8 @@ async function perform(
 }
 
 function toError(error: unknown, signal: AbortSignal): { code: string; message: string } {
-  if (error instanceof CommandProblem) return { code: error.code, message: error.message };
-  if (signal.aborted) return { code: 'TIMEOUT', message: 'the command was stopped' };
+  const problem = signal.aborted && !(error instanceof CommandProblem) ? toProblem(signal.reason) : error;
+  if (problem instanceof CommandProblem) return { code: problem.code, message: problem.message };
   const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
   return { code: 'UNAVAILABLE', message: `the command failed on the node${code}` };
 }

@@ -8,6 +8,7 @@ import { ask } from './ask.ts';
 import { createCommandServer } from './command-server.ts';
 import { capsOf, type LentCommand, namesOf } from './lent-command.ts';
 import type { NodeState, Pairing } from './node-state.ts';
+import { machineKind } from './system-info.ts';
 
 export interface HostOptions {
   /** WebSocket address of the gateway. */
@@ -80,6 +81,7 @@ function createLine(options: HostOptions, signal: AbortSignal) {
       if (decision !== 'approved') onRefusal(decision, { end, say, isPaired: pairing !== undefined });
     });
     client.on('node.invoke.request', server.onRequest);
+    client.on('node.invoke.cancel', server.onCancel);
     current = client;
     try {
       client.connect().catch(() => undefined); // `onStatus` says why
@@ -146,7 +148,7 @@ const toClientOptions = ({ gateway, name, version, state, commands }: HostOption
   url: gateway,
   token: pairing?.token,
   caps: capsOf(commands),
-  client: { name, version, mode: 'node', platform: process.platform, instanceId: state.nodeId },
+  client: { name, version, mode: 'node', platform: machineKind, instanceId: state.nodeId },
 });
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { StopReason } from '../../src/agent/stop-reason.ts';
 
 /** One command that this machine lends. */
 export interface LentCommand<P = unknown> {
@@ -16,6 +17,14 @@ export const capsOf = (commands: readonly LentCommand[]): string[] => [
   ...new Set(namesOf(commands).flatMap((name) => name.split('.').slice(0, 1))),
 ];
 
+/** What a command says that did not come to its end, by the reason of its signal. */
+export function toProblem(reason: unknown): CommandProblem {
+  const kind = reason instanceof StopReason ? reason.kind : 'shutdown';
+  if (kind === 'cancel') return new CommandProblem('CANCELLED', 'the command was cancelled');
+  if (kind === 'timeout') return new CommandProblem('TIMEOUT', 'the command was stopped');
+  return new CommandProblem('UNAVAILABLE', 'the node was stopped');
+}
+
 /** Why a command did not do what was asked, told to whoever asked. */
 export class CommandProblem extends Error {
   override readonly name = 'CommandProblem';
@@ -26,6 +35,7 @@ export class CommandProblem extends Error {
     | 'TIMEOUT'
     | 'PAYLOAD_TOO_LARGE'
     | 'BUSY'
+    | 'CANCELLED'
     | 'UNAVAILABLE';
 
   constructor(code: CommandProblem['code'], message: string) {

@@ -5,7 +5,7 @@ import { endTree, identifyProcess } from '../../src/agent/process/process-tree.t
 import { StopReason } from '../../src/agent/stop-reason.ts';
 import type { Clock } from '../../src/clock.ts';
 import { until } from '../../src/until.ts';
-import { CommandProblem } from './lent-command.ts';
+import { CommandProblem, toProblem } from './lent-command.ts';
 
 export interface ProgramEnd {
   /** Null when a signal ended it. */
@@ -61,7 +61,7 @@ export async function runProgram({ argv, cwd, environment, clock }: Program, sig
   await endTree(leader, { clock }); // also what it has left in the background
   for (const output of [child.stdout, child.stderr]) if (isStopped) output.destroy();
   const end = await exited;
-  if (isStopped && !isTimeout(signal.reason)) throw new CommandProblem('UNAVAILABLE', 'the node was stopped');
+  if (isStopped && !isTimeout(signal.reason)) throw toProblem(signal.reason);
   return {
     ...end,
     stdout: stdout.text(),

@@ -17,3 +17,6 @@ export const systemInfo: LentCommand = {
     uptimeSeconds: Math.floor(uptime()),
   }),
 };
+
+/** What kind of machine this is, as a node says it of itself: `linux x64`. */
+export const machineKind = `${platform()} ${arch()}`;

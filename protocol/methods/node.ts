@@ -41,9 +41,15 @@ export const PairedNode = z
   .meta({ id: 'PairedNode' });
 export type PairedNode = z.infer<typeof PairedNode>;
 
-/** `caps` and `commands` are sorted; the commands are those that were approved last. */
+/**
+ * `caps` and `commands` are sorted; the commands are those that were approved last. `lastSeenAtMs`: only with `extended`,
+ * of a node that is away and has been here.
+ */
 const NodeRow = z
-  .strictObject({ ...about, caps: Names, commands: Names, paired: z.boolean(), connected: z.boolean() })
+  .strictObject({
+    ...{ ...about, caps: Names, commands: Names, paired: z.boolean(), connected: z.boolean() },
+    lastSeenAtMs: Ms.optional(),
+  })
   .meta({ id: 'NodeRow' });
 export type NodeRow = z.infer<typeof NodeRow>;
 
@@ -71,6 +77,10 @@ export const NodeInvokeRequest = z
   })
   .meta({ id: 'NodeInvokeRequest' });
 export type NodeInvokeRequest = z.infer<typeof NodeInvokeRequest>;
+
+/** Nobody waits for it any more. */
+export const NodeInvokeCancel = z.strictObject({ id: NonEmpty, nodeId: NodeId }).meta({ id: 'NodeInvokeCancel' });
+export type NodeInvokeCancel = z.infer<typeof NodeInvokeCancel>;
 
 export const NodeEvent = z
   .strictObject({ nodeId: NodeId, event: Short, payload: z.unknown().optional(), ts: Ms })
@@ -146,9 +156,9 @@ const pairing = {
 export const nodeContracts = {
   ...pairing,
   'node.list': contract({
-    summary: 'Paired nodes: connected ones first, then by name.',
+    summary: 'Paired nodes: connected ones first, then by name; `extended`: with when those that are away were here.',
     scope: 'read',
-    params: empty.meta({ id: 'NodeListParams' }),
+    params: z.strictObject({ extended: z.boolean().optional() }).meta({ id: 'NodeListParams' }),
     result: z.strictObject({ ts: Ms, nodes: z.array(NodeRow) }).meta({ id: 'NodeListResult' }),
   }),
   'node.describe': contract({

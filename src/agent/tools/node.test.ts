@@ -97,7 +97,7 @@ test('what goes wrong is an outcome that the model reads', async () => {
   });
   await using stopped = await setUp([box], () => Promise.reject(new StopReason('cancel', 'stop')));
   assert.deepEqual(await execute(await stopped.prepare(ASKED), recordRun()), {
-    output: '[cancelled] The node was not told.',
+    output: '[cancelled] Whether the command ran on the node is not known.',
     isError: true,
   });
 });

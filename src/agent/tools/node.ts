@@ -112,11 +112,13 @@ function prepareInvoke(
   };
 }
 
+const WHAT_THEN = 'Whether the command ran on the node is not known.';
+
 async function execute(result: Promise<unknown>): Promise<ToolOutcome> {
   try {
     return { output: limited(toText(await result)), isError: false };
   } catch (error) {
-    if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} The node was not told.`, isError: true };
+    if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, isError: true };
     if (error instanceof Error) return { output: `Error: ${error.message}`, isError: true };
     throw error;
   }

@@ -18,8 +18,11 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
   const { paired, invocations } = nodes;
   return {
     ...pairingMethods(nodes),
-    'node.list': () => ({ ts: clock.now(), nodes: nodes.list() }),
-    'node.describe': ({ nodeId }) => ({ ts: clock.now(), ...nodes.describe(nodeId) }),
+    'node.list': (asked) => ({ ts: clock.now(), nodes: nodes.list(asked) }),
+    'node.describe': ({ nodeId }) => {
+      if (!nodeId.trim()) throw required('nodeId');
+      return { ts: clock.now(), ...nodes.describe(nodeId) };
+    },
     'node.rename': async ({ nodeId, displayName }) => {
       await paired.rename(nodeId, displayName);
       return { nodeId, displayName };
@@ -27,7 +30,8 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
     'node.invoke': (asked, { kept, keep, signal }) => {
       if (isKept(kept)) return invocations.resume(kept.invokeId, signal);
       const { idempotencyKey: key, timeoutMs = LIMITS.nodeInvokeMs } = asked;
-      return nodes.invoke(
+      if (!asked.nodeId.trim() || !asked.command.trim()) throw required('nodeId and command');
+      return invocations.start(
         { ...asked, params: asked.params, timeoutMs, key, keep: (invokeId) => keep({ invokeId }) },
         signal,
       );
@@ -38,6 +42,10 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
     },
     'node.event': ({ event, ...told }, { principal }) => {
       const payload = told.payload ?? payloadOf(told.payloadJSON ?? undefined);
+      // It goes to every reader.
+      if (JSON.stringify(payload ?? null).length > MAX_EVENT_CHARS) {
+        throw new GatewayError('PAYLOAD_TOO_LARGE', `payload: must have at most ${MAX_EVENT_CHARS} characters as JSON`);
+      }
       const nodeId = ownId(principal);
       broadcast.publish('node.event', { nodeId, event, ...(payload !== undefined && { payload }), ts: clock.now() });
       return { ok: true };
@@ -49,6 +57,8 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
     },
   };
 }
+
+const MAX_EVENT_CHARS = 65_536;
 
 function pairingMethods({ paired, requests }: Nodes) {
   return {
@@ -82,6 +92,8 @@ function pairingMethods({ paired, requests }: Nodes) {
     },
   } satisfies Partial<Handlers>;
 }
+
+const required = (what: string) => new GatewayError('INVALID_REQUEST', `${what} required`);
 
 /** Who calls is the node that it speaks for. */
 function ownId(principal: Call['principal'], claimed?: Params<'node.describe'>['nodeId']): string {

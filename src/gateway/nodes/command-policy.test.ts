@@ -28,7 +28,7 @@ test('with a list of what is allowed everything else is not', () => {
   assert.equal(judge({ n1: { allow: [] } }, 'system.info'), 'not allowed by config.json');
   assert.equal(
     judge({ n1: { allow: ['system.*'] } }, 'system.run', 'n2'),
-    'runs programs, which config.json has to allow first',
+    `runs programs, which config.json has to allow first, as by nodes: {"n2": {allow: ["system.*", "file.*"]}}`,
   );
 });
 

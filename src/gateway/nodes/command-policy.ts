@@ -24,9 +24,14 @@ export function createCommandPolicy(config: NodesConfig): CommandPolicy {
     const allowLists = rules.flatMap((rule) => (rule?.allow === undefined ? [] : [rule.allow]));
     if (allowLists.flat().some((pattern) => fitsStars(pattern, command))) return undefined;
     if (allowLists.length > 0) return 'not allowed by config.json';
-    return runsPrograms(command) ? 'runs programs, which config.json has to allow first' : undefined;
+    if (!runsPrograms(command)) return undefined;
+    return `runs programs, which config.json has to allow first, as by ${toAllowance(nodeId)}`;
   };
 }
+
+/** What to write into config.json so that a node may be sent whatever a `headgate node run` lends. */
+export const toAllowance = (nodeId: string): string =>
+  `nodes: {${JSON.stringify(nodeId)}: {allow: ["system.*", "file.*"]}}`;
 
 const RUNNING = /^(run|exec|execute|spawn|shell|sh|bash|zsh|cmd|powershell|eval|script|process|terminal|pty|ssh)$/i;
 

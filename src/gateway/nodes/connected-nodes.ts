@@ -22,7 +22,8 @@ export interface ConnectedNodes {
 /** A node that is told this should not come back by itself: the two would take turns forever. */
 const REPLACED = { code: 1008, reason: 'replaced by a newer connection of this node' };
 
-export function createConnectedNodes(): ConnectedNodes {
+/** `onPresence` is called when a node has come or gone; another connection in the place of one is a coming. */
+export function createConnectedNodes(onPresence: (nodeId: string, isConnected: boolean) => void): ConnectedNodes {
   const nodes = new Map<string, ConnectedNode>();
   const watchers = new Map<string, Set<() => void>>();
 
@@ -36,10 +37,12 @@ export function createConnectedNodes(): ConnectedNodes {
       const earlier = nodes.get(nodeId);
       nodes.set(nodeId, node);
       earlier?.link.close(REPLACED);
+      onPresence(nodeId, true);
       tell(nodeId);
       return () => {
         if (nodes.get(nodeId) !== node) return;
         nodes.delete(nodeId);
+        onPresence(nodeId, false);
         tell(nodeId);
       };
     },

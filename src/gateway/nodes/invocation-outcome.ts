@@ -24,7 +24,10 @@ const MAX_MESSAGE = 2_000;
 export function toResult(asked: { node_id: string; command: string }, outcome: Outcome): NodeInvokeResult {
   if (outcome.kind === 'error') {
     const { code, message } = outcome;
-    throw new GatewayError(OF_NODES.get(code) ?? 'UNAVAILABLE', message, { details: { nodeError: { code, message } } });
+    throw new GatewayError(OF_NODES.get(code) ?? 'UNAVAILABLE', message, {
+      details: { nodeError: { code, message } },
+      retryable: false, // it is stored: a repeat hears it again
+    });
   }
   const { payload, payloadJSON } = outcome;
   const sent = { ok: true, nodeId: asked.node_id, command: asked.command, payloadJSON } as const;

@@ -1,13 +1,16 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { NodeInvokeResult, NodeInvokeResultParams } from '../../../protocol/methods/node.ts';
+import type { NodeInvokeRequest, NodeInvokeResult, NodeInvokeResultParams } from '../../../protocol/methods/node.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import { passesSteadily } from '../../steady-time.ts';
 import type { InvocationTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';
+import { createInvocationDeadlines, type InvocationDeadlines } from './invocation-deadlines.ts';
 import { readOutcome, toOutcome, toResult } from './invocation-outcome.ts';
 import { createOutcomeWaits } from './outcome-waits.ts';
 
@@ -31,31 +34,41 @@ export interface Invocation {
  * comes, however late, and whoever asks again gets it.
  */
 export interface Invocations {
-  /** Rejects when the signal aborts, which does not stop the command. */
+  /**
+   * Refused before it is sent where it is not allowed. Rejects when the signal aborts. A caller that only goes away
+   * leaves the command to its end; when the run of a tool call is cancelled, the node is asked to end it.
+   */
   start(invocation: Invocation, signal: AbortSignal): Promise<NodeInvokeResult>;
   /** The result of an earlier one: there already, or waited for until its deadline. */
   resume(invokeId: string, signal: AbortSignal): Promise<NodeInvokeResult>;
   /** What a node answers; false when nobody asked it, or the answer is known. */
   finish(nodeId: string, result: NodeInvokeResultParams): Promise<boolean>;
-  /** Forgets what is a day old, now and every hour. */
+  /** Forgets what is a day old, after each hour in which the clock did not jump. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface InvocationsDeps {
   store: Pick<Store, 'db' | 'commit'>;
   connected: Pick<ConnectedNodes, 'find' | 'watch'>;
+  /** Throws where the command may not be sent as things are now. */
+  checkAllowed(nodeId: string, command: string): void;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
 }
 
-export function createInvocations({ store, connected, clock, ids, log }: InvocationsDeps): Invocations {
+export function createInvocations(deps: InvocationsDeps): Invocations {
+  const { store, connected, clock, ids } = deps;
   const waits = createOutcomeWaits({ connected, clock });
+  const deadlines = createInvocationDeadlines(clock);
   const findRow = (column: 'invoke_id' | 'tool_call', value: string) =>
     store.db.selectFrom('invocations').selectAll().where(column, '=', value).executeTakeFirst();
 
   async function wait(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
-    const end = await waits.wait(row, signal);
+    const end = await waits.wait({ ...row, left_ms: deadlines.leftMs(row) }, signal).catch((error: unknown) => {
+      if (isCalledOff(row, signal)) callOff(row, connected);
+      throw error;
+    });
     if (end.kind === 'answered') return toResult(row, end.outcome);
     throw end.kind === 'lost' ? nodeLost(row) : timedOut(row);
   }
@@ -63,38 +76,33 @@ export function createInvocations({ store, connected, clock, ids, log }: Invocat
   /** Stored as sent already. When the node has gone meanwhile, that is taken back: a repeat may still send it. */
   async function send(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
     const node = connected.find(row.node_id);
-    if (node === undefined) {
+    if (node === undefined || isCalledOff(row, signal)) {
       await store.commit({ statements: [move(row, { from: 'sent', to: { status: 'unsent' } })], durable: true });
-      throw notConnected(row.node_id);
+      throw node === undefined ? notConnected(row.node_id) : signal.reason;
     }
     const outcome = wait(row, signal); // before it is sent: the answer may be quick
-    node.link.send('node.invoke.request', {
-      id: row.invoke_id,
-      nodeId: row.node_id,
-      command: row.command,
-      paramsJSON: row.params_json,
-      timeoutMs: Math.max(0, row.deadline_ms - clock.now()),
-      idempotencyKey: row.invoke_key,
-    });
+    node.link.send('node.invoke.request', toRequest(row, deadlines.leftMs(row)));
     return outcome;
   }
 
   async function resumeRow(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
     if (row.outcome_json !== null) return toResult(row, readOutcome(row.outcome_json));
     if (row.status !== 'unsent') return wait(row, signal);
-    if (connected.find(row.node_id) === undefined) throw notConnected(row.node_id);
+    requireReady(deps, row); // it was when it was stored
     const to = { status: 'sent', deadline_ms: clock.now() + row.timeout_ms } as const;
+    deadlines.begin(row);
     await store.commit({ statements: [move(row, { from: 'unsent', to })], durable: true });
     return send({ ...row, ...to }, signal);
   }
 
   return {
     async start(invocation, signal) {
-      const { nodeId, toolCall, keep } = invocation;
+      const { toolCall, keep } = invocation;
       const known = toolCall === undefined ? undefined : await findRow('tool_call', toolCall);
       if (known) return resumeRow(known, signal);
-      if (connected.find(nodeId) === undefined) throw notConnected(nodeId);
       const row = toRow(invocation, ids.id('inv'), clock.now());
+      requireReady(deps, row);
+      deadlines.begin(row);
       const insert = statementOf(build.insertInto('invocations').values(row));
       await store.commit({ statements: [insert, ...(keep?.(row.invoke_id) ?? [])], durable: true });
       return send(row, signal);
@@ -118,21 +126,48 @@ export function createInvocations({ store, connected, clock, ids, log }: Invocat
       waits.answer(row.invoke_id, outcome);
       return true;
     },
-    run: (signal) => sweep({ store, clock, log }, signal),
+    run: (signal) => sweep({ ...deps, deadlines }, signal),
   };
+}
+
+/** Nobody will ask for its result: the run that it belongs to ends here, not only this daemon or a connection. */
+const isCalledOff = ({ tool_call }: InvocationTable, { aborted, reason }: AbortSignal): boolean =>
+  aborted && tool_call !== null && reason instanceof StopReason && ['cancel', 'timeout'].includes(reason.kind);
+
+/** A node that is away hears nothing, and goes on until the deadline. */
+function callOff({ invoke_id, node_id }: InvocationTable, connected: InvocationsDeps['connected']): void {
+  connected.find(node_id)?.link.send('node.invoke.cancel', { id: invoke_id, nodeId: node_id });
+}
+
+function requireReady({ checkAllowed, connected }: InvocationsDeps, { node_id, command }: InvocationTable): void {
+  checkAllowed(node_id, command);
+  if (connected.find(node_id) === undefined) throw notConnected(node_id);
 }
 
 const SWEEP_MS = 60 * 60 * 1000;
 
-async function sweep({ store, clock, log }: Pick<InvocationsDeps, 'store' | 'clock' | 'log'>, signal: AbortSignal) {
+type SweepDeps = Pick<InvocationsDeps, 'store' | 'clock' | 'log'> & { deadlines: InvocationDeadlines };
+
+async function sweep({ store, clock, log, deadlines }: SweepDeps, signal: AbortSignal) {
   while (!signal.aborted) {
+    const isSteady = await passesSteadily(clock, SWEEP_MS, signal).catch(() => false); // aborted: the loop ends
+    if (!isSteady) continue;
+    deadlines.sweep();
     const old = build.deleteFrom('invocations').where('deadline_ms', '<=', clock.now() - LIMITS.idempotencyMs);
     await store.commit({ statements: [statementOf(old)] }).catch((error: unknown) => {
       log.warn({ err: error }, 'old invocations could not be removed');
     });
-    await clock.sleep(SWEEP_MS, signal).catch(() => undefined); // aborted: the loop ends
   }
 }
+
+const toRequest = (row: InvocationTable, leftMs: number): NodeInvokeRequest => ({
+  id: row.invoke_id,
+  nodeId: row.node_id,
+  command: row.command,
+  paramsJSON: row.params_json,
+  timeoutMs: Math.max(0, leftMs),
+  idempotencyKey: row.invoke_key,
+});
 
 function toRow({ nodeId, command, params, key, toolCall, ...asked }: Invocation, invokeId: string, nowMs: number) {
   const timeoutMs = asked.timeoutMs || LIMITS.nodeInvokeMs;

@@ -82,6 +82,49 @@ test('an unknown node, and one that is away, are told apart', async () => {
   assert.equal((await gateway.refusal('node.invoke', { ...ASKED, nodeId: 'n9' })).code, 'NOT_FOUND');
 });
 
+test('what config.json forbids from now on is refused from now on', async () => {
+  let rules = {};
+  await using gateway = await openNodeGateway({ nodeRules: () => rules });
+  const node = await gateway.join('n1');
+  rules = { n1: { deny: ['lo*'] } };
+  const { code, message } = await gateway.refusal('node.invoke', ASKED);
+  assert.deepEqual([code, message], ['INVALID_REQUEST', 'node command not allowed: look (denied by config.json)']);
+  rules = {};
+  const answer = gateway.call('node.invoke', { ...ASKED, idempotencyKey: 'k2' });
+  const { id } = await requestTo(node);
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 1 });
+  assert.equal((await answer).payload, 1);
+});
+
+test('a blank name is none', async () => {
+  await using gateway = await openNodeGateway();
+  const refused = (message: string) => ({ code: 'INVALID_REQUEST', message });
+  for (const blank of [{ nodeId: ' ' }, { command: '\t' }]) {
+    const refusal = await gateway.refusal('node.invoke', { ...ASKED, ...blank, idempotencyKey: JSON.stringify(blank) });
+    assert.deepEqual(refusal, refused('nodeId and command required'));
+  }
+  assert.deepEqual(await gateway.refusal('node.describe', { nodeId: ' ' }), refused('nodeId required'));
+});
+
+test('how a command failed is not worth the same call again, a node that is away is', async () => {
+  await using gateway = await openNodeGateway();
+  const operator = await gateway.operator();
+  const token = await gateway.pair('n1');
+  const ask = () => operator.request('node.invoke', ASKED);
+  const away = await ask();
+  const node = await gateway.connect({ nodeId: 'n1', token });
+  const answer = ask();
+  const { id } = await requestTo(node);
+  const error = { code: 'BUSY', message: 'later' };
+  await node.call('node.invoke.result', { id, nodeId: 'n1', ok: false, error });
+  const told = [away, await answer, await ask()].map((frame) => [frame.error?.code, frame.error?.retryable]);
+  assert.deepEqual(told, [
+    ['UNAVAILABLE', true],
+    ['BUSY', false],
+    ['BUSY', false],
+  ]);
+});
+
 test('A repeat of `node.invoke` with the same key must run the command once, also after a restart', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');

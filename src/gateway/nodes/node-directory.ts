@@ -2,7 +2,7 @@ import type { NodeDirectory } from '../../agent/tools/node.ts';
 import type { Nodes } from './nodes.ts';
 
 /** The nodes as the agent's tool uses them. */
-export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invoke'>): NodeDirectory => ({
+export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invocations'>): NodeDirectory => ({
   list: () =>
     nodes.list().map(({ nodeId, displayName = nodeId, platform, commands, connected }) => ({
       nodeId,
@@ -13,7 +13,7 @@ export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invoke'>
       pairing: String(nodes.paired.get(nodeId).approvedAtMs),
     })),
   async invoke({ toolCall, ...call }, signal) {
-    const { payload } = await nodes.invoke({ ...call, key: toolCall, toolCall }, signal);
+    const { payload } = await nodes.invocations.start({ ...call, key: toolCall, toolCall }, signal);
     return payload;
   },
 });

@@ -1,13 +1,14 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { GatewayEventPayload } from '../../../protocol/events/gateway.ts';
-import type { NodeInvokeResult, NodeRow, PairedNode } from '../../../protocol/methods/node.ts';
+import type { NodeRow, PairedNode } from '../../../protocol/methods/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../store/store.ts';
 import { type CommandPolicy, createCommandPolicy, type NodesConfig } from './command-policy.ts';
 import { type ConnectedNodes, createConnectedNodes } from './connected-nodes.ts';
-import { createInvocations, type Invocation, type Invocations } from './invocations.ts';
+import { createInvocations, type Invocations } from './invocations.ts';
+import { type LastSeen, openLastSeen } from './last-seen.ts';
 import { createNodeDoor, type NodeDoor } from './node-door.ts';
 import { openPairedNodes, type PairedNodes } from './paired-nodes.ts';
 import { createPairingRequests, type PairingRequests } from './pairing-requests.ts';
@@ -19,11 +20,12 @@ export interface Nodes {
   requests: PairingRequests;
   connected: ConnectedNodes;
   invocations: Invocations;
-  /** Paired nodes, connected ones first, then by name. What a connected one says of itself now wins. */
-  list(): NodeRow[];
+  /**
+   * Paired nodes, connected ones first, then by name. What a connected one says of itself now wins. `extended`: with when
+   * those that are away were here.
+   */
+  list(options?: { extended?: boolean | undefined }): NodeRow[];
   describe(nodeId: string): NodeRow;
-  /** Sends a command after asking whether it may be sent: declared, approved, and not forbidden by config.json. */
-  invoke(invocation: Invocation, signal: AbortSignal): Promise<NodeInvokeResult>;
   /** Tells everyone who may know; set once, by the gateway. */
   onAnnouncement(publish: Publish): void;
   run(signal: AbortSignal): Promise<void>;
@@ -34,16 +36,19 @@ type Publish = <E extends Announced>(event: E, payload: GatewayEventPayload<E>) 
 
 export interface NodesDeps {
   store: Pick<Store, 'db' | 'commit'>;
-  config: NodesConfig;
+  lastAliveMs: number | undefined;
+  /** What config.json says now. */
+  rules(): NodesConfig;
   clock: Clock;
   ids: Pick<Ids, 'id' | 'secret'>;
   log: Log;
 }
 
-export async function openNodes({ config, ...deps }: NodesDeps): Promise<Nodes> {
+export async function openNodes({ rules, ...deps }: NodesDeps): Promise<Nodes> {
   let publish: Publish = () => undefined;
   const paired = await openPairedNodes(deps);
-  const connected = createConnectedNodes();
+  const lastSeen = await openLastSeen(deps);
+  const connected = createConnectedNodes(lastSeen.saw);
   const requests = createPairingRequests({
     ...deps,
     onRequested: (request) => publish('node.pair.requested', request),
@@ -52,8 +57,11 @@ export async function openNodes({ config, ...deps }: NodesDeps): Promise<Nodes> 
       link?.send('node.pair.resolved', resolved);
     },
   });
-  const invocations = createInvocations({ ...deps, connected });
-  const policy = createCommandPolicy(config);
+  const invocations = createInvocations({
+    ...deps,
+    connected,
+    checkAllowed: (nodeId, command) => checkAllowed(paired.get(nodeId), command, createCommandPolicy(rules())),
+  });
   const describe = (node: PairedNode) => toNodeRow(node, connected);
 
   return {
@@ -62,12 +70,11 @@ export async function openNodes({ config, ...deps }: NodesDeps): Promise<Nodes> 
     requests,
     connected,
     invocations,
-    list: () => paired.list().map(describe).sort(byPresenceAndName),
-    describe: (nodeId) => describe(paired.get(nodeId)),
-    async invoke(invocation, signal) {
-      checkAllowed(paired.get(invocation.nodeId), invocation.command, policy);
-      return invocations.start(invocation, signal);
+    list({ extended = false } = {}) {
+      const rows = paired.list().map(describe).sort(byPresenceAndName);
+      return extended ? rows.map((row) => withLastSeen(row, lastSeen)) : rows;
     },
+    describe: (nodeId) => describe(paired.get(nodeId)),
     onAnnouncement(listener) {
       publish = listener;
     },
@@ -77,6 +84,7 @@ export async function openNodes({ config, ...deps }: NodesDeps): Promise<Nodes> 
   };
 }
 
+/** Declared when it was approved, and not forbidden by config.json. */
 function checkAllowed({ nodeId, commands = [] }: PairedNode, command: string, policy: CommandPolicy): void {
   const reason = commands.includes(command) ? policy(nodeId, command) : 'not declared by the node when it was approved';
   if (reason === undefined) return;
@@ -99,6 +107,11 @@ function toNodeRow(node: PairedNode, connected: ConnectedNodes): NodeRow {
     paired: true,
     connected: live !== undefined,
   };
+}
+
+function withLastSeen(row: NodeRow, lastSeen: LastSeen): NodeRow {
+  const lastSeenAtMs = row.connected ? undefined : lastSeen.find(row.nodeId);
+  return lastSeenAtMs === undefined ? row : { ...row, lastSeenAtMs };
 }
 
 function liveAbout({ platform, version, deviceFamily, modelIdentifier }: { [K in About]?: string | undefined }) {

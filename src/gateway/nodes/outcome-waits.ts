@@ -8,13 +8,13 @@ export type WaitEnd = { kind: 'answered'; outcome: Outcome } | { kind: 'deadline
 /** Callers that wait for a node to answer. */
 export interface OutcomeWaits {
   /** Until the answer, the deadline, or ten seconds without the node. Rejects with the signal's reason. */
-  wait(of: { invoke_id: string; node_id: string; deadline_ms: number }, signal: AbortSignal): Promise<WaitEnd>;
+  wait(of: { invoke_id: string; node_id: string; left_ms: number }, signal: AbortSignal): Promise<WaitEnd>;
   answer(invokeId: string, outcome: Outcome): void;
 }
 
 interface OutcomeWaitsDeps {
   connected: Pick<ConnectedNodes, 'find' | 'watch'>;
-  clock: Pick<Clock, 'now' | 'sleep'>;
+  clock: Pick<Clock, 'sleep'>;
 }
 
 export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): OutcomeWaits {
@@ -51,14 +51,14 @@ export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): Outc
   }
 
   return {
-    async wait({ invoke_id, node_id, deadline_ms }, signal) {
+    async wait({ invoke_id, node_id, left_ms }, signal) {
       signal.throwIfAborted();
-      if (deadline_ms <= clock.now()) return { kind: 'deadline' };
+      if (left_ms <= 0) return { kind: 'deadline' };
       const { promise, resolve, reject } = Promise.withResolvers<WaitEnd>();
       const onAbort = () => reject(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
       const over = new AbortController();
-      clock.sleep(deadline_ms - clock.now(), over.signal).then(
+      clock.sleep(left_ms, over.signal).then(
         () => resolve({ kind: 'deadline' }),
         () => undefined, // over before
       );

@@ -78,6 +78,20 @@ test('paired nodes are listed: connected ones first, then by name; live data win
   });
 });
 
+test('a name that a person gave stays when the node is approved again; until then it is what the node calls itself', async () => {
+  await using gateway = await openNodeGateway();
+  const approved = async (displayName?: string) => {
+    const { socket, request } = await gateway.ask('n1', { displayName });
+    const { node } = await gateway.call('node.pair.approve', { requestId: request.requestId });
+    socket.socket.close();
+    await socket.closed;
+    return node.displayName;
+  };
+  assert.deepEqual([await approved(), await approved('box'), await approved('den')], [undefined, 'box', 'den']);
+  await gateway.call('node.rename', { nodeId: 'n1', displayName: 'Attic' });
+  assert.deepEqual([await approved('den'), await approved('box'), await approved()], ['Attic', 'Attic', 'Attic']);
+});
+
 test('Rotating or revoking a node’s token must end its open connections at once', async () => {
   await using gateway = await openNodeGateway();
   const first = await gateway.pair('n1');
@@ -112,6 +126,16 @@ test('what a node tells comes to readers as an event', async () => {
   await node.call('node.event', { event: 'door.opened', payloadJSON: '{"door":1}' });
   const { payload } = await operator.event('node.event');
   assert.deepEqual(payload, { nodeId: 'n1', event: 'door.opened', payload: { door: 1 }, ts: 1_000_000 });
+});
+
+test('what a node tells is for every reader, so it is kept short', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  for (const [payload, code] of [
+    ['x'.repeat(65_534), undefined],
+    ['x'.repeat(65_535), 'PAYLOAD_TOO_LARGE'],
+  ] as const)
+    assert.equal((await node.request('node.event', { event: 'said', payload })).error?.code, code);
 });
 
 test('nodes hear ticks, which tell them that the gateway lives', async () => {

@@ -74,8 +74,13 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       const earlier = entries.get(request.nodeId);
       const nowMs = clock.now();
       const times = { created_ms: earlier?.row.created_ms ?? nowMs, approved_ms: nowMs };
-      const row: NodeTable = { ...toRow(request), ...times, token_hash: digestOf(token), approved_by: by };
-      const { node_id: _, ...change } = row;
+      const row: NodeTable = {
+        ...toRow(request, earlier?.row),
+        ...times,
+        token_hash: digestOf(token),
+        approved_by: by,
+      };
+      const { node_id: _, seen_ms: __, is_connected: ___, ...change } = row;
       const write = build.insertInto('nodes').values(row);
       const unit = write.onConflict((on) => on.column('node_id').doUpdateSet(change));
       await store.commit({ statements: [statementOf(unit)], durable: true });
@@ -119,20 +124,30 @@ function toEntry(row: NodeTable): Entry {
   return { row, principal, end };
 }
 
-type About = Omit<PairedNode, 'nodeId' | 'displayName' | 'commands' | 'createdAtMs' | 'approvedAtMs'>;
+type About = Omit<PairedNode, 'nodeId' | 'displayName' | 'commands' | 'createdAtMs' | 'approvedAtMs'> & {
+  /** What it called itself; left out by earlier versions. */
+  saidName?: string | null;
+};
 
-function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing) {
+function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing, earlier: NodeTable | undefined) {
   const { requestId: _, silent: __, isRepair: ___, ts: ____, ...about } = request;
   return {
     node_id: nodeId,
-    display_name: displayName ?? null,
-    about_json: JSON.stringify(about satisfies About),
+    display_name: earlier !== undefined && isRenamed(earlier) ? earlier.display_name : (displayName ?? null),
+    about_json: JSON.stringify({ ...about, saidName: displayName ?? null } satisfies About),
     commands_json: JSON.stringify([...new Set(commands)].sort()),
+    ...{ seen_ms: null, is_connected: 0 },
   };
 }
 
+/** Its name was given by a person, and stays when it asks again. */
+function isRenamed({ about_json, display_name }: NodeTable): boolean {
+  const { saidName }: About = JSON.parse(about_json);
+  return saidName !== undefined && saidName !== display_name;
+}
+
 function toPairedNode(row: NodeTable): PairedNode {
-  const about: About = JSON.parse(row.about_json);
+  const { saidName: _, ...about }: About = JSON.parse(row.about_json);
   return {
     nodeId: row.node_id,
     ...(row.display_name !== null && { displayName: row.display_name }),

@@ -46,11 +46,12 @@ interface PairingRequestsDeps {
 
 interface Waiting extends WaitingNode {
   claim: string;
+  /** In monotonic milliseconds. */
+  endMs: number;
 }
 
 export function createPairingRequests({ onRequested, onResolved, clock, ids }: PairingRequestsDeps): PairingRequests {
   const waiting = new Map<string, Waiting>();
-  const endOf = ({ request }: WaitingNode) => request.ts + LIMITS.pairingMs;
 
   function resolve({ request, link }: WaitingNode, decision: NodePairResolved['decision']): void {
     const { requestId, nodeId } = request;
@@ -65,7 +66,7 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
   }
 
   function sweep(): void {
-    for (const [requestId, one] of waiting) if (endOf(one) <= clock.now()) end(requestId);
+    for (const [requestId, one] of waiting) if (one.endMs <= clock.monotonic()) end(requestId);
   }
 
   return {
@@ -78,7 +79,7 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
       if (earlier !== undefined) end(earlier.request.requestId);
       if (waiting.size >= LIMITS.pairingRequests) throw tooMany('too many machines ask to be paired');
       const request: NodePairing = { requestId: ids.secret(16), ...asked, ts: clock.now() };
-      waiting.set(request.requestId, { request, link, claim });
+      waiting.set(request.requestId, { request, link, claim, endMs: clock.monotonic() + LIMITS.pairingMs });
       onRequested(request);
       return { request, created: true };
     },
@@ -100,7 +101,11 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
     gone(link) {
       for (const [requestId, one] of waiting) if (one.link === link) end(requestId);
     },
-    run: (signal) => runExpiry({ sweep, ends: () => [...waiting.values()].map(endOf) }, { clock, signal }),
+    run: (signal) =>
+      runExpiry(
+        { sweep, ends: () => [...waiting.values()].map(({ endMs }) => endMs) },
+        { clock, nowMs: () => clock.monotonic(), signal },
+      ),
   };
 }
 

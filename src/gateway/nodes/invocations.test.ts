@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { wholeGateway } from '../testing/whole-gateway.ts';
+import type { ConnectedNode } from './connected-nodes.ts';
+import { createInvocations } from './invocations.ts';
+
+test('what could not be sent is sent by a repeat only if it is still allowed', async () => {
+  await using gateway = await wholeGateway();
+  const sent: unknown[] = [];
+  const here: ConnectedNode = {
+    ...{ nodeId: 'n1', caps: [], address: '', client: { name: 'box', version: '1', platform: 'linux', mode: 'node' } },
+    link: { send: (_, payload) => void sent.push(payload), close: () => undefined },
+  };
+  let isAllowed = true;
+  let found = [here, undefined]; // it goes while the command is stored
+  const invocations = createInvocations({
+    store: gateway.store,
+    connected: { find: () => (found.length > 1 ? found.shift() : found[0]), watch: () => () => undefined },
+    checkAllowed: (_, command) => {
+      if (!isAllowed) throw new GatewayError('INVALID_REQUEST', `not allowed: ${command}`);
+    },
+    clock: gateway.clock,
+    ids: { id: () => 'inv1' },
+    log: recordingLog(),
+  });
+  const { signal } = new AbortController();
+  const asked = { nodeId: 'n1', command: 'look', params: undefined, timeoutMs: 0, key: 'k1' };
+  await assert.rejects(invocations.start(asked, signal), { code: 'UNAVAILABLE', message: 'node not connected (n1)' });
+  found = [here];
+  isAllowed = false;
+  await assert.rejects(invocations.resume('inv1', signal), { message: 'not allowed: look' });
+  assert.deepEqual(sent, []);
+  isAllowed = true;
+  const answer = invocations.resume('inv1', signal);
+  await invocations.finish('n1', { id: 'inv1', nodeId: 'n1', ok: true, payload: 1 });
+  assert.deepEqual([(await answer).payload, sent.length], [1, 1]);
+});
