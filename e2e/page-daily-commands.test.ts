@@ -46,6 +46,31 @@ test('a slash offers the commands; arrows choose, Tab and Enter take, Escape put
   await page.waitForFunction(() => document.activeElement?.id === 'message');
 });
 
+test('a command that is given while the answer to the one before is on its way goes after it', async (t) => {
+  const { context } = await visit(t, daemon);
+  const page = await context.newPage();
+  let hold: (() => void)[] | undefined;
+  await page.routeWebSocket(/\/v1\/ws/, (socket) => {
+    socket.connectToServer().onMessage((message) => {
+      const pass = () => socket.send(message);
+      if (hold && String(message).startsWith('{"type":"res"')) hold.push(pass);
+      else pass();
+    });
+  });
+  await page.goto(daemon.url);
+  await openWorkstream(page, 'slow answers');
+  hold = [];
+  await send(page, '/name quick fingers');
+  await page.getByRole('heading', { name: 'quick fingers', level: 1 }).waitFor();
+  await send(page, '/help');
+  assert.equal(await field(page).inputValue(), '/help');
+  const held = hold;
+  hold = undefined;
+  for (const pass of held) pass();
+  await page.locator('.note', { hasText: '/resume NAME' }).waitFor();
+  assert.equal(await field(page).inputValue(), '');
+});
+
 test('arguments are offered: models for /model, saved conversations for /resume', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'kitchen garden');

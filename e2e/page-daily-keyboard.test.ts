@@ -44,7 +44,7 @@ test('from anywhere: the list of keys, the neighbours, a new workstream, the com
     assert.equal(await page.locator('.rail :focus, .stage :focus').count(), 0);
   }
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('dialog').waitFor({ state: 'detached' });
   await focusIsIn(page, '[role=tab]');
   await page.keyboard.press('Alt+ArrowUp');
   await page.getByRole('heading', { name: 'first', level: 1 }).waitFor();
@@ -183,16 +183,16 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.locator('.saved-row').first().waitFor();
     await assertAccessible(page, 'saved conversations');
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('Alt+w');
     await page.getByRole('dialog').waitFor();
     await assertAccessible(page, 'a new workstream');
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await button(page, 'Keyboard shortcuts').click();
     await assertAccessible(page, 'the list of keys');
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await button(page, 'Log out').click();
     await page.getByRole('heading', { name: 'Log in to Headgate' }).waitFor();
     await assertAccessible(page, 'the login card');

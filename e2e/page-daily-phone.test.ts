@@ -93,6 +93,53 @@ test('the drawer shows the workstreams, keeps the focus, and closes by a choice,
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Workstreams');
 });
 
+test('a view is left by its close button, by Escape wherever the focus is, and by Back, which leaves the page last', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  const shows = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+  const open = async (name: string) => {
+    await openDrawer(page);
+    await button(page, name).tap();
+    await shows(name);
+  };
+  await openWorkstream(page, 'home');
+  for (const view of ['Schedule', 'Nodes']) {
+    await open(view);
+    assert.deepEqual(await tooSmall(page), []);
+    await page.locator('.panel').getByRole('button', { name: 'Back to the conversation' }).tap();
+    await shows('home');
+    await open(view);
+    await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+    await page.keyboard.press('Escape');
+    await shows('home');
+  }
+  await open('Schedule');
+  await button(page, 'Add a job').tap();
+  await page.getByRole('dialog', { name: 'Add a job' }).waitFor();
+  await page.goBack();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await shows('Schedule');
+  await openDrawer(page);
+  await page.goBack();
+  await page.locator('.rail').waitFor({ state: 'hidden' });
+  await shows('Schedule');
+  await page.goBack();
+  await shows('home');
+  await page.goBack();
+  await page.waitForURL('about:blank');
+});
+
+test('the button that copies an output covers none of its lines', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'copies');
+  model.when('print it', callTools({ name: 'bash', arguments: { command: 'seq -s " " 1 60' } }), say('Printed.'));
+  await send(page, 'print it');
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
+  const output = await page.locator('.output').boundingBox();
+  const copy = await page.locator('.output-tools').getByRole('button', { name: 'Copy' }).boundingBox();
+  assert.ok(output && copy && copy.y >= output.y + output.height, 'it stands below them');
+});
+
 test('a question in another workstream is told on the way to the list', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'asks');

@@ -85,7 +85,7 @@ test('the list goes on while it is scrolled, and a search finds one of thousands
     /^Question 7777 1 message · Nov 14, 2023$/,
   );
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('dialog').waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'Question 7777', level: 1 }).waitFor();
   assert.deepEqual(await blocksOf(page), ['You: Question 7777']);
   await page.waitForFunction(() => document.activeElement?.id === 'message');

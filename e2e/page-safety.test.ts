@@ -21,7 +21,9 @@ after(async () => {
 });
 
 test('the policy of the page is in force: a script that somebody got into it does not run, nothing is fetched', async (t) => {
-  const { page } = await visit(t, daemon, { expected: [/violates the .*Content Security Policy/] });
+  // The image's request is told of, and ends at the policy.
+  const expected = [/violates the .*Content Security Policy/, /^request: http:\/\/127\.0\.0\.1:9\/pixel$/];
+  const { page } = await visit(t, daemon, { expected });
   await page.locator('.link-open').waitFor();
   await page.evaluate(() => {
     window.violations = [];
@@ -31,7 +33,7 @@ test('the policy of the page is in force: a script that somebody got into it doe
     const handler = document.createElement('div');
     handler.setAttribute('onclick', 'window.injected = true');
     const image = new Image();
-    image.src = '/health';
+    image.src = 'http://127.0.0.1:9/pixel';
     const frame = document.createElement('iframe');
     frame.src = '/';
     document.body.append(script, handler, image, frame);

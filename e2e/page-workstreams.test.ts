@@ -70,7 +70,7 @@ test('a closed conversation is saved and comes back as it was', async (t) => {
     .getByRole('dialog')
     .getByRole('button', { name: /^kept think about lunch · 2 messages/ })
     .click();
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('dialog').waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'kept', level: 1 }).waitFor();
   await page.locator('.answer').waitFor();
   assert.deepEqual(await blocksOf(page), before);

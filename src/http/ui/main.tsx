@@ -1,7 +1,9 @@
 import { render } from 'preact';
+import { createHttpClient } from '../../../protocol/client/http-client.ts';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import { createGatewayClient } from '../../../protocol/client/ws-client.ts';
 import { App } from './state/app.ts';
+import { createFiles } from './state/files.ts';
 import { createLogin } from './state/login.ts';
 import { ThemeChoice } from './state/theme.ts';
 import { Page } from './views/page.tsx';
@@ -16,6 +18,7 @@ const theme = new ThemeChoice({
 
 const app = new App({
   login: createLogin((...request) => window.fetch(...request)),
+  files: createFiles(createHttpClient({ baseUrl: location.origin })),
   openClient: (options) =>
     createGatewayClient({
       ...options,
@@ -29,6 +32,7 @@ const app = new App({
   newKey: () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
   now: () => performance.timeOrigin + systemTimers.now(),
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   fragment: {
     read: () => location.hash.slice(1),
     clear: () => history.replaceState(null, '', location.pathname + location.search),

@@ -74,6 +74,48 @@ test('a refused message stays in the composer beside the reason', async () => {
   assert.deepEqual([tab.draft.value, tab.problem.value], ['hello', 'the disk is full']);
 });
 
+test('what is sent while the one before is on its way goes after it, unless somebody wrote on', async () => {
+  const { actions, tab, calls, answer } = open();
+  let taken = Promise.withResolvers<void>();
+  answer('workstream.command', async () => {
+    await taken.promise;
+    return { status: 'ok', wsId: 'w' };
+  });
+  const given = () => calls.map(([, params]) => params);
+  const command = (text: string) => ({ wsId: 'w', command: text });
+  tab.draft.value = '/name a';
+  const first = actions.submit(tab);
+  tab.draft.value = '/help';
+  await actions.submit(tab);
+  assert.deepEqual([given(), tab.draft.value], [[command('/name a')], '/help']);
+  taken.resolve();
+  await first;
+  assert.deepEqual([given(), tab.draft.value], [[command('/name a'), command('/help')], '']);
+
+  taken = Promise.withResolvers();
+  tab.draft.value = '/name b';
+  const third = actions.submit(tab);
+  tab.draft.value = '/he';
+  await actions.submit(tab);
+  tab.draft.value = '/hello';
+  taken.resolve();
+  await third;
+  assert.deepEqual([given().at(-1), tab.draft.value], [command('/name b'), '/hello']);
+});
+
+test('what is sent after one that is refused stays in the composer', async () => {
+  const { actions, tab, calls, answer } = open();
+  const refused = Promise.withResolvers<never>();
+  answer('workstream.command', () => refused.promise);
+  tab.draft.value = '/name a';
+  const first = actions.submit(tab);
+  tab.draft.value = '/help';
+  await actions.submit(tab);
+  refused.reject(new RequestError('UNAVAILABLE', 'the disk is full'));
+  await first;
+  assert.deepEqual([calls.length, tab.draft.value, tab.problem.value], [1, '/help', 'the disk is full']);
+});
+
 test('a busy workstream keeps the message', async () => {
   const { actions, tab, answer } = open();
   answer('workstream.send', () => ({ status: 'busy' }));

@@ -1,21 +1,14 @@
 import { ConnectionLostError } from '../../../../protocol/client/request-error.ts';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
-import { isCommand } from './commands.ts';
 import { prependPage } from './conversation.ts';
+import { createSubmit, type SubmitPort } from './submit.ts';
 import type { Tab } from './tab.ts';
-import type { Workstreams } from './workstreams.ts';
-
-interface Port {
-  client: Pick<GatewayClient, 'call'>;
-  workstreams: Pick<Workstreams, 'show'>;
-  newKey(): string;
-}
 
 const PAGE_MESSAGES = 100;
 
 /** What a person can do in a conversation. A failure ends as the tab's `problem`, never as an exception. */
-export function createActions({ client, workstreams, newKey }: Port) {
+export function createActions(port: SubmitPort) {
+  const { client } = port;
   const attempt = async (tab: Tab, run: () => Promise<unknown>): Promise<boolean> => {
     tab.problem.value = undefined;
     try {
@@ -28,19 +21,7 @@ export function createActions({ client, workstreams, newKey }: Port) {
   };
 
   return {
-    /** Sends the draft. It stays in the composer when the daemon did not take it. */
-    async submit(tab: Tab): Promise<void> {
-      const text = tab.draft.peek().trim();
-      if (text === '' || tab.sending.peek() !== undefined) return;
-      tab.draft.value = '';
-      tab.sending.value = text;
-      const idempotencyKey = newKey();
-      const taken = await attempt(tab, () =>
-        isCommand(text) ? command(tab, text) : send(tab, { message: text, idempotencyKey }),
-      );
-      tab.sending.value = undefined;
-      if (!taken && tab.draft.peek() === '') tab.draft.value = text;
-    },
+    submit: createSubmit(port, attempt),
 
     cancel: (tab: Tab, force: boolean) =>
       attempt(tab, () => client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) })),
@@ -70,16 +51,6 @@ export function createActions({ client, workstreams, newKey }: Port) {
         if (shown?.firstSeq === before) tab.conversation.value = prependPage(shown, page);
       }),
   };
-
-  async function send(tab: Tab, { message, idempotencyKey }: { message: string; idempotencyKey: string }) {
-    const { status } = await client.call('workstream.send', { wsId: tab.wsId, message, idempotencyKey });
-    if (status === 'busy') throw new Error('This workstream is still working. Send again when it is done, or stop it.');
-  }
-
-  async function command(tab: Tab, text: string) {
-    const { wsId } = await client.call('workstream.command', { wsId: tab.wsId, command: text });
-    if (wsId !== tab.wsId) await workstreams.show(wsId);
-  }
 }
 
 export type Actions = ReturnType<typeof createActions>;

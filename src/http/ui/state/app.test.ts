@@ -29,6 +29,7 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
   fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
   fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
   const app = new App({
+    files: { upload: () => assert.fail('no upload'), remove: async () => undefined },
     login: {
       async status() {
         const answer = { ...browser };
@@ -57,6 +58,7 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
     theme: new ThemeChoice({ memory: { getItem: () => null, setItem: () => undefined }, apply: () => undefined }),
     newKey: () => 'key',
     now: () => 0,
+    timeZone: 'UTC',
     fragment: {
       read: () => browser.fragment,
       clear: () => {
@@ -129,7 +131,10 @@ test('an opened connection brings the workstreams and the health', async () => {
   await app.start();
   status({ kind: 'open', hello });
   await settled();
-  assert.deepEqual([calls.map(([method]) => method), app.health.value?.version], [['health', 'workstream.list'], '1']);
+  assert.deepEqual(
+    [calls.map(([method]) => method), app.health.value?.version],
+    [['health', 'workstream.list', 'node.pair.list'], '1'],
+  );
 });
 
 test('a lost connection of a browser whose login has ended leads to the login card', async () => {

@@ -4,8 +4,12 @@ import type { ConnectionStatus, GatewayClient, GatewayClientOptions } from '../.
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
 import { type Actions, createActions } from './actions.ts';
 import { toBanners } from './banners.ts';
+import { type ChipActions, createChips } from './chips.ts';
+import { CronJobs } from './cron-jobs.ts';
 import { Drafts } from './drafts.ts';
+import type { Files } from './files.ts';
 import { type AuthStatus, type Credential, findLoginCode, type Login } from './login.ts';
+import { Nodes } from './nodes.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
 import { Workstreams } from './workstreams.ts';
@@ -13,6 +17,7 @@ import { Workstreams } from './workstreams.ts';
 /** What the page needs of the browser; tests give their own. */
 export interface Browser {
   login: Login;
+  files: Files;
   openClient(options: Pick<GatewayClientOptions, 'onStatus' | 'onGap'>): GatewayClient;
   schedule(run: () => void): void;
   isVisible(): boolean;
@@ -22,6 +27,8 @@ export interface Browser {
   newKey(): string;
   /** Milliseconds since 1970. */
   now(): number;
+  /** IANA name of where the browser's clocks stand. */
+  timeZone: string;
   /** The part of the address after `#`, and its removal. */
   fragment: { read(): string; clear(): void };
 }
@@ -31,6 +38,9 @@ export interface Desk {
   client: GatewayClient;
   workstreams: Workstreams;
   actions: Actions;
+  jobs: CronJobs;
+  nodes: Nodes;
+  chips: ChipActions;
 }
 
 export type Phase =
@@ -44,6 +54,7 @@ export class App {
   readonly #drafts: Drafts;
   readonly theme: ThemeChoice;
   readonly now: () => number;
+  readonly timeZone: string;
   #entries = 0;
   /** The version that the page came from, as the first hello said. */
   #ownVersion: string | undefined;
@@ -65,14 +76,19 @@ export class App {
       autoApprove: this.#front()?.conversation.value?.autoApprove ?? false,
     }),
   );
-  /** How many workstreams wait for a person. */
-  readonly waiting = computed(() => this.#tabs().filter((tab) => tabState(tab) === 'attention').length);
+  /** How many workstreams, and machines that ask to be paired, wait for a person. */
+  readonly waiting = computed(() => {
+    if (this.phase.value.kind !== 'desk') return 0;
+    const { workstreams, nodes } = this.phase.value.desk;
+    return workstreams.tabs.value.filter((tab) => tabState(tab) === 'attention').length + nodes.waiting.value;
+  });
 
   constructor(browser: Browser) {
     this.#browser = browser;
     this.#drafts = new Drafts(browser.memory);
     this.theme = browser.theme;
     this.now = browser.now;
+    this.timeZone = browser.timeZone;
   }
 
   /** At load, and again when the address gets a new login link. */
@@ -104,8 +120,7 @@ export class App {
   onVisible(): void {
     if (!this.#browser.isVisible()) return;
     const workstreams = this.#desk()?.workstreams;
-    const front = workstreams?.front.peek();
-    if (front) workstreams?.select(front.wsId);
+    workstreams?.markRead();
     this.#desk()?.client.retryNow();
     if (this.connection.peek().kind === 'open') workstreams?.refreshLater();
   }
@@ -122,13 +137,20 @@ export class App {
   }
 
   #openDesk(): void {
-    const { schedule, isVisible, memory, newKey, openClient } = this.#browser;
+    const { schedule, isVisible, memory, newKey, openClient, files } = this.#browser;
     const client = openClient({
       onStatus: (status) => this.#onStatus(status),
-      onGap: () => this.#readHealth(),
+      onGap: () => {
+        this.#readHealth();
+        this.#desk()?.jobs.refreshLater();
+        this.#desk()?.nodes.refreshLater();
+      },
     });
     const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
-    const desk: Desk = { client, workstreams, actions: createActions({ client, workstreams, newKey }) };
+    const jobs = new CronJobs({ client, newKey });
+    const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
+    const actions = createActions({ client, workstreams, newKey });
+    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips: createChips({ files, newKey }) };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;
@@ -157,6 +179,8 @@ export class App {
     this.isOutdated.value = version !== this.#ownVersion;
     this.#readHealth();
     this.#desk()?.workstreams.refreshLater();
+    this.#desk()?.jobs.refreshLater();
+    this.#desk()?.nodes.refreshLater();
   }
 
   /** A browser is not told why an upgrade was refused; the login may have ended. */
@@ -188,7 +212,6 @@ export class App {
     return phase.kind === 'desk' ? phase.desk : undefined;
   }
 
-  readonly #tabs = () => (this.phase.value.kind === 'desk' ? this.phase.value.desk.workstreams.tabs.value : []);
   readonly #front = () =>
     this.phase.value.kind === 'desk' ? this.phase.value.desk.workstreams.front.value : undefined;
 }

@@ -1,4 +1,4 @@
-import type { ApprovalItem, RunSource } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem, Attachment, RunSource } from '../../../../protocol/stream-events.ts';
 
 /** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
 export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
@@ -8,6 +8,8 @@ export interface UserBlock {
   key: string;
   text: string;
   source: RunSource;
+  /** Absent when it has none. */
+  attachments?: readonly Attachment[] | undefined;
 }
 
 export interface AnswerBlock {

@@ -7,7 +7,7 @@ import type {
   StreamEventOf,
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
-import { type AnswerBlock, type Block, isStreaming, replaceLast } from './blocks.ts';
+import { type AnswerBlock, type Block, isStreaming, replaceLast, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
 
@@ -65,7 +65,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
   const { blocks } = now;
   switch (event.type) {
     case 'user_turn':
-      return { ...now, blocks: [...blocks, { kind: 'user', key, text: event.message, source: event.source }] };
+      return { ...now, blocks: [...blocks, toQuestionBlock(event, key)] };
     case 'thinking_start':
       return { ...now, waiting: true };
     case 'thinking_stop':
@@ -115,6 +115,11 @@ export function prependPage(
 
 /** Whether something runs, or waits for a person, that Stop would stop. */
 export const isBusy = (state: WorkstreamState): boolean => state !== 'idle' && state !== 'error';
+
+const toQuestionBlock = ({ message, source, attachments }: StreamEventOf<'user_turn'>, key: string): UserBlock => ({
+  ...{ kind: 'user', key, text: message, source },
+  ...(attachments && { attachments }),
+});
 
 function addDelta(
   blocks: readonly Block[],

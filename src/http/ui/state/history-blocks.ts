@@ -17,7 +17,10 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
     tellBefore(message.seq);
     switch (message.role) {
       case 'user':
-        blocks = blocks.concat({ kind: 'user', key, text: message.content ?? '', source: 'person' });
+        blocks = blocks.concat({
+          ...{ kind: 'user', key, text: message.content ?? '', source: 'person' },
+          ...(message.attachments && { attachments: message.attachments }),
+        });
         break;
       case 'assistant':
         blocks = blocks.concat(toAnswer(message, key));

@@ -3,6 +3,8 @@ export type ShortcutId =
   | 'composer'
   | 'new'
   | 'saved'
+  | 'schedule'
+  | 'nodes'
   | 'previous'
   | 'next'
   | 'rename'
@@ -25,6 +27,8 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   next: { code: 'ArrowDown', modifier: 'alt', does: 'Next workstream' },
   new: { code: 'KeyW', modifier: 'alt', does: 'New workstream' },
   saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
+  schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
+  nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
   question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the question that waits' },
   approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the focused question' },

@@ -3,6 +3,7 @@ import type { Subscription } from '../../../../protocol/client/subscriptions.ts'
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { WorkstreamRow } from '../../../../protocol/methods/workstream.ts';
 import type { StreamEvent, WorkstreamState } from '../../../../protocol/stream-events.ts';
+import type { Chip } from './chips.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation.ts';
 import type { Drafts } from './drafts.ts';
 
@@ -15,6 +16,8 @@ export interface Tab {
   /** Something was said while another tab was in front. */
   readonly unread: Signal<boolean>;
   readonly draft: Signal<string>;
+  /** Files that go with the draft. */
+  readonly chips: Signal<readonly Chip[]>;
   /** A message on its way to the daemon. */
   readonly sending: Signal<string | undefined>;
   /** Why the last thing a person asked for here did not happen. */
@@ -73,6 +76,7 @@ export function openTab(
     conversation,
     unread,
     draft,
+    chips: signal([]),
     sending,
     problem: signal(undefined),
     close() {

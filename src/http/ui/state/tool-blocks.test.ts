@@ -47,6 +47,15 @@ test('a denied batch shows its calls as denied, and a result cannot make them do
   assert.deepEqual(lines(after), ['approval q denied', 'tool 1 denied: Denied by user: not now']);
 });
 
+test('a call that a job’s policy refused is shown as denied', () => {
+  const output = 'Not run: nobody is there to approve it, and the job’s policy is deny.';
+  const after = fold([
+    { type: 'tool_info', items: [item('1')] },
+    { type: 'tool_result', call_id: '1', name: 'bash', output, is_error: true },
+  ]);
+  assert.deepEqual(lines(after), [`tool 1 denied: ${output}`]);
+});
+
 test('a question in the snapshot and the same question in the log are one', () => {
   const pending = {
     approvalId: 'q',

@@ -1,3 +1,4 @@
+import { isDenial } from '../../../../protocol/denials.ts';
 import type { ApprovalItem, StreamEventOf } from '../../../../protocol/stream-events.ts';
 import { parseAnsi, toSgr } from './ansi.ts';
 import {
@@ -116,7 +117,7 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
 /** How a stored or just finished call ended, by the words the gateway uses for what is no fault of the tool. */
 export function phaseOf(output: string, isError: boolean): ToolPhase {
   if (!isError) return /^(Denied by user|Blocked)/.test(output) ? 'denied' : 'done';
-  if (/^(Denied by user|Blocked|Approval timed out)/.test(output)) return 'denied';
+  if (isDenial(output)) return 'denied';
   if (/^Outcome unknown|its outcome is unknown$/.test(output)) return 'unknown';
   return isWithdrawn(output) || isCutShort(output) ? 'stopped' : 'failed';
 }

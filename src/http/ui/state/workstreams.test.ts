@@ -153,3 +153,36 @@ test('a workstream that is made comes to the front', async () => {
   await workstreams.create({ name: 'x' });
   assert.deepEqual([workstreams.front.value?.wsId, calls[1]], ['new', ['workstream.create', { name: 'x' }]]);
 });
+
+test('the schedule lies over the conversation until one is chosen; what is said meanwhile is unread', async () => {
+  const { workstreams, list, deliver } = open();
+  await list('a');
+  const [tab] = workstreams.tabs.value;
+  deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  workstreams.shown.value = 'schedule';
+  deliver('a').onEvent({ type: 'content', text: 'news' }, 'e:1');
+  workstreams.markRead();
+  await list('a');
+  assert.deepEqual([workstreams.shown.value, tab?.unread.value], ['schedule', true]);
+  workstreams.select('a');
+  assert.deepEqual([workstreams.shown.value, tab?.unread.value], ['conversation', false]);
+});
+
+test('the conversation of a session comes to the front, opened if it was closed', async () => {
+  const { workstreams, list, setListed, answer, calls } = open();
+  await list('a', 'b');
+  const [, tab] = workstreams.tabs.value;
+  if (tab) tab.row.value = { ...row('b'), sessionKey: 'cron:j1' };
+  workstreams.shown.value = 'schedule';
+  await workstreams.showSession('cron:j1');
+  assert.deepEqual([workstreams.front.value?.wsId, workstreams.shown.value], ['b', 'conversation']);
+  answer('chat.history', ({ sessionKey }: { sessionKey: string }) =>
+    sessionKey === 'cron:gone' ? { sessionKey, messages: [] } : { sessionKey, sessionId: 'c', messages: [] },
+  );
+  answer('workstream.create', () => ({ wsId: 'c', name: 'x', resumed: true, messageCount: 1 }));
+  setListed('a', 'b', 'c');
+  await workstreams.showSession('cron:j2');
+  assert.equal(workstreams.front.value?.wsId, 'c');
+  assert.deepEqual(calls.find(([method]) => method === 'workstream.create')?.[1], { resumeWs: 'c' });
+  await assert.rejects(workstreams.showSession('cron:gone'), /gone/);
+});

@@ -22,6 +22,8 @@ export class Workstreams {
   readonly #port: Port;
   readonly #front = signal<string | undefined>(undefined);
   readonly tabs = signal<readonly Tab[]>([]);
+  /** What the stage shows: the workstream in front, or something else instead. */
+  readonly shown = signal<'conversation' | 'schedule' | 'nodes'>('conversation');
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
 
   constructor(port: Port) {
@@ -46,7 +48,7 @@ export class Workstreams {
     const loaded = new Set(workstreams.map(({ wsId }) => wsId));
     for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
     this.tabs.value = tabs;
-    if (!this.front.peek() && tabs[0]) this.select(tabs[0].wsId);
+    if (!this.front.peek() && tabs[0]) this.#bring(tabs[0].wsId);
   }
 
   refreshLater(): void {
@@ -55,10 +57,14 @@ export class Workstreams {
   }
 
   select(wsId: string): void {
-    this.#front.value = wsId;
-    this.#port.memory.setItem(MEMORY_KEY, wsId);
+    this.shown.value = 'conversation';
+    this.#bring(wsId);
+  }
+
+  /** Somebody looks at the page: what is in front has been read. */
+  markRead(): void {
     const tab = this.front.peek();
-    if (tab) tab.unread.value = false;
+    if (tab && this.shown.peek() === 'conversation') tab.unread.value = false;
   }
 
   /** The neighbour in the list comes to the front; after the last one the first. */
@@ -80,6 +86,15 @@ export class Workstreams {
     await this.refresh();
   }
 
+  /** Brings the conversation of a session to the front, opened if it was closed. */
+  async showSession(sessionKey: string): Promise<void> {
+    const open = this.tabs.peek().find((tab) => tab.row.peek().sessionKey === sessionKey);
+    if (open) return this.show(open.wsId);
+    const { sessionId } = await this.#port.client.call('chat.history', { sessionKey, limit: 1 });
+    if (sessionId === undefined) throw new Error('This conversation is gone.');
+    await this.create({ resumeWs: sessionId });
+  }
+
   async close(tab: Tab): Promise<void> {
     await this.#port.client.call('workstream.close', { wsId: tab.wsId });
     await this.refresh();
@@ -87,6 +102,12 @@ export class Workstreams {
 
   dispose(): void {
     for (const tab of this.tabs.peek()) tab.close();
+  }
+
+  #bring(wsId: string): void {
+    this.#front.value = wsId;
+    this.#port.memory.setItem(MEMORY_KEY, wsId);
+    this.markRead();
   }
 
   #isOpen(wsId: string): boolean {
@@ -103,7 +124,7 @@ export class Workstreams {
       client,
       schedule,
       drafts,
-      isInFront: (wsId) => isVisible() && this.#front.peek() === wsId,
+      isInFront: (wsId) => isVisible() && this.shown.peek() === 'conversation' && this.#front.peek() === wsId,
       onRetitled: () => this.refreshLater(),
       onGone: () => this.refreshLater(),
     });

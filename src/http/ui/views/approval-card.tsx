@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { isTimeOut } from '../../../../protocol/denials.ts';
 import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
 import type { App, Desk } from '../state/app.ts';
 import type { ApprovalBlock, Decision } from '../state/blocks.ts';
@@ -101,7 +102,8 @@ function toWord(question: ApprovalBlock['question'], decision: Decision): string
     case 'withdrawn':
       return 'Not decided';
     case 'denied':
-      return question === 'outcome' ? 'Skipped' : 'Denied';
+      if (question === 'outcome') return 'Skipped';
+      return isTimeOut(decision.feedback) ? 'Not run' : 'Denied';
     case 'approved':
       if (question === 'outcome') return 'Run again';
       return decision.always ? 'Approved, and from now on always' : 'Approved';

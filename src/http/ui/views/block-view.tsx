@@ -3,6 +3,7 @@ import type { App, Desk } from '../state/app.ts';
 import type { AnswerBlock, Block, NoteBlock, UserBlock } from '../state/blocks.ts';
 import type { Tab } from '../state/tab.ts';
 import { ApprovalCard, ApprovalOutcome } from './approval-card.tsx';
+import { Attachments } from './attachments.tsx';
 import { Icon } from './icons.tsx';
 import { Markdown } from './markdown.tsx';
 import { ToolCard } from './tool-card.tsx';
@@ -20,7 +21,7 @@ export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) 
   return useMemo(() => {
     switch (block.kind) {
       case 'user':
-        return <Question block={block} />;
+        return <Question block={block} wsId={tab.wsId} />;
       case 'answer':
         return <Answer block={block} />;
       case 'tool':
@@ -43,10 +44,11 @@ export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) 
   }, [block, isPending, app, desk, tab]);
 }
 
-const Question = ({ block }: { block: UserBlock }) => (
+const Question = ({ block, wsId }: { block: UserBlock; wsId: string }) => (
   <div class="block user">
     <span class="hidden-text">You:</span>
     {block.source !== 'person' && <span class="source">{block.source === 'cron' ? 'schedule' : 'program'}</span>}
+    {block.attachments && <Attachments wsId={wsId} files={block.attachments} />}
     {block.text}
   </div>
 );

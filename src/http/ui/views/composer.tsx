@@ -1,8 +1,10 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
+import { isUploading } from '../state/chips.ts';
 import { isCommand, type Suggestion } from '../state/commands.ts';
 import { type Conversation, isBusy } from '../state/conversation.ts';
 import type { Tab } from '../state/tab.ts';
+import { AttachButton, Chips, takesFiles } from './chips.tsx';
 import { Icon } from './icons.tsx';
 import { StopButton } from './stop-button.tsx';
 import { TokenStatus } from './token-status.tsx';
@@ -22,7 +24,9 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const { offered, active } = suggestions;
   const draft = tab.draft.value;
   const busy = isBusy(conversation.state);
-  const mayGo = draft.trim() !== '' && (!busy || isCommand(draft)) && tab.sending.value === undefined;
+  const chips = tab.chips.value;
+  const isSomething = draft.trim() !== '' || chips.length > 0;
+  const mayGo = isSomething && !isUploading(chips) && (!busy || isCommand(draft));
   useLayoutEffect(() => fitHeight(field.current), [draft]);
   useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
   const submit = () => {
@@ -42,11 +46,13 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
       <CommandList offered={offered} active={active} onTake={suggestions.take} />
       <form
         class="composer-box"
+        {...takesFiles({ desk, tab })}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
       >
+        <Chips desk={desk} tab={tab} />
         <textarea
           ref={field}
           id="message"
@@ -65,6 +71,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
           onKeyDown={onKeyDown}
         />
         <div class="composer-row">
+          <AttachButton desk={desk} tab={tab} />
           <TokenStatus status={conversation.status} />
           <span class="composer-hint" id="composer-hint">
             {toHint({ app, tab, conversation })}

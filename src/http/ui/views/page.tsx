@@ -1,17 +1,20 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
 import { Banners } from './banners.tsx';
 import { ConversationView } from './conversation-view.tsx';
+import { CronView } from './cron-view.tsx';
 import { LoginCard } from './login-card.tsx';
 import { NewWorkstreamDialog } from './new-workstream-dialog.tsx';
+import { NodesView } from './nodes-view.tsx';
 import type { Overlay } from './overlay.ts';
 import { Rail } from './rail.tsx';
 import { SavedDialog } from './saved-dialog.tsx';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
+import { useWayBack } from './use-way-back.ts';
 
 /** Everything on the screen. */
 export function Page({ app }: { app: App }) {
@@ -31,6 +34,7 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
   const overlay: Overlay = useSignal(undefined);
   const isRenaming = useSignal(false);
   useShortcuts({ app, desk, overlay, isRenaming });
+  useWayBack({ desk, overlay });
   const front = desk.workstreams.front.value;
   useEffect(() => {
     isRenaming.value = false; // it was about the one before
@@ -42,15 +46,27 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
       <main class="stage" inert={overlay.value === 'drawer'}>
         <TopBar desk={desk} overlay={overlay} />
         <Banners app={app} desk={desk} />
-        {front ? (
-          <ConversationView key={front.wsId} app={app} desk={desk} tab={front} isRenaming={isRenaming} />
-        ) : (
-          <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>
-        )}
+        <Stage app={app} desk={desk} overlay={overlay} isRenaming={isRenaming} />
       </main>
       <Dialogs app={app} desk={desk} overlay={overlay} />
     </div>
   );
+}
+
+interface StageProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+  isRenaming: Signal<boolean>;
+}
+
+function Stage({ app, desk, overlay, isRenaming }: StageProps) {
+  const { front, shown } = desk.workstreams;
+  if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
+  if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
+  if (front.value)
+    return <ConversationView key={front.value.wsId} app={app} desk={desk} tab={front.value} isRenaming={isRenaming} />;
+  return <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>;
 }
 
 function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overlay }) {
@@ -65,6 +81,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'shortcuts':
       return <ShortcutsDialog onClose={close} />;
     case 'drawer':
+    case 'job': // the schedule shows it itself: it knows which
     case undefined:
       return null;
   }
@@ -75,8 +92,12 @@ function useTitle(app: App): void {
   const phase = app.phase.value;
   const front = phase.kind === 'desk' ? phase.desk.workstreams.front.value : undefined;
   const mark = app.waiting.value > 0 ? '(!) ' : '';
-  const title = `${mark}${front ? `${tabName(front)} · ` : ''}Headgate`;
+  const shown = phase.kind === 'desk' ? phase.desk.workstreams.shown.value : 'conversation';
+  const name = shown === 'conversation' ? front && tabName(front) : PANELS[shown];
+  const title = `${mark}${name === undefined ? '' : `${name} · `}Headgate`;
   useEffect(() => {
     document.title = title;
   }, [title]);
 }
+
+const PANELS = { schedule: 'Schedule', nodes: 'Nodes' };

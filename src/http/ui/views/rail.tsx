@@ -24,6 +24,12 @@ export function Rail({ app, desk, overlay }: RailProps) {
   const closeDrawer = () => {
     if (overlay.peek() === 'drawer') overlay.value = undefined;
   };
+  const { shown } = desk.workstreams;
+  const showPanel = (panel: 'schedule' | 'nodes') => () => {
+    closeDrawer();
+    shown.value = panel;
+  };
+  const asking = desk.nodes.waiting.value;
   return (
     <>
       <nav class="rail" id="rail" aria-label="Workstreams" ref={element}>
@@ -61,6 +67,26 @@ export function Rail({ app, desk, overlay }: RailProps) {
           <button type="button" class="quiet" onClick={show('saved')}>
             <Icon name="archive" />
             <span>Saved conversations</span>
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-current={shown.value === 'schedule' ? 'page' : undefined}
+            onClick={showPanel('schedule')}
+          >
+            <Icon name="clock" />
+            <span>Schedule</span>
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-current={shown.value === 'nodes' ? 'page' : undefined}
+            title={asking === 0 ? undefined : 'Somebody has to decide who may be paired'}
+            onClick={showPanel('nodes')}
+          >
+            <Icon name="node" />
+            <span>Nodes</span>
+            {asking > 0 && <span class="badge">{asking === 1 ? 'asks' : `${asking} ask`}</span>}
           </button>
         </div>
         <RailFoot app={app} onShortcuts={show('shortcuts')} />

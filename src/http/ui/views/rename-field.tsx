@@ -3,13 +3,15 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface RenameFieldProps {
   name: string;
+  /** What an empty name means. */
+  placeholder?: string;
   /** Why not, or undefined when it was done. */
   save(name: string): Promise<string | undefined>;
   onDone(): void;
 }
 
 /** The name of something while somebody changes it. Enter and leaving keep it, Escape does not; a refusal is said here. */
-export function RenameField({ name, save, onDone }: RenameFieldProps) {
+export function RenameField({ name, placeholder = NONE, save, onDone }: RenameFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const problemId = useId();
@@ -34,7 +36,7 @@ export function RenameField({ name, save, onDone }: RenameFieldProps) {
         aria-label="New name"
         aria-invalid={problem.value !== undefined}
         aria-describedby={problemId}
-        placeholder="none: called by its first message"
+        placeholder={placeholder}
         maxLength={128}
         autocomplete="off"
         defaultValue={name}
@@ -53,3 +55,5 @@ export function RenameField({ name, save, onDone }: RenameFieldProps) {
     </span>
   );
 }
+
+const NONE = 'none: called by its first message';

@@ -5,9 +5,9 @@ import type { App, Desk } from '../state/app.ts';
 import { toMoment } from '../state/moment.ts';
 import { SavedList, type SavedRow, savedName } from '../state/saved-list.ts';
 import { walk } from './arrow-keys.ts';
-import { DeleteQuestion } from './delete-question.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { LossQuestion } from './loss-question.tsx';
 import { RenameField } from './rename-field.tsx';
 
 /** How long somebody pauses before what they typed is searched for. */
@@ -113,7 +113,12 @@ function SavedItem({ row, list, nowMs, mayDelete, onOpen }: SavedItemProps) {
   if (mode.value === 'deleting')
     return (
       <li class="saved-row" ref={item}>
-        <DeleteQuestion name={name} remove={remove} onKeep={show('shown')} />
+        <LossQuestion
+          name={name}
+          loss="with everything said in it? It cannot be brought back."
+          remove={remove}
+          onKeep={show('shown')}
+        />
       </li>
     );
   return (

@@ -24,7 +24,8 @@ interface TabButtonProps {
 /** One workstream in the list: its state, its name (double click or F2 renames), its close button (or Delete). */
 export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
   const renaming = useSignal(false);
-  const isFront = desk.workstreams.front.value === tab;
+  const isNext = desk.workstreams.front.value === tab;
+  const isFront = isNext && desk.workstreams.shown.value === 'conversation';
   const state = tabState(tab);
   const name = tabName(tab);
   const rename = () => {
@@ -51,7 +52,7 @@ export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
         id={`tab-${tab.wsId}`}
         aria-selected={isFront}
         aria-controls="conversation"
-        tabIndex={isFront ? 0 : -1}
+        tabIndex={isNext ? 0 : -1}
         title={`${name}: ${STATE_WORDS[state]}. Double click to rename.`}
         onClick={() => {
           desk.workstreams.select(tab.wsId);
@@ -77,7 +78,7 @@ export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
         <button
           type="button"
           class="quiet icon-only tab-close"
-          tabIndex={isFront ? 0 : -1}
+          tabIndex={isNext ? 0 : -1}
           aria-label={`Close ${name}`}
           title="Close; the conversation stays saved"
           onClick={() => void closeTab(tab, desk)}

@@ -3,16 +3,17 @@ import { tabState } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
 import type { Overlay } from './overlay.ts';
 
-/** On a phone: the way to the workstreams, and whether one of the others waits for a person. */
+/** On a phone: the way to the workstreams, and whether something else waits for a person. */
 export function TopBar({ desk, overlay }: { desk: Desk; overlay: Overlay }) {
   const { tabs, front } = desk.workstreams;
   const asks = tabs.value.some((tab) => tab !== front.value && tabState(tab) === 'attention');
+  const news = asks ? '; one waits for you' : desk.nodes.waiting.value > 0 ? '; a machine asks to be paired' : '';
   return (
     <div class="top-bar">
       <button
         type="button"
         class="quiet icon-only"
-        aria-label={asks ? 'Workstreams; one waits for you' : 'Workstreams'}
+        aria-label={`Workstreams${news}`}
         aria-expanded={overlay.value === 'drawer'}
         aria-controls="rail"
         onClick={() => {
@@ -20,7 +21,7 @@ export function TopBar({ desk, overlay }: { desk: Desk; overlay: Overlay }) {
         }}
       >
         <Icon name="menu" />
-        {asks && <span class="dot attention" />}
+        {news !== '' && <span class="dot attention" />}
       </button>
       <button
         type="button"

@@ -19,12 +19,22 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       overlay.value = what;
     };
     const run: Record<ShortcutId, () => void> = {
-      composer: () => document.getElementById('message')?.focus(),
+      composer: () => {
+        desk.workstreams.shown.value = 'conversation';
+        document.getElementById('message')?.focus(); // one that comes now takes the focus by itself
+      },
       previous: () => desk.workstreams.step(-1),
       next: () => desk.workstreams.step(1),
       new: show('new'),
       saved: show('saved'),
+      schedule: () => {
+        desk.workstreams.shown.value = 'schedule';
+      },
+      nodes: () => {
+        desk.workstreams.shown.value = 'nodes';
+      },
       rename: () => {
+        desk.workstreams.shown.value = 'conversation';
         isRenaming.value = true;
       },
       question: () => goToQuestion(),
@@ -33,8 +43,12 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       theme: () => app.theme.next(),
       help: show('shortcuts'),
     };
+    const stepBack = () => {
+      if (overlay.peek() === 'drawer') overlay.value = undefined;
+      else if (overlay.peek() === undefined) desk.workstreams.shown.value = 'conversation';
+    };
     const onKeyDown = (event: KeyboardEvent) => {
-      if (overlay.peek() === 'drawer' && event.key === 'Escape') overlay.value = undefined;
+      if (event.key === 'Escape' && !event.defaultPrevented) stepBack();
       if (overlay.peek() !== undefined) return;
       const id = findShortcut(event, { isTyping: isField(event.target), isMac: isMac() });
       if (id === undefined) return;

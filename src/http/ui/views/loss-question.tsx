@@ -1,15 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-interface DeleteQuestionProps {
+interface LossQuestionProps {
+  /** What would be done; default: Delete. */
+  verb?: string;
   name: string;
+  /** What goes with it: the rest of the question. */
+  loss: string;
   /** Why not, or undefined when it was done. */
   remove(): Promise<string | undefined>;
   onKeep(): void;
 }
 
-/** Asks before a conversation goes for good. What has the focus, and Escape, keep it; a refusal is said here. */
-export function DeleteQuestion({ name, remove, onKeep }: DeleteQuestionProps) {
+/** Asks before something goes for good. What has the focus, and Escape, keep it; a refusal is said here. */
+export function LossQuestion({ verb = 'Delete', name, loss, remove, onKeep }: LossQuestionProps) {
   const keepButton = useRef<HTMLButtonElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const busy = useSignal(false);
@@ -21,9 +25,9 @@ export function DeleteQuestion({ name, remove, onKeep }: DeleteQuestionProps) {
   };
   return (
     <div
-      class="delete-question"
+      class="loss-question"
       role="alertdialog"
-      aria-label={`Delete ${name}?`}
+      aria-label={`${verb} ${name}?`}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         event.preventDefault(); // it is about this question, not about the dialog
@@ -31,10 +35,10 @@ export function DeleteQuestion({ name, remove, onKeep }: DeleteQuestionProps) {
       }}
     >
       <p>
-        Delete <b>{name}</b> with everything said in it? It cannot be brought back.
+        {verb} <b dir="auto">{name}</b> {loss}
       </p>
       <button type="button" class="danger" disabled={busy.value} onClick={() => void confirm()}>
-        Delete
+        {verb}
       </button>
       <button type="button" ref={keepButton} onClick={onKeep}>
         Keep

@@ -1,0 +1,121 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { CronExtendedJob, CronJob, CronSwitch } from '../../../../protocol/cron.ts';
+import type { ParamsInput } from '../../../../protocol/index.ts';
+
+interface Port {
+  client: Pick<GatewayClient, 'call' | 'on'>;
+  newKey(): string;
+}
+
+type NewJob = Omit<ParamsInput<'cron.add'>, 'extended' | 'idempotencyKey'>;
+export type JobPatch = ParamsInput<'cron.update'>['patch'];
+
+/** The scheduled jobs, as the daemon has them. Reads nothing until somebody looks; from then on it follows. */
+export class CronJobs {
+  readonly #port: Port;
+  readonly #jobs = signal<readonly CronExtendedJob[] | undefined>(undefined);
+  readonly #problem = signal<string | undefined>(undefined);
+  readonly #switchedOffBy = signal<readonly CronSwitch[]>([]);
+  #isFollowed = false;
+  #isReading = false;
+  /** Something has changed since the reading began. */
+  #isStale = false;
+
+  constructor(port: Port) {
+    this.#port = port;
+    port.client.on('cron', () => this.refreshLater());
+  }
+
+  /** Undefined until the first answer; the next due first, those that wait for nothing last. */
+  get jobs(): ReadonlySignal<readonly CronExtendedJob[] | undefined> {
+    return this.#jobs;
+  }
+
+  /** Why they could not be read. */
+  get problem(): ReadonlySignal<string | undefined> {
+    return this.#problem;
+  }
+
+  /** Why the daemon runs nothing by itself; empty where it does. */
+  get switchedOffBy(): ReadonlySignal<readonly CronSwitch[]> {
+    return this.#switchedOffBy;
+  }
+
+  follow(): void {
+    this.#isFollowed = true;
+    this.refreshLater();
+  }
+
+  refreshLater(): void {
+    this.#isStale = true;
+    if (this.#isFollowed && !this.#isReading) void this.#read();
+  }
+
+  /** This and what follows answer why not, or undefined when it was done. */
+  add(job: NewJob): Promise<string | undefined> {
+    return this.#attempt('cron.add', { ...job, idempotencyKey: this.#port.newKey() });
+  }
+
+  update(id: string, patch: JobPatch, expected: { revision?: number } = {}): Promise<string | undefined> {
+    return this.#attempt('cron.update', { id, patch, ...expected });
+  }
+
+  remove(id: string): Promise<string | undefined> {
+    return this.#attempt('cron.remove', { id });
+  }
+
+  /** Starts it and does not wait for its end. */
+  async run(id: string): Promise<string | undefined> {
+    try {
+      const begun = await this.#port.client.call('cron.run', { id, mode: 'force', wait: false });
+      return begun.ran ? undefined : 'It is running already.';
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  async #attempt<M extends 'cron.add' | 'cron.update' | 'cron.remove'>(
+    method: M,
+    params: ParamsInput<M>,
+  ): Promise<string | undefined> {
+    try {
+      await this.#port.client.call<'cron.add' | 'cron.update' | 'cron.remove'>(method, params);
+      this.refreshLater(); // the event may come later, or be missed
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { client } = this.#port;
+    this.#isReading = true;
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        const [{ jobs }, { switchedOffBy = [] }] = await Promise.all([
+          client.call('cron.list', { includeDisabled: true, extended: true }),
+          client.call('cron.status', { extended: true }),
+        ]);
+        this.#jobs.value = jobs.filter(isExtended).sort(byNextRun);
+        this.#switchedOffBy.value = switchedOffBy;
+        this.#problem.value = undefined;
+      } catch (error) {
+        this.#problem.value = messageOf(error);
+      }
+    }
+    this.#isReading = false;
+  }
+}
+
+/** What to call it, also where nobody gave it a name. */
+export const jobName = ({ name, id }: Pick<CronJob, 'name' | 'id'>): string => name ?? id;
+
+const isExtended = (job: CronJob | CronExtendedJob): job is CronExtendedJob => 'misfire' in job;
+
+const byNextRun = (a: CronExtendedJob, b: CronExtendedJob): number =>
+  (a.state.nextRunAtMs ?? Number.POSITIVE_INFINITY) - (b.state.nextRunAtMs ?? Number.POSITIVE_INFINITY) ||
+  jobName(a).localeCompare(jobName(b));
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

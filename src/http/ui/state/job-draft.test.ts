@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { job } from './cron-fixture.ts';
+import { isRescheduled, type JobDraft, toDraft, toJobFields } from './job-draft.ts';
+
+const draft = (more: Partial<JobDraft> = {}): JobDraft => ({
+  ...toDraft(undefined, 'UTC'),
+  ...{ when: 'every 15m', message: ' look ' },
+  ...more,
+});
+const fieldsOf = (more: Partial<JobDraft>) => {
+  const checked = toJobFields(draft(more));
+  return 'fields' in checked ? JSON.parse(JSON.stringify(checked.fields)) : checked.problems;
+};
+
+test('a new job says only what somebody chose', () => {
+  assert.deepEqual(fieldsOf({}), {
+    ...{ sessionTarget: 'isolated', wakeMode: 'next-heartbeat', deleteAfterRun: false },
+    payload: { kind: 'agentTurn', message: 'look' },
+  });
+});
+
+test('what is chosen becomes policies and the payload', () => {
+  const chosen: Partial<JobDraft> = {
+    ...{ name: ' mail ', withinMinutes: '90', tools: 'bash, read_file', maxRunMinutes: '30', timeoutMinutes: '0.5' },
+    ...{ thinking: 'high', deliver: true, channel: 'webhook', to: 'team', bestEffort: true },
+    misfire: 'within',
+    approval: 'allow',
+  };
+  assert.deepEqual(fieldsOf(chosen), {
+    ...{ name: 'mail', sessionTarget: 'isolated', wakeMode: 'next-heartbeat', deleteAfterRun: false },
+    payload: {
+      ...{ kind: 'agentTurn', message: 'look', thinking: 'high', timeoutSeconds: 30 },
+      ...{ deliver: true, channel: 'webhook', to: 'team', bestEffortDeliver: true },
+    },
+    ...{ misfire: { within: 5_400_000 }, maxRunMs: 1_800_000 },
+    approval: { mode: 'allow', tools: ['bash', 'read_file'] },
+  });
+});
+
+test('the main conversation is told a text and nothing else', () => {
+  const { payload, sessionTarget } = fieldsOf({ target: 'main', thinking: 'high', deliver: true });
+  assert.deepEqual([sessionTarget, payload], ['main', { kind: 'systemEvent', text: 'look' }]);
+});
+
+test('what is wrong is said of its field; what does not count is not looked at', () => {
+  const wrong = { when: ' ', message: '', maxRunMinutes: '0', timeoutMinutes: 'long', misfire: 'within' } as const;
+  assert.deepEqual(Object.keys(fieldsOf({ ...wrong, withinMinutes: '' })), [
+    ...['when', 'message', 'withinMinutes', 'maxRunMinutes', 'timeoutMinutes'],
+  ]);
+  assert.deepEqual(Object.keys(fieldsOf({ approval: 'allow', tools: ' , ' })), ['tools']);
+  assert.deepEqual(Object.keys(fieldsOf({ approval: 'wait', waitMinutes: '20000' })), ['waitMinutes']);
+  assert.equal(fieldsOf({ approval: 'wait', waitMinutes: 'x', target: 'main' }).maxRunMs, undefined);
+});
+
+test('a job goes into the fields and comes out of them as it was', () => {
+  const before = job({
+    payload: {
+      kind: 'agentTurn',
+      message: 'look',
+      timeoutSeconds: 90,
+      deliver: true,
+      bestEffortDeliver: true,
+      to: 'me',
+    },
+    ...{ misfire: { within: 60_000 }, approval: { mode: 'wait', timeoutMs: 90_000 }, maxRunMs: 600_000 },
+  });
+  const { name, sessionTarget, wakeMode, payload, misfire, approval, maxRunMs, deleteAfterRun } = before;
+  const checked = toJobFields(toDraft(before, 'UTC'));
+  assert.deepEqual('fields' in checked && checked.fields, {
+    ...{ name, sessionTarget, wakeMode, payload, misfire, approval, maxRunMs, deleteAfterRun },
+  });
+});
+
+test('a schedule that nobody touched is not another one', () => {
+  const { schedule } = job();
+  const shown = toDraft(job(), 'America/Lima');
+  assert.equal(shown.when, '0 9 * * 1-5 Europe/Berlin');
+  assert.equal(isRescheduled({ ...shown, when: ` ${shown.when} ` }, schedule, 'America/Lima'), false);
+  assert.equal(isRescheduled({ ...shown, when: 'every 15m' }, schedule, 'America/Lima'), true);
+});

@@ -1,0 +1,160 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { NodeRow, PairedNode } from '../../../../protocol/methods/node.ts';
+import { type Asking, PairingQueue } from './pairing-queue.ts';
+
+interface Port {
+  client: Pick<GatewayClient, 'call' | 'on'>;
+  /** Whether this login may see and decide who is paired. */
+  mayDecide(): boolean;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+export interface NodeEntry extends NodeRow {
+  /** When it was approved last; undefined for who may not decide. */
+  approvedAtMs: number | undefined;
+  /** In the time of this browser; undefined while it is here, and when it never was. */
+  leftAtMs: number | undefined;
+}
+
+/**
+ * The machines that lend commands, and those that ask to. Who asks is known from the start, for somebody has to decide;
+ * the rest is read, and followed, while somebody looks.
+ */
+export class Nodes {
+  readonly #port: Port;
+  readonly #queue: PairingQueue;
+  readonly #nodes = signal<readonly NodeEntry[] | undefined>(undefined);
+  readonly #problem = signal<string | undefined>(undefined);
+  #isFollowed = false;
+  #isReading = false;
+  /** Something has changed since the reading began. */
+  #isStale = false;
+
+  constructor(port: Port) {
+    this.#port = port;
+    this.#queue = new PairingQueue();
+    const { client } = port;
+    client.on('node.pair.requested', () => this.refreshLater());
+    client.on('node.pair.resolved', (resolved) => {
+      this.#queue.resolve(resolved);
+      this.refreshLater();
+    });
+    // Who comes and goes is told at once; a new name, and the end of a node that was away, come with the tick.
+    for (const event of ['presence', 'tick'] as const) client.on(event, () => this.#isFollowed && this.refreshLater());
+  }
+
+  /** Undefined until the first answer; as the daemon sorts them: connected ones first, then by name. */
+  get nodes(): ReadonlySignal<readonly NodeEntry[] | undefined> {
+    return this.#nodes;
+  }
+
+  /** Who asks, the first one first. What was decided or ended stays in its place until it is dismissed. */
+  get asking(): ReadonlySignal<readonly Asking[]> {
+    return this.#queue.asking;
+  }
+
+  /** How many wait for a decision. */
+  readonly waiting = computed(() => this.asking.value.filter(({ outcome }) => outcome === undefined).length);
+
+  /** Why they could not be read. */
+  get problem(): ReadonlySignal<string | undefined> {
+    return this.#problem;
+  }
+
+  /** Somebody looks; the answer says that nobody does any more. */
+  follow(): () => void {
+    this.#isFollowed = true;
+    this.refreshLater();
+    return () => {
+      this.#isFollowed = false;
+      this.#queue.forgetEnded();
+    };
+  }
+
+  refreshLater(): void {
+    this.#isStale = true;
+    if (!this.#isReading && (this.#isFollowed || this.#port.mayDecide())) void this.#read();
+  }
+
+  /** This and what follows answer why not, or undefined when it was done. */
+  async approve(requestId: string): Promise<string | undefined> {
+    return this.#attempt(async () => {
+      await this.#port.client.call('node.pair.approve', { requestId });
+      this.#queue.resolve({ requestId, decision: 'approved' });
+    });
+  }
+
+  async reject(requestId: string): Promise<string | undefined> {
+    return this.#attempt(async () => {
+      await this.#port.client.call('node.pair.reject', { requestId });
+      this.#queue.resolve({ requestId, decision: 'rejected' });
+    });
+  }
+
+  dismiss(requestId: string): void {
+    this.#queue.dismiss(requestId);
+  }
+
+  async rename(nodeId: string, displayName: string): Promise<string | undefined> {
+    if (displayName === '') return 'A node needs a name.';
+    return this.#attempt(() => this.#port.client.call('node.rename', { nodeId, displayName }));
+  }
+
+  async revoke(nodeId: string): Promise<string | undefined> {
+    return this.#attempt(() => this.#port.client.call('node.token.revoke', { nodeId }));
+  }
+
+  async #attempt(act: () => Promise<unknown>): Promise<string | undefined> {
+    try {
+      await act();
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    } finally {
+      this.refreshLater(); // the event may come later, or be missed; a refusal may be about what is over
+    }
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        await this.#readOnce();
+        this.#problem.value = undefined;
+      } catch (error) {
+        this.#problem.value = messageOf(error);
+      }
+    }
+    this.#isReading = false;
+  }
+
+  async #readOnce(): Promise<void> {
+    const { client, mayDecide, now } = this.#port;
+    const isFollowed = this.#isFollowed;
+    const [pairing, list] = await Promise.all([
+      mayDecide() ? client.call('node.pair.list', {}) : undefined,
+      isFollowed ? client.call('node.list', { extended: true }) : undefined,
+    ]);
+    const aheadMs = list === undefined ? 0 : list.ts - now();
+    this.#queue.update(pairing?.pending ?? [], { aheadMs, keepsEnded: this.#isFollowed });
+    if (list === undefined) return;
+    const approvals = approvalsOf(pairing?.paired ?? []);
+    this.#nodes.value = list.nodes.map((node) => ({
+      ...node,
+      approvedAtMs: approvals.get(node.nodeId),
+      leftAtMs: node.lastSeenAtMs === undefined ? undefined : node.lastSeenAtMs - aheadMs,
+    }));
+  }
+}
+
+/** What to call it, also where it has no name that could be read. */
+export const nodeName = ({ displayName, nodeId }: Pick<NodeRow, 'displayName' | 'nodeId'>): string =>
+  displayName?.trim() || nodeId;
+
+const approvalsOf = (paired: readonly PairedNode[]): Map<string, number> =>
+  new Map(paired.map(({ nodeId, approvedAtMs }) => [nodeId, approvedAtMs]));
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

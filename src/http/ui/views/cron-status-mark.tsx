@@ -1,0 +1,35 @@
+import type { CronStatus } from '../../../../protocol/cron.ts';
+import { Icon, type IconName } from './icons.tsx';
+
+type Shown = CronStatus | 'running' | 'retrying';
+
+const MARKS: Record<Shown, { icon: IconName; word: string }> = {
+  ok: { icon: 'check', word: 'ok' },
+  error: { icon: 'cross', word: 'failed' },
+  skipped: { icon: 'chevron', word: 'skipped' },
+  missed: { icon: 'warning', word: 'missed' },
+  interrupted: { icon: 'stop', word: 'interrupted' },
+  running: { icon: 'play', word: 'running' },
+  retrying: { icon: 'clock', word: 'will be tried again' },
+};
+
+interface CronStatusMarkProps {
+  status: Shown;
+  /** Instead of its word. */
+  words?: string;
+  after?: string;
+}
+
+/** How a run went, as a sign and in words. */
+export function CronStatusMark({ status, words, after = '' }: CronStatusMarkProps) {
+  const { icon, word } = MARKS[status];
+  return (
+    <span class={`cron-status ${status}`}>
+      <Icon name={icon} />
+      <span>
+        {words ?? word}
+        {after}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Desk } from '../state/app.ts';
+import { Icon } from './icons.tsx';
+
+interface PanelProps {
+  /** Its class, and what its parts are named after. */
+  name: string;
+  title: string;
+  /** Beside the title, such as `3 jobs`. */
+  count: string;
+  /** What can be begun here. */
+  action?: ComponentChildren;
+  desk: Desk;
+  children: ComponentChildren;
+}
+
+/** What the stage shows instead of a conversation; Escape and its close button lead back. The focus comes to its title. */
+export function Panel({ name, title, count, action, desk, children }: PanelProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => heading.current?.focus(), []);
+  const leave = () => {
+    desk.workstreams.shown.value = 'conversation';
+  };
+  return (
+    <section class={`panel ${name}`} aria-labelledby={`${name}-title`}>
+      <header class={`conversation-head panel-head ${name}-head`}>
+        <h1 id={`${name}-title`} ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <span class="panel-count">{count}</span>
+        {action}
+        <button
+          type="button"
+          class="quiet icon-only panel-leave"
+          aria-label="Back to the conversation"
+          title="Back to the conversation (Esc)"
+          onClick={leave}
+        >
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="panel-body">{children}</div>
+    </section>
+  );
+}
+
+/** How many there are, in words; nothing for none, and before it is known. */
+export const toCount = (count: number | undefined, noun: string): string =>
+  count === undefined || count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
