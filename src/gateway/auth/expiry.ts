@@ -10,12 +10,19 @@ interface Expiring {
   ends(): Iterable<number>;
 }
 
+interface ExpiryOptions {
+  clock: Pick<Clock, 'now' | 'sleep'>;
+  /** What moments are told by; default: the wall clock. */
+  nowMs?(): number;
+  signal: AbortSignal;
+}
+
 /** Ends what has a last moment close to that moment, until aborted. */
-export async function runExpiry({ sweep, ends }: Expiring, { clock, signal }: { clock: Clock; signal: AbortSignal }) {
+export async function runExpiry({ sweep, ends }: Expiring, { clock, nowMs = clock.now, signal }: ExpiryOptions) {
   while (!signal.aborted) {
-    sweep(clock.now());
-    const nextMs = Math.min(clock.now() + MAX_NAP_MS, ...ends());
-    await clock.sleep(nextMs - clock.now(), signal).catch((error: unknown) => {
+    sweep(nowMs());
+    const nextMs = Math.min(nowMs() + MAX_NAP_MS, ...ends());
+    await clock.sleep(nextMs - nowMs(), signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }

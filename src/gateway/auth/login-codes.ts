@@ -5,6 +5,8 @@ import type { Ids } from '../../ids.ts';
 import { type Store, UnitRefused } from '../store/store.ts';
 
 const CODE_BYTES = 16;
+/** Beyond it the oldest code is held against the wall clock alone, like one of an earlier process. */
+const MAX_REMEMBERED = 1_000;
 
 /** One-time codes that a browser exchanges for a login session. */
 export interface LoginCodes {
@@ -20,9 +22,19 @@ interface LoginCodesDeps {
 }
 
 export function createLoginCodes({ store, clock, ids }: LoginCodesDeps): LoginCodes {
+  /** When codes of this process are over, in monotonic milliseconds, by digest: a clock set back prolongs none. */
+  const ends = new Map<string, number>();
+  const remember = (digest: string) => {
+    ends.set(digest, clock.monotonic() + LIMITS.loginCodeMs);
+    const [oldest] = ends.keys();
+    if (ends.size > MAX_REMEMBERED && oldest !== undefined) ends.delete(oldest);
+  };
+  const isOver = (digest: string) => (ends.get(digest) ?? Number.POSITIVE_INFINITY) <= clock.monotonic();
+
   return {
     async issue(principalId) {
       const code = ids.secret(CODE_BYTES);
+      remember(digestOf(code));
       const expiresAtMs = clock.now() + LIMITS.loginCodeMs;
       const row = { code_hash: digestOf(code), principal: principalId, expires_ms: expiresAtMs, used_ms: null };
       const stale = store.db.deleteFrom('login_codes').where('expires_ms', '<=', clock.now());
@@ -33,6 +45,7 @@ export function createLoginCodes({ store, clock, ids }: LoginCodesDeps): LoginCo
     async redeem(code) {
       const nowMs = clock.now();
       const digest = digestOf(code);
+      if (isOver(digest)) return undefined;
       const row = await store.db
         .selectFrom('login_codes')
         .select('principal')

@@ -44,6 +44,8 @@ interface LoginSessionsDeps {
 interface Session {
   principal: Principal;
   expiresAtMs: number;
+  /** The same in monotonic milliseconds, as far as this process knows: a clock set back prolongs nothing. */
+  endMs: number;
   end: AbortController;
 }
 
@@ -54,7 +56,8 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
 
   const standing = (jti: string): Session | undefined => {
     const session = sessions.get(jti);
-    return session !== undefined && session.expiresAtMs > clock.now() ? session : undefined;
+    const isOver = session === undefined || session.expiresAtMs <= clock.now() || session.endMs <= clock.monotonic();
+    return isOver ? undefined : session;
   };
   const end = (jti: string) => {
     sessions.get(jti)?.end.abort(new Error('the login session has ended'));
@@ -88,7 +91,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       });
       const jwt = await sign(deps, { jti, subject: principalId, expiresAtMs });
       await store.commit({ statements: [row.compile()] });
-      const session = toSession({ jti, principalId, scopes, expiresAtMs });
+      const session = toSession({ jti, principalId, scopes, expiresAtMs }, clock);
       sessions.set(jti, session);
       return { jwt, expiresAtMs, principal: session.principal };
     },
@@ -126,12 +129,19 @@ async function loadSessions({ store, clock }: LoginSessionsDeps): Promise<Map<st
   return new Map(
     rows.map(({ jti, principal, scopes, expires_ms }) => [
       jti,
-      toSession({ jti, principalId: principal, scopes: scopes.split(','), expiresAtMs: expires_ms }),
+      toSession({ jti, principalId: principal, scopes: scopes.split(','), expiresAtMs: expires_ms }, clock),
     ]),
   );
 }
 
-function toSession(row: { jti: string; principalId: string; scopes: readonly string[]; expiresAtMs: number }): Session {
+interface SessionRow {
+  jti: string;
+  principalId: string;
+  scopes: readonly string[];
+  expiresAtMs: number;
+}
+
+function toSession(row: SessionRow, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
   const end = new AbortController();
   const principal: Principal = {
     id: row.principalId,
@@ -139,7 +149,8 @@ function toSession(row: { jti: string; principalId: string; scopes: readonly str
     source: { kind: 'login', jti: row.jti },
     revoked: end.signal,
   };
-  return { principal, expiresAtMs: row.expiresAtMs, end };
+  const leftMs = Math.min(LIMITS.cookieMs, row.expiresAtMs - clock.now());
+  return { principal, expiresAtMs: row.expiresAtMs, endMs: clock.monotonic() + leftMs, end };
 }
 
 function sign(deps: LoginSessionsDeps, claims: { jti: string; subject: string; expiresAtMs: number }): Promise<string> {

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { randomIds } from '../../ids.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { createLoginCodes } from './login-codes.ts';
+import { openLoginSessions } from './login-sessions.ts';
+import { openSigningKey } from './signing-key.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const JUMPS = { 'back 400 days': -400 * DAY_MS, 'back 1 hour': -HOUR_MS };
+const AHEAD = { 'on 1 hour': HOUR_MS, 'on 400 days': 400 * DAY_MS };
+
+async function setUp() {
+  const clock = fakeClock(Date.UTC(2030, 0, 1));
+  const store = await tempStore({ clock });
+  const home = tempDir();
+  const key = await openSigningKey({
+    ...{ home: home.path, ids: randomIds, clock, log: recordingLog() },
+    onNotice: () => undefined,
+  });
+  const open = () => openLoginSessions({ store, key, clock, ids: randomIds });
+  return {
+    ...{ clock, store, open },
+    codes: createLoginCodes({ store, clock, ids: randomIds }),
+    sessions: await open(),
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      home[Symbol.dispose]();
+    },
+  };
+}
+
+for (const [what, ms] of Object.entries(JUMPS)) {
+  test(`a clock that goes ${what} prolongs no login code`, async () => {
+    await using world = await setUp();
+    const { code: early } = await world.codes.issue('operator');
+    const { code: late } = await world.codes.issue('operator');
+    world.clock.jump(ms);
+    await world.clock.advance(LIMITS.loginCodeMs - 1);
+    assert.equal(await world.codes.redeem(early), 'operator');
+    await world.clock.advance(1);
+    assert.equal(await world.codes.redeem(late), undefined);
+  });
+
+  test(`a clock that goes ${what} prolongs no login, and ends none that is in use`, async () => {
+    await using world = await setUp();
+    const { jwt, principal } = await world.sessions.start('operator', ['approve']);
+    await world.sessions.verify(jwt);
+    const stop = new AbortController();
+    const running = world.sessions.run(stop.signal);
+    world.clock.jump(ms);
+    await world.clock.advance(LIMITS.cookieMs - 1);
+    assert.equal((await world.sessions.verify(jwt))?.id, 'operator');
+    await world.clock.advance(1);
+    assert.equal(await world.sessions.verify(jwt), undefined);
+    await world.clock.advance(60_000);
+    assert.equal(principal.revoked.aborted, true);
+    stop.abort();
+    await running;
+  });
+
+  test(`a login from a time to come, after a restart by a clock that went ${what}, authenticates nobody`, async () => {
+    await using world = await setUp();
+    const { jwt } = await world.sessions.start('operator', ['approve']);
+    world.clock.jump(ms);
+    const after = await world.open();
+    assert.equal(await after.verify(jwt), undefined);
+    world.clock.jump(-ms);
+    assert.equal((await after.verify(jwt))?.id, 'operator');
+  });
+}
+
+for (const [what, ms] of Object.entries(AHEAD)) {
+  test(`a clock that goes ${what} ends login codes, whose time would be over`, async () => {
+    await using world = await setUp();
+    const { code } = await world.codes.issue('operator');
+    world.clock.jump(ms);
+    assert.equal(await world.codes.redeem(code), undefined);
+  });
+}
+
+test('a clock that goes on 1 hour takes an hour of a login, one that goes on 400 days ends it', async () => {
+  await using world = await setUp();
+  const { jwt } = await world.sessions.start('operator', ['approve']);
+  world.clock.jump(HOUR_MS);
+  await world.clock.advance(LIMITS.cookieMs - HOUR_MS - 1);
+  assert.equal((await world.sessions.verify(jwt))?.id, 'operator');
+  await world.clock.advance(1);
+  assert.equal(await world.sessions.verify(jwt), undefined);
+  const { jwt: other } = await world.sessions.start('operator', ['approve']);
+  world.clock.jump(400 * DAY_MS);
+  assert.equal(await world.sessions.verify(other), undefined);
+});
