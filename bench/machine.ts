@@ -23,8 +23,9 @@ export const describeMachine = (): Machine => ({
 });
 
 /** The commit that is checked out, marked when files were changed since. */
-export function describeCommit(): string {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
-  const isChanged = git('status', '--porcelain', '--untracked-files=no') !== '';
-  return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' with changes' : ''}`;
-}
+export const describeCommit = (): string =>
+  `${git('rev-parse', '--short', 'HEAD')}${isCheckoutChanged() ? ' with changes' : ''}`;
+
+export const isCheckoutChanged = (): boolean => git('status', '--porcelain', '--untracked-files=no') !== '';
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();

@@ -1,9 +1,10 @@
 // `npm run bench`: measures every row in alternating rounds, prints a table and writes bench/latest.json. See README.md.
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/clock.ts';
-import { describeCommit, describeMachine } from './machine.ts';
+import { describeCommit, describeMachine, isCheckoutChanged } from './machine.ts';
 import { measure, type Row, type RowResult } from './row.ts';
 import { ROWS } from './rows.ts';
 import { createStage, preparePrograms } from './stage.ts';
@@ -22,6 +23,8 @@ const { values } = parseArgs({
 // Whoever interrupts it must not leave servers behind: they end when this process exits in order.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
+const PUBLISHED_ROUNDS = 3;
+const LATEST = path.join(import.meta.dirname, 'latest.json');
 const rows = chosen(values.only);
 if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
 else await run();
@@ -29,6 +32,10 @@ else await run();
 async function run(): Promise<void> {
   const { quick } = values;
   const rounds = Number(values.rounds ?? (quick ? 1 : 5));
+  const isPart = quick || rows.length < ROWS.length;
+  const file = values.json === undefined ? (isPart ? undefined : LATEST) : path.resolve(values.json);
+  if (file === LATEST) requireWorth({ isPart, rounds });
+  const commit = describeCommit();
   const results: RowResult[] = [];
   const machine = describeMachine();
   await using programs = await preparePrograms();
@@ -40,14 +47,12 @@ async function run(): Promise<void> {
   }
   const report: Report = {
     date: new Date(systemClock.now()).toISOString(),
-    commit: describeCommit(),
+    commit,
     machine,
     quick,
     rows: results,
   };
   say(toText(report));
-  const file =
-    values.json ?? (quick || rows.length < ROWS.length ? undefined : new URL('latest.json', import.meta.url));
   if (file !== undefined) await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
@@ -56,7 +61,23 @@ function chosen(names: readonly string[]): readonly Row[] {
   const unknown = names.find((name) => !ROWS.some((row) => row.name.startsWith(name)));
   if (unknown === undefined)
     return ROWS.filter(({ name }) => names.length === 0 || names.some((n) => name.startsWith(n)));
-  process.stderr.write(`bench: there is no row ${unknown}; --list names them\n`);
+  return refuse(`there is no row ${unknown}; --list names them`);
+}
+
+/** What is published can be measured again: all of it, on the commit that it names, with a spread to hold it against. */
+function requireWorth({ isPart, rounds }: { isPart: boolean; rounds: number }): void {
+  const why = isPart
+    ? 'every row at full load'
+    : !(rounds >= PUBLISHED_ROUNDS)
+      ? `at least ${PUBLISHED_ROUNDS} rounds`
+      : isCheckoutChanged()
+        ? 'a checkout without changes'
+        : undefined;
+  if (why !== undefined) refuse(`bench/latest.json takes ${why}; --json FILE writes elsewhere`);
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`bench: ${why}\n`);
   process.exit(2);
 }
 

@@ -64,7 +64,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** A round that compares two rates or sizes. */
-export function ratio(figures: { product: number; anchor: number }): Round {
-  return { value: figures.product / figures.anchor, figures };
+/** A round that compares two rates or sizes; `beside`: what else is worth a figure. */
+export function ratio(compared: { product: number; anchor: number }, beside: Record<string, number> = {}): Round {
+  return { value: compared.product / compared.anchor, figures: { ...compared, ...beside } };
 }

@@ -1,24 +1,30 @@
 import type { Row } from './row.ts';
 import { appendRow } from './rows/appends.ts';
 import { connectionRows } from './rows/connections.ts';
+import { cronRows } from './rows/cron.ts';
 import { fanOutRows } from './rows/fan-out.ts';
+import { floodRow } from './rows/flood.ts';
 import { handshakeRow } from './rows/handshakes.ts';
 import { pageRow } from './rows/page.ts';
 import { postRow, sendRow } from './rows/posts.ts';
 import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
+import { stalledRow } from './rows/stalled.ts';
 import { startRows } from './rows/starts.ts';
 
 /** Everything that is measured, in the order of the table. */
 export const ROWS: readonly Row[] = [
   ...requestRows,
+  floodRow,
   handshakeRow,
   ...connectionRows,
   ...fanOutRows,
+  stalledRow,
   postRow,
   sendRow,
   ...relayRows,
   ...startRows,
+  ...cronRows,
   appendRow,
   pageRow,
 ];

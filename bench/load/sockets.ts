@@ -44,6 +44,16 @@ export class LeanSocket {
     this.#socket.write(bytes);
   }
 
+  /** Reads nothing any more: once the system's buffers are full, the server's writes go nowhere. */
+  stall(): void {
+    this.#socket.pause();
+  }
+
+  /** Ends it without a word. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
   /** Sends one request and resolves with the text of the next frame; only while nothing else is under way. */
   request(method: string, params: object): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -8,6 +8,7 @@ let arrived = 0;
 let wanted: { count: number; reached(): void } = { count: Number.POSITIVE_INFINITY, reached: () => undefined };
 let sample = '';
 let sockets: LeanSocket[] = [];
+let stalled: LeanSocket[] = [];
 const streams: Socket[] = [];
 
 const tasks = {
@@ -22,6 +23,23 @@ const tasks = {
       for (const wsId of topics) await socket.request('events.subscribe', { wsId });
       socket.onText = onText;
     }
+  },
+
+  /** Sockets that ask for `topics` and then read nothing. */
+  async openStalled({
+    count,
+    topics,
+    ...target
+  }: SocketTarget & { count: number; topics: readonly string[] }): Promise<void> {
+    stalled = await openSockets(target, count);
+    for (const socket of stalled) {
+      for (const wsId of topics) await socket.request('events.subscribe', { wsId });
+      socket.stall();
+    }
+  },
+
+  async endStalled(_: undefined): Promise<void> {
+    for (const socket of stalled) socket.destroy();
   },
 
   /** Event streams of one path. */

@@ -4,6 +4,10 @@ import { perCpuSecond } from '../process-costs.ts';
 import { type Row, ratio, type Target } from '../row.ts';
 import type { Server } from '../stage.ts';
 
+/** A connection may ask 300 times at once and 50 times a second: here it asks as often as it is answered. */
+const UNLIMITED = { server: { inbound: { burst: 1_000_000, perSecond: 1_000_000 } } };
+const CONNECTIONS = 64;
+
 /**
  * The method is `approval.list` with nothing waiting: an authenticated call through the whole of dispatch whose params and
  * answer are as small as an echo's, so that the path is compared and not the size of an answer.
@@ -15,13 +19,11 @@ const requestRow = (depth: number, target: Target): Row => ({
   unit: 'x',
   target,
   async open(stage) {
-    const [product, anchor] = [await stage.product(), await stage.anchor('echo')];
+    const [product, anchor] = [await stage.product({ config: UNLIMITED }), await stage.anchor('echo')];
     const load = stage.load<RequestTasks>('requests');
-    // A connection may ask 300 times at once; whoever measures more needs more connections.
-    const count = stage.quick ? 64 : 256;
     const rate = async ({ pid, port, token }: Server & SocketTarget) => {
-      await load.ask('open', { port, count, ...(token !== undefined && { token }) });
-      const perSecond = await perCpuSecond(pid, () => load.ask('run', { depth, each: 280 }));
+      await load.ask('open', { port, count: CONNECTIONS, ...(token !== undefined && { token }) });
+      const perSecond = await perCpuSecond(pid, () => load.ask('run', { depth, each: stage.quick ? 250 : 2_000 }));
       await load.ask('close', undefined);
       return perSecond;
     };

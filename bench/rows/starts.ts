@@ -8,6 +8,7 @@ import { LeanSocket } from '../load/sockets.ts';
 import { residentBytes } from '../process-costs.ts';
 import { type Row, ratio } from '../row.ts';
 import { seedDatabase } from '../seed-database.ts';
+import { seedJobs } from '../seed-jobs.ts';
 import { kill, productEnv, type Stage } from '../stage.ts';
 
 const startRow: Row = {
@@ -43,6 +44,21 @@ const readyRow: Row = {
   },
 };
 
+const jobsRow: Row = {
+  name: 'ready-jobs',
+  what: 'ready again after kill -9 with 10,000 scheduled jobs',
+  anchor: 'the product without jobs',
+  unit: 'x',
+  target: { atMost: 1.25 },
+  async open(stage) {
+    const [many, none] = [await usedHome(stage), await usedHome(stage)];
+    await seedJobs(path.join(many.home, 'headgate.db'), stage.quick ? 1_000 : 10_000);
+    const tookMs = ({ home, token }: { home: string; token: string }) =>
+      startedMs((port) => spawnProduct(stage, { home, port }), token);
+    return async () => ratio({ product: await tookMs(many), anchor: await tookMs(none) });
+  },
+};
+
 const idleRow: Row = {
   name: 'idle-memory',
   what: 'memory of a daemon that has nothing to do',
@@ -60,17 +76,18 @@ const idleRow: Row = {
   },
 };
 
-export const startRows = [startRow, readyRow, idleRow];
+export const startRows = [startRow, readyRow, jobsRow, idleRow];
 
-/** A home that a daemon has been started in before, and its token. */
+/** A home that a daemon has been started and stopped in before, twice: what was compiled is kept from the second time on. */
 async function usedHome(stage: Stage): Promise<{ home: string; token: string }> {
   const home = path.join(await stage.folder(), 'home');
   await mkdir(home, { mode: 0o700 });
-  const port = await freePort();
-  const child = await spawnProduct(stage, { home, port });
-  await child.printed(/^Headgate /m);
-  child.kill('SIGTERM');
-  await child.exited;
+  for (let n = 0; n < 2; n += 1) {
+    const child = await spawnProduct(stage, { home, port: await freePort() });
+    await child.printed(/^Headgate /m);
+    child.kill('SIGTERM');
+    await child.exited;
+  }
   return { home, token: (await readFile(path.join(home, 'token'), 'utf8')).trim() };
 }
 

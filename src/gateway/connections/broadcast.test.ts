@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventFrame } from '../../../protocol/frames.ts';
+import { createFrameCheck } from '../frame-check.ts';
 import type { Rights } from '../rights.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { strictBroadcast } from '../testing/gateway-fixture.ts';
@@ -127,7 +128,8 @@ test('a client may leave while an event is being delivered', () => {
 
 test('an event that its own row refuses is reported and sent all the same', () => {
   const invalid: string[] = [];
-  const broadcast = createBroadcast({ checkEvery: 2, onInvalid: (event) => void invalid.push(event) });
+  const check = createFrameCheck({ every: 2, onInvalid: (event) => void invalid.push(event) });
+  const broadcast = createBroadcast({ check });
   const { buffers } = join(broadcast, 'read');
   for (let i = 0; i < 4; i++) broadcast.publish('tick', { ts: -1 });
   assert.deepEqual([invalid, buffers.length], [['tick', 'tick'], 4], 'every second one is checked');

@@ -6,6 +6,7 @@ import {
 } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
 import type { DirectEvent } from '../call.ts';
+import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 import { type Rights, rightsFrom } from '../rights.ts';
 
@@ -44,17 +45,10 @@ export interface Broadcast {
 /** Events without a place in a log of their own. */
 export type SequencedEvent = Exclude<
   GatewayEventName,
-  'agent' | 'chat' | 'workstream' | 'node.pair.token' | 'node.invoke.request'
+  'agent' | 'chat' | 'workstream' | 'node.pair.token' | 'node.invoke.request' | 'node.invoke.cancel'
 >;
 
-interface BroadcastOptions {
-  /** Every how many events one is checked against its row; 1 in tests. */
-  checkEvery?: number;
-  /** An event that its own row refuses; clients would drop it. */
-  onInvalid(event: string, problem: unknown): void;
-}
-
-export function createBroadcast({ checkEvery = 64, onInvalid }: BroadcastOptions): Broadcast {
+export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
   const classes: Record<Rights, { seq: number; members: Set<Member> }> = {
     public: { seq: 0, members: new Set() },
     read: { seq: 0, members: new Set() },
@@ -62,14 +56,6 @@ export function createBroadcast({ checkEvery = 64, onInvalid }: BroadcastOptions
     approve: { seq: 0, members: new Set() },
   };
   const watchers = createWatchers();
-  let published = 0;
-
-  function check(event: string, row: GatewayEventRow, payload: unknown): void {
-    published += 1;
-    if (published % checkEvery !== 0) return;
-    const parsed = row.payload.safeParse(payload);
-    if (!parsed.success) onInvalid(event, parsed.error);
-  }
 
   return {
     join(member) {
@@ -86,7 +72,7 @@ export function createBroadcast({ checkEvery = 64, onInvalid }: BroadcastOptions
     },
     publish(event, payload, { stateVersion } = {}) {
       const row: GatewayEventRow = GATEWAY_EVENTS[event];
-      check(event, row, payload);
+      if (check.isDue()) check.inspect(event, row.payload, payload);
       const json = JSON.stringify(payload);
       const tail = stateVersion === undefined ? '}' : `,"stateVersion":${JSON.stringify(stateVersion)}}`;
       for (const rights of rightsFrom(row.scope)) {
@@ -101,15 +87,12 @@ export function createBroadcast({ checkEvery = 64, onInvalid }: BroadcastOptions
     toWatchers(event, wsId, payloadJson) {
       const members = watchers.of(wsId);
       if (members.length === 0) return;
-      if (++published % checkEvery === 0) {
-        const parsed = GATEWAY_EVENTS[event].payload.safeParse(JSON.parse(payloadJson));
-        if (!parsed.success) onInvalid(event, parsed.error);
-      }
+      if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, JSON.parse(payloadJson));
       const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
       for (const member of members) member.deliver(frame, GATEWAY_EVENTS[event].dropIfSlow);
     },
     encodeDirect(event, payload) {
-      check(event, GATEWAY_EVENTS[event], payload);
+      if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, payload);
       return encodeTextFrame(JSON.stringify({ type: 'event', event, payload }));
     },
     hasWatchers: watchers.has,

@@ -46,7 +46,7 @@ test('features name what this client may use, and not connect', async () => {
   ]);
   assert.deepEqual(features.events, [
     ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed', 'node.event'],
-    ...['presence', 'tick', 'health', 'heartbeat', 'voicewake.changed', 'shutdown'],
+    ...['presence', 'tick', 'health', 'heartbeat', 'cron', 'voicewake.changed', 'shutdown'],
   ]);
 });
 

@@ -82,6 +82,8 @@ export class Connection implements WireListener {
   /** Frames that came with the first one, before it was judged: no more than one read of the socket holds. */
   #early: (string | undefined)[] = [];
   #missedPings = 0;
+  /** Nothing is read from it for a while, because it asks far too much. */
+  #isResting = false;
   #requests: Requests | undefined;
   /** What requests need is made with the first one: many clients only listen. */
   #openRequests: (() => Requests) | undefined;
@@ -208,7 +210,12 @@ export class Connection implements WireListener {
     });
     this.#endings.push(membership.leave);
     this.#openRequests = () => {
-      const subscriptions = createSubscriptions({ follow, outbox, watching: membership });
+      const subscriptions = createSubscriptions({
+        follow,
+        outbox,
+        watching: membership,
+        mayDecide: principal.scopes.has('approve'),
+      });
       this.#gone = new AbortController();
       const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address, link: this.#link };
       this.#subscriptions = subscriptions;
@@ -220,6 +227,7 @@ export class Connection implements WireListener {
         outbox,
         inbound: live.inbound,
         onRateLimited,
+        onFlood: (restMs) => this.#rest(restMs, caller.signal),
         clock,
         log,
       });
@@ -239,8 +247,25 @@ export class Connection implements WireListener {
 
   #onRelief(): void {
     this.#missedPings = 0; // it was not read from, so it could not answer
-    this.#wire.resume();
+    if (!this.#isResting) this.#wire.resume();
     this.#subscriptions?.resume();
+  }
+
+  /** What it sends waits on its side meanwhile. */
+  #rest(ms: number, gone: AbortSignal): void {
+    if (this.#isResting) return;
+    this.#isResting = true;
+    this.#wire.pause();
+    this.#deps.clock.sleep(ms, gone).then(
+      () => this.#endRest(),
+      () => undefined, // it has gone
+    );
+  }
+
+  #endRest(): void {
+    this.#isResting = false;
+    this.#missedPings = 0;
+    if (!this.#outbox.isClogged()) this.#wire.resume();
   }
 
   #end(): void {

@@ -79,7 +79,7 @@ for (const [what, text, expected] of REFUSED) {
 
 const BAD_PARAMS: [what: string, params: unknown, problem: RegExp][] = [
   ['no params', undefined, /minProtocol/],
-  ['params that are an array', [], /expected object/],
+  ['params that are an array', [], /must be an object, not a list/],
   ['an unknown property', { ...CONNECT, role: 'admin' }, /"role"/],
   ['scopes of its own choice', { ...CONNECT, scopes: ['approve'] }, /"scopes"/],
   ['a client without mode', { ...CONNECT, client: { ...CONNECT.client, mode: undefined } }, /client\.mode/],

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { RequestFrame } from '../../../protocol/frames.ts';
 import { CONTRACTS, isMethodName } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import { problemsOf } from '../../../protocol/parse.ts';
+import { check, problemsOf } from '../../../protocol/parse.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Principal } from '../call.ts';
@@ -23,6 +23,8 @@ interface RequestsOptions {
   inbound: InboundLimit;
   /** A request was refused for coming too soon. */
   onRateLimited(): void;
+  /** So many were refused in a row that nothing more should be read for this time. */
+  onFlood(restMs: number): void;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
 }
@@ -37,6 +39,7 @@ export function createRequests(options: RequestsOptions): Requests {
   const { dispatch, caller, subscriptions, outbox, clock, log } = options;
   const bucket = createTokenBucket({ ...inboundOf(caller.principal, options.inbound), clock });
   let inFlight = 0;
+  let refusedInARow = 0;
 
   function answer(request: RequestFrame): void {
     const { id, method, params } = request;
@@ -88,11 +91,19 @@ export function createRequests(options: RequestsOptions): Requests {
     return new GatewayError('BUSY', 'too many requests in flight');
   }
 
+  /** Also a refusal costs the reading of a frame, and all connections share the time for that. */
+  function countRefusals(isRefused: boolean): void {
+    refusedInARow = isRefused ? refusedInARow + 1 : 0;
+    if (!isRefused) return;
+    options.onRateLimited();
+    if (refusedInARow % LIMITS.floodRefusals === 0) options.onFlood(Math.min(bucket.fullInMs(), LIMITS.floodRestMs));
+  }
+
   return {
     onText(text) {
       const frame = readRequest(text);
       const waitMs = bucket.take(weightOf(frame));
-      if (waitMs > 0) options.onRateLimited();
+      countRefusals(waitMs > 0);
       const refusal = refusalOf(frame, waitMs);
       if (refusal) outbox.answer(encodeRefusal(frame.kind === 'read' ? frame.request.id : frame.id, refusal));
       else if (frame.kind === 'read') answer(frame.request);
@@ -124,7 +135,7 @@ function readRequest(text: string | undefined): ReadRequest {
   if (json.kind === 'unreadable') return refusedFrame('invalid', 'not JSON');
   const id = idOf(json.value) ?? 'invalid';
   if (json.kind === 'too-deep') return refusedFrame(id, 'nested too deeply');
-  const frame = RequestFrame.safeParse(json.value);
+  const frame = check(RequestFrame, json.value);
   return frame.success ? { kind: 'read', request: frame.data } : refusedFrame(id, problemsOf(frame.error));
 }
 

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type GatewayError } from '../../../protocol/errors.ts';
+import type { GatewayError } from '../../../protocol/errors.ts';
 import type { ErrorShape } from '../../../protocol/frames.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 
@@ -11,12 +11,12 @@ export function encodeRefusal(id: string, error: GatewayError): Buffer {
   return encodeTextFrame(JSON.stringify({ type: 'res', id, ok: false, payload, error: toErrorShape(error) }));
 }
 
-function toErrorShape({ code, message, details, retryAfterMs }: GatewayError): ErrorShape {
+function toErrorShape({ code, message, details, retryable, retryAfterMs }: GatewayError): ErrorShape {
   return {
     code,
     message,
     ...(details !== undefined && { details }),
-    retryable: ERROR_CODES[code].retryable,
+    retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }

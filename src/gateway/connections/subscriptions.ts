@@ -3,14 +3,23 @@ import type { LogReader, Sink } from '../events/log-reader.ts';
 import type { Membership } from './broadcast.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Opens a reader of a workstream's log; `onEnd` when the log has no more to come because the workstream was closed. */
-export type Follow = (wsId: string, after: number, stream: { sink: Sink; onEnd(): void }) => LogReader;
+/**
+ * Opens a reader of a workstream's log; `onEnd` when the log has no more to come because the workstream was closed;
+ * `mayDecide`: whoever reads may answer questions, so they are asked.
+ */
+export type Follow = (
+  wsId: string,
+  after: number,
+  stream: { sink: Sink; onEnd(): void; mayDecide?: boolean },
+) => LogReader;
 
 interface SubscriptionsOptions {
   follow: Follow;
   outbox: Pick<Outbox, 'push' | 'isReady'>;
   /** Hears which workstreams the connection wants. */
   watching: Pick<Membership, 'watch' | 'unwatch'>;
+  /** Whoever the connection is of may answer questions. */
+  mayDecide?: boolean;
 }
 
 /** What one connection follows. */
@@ -22,7 +31,12 @@ export interface ConnectionSubscriptions {
   close(): void;
 }
 
-export function createSubscriptions({ follow, outbox, watching }: SubscriptionsOptions): ConnectionSubscriptions {
+export function createSubscriptions({
+  follow,
+  outbox,
+  watching,
+  mayDecide = false,
+}: SubscriptionsOptions): ConnectionSubscriptions {
   const readers = new Map<string, LogReader>();
   let isClosed = false;
   const sink: Sink = {
@@ -43,7 +57,7 @@ export function createSubscriptions({ follow, outbox, watching }: SubscriptionsO
     const onEnd = () => {
       if (reader && readers.get(wsId) === reader) remove(wsId);
     };
-    reader = follow(wsId, after, { sink, onEnd });
+    reader = follow(wsId, after, { sink, onEnd, mayDecide });
     readers.set(wsId, reader);
     watching.watch(wsId);
   }

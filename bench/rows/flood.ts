@@ -1,0 +1,32 @@
+import type { FloodTasks } from '../load/flood.ts';
+import type { NeighbourTasks } from '../load/neighbour.ts';
+import type { SocketTarget } from '../load/sockets.ts';
+import { type Row, ratio } from '../row.ts';
+
+/** The limits are the default ones: a connection may ask 300 times at once. */
+const EACH = 250;
+
+export const floodRow: Row = {
+  name: 'flood',
+  what: 'wait for a WebSocket answer, 99th percentile, beside a connection that floods',
+  anchor: 'the same without the flood',
+  unit: 'x',
+  target: { atMost: 1.5 },
+  async open(stage) {
+    const { port, token } = await stage.product();
+    const target: SocketTarget = { port, token };
+    const flood = stage.load<FloodTasks>('flood');
+    const neighbour = stage.load<NeighbourTasks>('neighbour');
+    const p99 = async () => {
+      const waits = await neighbour.ask('ask', { ...target, count: stage.quick ? 4 : 20, each: EACH });
+      return waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.99)] ?? Number.NaN;
+    };
+    return async () => {
+      const anchor = await p99();
+      await flood.ask('begin', target);
+      const product = await p99();
+      await flood.ask('end', undefined);
+      return ratio({ product, anchor });
+    };
+  },
+};
