@@ -15,6 +15,7 @@ interface BackgroundParts {
   gateway: Gateway;
   models: { run(signal: AbortSignal): Promise<void> };
   store: SqliteStore;
+  bodies: { run(signal: AbortSignal): Promise<void> };
   auth: Record<'sessions' | 'tokens', { run(signal: AbortSignal): Promise<void> }>;
   signal: AbortSignal;
 }
@@ -25,7 +26,7 @@ const DAY_MS = 86_400_000;
 
 /** Everything that goes on by itself, until the signal aborts. One service that fails does not take the others down. */
 export function runInBackground(parts: BackgroundParts): Promise<unknown> {
-  const { clock, log, gateway, models, store, auth, signal } = parts;
+  const { clock, log, gateway, models, store, auth, bodies, signal } = parts;
   const retention = createRetention({ store, clock, log, live: parts.live });
   const stayAlive = async () => {
     while (!signal.aborted) {
@@ -43,6 +44,7 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
     logins: auth.sessions,
     tokens: auth.tokens,
     retention,
+    bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
     alive: { run: stayAlive },
   };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { readOutput } from '../src/agent/process/output-files.ts';
 import { createModels } from '../src/agent/providers/models.ts';
 import type { Clock } from '../src/clock.ts';
+import { createAttachmentFiles } from '../src/gateway/attachments/attachment-files.ts';
 import { openApiTokens } from '../src/gateway/auth/api-tokens.ts';
 import { createAuthenticator } from '../src/gateway/auth/create-authenticator.ts';
 import { createLoginCodes } from '../src/gateway/auth/login-codes.ts';
@@ -21,6 +22,7 @@ import { lockHome } from '../src/gateway/store/home-lock.ts';
 import { openSqliteStore, type SqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import { resolveWorkdir, type WorkdirPolicy } from '../src/gateway/workstreams/workdir.ts';
 import { createHttpApp } from '../src/http/app.ts';
+import { BodyDeadlines } from '../src/http/body-deadlines.ts';
 import { createRateLimit } from '../src/http/rate-limit.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { Ids } from '../src/ids.ts';
@@ -48,6 +50,8 @@ export interface DaemonOptions {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   version: string;
+  /** Of this machine, an IANA name. */
+  hostTimeZone: string;
   /** Names this run of the machine. */
   bootId: string;
   assets: Assets;
@@ -152,19 +156,22 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     ...tools,
     killLeftover: (process) => runner.killLeftover(process),
     resolveWorkdir: (asked) => resolveWorkdir(workdirs, asked),
+    attachmentFiles: createAttachmentFiles(path.join(options.home, 'attachments')),
     readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
     ...clients,
     server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
     live,
+    hostTimeZone: options.hostTimeZone,
     webhooks: { destinations: () => live.webhooks, fetch },
     configFile: createConfigFile({ ...options, live }),
   });
   gateway.metrics.observeProcess();
   await gateway.recover();
-  const server = createHttp(options, { gateway, ...clients, ...auth, closing: stopping.signal });
+  const bodies = new BodyDeadlines({ clock });
+  const server = createHttp(options, { gateway, ...clients, ...auth, bodies, closing: stopping.signal });
   address.port = await listen(server, address);
   const background = runInBackground({
-    ...{ clock, log, live, gateway, models, store, auth },
+    ...{ clock, log, live, gateway, models, store, auth, bodies },
     outputs: outputsOf(options.home),
     signal: stopping.signal,
   });
@@ -191,7 +198,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
 
 /** What the agent acts with: its tools, and the nodes that one of them reaches. */
 async function createAgentParts(options: DaemonOptions, { store, live }: { store: SqliteStore; live: LiveConfig }) {
-  const nodes = await openNodes({ ...options, store, config: options.config.nodes });
+  const nodes = await openNodes({ ...options, store, lastAliveMs: store.lastAliveMs, rules: () => live.nodes });
   return { nodes, ...(await createTools({ ...options, live, nodes: toNodeDirectory(nodes) })) };
 }
 
@@ -230,11 +237,12 @@ async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: 
 interface HttpParts extends ClientPolicies {
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
+  bodies: BodyDeadlines;
   closing: AbortSignal;
 }
 
 function createHttp(options: DaemonOptions, parts: HttpParts): Server {
-  const { gateway, originPolicy, clientAddress, authenticator, closing } = parts;
+  const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = parts;
   const { assets, clock, log } = options;
   const { ratelimit } = options.config;
   const { pageHtml: html, scriptSources, styleSources, openapi } = assets;
@@ -242,6 +250,8 @@ function createHttp(options: DaemonOptions, parts: HttpParts): Server {
     dispatch: gateway.dispatch,
     authenticator,
     streams: gateway.streams,
+    attachments: gateway.attachments,
+    bodies,
     metrics: gateway.metrics,
     originPolicy,
     clientAddress,
@@ -252,7 +262,7 @@ function createHttp(options: DaemonOptions, parts: HttpParts): Server {
     log,
     closing,
   });
-  const server = createHttpServer(app, { log });
+  const server = createHttpServer(app, { bodies, clock, log });
   gateway.sockets.attach(server);
   return server;
 }

@@ -92,8 +92,13 @@ test('a text is written as it is given, comments and all, the old one kept, a ma
 });
 
 for (const [what, raw, message] of [
-  ['no JSON', '{ a', /^invalid config: the file: /],
-  ['a wrong value', '{ retentionDays: 0 }', /^invalid config: retentionDays: /],
+  ['no JSON', '{ a', /^invalid config: the file: is not JSON \(JSON5 is fine\): invalid end of input at 1:4$/],
+  [
+    'a blank text, with which no daemon would start,',
+    ' \n',
+    /^invalid config: the file: is empty; write \{\} for the defaults$/,
+  ],
+  ['a wrong value', '{ retentionDays: 0 }', /^invalid config: retentionDays: must be at least 1$/],
   [
     'a mask of nothing',
     `{ models: { b: { provider: 'openai', apiKey: '<secret:models.b.apiKey>' } } }`,
@@ -122,6 +127,27 @@ test('the issues of a refusal name their places', async () => {
     ]);
     return true;
   });
+});
+
+for (const [what, raw, message] of [
+  ['no JSON', '{ a', /^config\.patch raw is not JSON/],
+  ['nothing', ' ', /^config\.patch raw is empty/],
+  ['a list', '[]', /^config\.patch raw must be an object$/],
+] as const) {
+  test(`a patch that is ${what} is refused and changes nothing`, async () => {
+    using world = await setUp(TEXT);
+    const { hash } = await world.config.read();
+    await assert.rejects(world.config.patch(raw, hash), { code: 'INVALID_REQUEST', message });
+    assert.equal(await world.onDisk(), TEXT);
+  });
+}
+
+test('a blank file is shown as one that nothing starts with, and can be replaced', async () => {
+  using world = await setUp('\n');
+  const { valid, issues, hash } = await world.config.read();
+  assert.deepEqual([valid, issues], [false, [{ path: '', message: 'is empty; write {} for the defaults' }]]);
+  await world.config.write('{}', hash);
+  assert.equal(await world.onDisk(), '{}');
 });
 
 test('a stale base is a conflict', async () => {

@@ -5,6 +5,7 @@ import JSON5 from 'json5';
 import { z } from 'zod';
 import { GatewayError } from '../protocol/errors.ts';
 import type { ConfigIssue } from '../protocol/methods/config.ts';
+import { check } from '../protocol/parse.ts';
 import type { Clock } from '../src/clock.ts';
 import type { ConfigChange, ConfigFile } from '../src/gateway/methods/config.ts';
 import { hasCode } from '../src/gateway/store/private-file.ts';
@@ -70,8 +71,7 @@ export function createConfigFile({ home, live, version, clock }: ConfigFileDeps)
       requireBase(baseHash, before);
       const { parsed, issues } = readConfig(before ?? '{}');
       if (!isRecord(parsed)) throw invalid(issues);
-      const patch = parse(unmask(raw, before));
-      if (!isRecord(patch)) throw new GatewayError('INVALID_REQUEST', 'config.patch raw must be an object');
+      const patch = parsePatch(unmask(raw, before));
       return replace(`${JSON.stringify(mergePatch(parsed, patch), null, 2)}\n`, before);
     },
     schema: () => ({
@@ -105,10 +105,9 @@ function readConfig(text: string): Reading {
   try {
     parsed = parse(text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { parsed: undefined, config: undefined, issues: [{ path: '', message }] };
+    return { parsed: undefined, config: undefined, issues: [{ path: '', message: wordsOf(error) }] };
   }
-  const result = Config.safeParse(parsed, { reportInput: false });
+  const result = check(Config, parsed);
   if (result.success) {
     const unknown = unknownKeys(parsed, result.data);
     const issues = unknown.map((key) => ({ path: key, message: 'is not a setting and has no effect' }));
@@ -120,14 +119,33 @@ function readConfig(text: string): Reading {
 
 const parse = (text: string): unknown => {
   const source = text.replace(/^\uFEFF/, '');
-  return source.trim() === '' ? {} : JSON5.parse(source);
+  // As the start sees it: such a file is what a write that was cut off leaves.
+  if (source.trim() === '') throw new Error('is empty; write {} for the defaults');
+  try {
+    return JSON5.parse(source);
+  } catch (error) {
+    throw new Error(`is not JSON (JSON5 is fine): ${wordsOf(error).replace(/^JSON5: /, '')}`, { cause: error });
+  }
 };
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function parsePatch(raw: string): Json {
+  let patch: unknown;
+  try {
+    patch = parse(raw);
+  } catch (error) {
+    throw new GatewayError('INVALID_REQUEST', `config.patch raw ${wordsOf(error)}`, { cause: error });
+  }
+  if (!isRecord(patch)) throw new GatewayError('INVALID_REQUEST', 'config.patch raw must be an object');
+  return patch;
+}
 
 function unmask(raw: string, before: string | undefined): string {
   try {
     return unmaskText(raw, readConfig(before ?? '{}').parsed);
   } catch (error) {
-    throw new GatewayError('INVALID_REQUEST', error instanceof Error ? error.message : String(error), { cause: error });
+    throw new GatewayError('INVALID_REQUEST', wordsOf(error), { cause: error });
   }
 }
 

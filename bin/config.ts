@@ -3,6 +3,7 @@ import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
 import { LIMITS } from '../protocol/limits.ts';
+import { check } from '../protocol/parse.ts';
 import { ModelsConfig } from '../src/agent/providers/models-config.ts';
 import { isAddressRange } from '../src/gateway/auth/client-address.ts';
 import { NodesConfig } from '../src/gateway/nodes/command-policy.ts';
@@ -62,6 +63,14 @@ const ChannelsConfig = z.object({
   webhook: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig).default({}),
 });
 
+const CronConfig = z.object({
+  /** False: no scheduled job runs by itself. */
+  enabled: z.boolean().default(true),
+  maxConcurrentRuns: z.int().min(1).max(64).default(4),
+  /** How long it is known what became of an occurrence. */
+  retentionDays: z.int().min(1).max(36_500).default(90),
+});
+
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
@@ -70,6 +79,7 @@ export const Config = ModelsConfig.extend({
   channels: ChannelsConfig.prefault({}),
   /** How often the main session has a turn of its own; 0: never. */
   heartbeatMinutes: z.int().min(0).max(10_080).default(0),
+  cron: CronConfig.prefault({}),
   nodes: NodesConfig.default({}),
   durability: z.enum(['normal', 'full']).default('normal'),
   retentionDays: z.int().min(1).max(36_500).default(30),
@@ -98,7 +108,7 @@ export async function loadConfig(home: string): Promise<LoadedConfig> {
 /** The text of a config file; `file` is its name in messages. */
 export function parseConfig(text: string, file: string): LoadedConfig {
   const value = parseJson5(text, file);
-  const parsed = Config.safeParse(value, { reportInput: false });
+  const parsed = check(Config, value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(
       ({ path: keys, message }) => `${keys.join('.') || 'the file'}: ${message}`,

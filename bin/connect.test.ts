@@ -20,7 +20,7 @@ async function homeOf(url: string) {
 
 test('the daemon of the home is meant, with the home’s token', async () => {
   using home = await homeOf('http://127.0.0.1:7717');
-  const expected = { url: 'ws://127.0.0.1:7717/', token: TOKEN, home: home.path };
+  const expected = { url: 'ws://127.0.0.1:7717/', token: TOKEN, tokenFrom: `the home ${home.path}`, home: home.path };
   assert.deepEqual(await resolveTarget({ home: home.path }, around()), expected);
   assert.deepEqual(await resolveTarget({}, around({ HEADGATE_HOME: home.path })), expected);
 });
@@ -32,9 +32,15 @@ test('an address from the flags wins over one from the environment', async () =>
   assert.deepEqual(await resolveTarget(given, environment), {
     url: 'ws://a.example:1/x',
     token: 'ta',
+    tokenFrom: '--token',
     home: undefined,
   });
-  assert.deepEqual(await resolveTarget({}, environment), { url: 'wss://b.example/', token: 'tb', home: undefined });
+  assert.deepEqual(await resolveTarget({}, environment), {
+    url: 'wss://b.example/',
+    token: 'tb',
+    tokenFrom: 'HEADGATE_TOKEN',
+    home: undefined,
+  });
 });
 
 test('the home’s token goes to the home’s own daemon only', async () => {
@@ -53,6 +59,16 @@ test('a token may lie in a file', async () => {
   const environment = around({ HEADGATE_TOKEN: 'from-the-environment' });
   assert.equal((await resolveTarget({ ...given, tokenFile }, environment)).token, 'from-a-file');
   await assert.rejects(resolveTarget({ ...given, tokenFile: '/none' }, environment), { name: 'UsageError' });
+});
+
+test('a token file of the home that holds none is named', async () => {
+  using home = await homeOf('http://127.0.0.1:7717');
+  await writeFile(path.join(home.path, 'token'), 'something else\n');
+  await assert.rejects(resolveTarget({ home: home.path }, around()), {
+    name: 'StartError',
+    exitCode: 1,
+    message: `${home.path}/token does not hold a token; move it away and start again to get a new one`,
+  });
 });
 
 test('without a daemon the home and what to do are named', async () => {

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { RequestError } from '../protocol/client/request-error.ts';
 import { systemTimers } from '../protocol/client/timers.ts';
 import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../protocol/client/ws-client.ts';
 import { findOperatorToken } from '../src/gateway/auth/operator-token.ts';
 import { readDaemonFile } from './daemon-file.ts';
 import { resolveHome, type Surroundings } from './options.ts';
-import { NoDaemonError, UsageError } from './start-error.ts';
+import { NoDaemonError, StartError, UsageError } from './start-error.ts';
 
 /** The flags that say which daemon a command speaks to. */
 export interface TargetFlags {
@@ -19,6 +20,8 @@ export interface Target {
   /** Of the WebSocket. */
   url: string;
   token: string | undefined;
+  /** Where the token was found, in the words of the command line. */
+  tokenFrom: string | undefined;
   /** The folder whose daemon it is; undefined when the address was given. */
   home: string | undefined;
 }
@@ -31,19 +34,37 @@ interface Caller {
 
 /** Which daemon is meant: flags win over the environment, that over the daemon that runs in the home folder. */
 export async function resolveTarget(flags: TargetFlags, around: Surroundings): Promise<Target> {
-  const { environment } = around;
-  const given = flags.url ?? (environment.HEADGATE_URL || undefined);
-  const token = flags.token ?? (await readTokenFile(flags, around)) ?? (environment.HEADGATE_TOKEN || undefined);
+  const given = flags.url ?? (around.environment.HEADGATE_URL || undefined);
+  const credential = await findGivenToken(flags, around);
   const home = resolveHome(flags, around);
   const running = await readDaemonFile(home);
   if (given === undefined) {
     if (running === undefined) throw new NoDaemonError(nobodyRuns(home));
-    return { url: toSocketUrl(running.url), token: token ?? (await findOperatorToken(home)), home };
+    return { url: toSocketUrl(running.url), ...(credential ?? (await findHomeToken(home))), home };
   }
   const url = toSocketUrl(given);
   // The home's token goes only to the home's own daemon, not to whatever address was typed.
   const own = running !== undefined && toSocketUrl(running.url) === url;
-  return { url, token: token ?? (own ? await findOperatorToken(home) : undefined), home: own ? home : undefined };
+  return { url, ...(credential ?? (own ? await findHomeToken(home) : NO_TOKEN)), home: own ? home : undefined };
+}
+
+type Credential = Pick<Target, 'token' | 'tokenFrom'>;
+
+const NO_TOKEN: Credential = { token: undefined, tokenFrom: undefined };
+
+async function findGivenToken(flags: TargetFlags, around: Surroundings): Promise<Credential | undefined> {
+  if (flags.token !== undefined) return { token: flags.token, tokenFrom: '--token' };
+  const fromFile = await readTokenFile(flags, around);
+  if (fromFile !== undefined) return { token: fromFile, tokenFrom: `--token-file ${flags.tokenFile}` };
+  const token = around.environment.HEADGATE_TOKEN || undefined;
+  return token === undefined ? undefined : { token, tokenFrom: 'HEADGATE_TOKEN' };
+}
+
+async function findHomeToken(home: string): Promise<Credential> {
+  const token = await findOperatorToken(home).catch((cause: unknown) => {
+    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+  });
+  return token === undefined ? NO_TOKEN : { token, tokenFrom: `the home ${home}` };
 }
 
 /** Runs `use` with a connection that ends with it. */
@@ -99,16 +120,30 @@ function createClient(
   });
 }
 
-async function connect(client: GatewayClient, { url, home }: Target): Promise<void> {
+async function connect(client: GatewayClient, target: Target): Promise<void> {
   try {
     await client.connect();
   } catch (error) {
-    // Refused by a daemon: its words say more than ours.
-    if (error instanceof Error && error.name === 'RequestError') throw error;
-    const message = home === undefined ? `No daemon answers at ${url}.` : nobodyRuns(home);
-    throw new NoDaemonError(message, { cause: error });
+    // Refused by a daemon: its words say more than ours, unless they say nothing but that.
+    if (error instanceof RequestError) throw error.code === 'UNAUTHORIZED' ? notTaken(target) : error;
+    const { url, home } = target;
+    throw new NoDaemonError(home === undefined ? nobodyAnswers(url) : nobodyRuns(home), { cause: error });
   }
 }
+
+/** Which token it was, and how to come by one that is taken. */
+export function notTaken({ url, token, tokenFrom }: Pick<Target, 'url' | 'token' | 'tokenFrom'>): RequestError {
+  const what =
+    token === undefined
+      ? `${url} wants a token: give it with --token or HEADGATE_TOKEN.`
+      : `${url} does not take the token of ${tokenFrom}; it is wrong, revoked or expired.`;
+  return new RequestError(
+    'UNAUTHORIZED',
+    `${what} A new one, where the daemon runs: headgate token create --scope approve`,
+  );
+}
+
+export const nobodyAnswers = (url: string): string => `No daemon answers at ${url}.`;
 
 const nobodyRuns = (home: string): string =>
   `No daemon is running in ${home}. Start one (headgate start), or say where it is with --url or --home.`;

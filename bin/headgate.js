@@ -5,7 +5,8 @@ import process from 'node:process';
 const OLDEST_NODE = 24;
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
-  process.stderr.write(`headgate: needs Node.js ${OLDEST_NODE} or newer, and this is ${process.versions.node}\n`);
+  const needed = `needs Node.js ${OLDEST_NODE} or newer, and this is ${process.versions.node}`;
+  process.stderr.write(`headgate: ${needed}; in a clone, npx headgate has the right one\n`);
   process.exit(1);
 }
 

@@ -25,15 +25,20 @@ test('settings come in the daemon’s units, secrets from the file or the enviro
 test('a change counts at once where it can, and says what waits for a restart', () => {
   const { live, levels } = liveOf({ server: { port: 7000 } });
   const changed = live.apply(
-    configOf({ approvalTimeoutSecs: 60, logLevel: 'debug', server: { maxWorkstreams: 3, inbound: { burst: 10 } } }),
+    configOf({
+      approvalTimeoutSecs: 60,
+      logLevel: 'debug',
+      nodes: { '*': { deny: ['file.*'] } },
+      server: { maxWorkstreams: 3, inbound: { burst: 10 } },
+    }),
   );
   assert.deepEqual(changed, {
-    applied: ['approvalTimeoutSecs', 'logLevel', 'server.inbound.burst', 'server.maxWorkstreams'],
+    applied: ['approvalTimeoutSecs', 'logLevel', 'nodes.*', 'server.inbound.burst', 'server.maxWorkstreams'],
     restart: ['server.port'],
   });
   assert.deepEqual(
-    [live.approvalMs, live.maxWorkstreams, live.inbound, levels],
-    [60_000, 3, { burst: 10, perSecond: 50 }, ['debug']],
+    [live.approvalMs, live.maxWorkstreams, live.inbound, live.nodes, levels],
+    [60_000, 3, { burst: 10, perSecond: 50 }, { '*': { deny: ['file.*'] } }, ['debug']],
   );
 });
 
@@ -51,4 +56,14 @@ test('a secret that the environment does not have is named, at the start and bef
   const expected = { message: 'channels.webhook.b: the environment has no B_SECRET' };
   assert.throws(() => liveOf(settings), expected);
   assert.throws(() => liveOf({}).live.check(configOf(settings)), expected);
+});
+
+test('HEADGATE_SKIP_CRON keeps schedules off, whatever the file says', () => {
+  const cronWith = (flag: string, cron: object) => liveOf({ cron }, { HEADGATE_SKIP_CRON: flag }).live.cron;
+  const switchedOffBy = ['HEADGATE_SKIP_CRON'];
+  assert.deepEqual(
+    [cronWith('1', { maxConcurrentRuns: 2 }), cronWith('0', {}).enabled],
+    [{ enabled: false, switchedOffBy, maxConcurrentRuns: 2, retentionDays: 90 }, true],
+  );
+  assert.deepEqual(cronWith('1', { enabled: false }).switchedOffBy, ['cron.enabled', ...switchedOffBy]);
 });

@@ -1,3 +1,4 @@
+import type { CronSwitch } from '../protocol/cron.ts';
 import type { WebhookDestination } from '../src/gateway/channels/webhook.ts';
 import type { LiveSettings } from '../src/gateway/live-settings.ts';
 import type { Config } from './config.ts';
@@ -5,7 +6,7 @@ import { StartError } from './start-error.ts';
 
 /** The keys of config.json that take effect while the daemon runs; the others wait for its next start. */
 export const LIVE_KEYS: readonly string[] = [
-  ...['approvalTimeoutSecs', 'channels', 'heartbeatMinutes', 'logLevel', 'retentionDays'],
+  ...['approvalTimeoutSecs', 'channels', 'cron', 'heartbeatMinutes', 'logLevel', 'nodes', 'retentionDays'],
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
 
@@ -20,6 +21,8 @@ export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
   readonly commandTimeoutSecs: number;
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
+  /** What may be asked of nodes. */
+  readonly nodes: Config['nodes'];
   /** Throws StartError when the environment lacks something that the configuration names. */
   check(next: Config): void;
   /** Makes the next configuration the one in force, as far as it can change now; answers the keys that changed. */
@@ -40,6 +43,12 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     get heartbeatMs() {
       return current.heartbeatMinutes * 60_000;
     },
+    get cron() {
+      const switchedOffBy: CronSwitch[] = [];
+      if (!current.cron.enabled) switchedOffBy.push('cron.enabled');
+      if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
+      return { ...current.cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+    },
     get inbound() {
       return current.server.inbound;
     },
@@ -51,6 +60,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get webhooks() {
       return webhooks;
+    },
+    get nodes() {
+      return current.nodes;
     },
     check: (next) => void webhooksOf(next, environment),
     apply(next) {

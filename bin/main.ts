@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
-import { Command, CommanderError, Option } from 'commander';
-import { RequestError } from '../protocol/client/request-error.ts';
+import { Command, Option } from 'commander';
 import { readVersion } from './assets.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
@@ -8,11 +7,13 @@ import type { DoctorFlags } from './commands/doctor.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
+import { useCompileCache } from './compile-cache.ts';
 import type { TargetFlags } from './connect.ts';
+import { addCronCommands } from './cron-commands.ts';
 import { addNodeCommands } from './node-commands.ts';
-import type { StartFlags, Surroundings } from './options.ts';
+import { resolveHome, type StartFlags, type Surroundings } from './options.ts';
+import { toReport } from './report-error.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
-import { StartError } from './start-error.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
 
 interface Invocation {
@@ -28,7 +29,9 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   try {
     await program.parseAsync(withCommand(argv), { from: 'user' });
   } catch (error) {
-    process.exitCode = report(error);
+    const { text, exitCode } = toReport(error);
+    process.stderr.write(text);
+    process.exitCode = exitCode;
     // What was opened before the failure must not keep a process alive that has nothing to do.
     process.exit();
   }
@@ -71,8 +74,11 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
     .version(version)
     .addHelpText('after', EXAMPLES)
     .exitOverride()
-    .configureOutput({ outputError: () => undefined }); // told once, by `report`
-  addStart(program, async (flags) => (await import('./commands/start.ts')).start({ flags, around, root }));
+    .configureOutput({ outputError: () => undefined }); // told once, by `main`
+  addStart(program, async (flags) => {
+    useCompileCache({ home: resolveHome(flags, around), root });
+    await (await import('./commands/start.ts')).start({ flags, around, root });
+  });
   addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
   addRun(program, async (prompts, flags) => (await import('./commands/run.ts')).run({ prompts, flags, around, root }));
   withTarget(program.command('status'))
@@ -98,6 +104,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   addConformance(program);
   addToken(program, { root, around });
   addNodeCommands(program, { root, around, withTarget });
+  addCronCommands(program, { root, around, withTarget });
   return program;
 }
 
@@ -166,6 +173,7 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .option('--json', 'print one JSON object per line: run, the events, result')
     .addOption(new Option('--approve <how>', 'what needs approval').choices(APPROVE_CHOICES).default('ask'))
     .option('--timeout <seconds>', 'cancel the run after this time')
+    .option('--attach <file...>', 'images or text files that go with it')
     .option('--workdir <folder>', 'where the agent of a new workstream works')
     .option('--model <name>', 'the model of a new workstream')
     .option('--key <key>', 'the same key again joins the same run instead of starting another')
@@ -179,27 +187,4 @@ function withTarget(command: Command): Command {
     .option('--token <token>', 'its token (HEADGATE_TOKEN; default: that of the home folder)')
     .option('--token-file <file>', 'a file that holds the token')
     .hook('preAction', () => void process.stdout.on('error', () => process.exit(READER_GONE)));
-}
-
-/** Tells what went wrong in one line; the answer is the exit code. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') return 2; // a command without its subcommand: the help said it
-    if (error.exitCode !== 0) tell(`${error.message.replace(/^error: /, '')} (headgate --help lists what there is)`);
-    return error.exitCode === 0 ? 0 : 2;
-  }
-  if (error instanceof RequestError) {
-    process.stderr.write(`${error.code}: ${error.message}\n`);
-    return 1;
-  }
-  if (error instanceof StartError) {
-    tell(error.message);
-    return error.exitCode;
-  }
-  process.stderr.write(`headgate: ${error instanceof Error ? error.stack : String(error)}\n`); // a mistake of ours
-  return 1;
-}
-
-function tell(text: string): void {
-  process.stderr.write(`headgate: ${text.replaceAll(/\s*\n\s*/g, ' ')}\n`);
 }

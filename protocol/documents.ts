@@ -103,7 +103,10 @@ export function tidy({
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
-const ErrorReply = z.object({ error: z.string().meta({ description: 'What is wrong, for people.' }) });
+const ErrorReply = z.object({
+  error: z.string().meta({ description: 'What is wrong, for people.' }),
+  hint: z.string().optional().meta({ description: 'That the body could not be read, where it could not.' }),
+});
 
 const json = (schema: z.ZodType) => ({ content: { 'application/json': { schema } } });
 
@@ -123,6 +126,7 @@ const PLAIN_PATHS: ZodOpenApiPathsObject = {
 };
 
 function operationOf(row: Endpoint, { group, name }: { group: string; name: string }): ZodOpenApiOperationObject {
+  const { path, rest } = placesOf(row);
   const needs = row.scope === 'public' ? 'Needs no credential.' : `Needs the scope \`${row.scope}\`.`;
   return {
     operationId: group === name ? name : `${group}.${name}`,
@@ -131,21 +135,36 @@ function operationOf(row: Endpoint, { group, name }: { group: string; name: stri
     tags: [group],
     ...(row.scope === 'public' ? { security: [] } : {}),
     requestParams: {
-      ...(row.verb === 'get' && row.request instanceof z.ZodObject ? { query: row.request } : {}),
+      ...(path && { path }),
+      ...(row.verb === 'get' && rest ? { query: rest } : {}),
       ...headersOf(row),
     },
-    ...(row.verb === 'post' ? { requestBody: json(row.request) } : {}),
+    ...(row.verb === 'post' ? { requestBody: bodyOf(row, rest) } : {}),
     responses: {
-      '200':
-        row.answers === 'event-stream'
-          ? {
-              description: 'The `data:` of each event is one such object.',
-              content: { 'text/event-stream': { schema: row.reply } },
-            }
-          : { description: 'OK', ...json(row.reply) },
+      '200': successOf(row),
       ...errorsOf(row),
     },
   };
+}
+
+/** The fields that the path names, and the others. */
+function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.ZodObject } {
+  if (!(request instanceof z.ZodObject)) return {};
+  const isNamed = (name: string) => path.includes(`{${name}}`);
+  const part = (named: boolean) =>
+    z.object(Object.fromEntries(Object.entries(request.shape).filter(([name]) => isNamed(name) === named)));
+  return path.includes('{') ? { path: part(true), rest: part(false) } : { rest: request };
+}
+
+const bodyOf = ({ body, request }: Endpoint, rest: z.ZodObject | undefined) =>
+  body === 'multipart' ? { content: { 'multipart/form-data': { schema: rest ?? request } } } : json(rest ?? request);
+
+function successOf({ answers, reply }: Endpoint) {
+  if (answers === 'file')
+    return { description: 'The file as what its bytes are.', content: { '*/*': { schema: reply } } };
+  if (answers !== 'event-stream') return { description: 'OK', ...json(reply) };
+  const description = 'The `data:` of each event is one such object.';
+  return { description, content: { 'text/event-stream': { schema: reply } } };
 }
 
 function headersOf(row: Endpoint) {

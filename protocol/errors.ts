@@ -20,6 +20,8 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 interface GatewayErrorOptions {
   details?: unknown;
+  /** Default: as for its code. False where the outcome is stored, so that the same call only hears it again. */
+  retryable?: boolean;
   retryAfterMs?: number;
   /** A result that goes beside the error, as `agent` answers a failed run with both. */
   payload?: unknown;
@@ -31,6 +33,8 @@ export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly details: unknown;
+  /** Trying again later can succeed. */
+  readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly payload: unknown;
 
@@ -38,6 +42,7 @@ export class GatewayError extends Error {
     super(message, { cause: options.cause });
     this.code = code;
     this.details = options.details;
+    this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.payload = options.payload;
   }

@@ -5,6 +5,7 @@ import { authContracts } from './methods/auth.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
 import { connectContracts } from './methods/connect.ts';
+import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
 import { logsContracts } from './methods/logs.ts';
@@ -35,6 +36,7 @@ export const CONTRACTS = {
   ...modelsContracts,
   ...logsContracts,
   ...configContracts,
+  ...cronContracts,
   ...eventsContracts,
   ...workstreamContracts,
   ...outputContracts,

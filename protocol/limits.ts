@@ -1,8 +1,25 @@
+const MAX_PAYLOAD_BYTES = 1024 * 1024;
+/** Of a frame, for all that is not the content of an attachment: the envelope, the message, names. */
+const FRAME_REST_BYTES = 64 * 1024;
+/** Base64 makes four characters of three bytes. */
+const inlineAttachmentBytes = Math.floor((MAX_PAYLOAD_BYTES - FRAME_REST_BYTES) / 4) * 3;
+
 /** The protocol's numbers. What an operator may change has its default here. */
 export const LIMITS = {
   protocolVersion: 2,
   maxPayloadBeforeConnectBytes: 64 * 1024,
-  maxPayloadBytes: 1024 * 1024,
+  maxPayloadBytes: MAX_PAYLOAD_BYTES,
+  /** All that one `chat.send` carries itself; larger ones are uploaded. */
+  inlineAttachmentBytes,
+  attachmentBytes: 20 * 1024 * 1024,
+  imageBytes: 6 * 1024 * 1024,
+  /** For the body of a request; an upload has as long again whenever it brought `uploadProgressBytes`. */
+  bodyMs: 60_000,
+  uploadProgressBytes: 256 * 1024,
+  /** Of one principal: each may take an hour, and room on the disk. */
+  uploadsAtOnce: 20,
+  attachmentsPerMessage: 10,
+  pendingAttachments: 10,
   maxBufferedBytes: 1_572_864,
   tickIntervalMs: 30_000,
   handshakeMs: 10_000,
@@ -10,6 +27,9 @@ export const LIMITS = {
   unauthenticatedSockets: 256,
   inboundBurst: 300,
   inboundPerSecond: 50,
+  /** Refused in a row, after which nothing is read until the budget is full again, or for `floodRestMs`. */
+  floodRefusals: 100,
+  floodRestMs: 10_000,
   inFlightPerConnection: 256,
   sseKeepaliveMs: 5_000,
   idempotencyMs: 24 * 60 * 60 * 1000,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { GatewayError } from './errors.ts';
 import { AgentParams } from './methods/agent.ts';
 import { ConnectParams } from './methods/connect.ts';
-import { parse } from './parse.ts';
+import { check, parse, problemsOf } from './parse.ts';
 
 test('what fits is answered with its defaults filled in', () => {
   const params = { minProtocol: 2, maxProtocol: 2, client: { name: 'a', version: '1', platform: 'b', mode: 'c' } };
@@ -22,3 +23,61 @@ test('what does not fit is INVALID_REQUEST and names each wrong place without ec
     },
   );
 });
+
+const Form = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('x') }),
+  z.strictObject({ kind: z.literal('z'), size: z.number() }),
+]);
+const Everything = z.strictObject({
+  name: z.string().min(1).max(3),
+  word: z.string().regex(/^[a-z]+$/),
+  nth: z.int().min(1).max(9).optional(),
+  share: z.number().gt(0).lt(1).optional(),
+  on: z.boolean().optional(),
+  kind: z.enum(['a', 'b']).optional(),
+  only: z.literal('one').optional(),
+  list: z.array(z.string()).min(2).max(3).optional(),
+  some: z.array(z.string()).min(1).optional(),
+  of: z.record(z.string().regex(/^k/), z.int()).optional(),
+  at: z.url().optional(),
+  form: Form.optional(),
+  any: z.union([z.string(), Form]).optional(),
+  own: z.string().regex(/\S/, 'says it itself').optional(),
+});
+const fine = { name: 'a', word: 'b' };
+
+for (const [value, problem] of [
+  [{ word: 'b' }, 'name: is missing; it must be a string'],
+  [{ ...fine, name: 7 }, 'name: must be a string, not a number'],
+  [{ ...fine, name: '' }, 'name: must not be empty'],
+  [{ ...fine, name: 'abcd' }, 'name: must have at most 3 characters'],
+  [{ ...fine, word: 'B' }, 'word: must look like /^[a-z]+$/'],
+  [{ ...fine, nth: 0 }, 'nth: must be at least 1'],
+  [{ ...fine, nth: 10 }, 'nth: must be at most 9'],
+  [{ ...fine, nth: 1.5 }, 'nth: must be a whole number'],
+  [{ ...fine, nth: null }, 'nth: must be a number, not null'],
+  [{ ...fine, share: 0 }, 'share: must be more than 0'],
+  [{ ...fine, share: 1 }, 'share: must be less than 1'],
+  [{ ...fine, on: 'yes' }, 'on: must be true or false, not a string'],
+  [{ ...fine, kind: 'c' }, 'kind: must be one of "a", "b"'],
+  [{ ...fine, only: '' }, 'only: must be "one"'],
+  [{ ...fine, list: ['a'] }, 'list: must have at least 2 entries'],
+  [{ ...fine, list: ['a', 'b', 'c', 'd'] }, 'list: must have at most 3 entries'],
+  [{ ...fine, list: {} }, 'list: must be a list, not an object'],
+  [{ ...fine, some: [] }, 'some: must not be empty'],
+  [{ ...fine, of: { no: 1 } }, 'of.no: is no name that fits: it must look like /^k/'],
+  [{ ...fine, at: 'here' }, 'at: must be a whole http or https address'],
+  [{ ...fine, form: { kind: 'y' } }, 'form.kind: must be one of "x", "z"'],
+  [{ ...fine, form: {} }, 'form.kind: must be one of "x", "z"'],
+  [{ ...fine, any: 7 }, 'any: must be a string, not a number, or must be an object, not a number'],
+  [{ ...fine, any: { kind: 'y' } }, 'any: kind must be one of "x", "z"'],
+  [{ ...fine, any: { kind: 'z' } }, 'any: size is missing; it must be a number'],
+  [{ ...fine, own: ' ' }, 'own: says it itself'],
+  [{ ...fine, more: 1 }, 'unknown property "more"'],
+  [{ ...fine, more: 1, ['x'.repeat(70)]: 1 }, `unknown properties "more", "${'x'.repeat(64)}"`],
+  [[], 'must be an object, not a list'],
+] as const)
+  test(`${JSON.stringify(value)} is told: ${problem}`, () => {
+    const { error } = check(Everything, value);
+    assert.equal(error && problemsOf(error), problem);
+  });

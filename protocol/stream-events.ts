@@ -39,6 +39,19 @@ export const StatusRecord = z
   .meta({ id: 'StatusRecord' });
 export type StatusRecord = z.infer<typeof StatusRecord>;
 
+/** A file that belongs to a message; its bytes are read over HTTP. */
+export const Attachment = z
+  .object({
+    attachment_id: z.string(),
+    filename: z.string(),
+    /** As its bytes say, whatever the sender called it. */
+    mime_type: z.string(),
+    size_bytes: z.int().min(1),
+    kind: z.enum(['image', 'text']),
+  })
+  .meta({ id: 'Attachment' });
+export type Attachment = z.infer<typeof Attachment>;
+
 /** One message of a stored conversation, as `history` and snapshots show it. */
 export const HistoryMessage = z
   .object({
@@ -48,6 +61,8 @@ export const HistoryMessage = z
     content: z.string().nullable(),
     tool_calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).nullable(),
     reasoning: z.string().optional(),
+    /** On user messages. */
+    attachments: z.array(Attachment).optional(),
     /** On tool messages. */
     call_id: z.string().optional(),
     name: z.string().optional(),
@@ -108,7 +123,12 @@ const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id 
  */
 export const STREAM_EVENTS = {
   /** A message was accepted and its run begins. */
-  user_turn: event('user_turn', { message: z.string(), run_id: z.string(), source: RunSource }),
+  user_turn: event('user_turn', {
+    message: z.string(),
+    run_id: z.string(),
+    source: RunSource,
+    attachments: z.array(Attachment).optional(),
+  }),
   thinking_start: event('thinking_start', {}),
   thinking_stop: event('thinking_stop', {}),
   reasoning: event('reasoning', { text: z.string() }),

@@ -74,7 +74,7 @@ test('a method takes an idempotency key exactly when its row says so', () => {
 test('no two endpoints share a verb and a path, and each path is lower case', () => {
   const places = endpoints.map(({ verb, path }) => `${verb} ${path}`);
   assert.deepEqual(
-    places.filter((place, i) => places.indexOf(place) !== i || !/^(?:get|post) \/[a-z0-9/]+$/.test(place)),
+    places.filter((place, i) => places.indexOf(place) !== i || !/^(?:get|post|delete) \/[a-z0-9/{}_]+$/.test(place)),
     [],
   );
 });

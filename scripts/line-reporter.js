@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A reporter of node:test for `run-tests.js`: one line of JSON whenever a test begins or ends. */
+/** A reporter of node:test for `run-tests.js`: one line of JSON whenever a test begins, tells something or ends. */
 // biome-ignore lint/style/noDefaultExport: node:test takes a reporter's default export.
 export default async function* lineReporter(events) {
   for await (const { type, data } of events) {
@@ -9,8 +9,9 @@ export default async function* lineReporter(events) {
   }
 }
 
-function toEntry(type, { name, file, line, skip, todo, details }) {
+function toEntry(type, { name, file, line, skip, todo, details, message }) {
   if (type === 'test:dequeue') return { outcome: 'begun', name };
+  if (type === 'test:diagnostic') return { outcome: 'told', line, message };
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
   if (skip !== undefined || todo !== undefined) return { outcome: 'skipped', name };
   if (type === 'test:pass') return { outcome: 'passed', name };

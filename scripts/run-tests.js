@@ -55,7 +55,7 @@ async function runFile({ file, timeoutMs, environment, reportPath }) {
   );
   const lines = (await readFile(reportPath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
   const entries = lines.map((line) => JSON.parse(line));
-  const results = entries.filter(({ outcome }) => outcome !== 'begun');
+  const results = toResults(entries);
   const failure = (reason) => ({ outcome: 'failed', name: file, file: path.resolve(file), reason });
   if (signal !== null) {
     const seconds = Math.round((performance.now() - startMs) / 1000);
@@ -76,6 +76,16 @@ process.once('exit', () => {
   for (const group of groups) killGroup(group);
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
+/** What ended; a failure with what the test told, in which there may be the reason. */
+function toResults(entries) {
+  const ends = entries.filter(({ outcome }) => outcome !== 'begun' && outcome !== 'told');
+  return ends.map((end) => {
+    if (end.outcome !== 'failed') return end;
+    const told = entries.filter(({ outcome, line }) => outcome === 'told' && line === end.line);
+    return { ...end, reason: [end.reason, ...told.map(({ message }) => message)].join('\n') };
+  });
+}
 
 /** A daemon that a killed test leaves behind goes with it: both are of one process group. */
 function runProcess(args, { timeoutMs, environment }) {

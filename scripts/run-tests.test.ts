@@ -36,6 +36,15 @@ test('a test that fails is told with its place and reason', async (t) => {
   assert.deepEqual([result.failed, result.ok], [1, false]);
 });
 
+test('what a test tells of itself is shown when it fails', async (t) => {
+  const { told } = await runTexts(t, [
+    `test('quiet', (t) => t.diagnostic('nobody asked'));\n` +
+      `test('adds', (t) => { t.after(() => t.diagnostic('seen: 5')); throw new Error('it is 5'); });`,
+  ]);
+  assert.match(told, /Error: it is 5\n[\s\S]*\n {2}seen: 5\n/);
+  assert.doesNotMatch(told, /nobody asked/);
+});
+
 test('fewer tests than expected are a failure', async (t) => {
   const { told, result } = await runTexts(t, [`test('one', () => {});`], 3);
   assert.deepEqual([told, result.ok], ['✖ sample: 2 fewer tests ran than the 3 expected\n', false]);

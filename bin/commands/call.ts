@@ -1,11 +1,13 @@
 import type { CallableMethod, GatewayClient } from '../../protocol/client/ws-client.ts';
 import { CONTRACTS, isMethodName, type ParamsInput } from '../../protocol/index.ts';
+import type { Approval } from '../../protocol/methods/approval.ts';
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { parseParams } from '../json-params.ts';
 import type { Surroundings } from '../options.ts';
 import { UsageError } from '../start-error.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
 
 interface CallOptions {
   method: string;
@@ -43,6 +45,33 @@ function callMethod(client: GatewayClient, method: CallableMethod, params: Given
   return client.call(
     method,
     params as ParamsInput<CallableMethod>, // typed by a person: the daemon checks it and says what is wrong
-    { onInterim: (payload) => process.stderr.write(`${JSON.stringify(payload)}\n`) },
+    {
+      onInterim(payload) {
+        process.stderr.write(`${JSON.stringify(payload)}\n`);
+        // A caller who may not decide, or a lost connection: the call itself tells what matters.
+        if (method === 'agent') tellOfQuestions(client, params).catch(() => undefined);
+      },
+    },
   );
 }
+
+/** A run that waits for a person, or behind one that does, would otherwise only be silent. */
+async function tellOfQuestions(client: GatewayClient, params: Given): Promise<void> {
+  const { sessionKey, sessionId } = params ?? {};
+  const asked = [sessionKey, sessionId].find((key) => typeof key === 'string' && key.trim() !== '');
+  const { key } = await client.call('sessions.resolve', { key: typeof asked === 'string' ? asked.trim() : 'main' });
+  const told = new Set<string>();
+  const tell = (approval: Approval) => {
+    if (approval.sessionKey !== key || told.has(approval.approvalId)) return;
+    told.add(approval.approvalId);
+    process.stderr.write(toHint(approval));
+  };
+  client.on('approval.requested', tell);
+  for (const approval of (await client.call('approval.list', {})).approvals) tell(approval);
+}
+
+const toHint = ({ approvalId, sessionKey, items }: Approval): string => {
+  const tools = items.map(({ func_name }) => toSafeText(func_name)).join(', ');
+  const params = JSON.stringify({ approvalId, approved: true });
+  return `${sessionKey} waits for a decision (${tools}): headgate chat, or headgate call approval.resolve '${params}'\n`;
+};

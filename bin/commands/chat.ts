@@ -17,6 +17,7 @@ import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts'
 import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from '../terminal/screen.ts';
 import type { Talk } from '../terminal/talk.ts';
 import { wrapWords } from '../terminal/wrap.ts';
+import { createPathUpload, type PathUpload } from '../upload.ts';
 
 export interface ChatFlags extends TargetFlags {
   ws?: string | undefined;
@@ -42,13 +43,14 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
   const client = await openClient({ target, version: await readVersion(root) }, link.onStatus);
   try {
     const wsId = await chooseWorkstream(client, flags, around);
+    const upload = createPathUpload(target, around);
     const { stdin, stdout } = process;
     const isDumb = around.environment.TERM === 'dumb';
     const paint = createPaint(wantsColours(flags.color, { isTerminal: stdout.isTTY, environment: around.environment }));
     if (stdin.isTTY && stdout.isTTY && !isDumb) {
       const historyFile = target.home === undefined ? undefined : path.join(target.home, 'input-history.json');
-      await chatOnTerminal({ client, link, wsId, paint, historyFile });
-    } else await chatOverLines({ client, wsId, paint });
+      await chatOnTerminal({ client, link, wsId, paint, upload, historyFile });
+    } else await chatOverLines({ client, wsId, paint, upload });
   } finally {
     client.close();
   }
@@ -94,6 +96,7 @@ interface Parts {
   client: GatewayClient;
   wsId: string;
   paint: Sheet['paint'];
+  upload: PathUpload;
 }
 
 async function chatOnTerminal({
@@ -101,6 +104,7 @@ async function chatOnTerminal({
   link,
   wsId,
   paint,
+  upload,
   historyFile,
 }: Parts & { link: Link; historyFile: string | undefined }): Promise<void> {
   const { stdin, stdout } = process;
@@ -119,6 +123,7 @@ async function chatOnTerminal({
     onHistory: (lines) => historyFile !== undefined && void writeInputHistory(historyFile, lines),
     timers: systemTimers,
     newKey,
+    upload,
     onOpen(talk) {
       talk.transcript.print(toChatHeader(talk, sheet()));
       tellNotices(client, talk, sheet);
@@ -177,7 +182,7 @@ function tellNotices(client: GatewayClient, { transcript }: Talk, sheet: () => S
   client.call('health', {}).then(tell, () => undefined); // the next `health` event brings it
 }
 
-async function chatOverLines({ client, wsId, paint }: Parts): Promise<void> {
+async function chatOverLines({ client, wsId, paint, upload }: Parts): Promise<void> {
   const screen = createPlainScreen((text) => process.stdout.write(text));
   const piped = new PipedChat({
     client,
@@ -185,6 +190,7 @@ async function chatOverLines({ client, wsId, paint }: Parts): Promise<void> {
     screen,
     sheet: () => ({ paint, columns: screen.columns }),
     newKey,
+    upload,
     tell: (line) => process.stderr.write(`headgate: ${line}\n`),
   });
   try {

@@ -1,6 +1,9 @@
 import { CASES } from '../conformance/cases/table.ts';
+import { createLab, type Server } from '../conformance/lab.ts';
 import { type Finding, runCases } from '../conformance/run-cases.ts';
-import { toSocketUrl } from '../connect.ts';
+import { openWire } from '../conformance/wire.ts';
+import { nobodyAnswers, notTaken, toSocketUrl } from '../connect.ts';
+import { NoDaemonError } from '../start-error.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 
 export interface ConformanceFlags {
@@ -13,6 +16,7 @@ const MARKS = { holds: '✔', fails: '✖', 'does not apply': '·' } as const;
 /** Tries the protocol against a server and prints what holds. Exit code 1 when something does not. */
 export async function conformance(address: string, { token, json }: ConformanceFlags): Promise<void> {
   const server = { url: toSocketUrl(address), token: token ?? (process.env.HEADGATE_TOKEN || undefined) };
+  await knock(server, token === undefined ? 'HEADGATE_TOKEN' : '--token');
   const onFinding = (finding: Finding) => void (json || process.stdout.write(toLines(finding)));
   const findings = await runCases(CASES, { server, onFinding });
   const counts = { holds: 0, fails: 0, 'does not apply': 0 };
@@ -20,6 +24,19 @@ export async function conformance(address: string, { token, json }: ConformanceF
   const summary = `${counts.holds} hold, ${counts.fails} fail, ${counts['does not apply']} do not apply`;
   process.stdout.write(json ? `${JSON.stringify({ url: server.url, counts, findings }, null, 2)}\n` : `\n${summary}\n`);
   process.exitCode = counts.fails > 0 ? 1 : 0;
+}
+
+/** Rejects where no sentence could be tried: nobody answers, or the token is not taken. */
+async function knock(server: Server, tokenFrom: string): Promise<void> {
+  const wire = await openWire(server.url).catch((cause: unknown) => {
+    throw new NoDaemonError(nobodyAnswers(server.url), { cause });
+  });
+  try {
+    const answer = await wire.request('connect', createLab(server).connectParams()).catch(() => undefined); // a case tells
+    if (answer?.error?.code === 'UNAUTHORIZED') throw notTaken({ ...server, tokenFrom });
+  } finally {
+    wire.close();
+  }
 }
 
 function toLines({ must, outcome, reason }: Finding): string {

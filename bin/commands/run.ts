@@ -2,6 +2,7 @@ import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../protocol/client/ws-client.ts';
+import { LIMITS } from '../../protocol/limits.ts';
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
@@ -14,6 +15,7 @@ import { createJsonOutput, createTextOutput } from '../run/run-output.ts';
 import { createStopping, type StopReason } from '../run/stopping.ts';
 import { NoDaemonError, UsageError } from '../start-error.ts';
 import { untilAnswered } from '../until-answered.ts';
+import { createUpload, readAttachment, type Upload } from '../upload.ts';
 
 export interface RunFlags extends TargetFlags {
   ws?: string | undefined;
@@ -23,6 +25,7 @@ export interface RunFlags extends TargetFlags {
   workdir?: string | undefined;
   model?: string | undefined;
   key?: string | undefined;
+  attach?: readonly string[] | undefined;
 }
 
 interface RunOptions {
@@ -43,11 +46,15 @@ const AWAY_MS = 120_000;
 export async function run({ prompts, flags, around, root }: RunOptions): Promise<void> {
   const message = await toMessage(prompts);
   const timeoutMs = toTimeout(flags.timeout);
+  const files = await readAll(flags.attach ?? [], around);
   const target = await resolveTarget(flags, around);
   const away = watchAway();
   const client = await openClient({ target, version: await readVersion(root) }, away.onStatus);
   try {
-    await Promise.race([runWith(client, { message, timeoutMs, flags, around }), away.gone]);
+    await Promise.race([
+      runWith(client, { message, timeoutMs, files, flags, around, upload: createUpload(target) }),
+      away.gone,
+    ]);
   } finally {
     client.close();
   }
@@ -94,13 +101,21 @@ function toTimeout(seconds: string | undefined): number | undefined {
 interface Job {
   message: string;
   timeoutMs: number | undefined;
+  files: readonly File[];
   flags: RunFlags;
   around: Surroundings;
+  upload: Upload;
 }
 
-async function runWith(client: GatewayClient, { message, timeoutMs, flags, around }: Job): Promise<void> {
+async function runWith(client: GatewayClient, job: Job): Promise<void> {
+  const { message, timeoutMs, flags, around } = job;
   const key = flags.key ?? randomIds.id('run');
   const { wsId, isOwn } = await chooseWorkstream(client, { flags, around, key });
+  const attachmentIds = await uploadAll(job, { wsId, key }).catch(async (error: unknown) => {
+    // That of a key may be at work for whoever used the key before; a repeat takes it again.
+    if (isOwn && flags.key === undefined) await removeUnused(client, wsId);
+    throw error;
+  });
   const streams = {
     stdout: (text: string) => void process.stdout.write(text),
     stderr: (text: string) => void process.stderr.write(text),
@@ -115,6 +130,7 @@ async function runWith(client: GatewayClient, { message, timeoutMs, flags, aroun
     client,
     wsId,
     message,
+    attachmentIds,
     key,
     onBegin: (runId) => output.onBegin({ wsId, runId }),
     onEvent(event) {
@@ -132,6 +148,33 @@ async function runWith(client: GatewayClient, { message, timeoutMs, flags, aroun
   output.onEnd({ ...end, exitCode, wsId, runId: followed.runId, durationMs, denied: approvals.denied() });
   process.exitCode = exitCode;
   if (isOwn) await client.call('workstream.close', { wsId }).catch(() => undefined); // it is only tidiness
+}
+
+/** Read before anything is made: what cannot be attached leaves no trace. */
+async function readAll(names: readonly string[], around: Surroundings): Promise<File[]> {
+  if (names.length > LIMITS.attachmentsPerMessage) {
+    throw new UsageError(`--attach names ${names.length} files: a message takes ${LIMITS.attachmentsPerMessage}.`);
+  }
+  const files: File[] = [];
+  for (const name of names) files.push(await readAttachment(name, around));
+  return files;
+}
+
+/** A file has its place in its key: a repeat names the same attachments, and the same file may be given twice. */
+async function uploadAll(
+  { files, upload }: Pick<Job, 'files' | 'upload'>,
+  { wsId, key }: { wsId: string; key: string },
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [place, file] of files.entries()) ids.push((await upload(wsId, file, `${key} ${place}`)).attachment_id);
+  return ids;
+}
+
+/** Nothing was said in it. */
+async function removeUnused(client: GatewayClient, wsId: string): Promise<void> {
+  const close = () => client.call('workstream.close', { wsId }); // a token that may not delete closes
+  const removed = client.call('sessions.delete', { key: wsId }).catch(close);
+  await removed.catch(() => undefined); // what went wrong before is what has to be told
 }
 
 /** The one of `--ws`, made where nobody has it; otherwise one of this run's own, which is closed afterwards. */

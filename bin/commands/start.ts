@@ -5,6 +5,7 @@ import type { Log } from '../../src/log.ts';
 import { loadAssets, readVersion } from '../assets.ts';
 import { toBanner } from '../banner.ts';
 import { readBootId } from '../boot-id.ts';
+import { makeCompileCache } from '../compile-cache.ts';
 import { type Daemon, type Replacements, startDaemon } from '../compose.ts';
 import { loadConfig } from '../config.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../daemon-file.ts';
@@ -45,6 +46,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     environment,
     userHome: around.userHome,
     version,
+    hostTimeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     bootId,
     assets,
     log,
@@ -60,6 +62,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   try {
     const daemon = await starting;
     await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
+    await makeCompileCache({ home, root });
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }

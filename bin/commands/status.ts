@@ -2,8 +2,11 @@ import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { Approval } from '../../protocol/methods/approval.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import type { WorkstreamRow } from '../../protocol/methods/workstream.ts';
+import { systemClock } from '../../src/clock.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type Target, type TargetFlags, withClient } from '../connect.ts';
+import { toTroubleLines } from '../cron/job-troubles.ts';
+import { readScheduleStatus, type ScheduleStatus, toScheduleLine } from '../cron/schedule-status.ts';
 import { type DaemonFile, readDaemonFile } from '../daemon-file.ts';
 import { toLabel } from '../find-workstream.ts';
 import type { Surroundings } from '../options.ts';
@@ -30,6 +33,7 @@ interface Status {
   workstreams: WorkstreamRow[];
   /** Undefined where the caller may not decide. */
   approvals: Approval[] | undefined;
+  schedule: ScheduleStatus;
   residentBytes: number | undefined;
 }
 
@@ -51,17 +55,18 @@ export async function status({ flags, around, root }: StatusOptions): Promise<vo
 }
 
 async function readStatus(client: GatewayClient, target: Target): Promise<Status> {
-  const [health, { workstreams }, approvals, daemon, residentBytes] = await Promise.all([
+  const [health, { workstreams }, approvals, schedule, daemon, residentBytes] = await Promise.all([
     client.call('health', {}),
     client.call('workstream.list', {}),
     client.call('approval.list', {}).then(
       (list) => list.approvals,
       () => undefined, // without the right to decide there is nothing to do about it
     ),
+    readScheduleStatus(client),
     target.home === undefined ? undefined : readDaemonFile(target.home),
     readResidentBytes(target),
   ]);
-  return { url: toHttpUrl(target), process: daemon, health, workstreams, approvals, residentBytes };
+  return { url: toHttpUrl(target), process: daemon, health, workstreams, approvals, schedule, residentBytes };
 }
 
 const toHttpUrl = ({ url }: Target) => url.replace(/^ws/, 'http').replace(/\/$/, '');
@@ -79,7 +84,7 @@ async function readResidentBytes(target: Target): Promise<number | undefined> {
   }
 }
 
-function toJson({ url, process: daemon, health, workstreams, approvals, residentBytes }: Status): object {
+function toJson({ url, process: daemon, health, workstreams, approvals, schedule, residentBytes }: Status): object {
   return {
     running: true,
     url,
@@ -88,11 +93,13 @@ function toJson({ url, process: daemon, health, workstreams, approvals, resident
     health,
     workstreams,
     ...(approvals && { approvals }),
+    schedule,
   };
 }
 
 function toLines(found: Status, paint: Paint): string[] {
-  const { url, process: daemon, health, workstreams, approvals, residentBytes } = found;
+  const { url, process: daemon, health, workstreams, approvals, schedule, residentBytes } = found;
+  const here = { nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone };
   const pid = daemon === undefined ? '' : `, pid ${daemon.pid}`;
   const notices = toNotices(health).map((notice) => paint('yellow', `! ${notice}`));
   const rows: [name: string, text: string][] = [
@@ -102,11 +109,13 @@ function toLines(found: Status, paint: Paint): string[] {
     ...(residentBytes === undefined ? [] : ([['Memory', `${Math.round(residentBytes / 1_048_576)} MiB`]] as const)),
     ['Saving', health.store.status === 'ok' ? 'works' : `fails (${health.store.reason ?? 'unknown'})`],
     ['Open', `${workstreams.length} of at most ${health.maxWorkstreams} workstreams`],
+    ...(schedule.jobs === 0 ? [] : ([['Schedule', toScheduleLine(schedule, here)]] as const)),
   ].map(([name = '', text = '']) => [name, toSafeText(text)]);
   return [
     ...rows.map(([name, text]) => `${paint('bold', name.padEnd(9))}${text}`),
     ...workstreams.map((row) => `  ${toStateWord(row, paint)} ${toSafeText(toLabel(row))}${toTitle(row, paint)}`),
     ...(approvals ?? []).flatMap((approval) => toWaitingLines(approval, paint)),
+    ...toTroubleLines(schedule).map((line) => paint('red', toSafeText(line))),
     ...notices,
   ];
 }

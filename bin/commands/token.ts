@@ -1,9 +1,9 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { ApiToken, TokenScope } from '../../protocol/methods/token.ts';
+import { parseDuration } from '../../src/duration.ts';
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { parseDuration } from '../duration.ts';
 import type { Surroundings } from '../options.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { toTextTable } from '../text-table.ts';

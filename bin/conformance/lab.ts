@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { ResponseFrame } from '../../protocol/frames.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import { HelloOk } from '../../protocol/methods/connect.ts';
 import { expectThat, Inapplicable } from './verdict.ts';
@@ -23,10 +24,14 @@ export interface Lab {
   /** Params of `connect` as the server would take them; `token: undefined` leaves the credential out. */
   connectParams(token?: string): object;
   connect(token?: string): Promise<Session>;
+  /** A connection of mode `node`, or the refusal of its handshake. */
+  greetAsNode(nodeId: string, token?: string): Promise<Session | ResponseFrame>;
   /** A workstream of the case's own. */
   makeWorkstream(session: Session): Promise<string>;
   /** A token that may only read. */
   makeReader(session: Session): Promise<{ token: string; tokenId: string }>;
+  /** What is undone in the end, the latest first. */
+  takeBack(undo: () => Promise<unknown>): void;
   clean(): Promise<void>;
 }
 
@@ -41,7 +46,7 @@ export function needs({ hello }: Session, ...methods: string[]): void {
 
 export function createLab(server: Server): Lab {
   const wires: Wire[] = [];
-  const takeBack: (() => Promise<unknown>)[] = [];
+  const undoings: (() => Promise<unknown>)[] = [];
   const connectParams = (token = server.token) => ({
     minProtocol: LIMITS.protocolVersion,
     maxProtocol: LIMITS.protocolVersion,
@@ -64,12 +69,23 @@ export function createLab(server: Server): Lab {
     open,
     connectParams,
     connect,
+    async greetAsNode(nodeId, token) {
+      const wire = await open();
+      const { auth: _, ...params } = connectParams();
+      const answer = await wire.request('connect', {
+        ...params,
+        client: { ...params.client, mode: 'node', instanceId: nodeId },
+        ...(token !== undefined && { auth: { token } }),
+      });
+      return answer.ok ? Object.assign(wire, { hello: HelloOk.parse(answer.payload) }) : answer;
+    },
+    takeBack: (undo) => void undoings.push(undo),
     async makeWorkstream(session) {
       needs(session, 'workstream.create', 'workstream.close');
       const { wsId } = Made.parse(
         await session.call('workstream.create', { name: `conformance-${randomUUID().slice(0, 8)}` }),
       );
-      takeBack.push(() => removeWorkstream(connect, wsId));
+      undoings.push(() => removeWorkstream(connect, wsId));
       return wsId;
     },
     async makeReader(session) {
@@ -77,11 +93,11 @@ export function createLab(server: Server): Lab {
       const made = Token.parse(
         await session.call('token.create', { name: `conformance-${randomUUID()}`, scope: 'read' }),
       );
-      takeBack.push(async () => (await connect()).request('token.revoke', { tokenId: made.tokenId }));
+      undoings.push(async () => (await connect()).request('token.revoke', { tokenId: made.tokenId }));
       return made;
     },
     async clean() {
-      for (const undo of takeBack.reverse()) await undo();
+      for (const undo of undoings.reverse()) await undo();
       for (const wire of wires) wire.close();
       const stray = wires
         .flatMap(({ frames }) => frames)

@@ -37,7 +37,7 @@ function explain(error: unknown, { url, pid }: DaemonFile): Finding {
   if (error instanceof RequestError) {
     return problem(
       'daemon',
-      `${url} refuses the home’s token: ${error.message}`,
+      `${url} refuses the home’s token${error.code === 'UNAUTHORIZED' ? '' : `: ${error.message}`}`,
       'Is it another home’s daemon? Stop it, or name its home with --home.',
     );
   }

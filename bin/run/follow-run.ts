@@ -17,6 +17,8 @@ interface FollowDeps {
   client: GatewayClient;
   wsId: string;
   message: string;
+  /** Uploaded before. */
+  attachmentIds: string[];
   /** The run is called by it; the same key again joins the same run. */
   key: string;
   /** It was accepted. Told before its events. */
@@ -36,7 +38,7 @@ export interface FollowedRun {
 
 /** Sends the message and follows what becomes of it, over any number of lost connections. Rejects when it is refused. */
 export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
-  const { client, wsId, message, key } = deps;
+  const { client, wsId, message, attachmentIds, key } = deps;
   const progress = createProgress(deps);
   const opened = Promise.withResolvers<void>();
   let runId: string | undefined;
@@ -64,7 +66,8 @@ export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
   let attempts = 0;
   const answer = await untilAnswered(() => {
     attempts += 1;
-    return client.call('chat.send', { sessionKey: wsId, message, idempotencyKey: key });
+    const files = attachmentIds.length > 0 && { attachmentIds };
+    return client.call('chat.send', { sessionKey: wsId, message, ...files, idempotencyKey: key });
   });
   runId = answer.runId;
   progress.begin(runId);

@@ -1,4 +1,5 @@
-import type { StreamEvent } from '../../protocol/stream-events.ts';
+import { isTimeOut } from '../../protocol/denials.ts';
+import type { StreamEvent, StreamEventOf } from '../../protocol/stream-events.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
@@ -84,13 +85,17 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: {
       case 'tool_result':
         return event.is_error ? [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`] : [`✔ ${event.name}`];
       case 'approval_resolved':
-        return [
-          event.approved ? 'Approved.' : `Denied${event.feedback === '' ? '.' : `: ${toSafeText(event.feedback)}`}`,
-        ];
+        return [toDecisionText(event)];
       case 'error':
         return [`✖ ${toSafeText(event.message)}`];
       default:
         return [];
     }
   }
+}
+
+function toDecisionText({ approved, feedback }: StreamEventOf<'approval_resolved'>): string {
+  if (approved) return 'Approved.';
+  const word = isTimeOut(feedback) ? 'Not run' : 'Denied';
+  return feedback === '' ? `${word}.` : `${word}: ${toSafeText(feedback)}`;
 }

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from '../../protocol/stream-events.ts';
+import type { Attachment, HistoryMessage } from '../../protocol/stream-events.ts';
 import { type Sheet, toMarkdownLines } from './markdown.ts';
 import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
@@ -24,13 +24,13 @@ export function toHistoryLines(
 }
 
 function toMessageLines(
-  { role, content, partial, tool_calls: calls }: HistoryMessage,
+  { role, content, partial, attachments, tool_calls: calls }: HistoryMessage,
   sheet: Sheet & { failed: ReadonlySet<string | undefined> },
 ): string[] {
   const { paint, columns } = sheet;
   switch (role) {
     case 'user':
-      return toUserLines(content ?? '', { paint, from: '' });
+      return toUserLines(withFiles(content ?? '', attachments), { paint, from: '' });
     case 'tool':
       return []; // its call says whether it failed
     case 'assistant': {
@@ -44,6 +44,10 @@ function toMessageLines(
     }
   }
 }
+
+/** What a person said, and the names of what went with it. */
+export const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
+  [text, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((line) => line !== '').join('\n');
 
 /** What a person said; `from` tells where, if not here. */
 export function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {

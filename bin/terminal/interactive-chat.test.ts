@@ -52,6 +52,7 @@ function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
     history: ['before'],
     onHistory: () => undefined,
     timers,
+    upload: () => assert.fail('no upload'),
     newKey: () => 'k1',
     onOpen: () => undefined,
     onLeave: () => {

@@ -1,6 +1,8 @@
 import type { Key } from 'node:readline';
 import type { Timers } from '../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { PathUpload } from '../upload.ts';
+import { attach, isAttach } from './attach.ts';
 import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
 import type { Sheet } from './markdown.ts';
@@ -21,6 +23,7 @@ interface InteractiveChatDeps {
   onHistory(lines: readonly string[]): void;
   timers: Timers;
   newKey(): string;
+  upload: PathUpload;
   onOpen(talk: Talk): void;
   /** The person is done. */
   onLeave(): void;
@@ -199,6 +202,11 @@ export class InteractiveChat {
 
   #runLocally(line: string): boolean {
     const { transcript } = this.talk;
+    if (isAttach(line)) {
+      this.#sending = line;
+      this.#attempt(attach(this.talk, line));
+      return true;
+    }
     switch (line) {
       case '/quit':
       case '/exit':

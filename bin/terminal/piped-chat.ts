@@ -1,4 +1,6 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { PathUpload } from '../upload.ts';
+import { attach, isAttach } from './attach.ts';
 import type { Sheet } from './markdown.ts';
 import { createPlainStream } from './markdown-stream.ts';
 import type { Screen } from './screen.ts';
@@ -11,6 +13,7 @@ interface PipedChatDeps {
   screen: Screen;
   sheet(): Sheet;
   newKey(): string;
+  upload: PathUpload;
   /** For what is no part of the conversation. */
   tell(line: string): void;
 }
@@ -50,6 +53,7 @@ export class PipedChat {
     if (line === '') return;
     const { question } = this.talk.transcript;
     if (question) await this.#answer(question.approvalId, line);
+    else if (isAttach(line)) await attach(this.talk, line);
     else if (isCommand(line)) await this.talk.command(line);
     else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not taken.');
     else await this.#until(() => isTalkBusy(this.talk));

@@ -1,3 +1,4 @@
+import { isTimeOut } from '../../protocol/denials.ts';
 import type { Approval } from '../../protocol/methods/approval.ts';
 import type { ApprovalItem, StreamEventOf } from '../../protocol/stream-events.ts';
 import type { Paint } from './paint.ts';
@@ -53,21 +54,23 @@ function toItemLines(item: ApprovalItem, style: { paint: Paint; maxLines: number
   ];
 }
 
+type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback'>;
+
 /** The decision in one line. */
 export function toDecisionLine(
   { kind, items }: Question,
-  decision: Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback'>,
+  decision: Decided,
   { paint, isMine }: { paint: Paint; isMine: boolean },
 ): string {
   const what = items.map((item) => item.func_name).join(', ');
   const remark = decision.feedback === '' ? '' : ` — ${toSafeText(decision.feedback).replaceAll('\n', ' ')}`;
-  const where = isMine ? '' : ' (decided elsewhere)';
+  const where = isMine || isTimeOut(decision.feedback) ? '' : ' (decided elsewhere)';
   const text = `${wordFor(kind, decision)}: ${what}${remark}${where}`;
   return decision.approved ? `${paint('green', '✔')} ${text}` : `${paint('red', '✖')} ${text}`;
 }
 
-function wordFor(kind: Question['kind'], { approved, always }: { approved: boolean; always: boolean }): string {
+function wordFor(kind: Question['kind'], { approved, always, feedback }: Decided): string {
   if (kind === 'outcome') return approved ? 'Run again' : 'Skipped';
-  if (!approved) return 'Denied';
+  if (!approved) return isTimeOut(feedback) ? 'Not run' : 'Denied';
   return always ? 'Approved, and from now on always' : 'Approved';
 }

@@ -2,6 +2,7 @@ import { COMMANDS, isCommandName, usageOf } from '../../protocol/commands.ts';
 
 /** Commands of the terminal itself. */
 const LOCAL_COMMANDS: Record<string, string> = {
+  '/attach': 'a file that goes with the next message: /attach FILE',
   '/output': 'the last call’s output, whole',
   '/thought': 'the last thought, whole',
   '/quit': 'leave; what runs goes on',

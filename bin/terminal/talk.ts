@@ -1,8 +1,9 @@
 import { RequestError } from '../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../protocol/index.ts';
-import type { StatusRecord } from '../../protocol/stream-events.ts';
+import type { Attachment, StatusRecord } from '../../protocol/stream-events.ts';
 import { untilAnswered } from '../until-answered.ts';
+import type { PathUpload } from '../upload.ts';
 import { createTranscript, isBusy, type Transcript } from './transcript.ts';
 
 type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
@@ -11,6 +12,7 @@ interface TalkDeps extends TranscriptOptions {
   client: GatewayClient;
   wsId: string;
   newKey(): string;
+  upload: PathUpload;
   /** The first snapshot is there, and nothing of it printed. */
   onOpen?(talk: Talk): void;
   /** Something is different from before. */
@@ -31,6 +33,8 @@ export interface Talk {
   /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
   readonly opened: Promise<void>;
   send(message: string): Promise<SendOutcome>;
+  /** The file goes with the next message. */
+  attach(file: string): Promise<Attachment>;
   command(line: string): Promise<void>;
   cancel(force: boolean): Promise<void>;
   decide(decision: ParamsInput<'approval.resolve'>): Promise<void>;
@@ -39,7 +43,7 @@ export interface Talk {
 
 /** Follows the workstream from now on. */
 export function openTalk(deps: TalkDeps): Talk {
-  const { client, wsId, newKey, onChange } = deps;
+  const { client, wsId, onChange } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
   const transcript = createTranscript({
@@ -91,12 +95,7 @@ export function openTalk(deps: TalkDeps): Talk {
       return usage;
     },
     opened: opened.promise,
-    async send(message) {
-      const idempotencyKey = newKey();
-      runs.add(idempotencyKey); // the run is called by its key
-      const { status } = await untilAnswered(() => client.call('workstream.send', { wsId, message, idempotencyKey }));
-      return status === 'busy' ? 'busy' : 'sent';
-    },
+    ...createSending(deps, runs),
     async command(line) {
       await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
     },
@@ -114,6 +113,31 @@ export function openTalk(deps: TalkDeps): Talk {
     close: () => subscription.close(),
   };
   return talk;
+}
+
+/** Messages, and the files that go with the next one. */
+function createSending(
+  { client, wsId, newKey, upload }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'upload'>,
+  runs: Set<string>,
+): Pick<Talk, 'send' | 'attach'> {
+  const attached: string[] = [];
+  return {
+    async attach(file) {
+      const attachment = await upload(wsId, file, newKey());
+      attached.push(attachment.attachment_id);
+      return attachment;
+    },
+    async send(message) {
+      const idempotencyKey = newKey();
+      runs.add(idempotencyKey); // the run is called by its key
+      const files = attached.length > 0 && { attachmentIds: [...attached] };
+      const params = { wsId, message, ...files, idempotencyKey };
+      const { status } = await untilAnswered(() => client.call('workstream.send', params));
+      if (status === 'busy') return 'busy';
+      attached.length = 0;
+      return 'sent';
+    },
+  };
 }
 
 export const isTalkBusy = ({ transcript }: Pick<Talk, 'transcript'>): boolean => isBusy(transcript.state);

@@ -124,6 +124,13 @@ test('what others say and decide is told as theirs', () => {
   );
 });
 
+test('of a question that nobody answered in time it is not said that somebody denied it', () => {
+  const { tell } = open();
+  const timedOut = 'Approval timed out after 1 hour';
+  const lines = tell(asks('a2'), decides('a2', false, timedOut), result(timedOut, true));
+  assert.equal(lines.at(-1), '✖ Not run: bash — Approval timed out after 1 hour');
+});
+
 test('a question that a snapshot and the log tell of is asked once', () => {
   const { tell, lines } = open();
   tell(asks('a1'), asks('a1'));

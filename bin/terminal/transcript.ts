@@ -2,7 +2,7 @@ import type { Approval } from '../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../protocol/methods/workstream.ts';
 import type { StreamEvent, StreamEventOf, WorkstreamState } from '../../protocol/stream-events.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
-import { toHistoryLines, toUserLines } from './history-lines.ts';
+import { toHistoryLines, toUserLines, withFiles } from './history-lines.ts';
 import type { Sheet } from './markdown.ts';
 import type { GrowingText } from './markdown-stream.ts';
 import { type Question, toDecisionLine, toQuestion, toQuestionLines } from './question-lines.ts';
@@ -166,11 +166,11 @@ class LoggedTranscript implements Transcript {
     this.#hasPrinted = true;
   }
 
-  #onUserTurn({ message, run_id, source }: StreamEventOf<'user_turn'>): void {
+  #onUserTurn({ message, run_id, source, attachments }: StreamEventOf<'user_turn'>): void {
     const { paint } = this.#deps.sheet();
     const from = source === 'person' ? 'from another client' : source === 'cron' ? 'scheduled' : 'from a program';
     this.#toldError = false;
-    this.print(toUserLines(message, { paint, from: this.#deps.isMyRun(run_id) ? '' : from }));
+    this.print(toUserLines(withFiles(message, attachments), { paint, from: this.#deps.isMyRun(run_id) ? '' : from }));
   }
 
   #onAnswer(event: StreamEventOf<'reasoning' | 'content' | 'stream_end' | 'cancelled'>): void {

@@ -34,16 +34,17 @@ export class Connection {
     this.#lastFrameMs = options.timers.now();
     this.#socket = new options.WebSocket(options.url);
     this.#cancelWatch = this.#watch();
+    let isOpen = false;
     this.#socket.addEventListener('open', () => {
+      isOpen = true;
       if (this.#state === 'running')
         this.send({ type: 'req', id: HANDSHAKE_ID, method: 'connect', params: options.params });
     });
     this.#socket.addEventListener('message', ({ data }) => this.#onMessage(data));
-    this.#socket.addEventListener('close', ({ code = 1006, reason = '' }) =>
-      this.#end(
-        new ConnectionLostError(`the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`, { reason }),
-      ),
-    );
+    this.#socket.addEventListener('close', ({ code = 1006, reason = '' }) => {
+      const closed = `the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`;
+      this.#end(new ConnectionLostError(isOpen ? closed : `no gateway answers at ${options.url}`, { reason }));
+    });
     // Without a listener `ws` would throw; a `close` follows every error.
     this.#socket.addEventListener('error', () => undefined);
   }

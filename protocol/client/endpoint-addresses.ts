@@ -2,7 +2,9 @@ import type { Endpoint } from '../http/endpoint.ts';
 import type { ENDPOINTS } from '../http/index.ts';
 
 /** Where an endpoint is, without the schemas of its row: those stay on the daemon's side, their types do not. */
-export type EndpointAddress<E extends Endpoint = Endpoint> = Pick<E, 'verb' | 'path'> & { readonly row?: E };
+export type EndpointAddress<E extends Endpoint = Endpoint> = Pick<E, 'verb' | 'path' | 'answers'> & {
+  readonly row?: E;
+};
 
 type Addresses = {
   [Group in keyof typeof ENDPOINTS]: {
@@ -21,6 +23,12 @@ export const endpoints: Addresses = {
     approve: { verb: 'post', path: '/v1/api/approve' },
     cancel: { verb: 'post', path: '/v1/api/cancel' },
     command: { verb: 'post', path: '/v1/api/command' },
+  },
+  attachment: {
+    upload: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/attachments' },
+    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments' },
+    content: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content' },
+    remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}' },
   },
   events: {
     events: { verb: 'get', path: '/v1/api/events' },

@@ -99,6 +99,15 @@ test('a call without an answer ends at its deadline, 30 s unless it says otherwi
   ]);
 });
 
+test('an upload has a minute more for every 256 KiB: as long as the daemon would take it', async () => {
+  const timers = fakeTimers();
+  const client = createHttpClient({ baseUrl: BASE, fetch: silentFetch, timers });
+  const file = new File([new Uint8Array(1_000_000)], 'notes.txt');
+  const refused = refusal(client.call(endpoints.attachment.upload, { ws_id: 'w', file }));
+  await timers.advance(10 * 60_000);
+  assert.deepEqual(await refused, { name: 'TimeoutError', message: 'no answer within 270000 ms' });
+});
+
 /** An event stream that the test feeds; `text` is written at once. */
 function openStream(text = '') {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, {
@@ -208,4 +217,22 @@ test('an abort during a wait between attempts ends the stream with the reason', 
   const { stop, finished } = await follow([]);
   stop();
   assert.deepEqual(await finished, { name: 'Error', message: 'enough' });
+});
+
+test('a file is read as its bytes and their type; what is refused throws as a call does', async () => {
+  const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff]);
+  const { fetch, seen } = scriptedFetch(
+    new Response(bytes, { headers: { 'content-type': 'image/png' } }),
+    Response.json({ error: 'Unknown attachment' }, { status: 404 }),
+  );
+  const client = createHttpClient({ baseUrl: BASE, token: 'secret', fetch });
+  const place = { ws_id: 'w', attachment_id: 'att_1' };
+  const file = await client.download(endpoints.attachment.content, place);
+  assert.deepEqual([file.type, new Uint8Array(await file.arrayBuffer())], ['image/png', bytes]);
+  await assert.rejects(client.download(endpoints.attachment.content, place), { name: 'HttpError', status: 404 });
+  const url = `${BASE}/v1/api/workstreams/w/attachments/att_1/content`;
+  assert.deepEqual(
+    seen.map((request) => [request.method, request.url, request.headers.authorization]),
+    Array.from({ length: 2 }, () => ['GET', url, 'Bearer secret']),
+  );
 });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Endpoint } from '../http/endpoint.ts';
+import type { Endpoint, FileEndpoint, JsonEndpoint } from '../http/endpoint.ts';
+import { LIMITS } from '../limits.ts';
 import type { EndpointAddress } from './endpoint-addresses.ts';
 import { type EventStreamOptions, readEventStream, type StreamMessage } from './event-stream.ts';
 import { toHttpError } from './http-error.ts';
@@ -16,7 +17,10 @@ export interface HttpClientOptions {
 
 export interface HttpCallOptions {
   signal?: AbortSignal;
-  /** Until the answer is read. Beyond it the call rejects with a DOMException named TimeoutError. Default: 30 s. */
+  /**
+   * Until the answer is read. Beyond it the call rejects with a DOMException named TimeoutError. Default: 30 s, and what the
+   * slowest upload that a daemon takes needs for the files of the request.
+   */
   timeoutMs?: number;
   /** A repeat under the same key gets the first answer (rows with `idempotencyKey`). */
   idempotencyKey?: string;
@@ -28,11 +32,17 @@ type RowOf<T> = T extends Endpoint ? T : T extends { readonly row?: infer E exte
 /** The HTTP interface, typed by the rows of `protocol/http`: `call(endpoints.workstream.send, { ws_id, message })`. */
 export interface HttpClient {
   /** Resolves with the JSON body of a success, throws HttpError for any other status. */
-  call<T extends Endpoint | EndpointAddress>(
+  call<T extends JsonEndpoint | EndpointAddress<JsonEndpoint>>(
     endpoint: T,
     request: z.input<RowOf<T>['request']>,
     options?: HttpCallOptions,
   ): Promise<z.output<RowOf<T>['reply']>>;
+  /** As `call`, for what answers a file: `download(endpoints.attachment.content, { ws_id, attachment_id })`. */
+  download<T extends FileEndpoint | EndpointAddress<FileEndpoint>>(
+    endpoint: T,
+    request: z.input<RowOf<T>['request']>,
+    options?: HttpCallOptions,
+  ): Promise<Blob>;
   /** The event stream of one workstream. Ends only by an abort or by a status that no retry can change. */
   events(wsId: string, options?: EventStreamOptions): AsyncGenerator<StreamMessage, never>;
 }
@@ -40,27 +50,36 @@ export interface HttpClient {
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { baseUrl, token, fetch = globalThis.fetch.bind(globalThis), timers = systemTimers } = options;
   const authorization: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  /** Asks, and reads the answer while the deadline still counts. */
+  async function ask<T>(
+    { verb, path, request }: Omit<Place, 'baseUrl'>,
+    { signal, timeoutMs = defaultTimeoutMs(request), idempotencyKey }: HttpCallOptions,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { url, body, type } = placeFields({ baseUrl, path, verb, request });
+    const deadline = createDeadline(timers, timeoutMs);
+    try {
+      const response = await fetch(url, {
+        method: verb.toUpperCase(),
+        headers: {
+          ...authorization,
+          ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+          ...(type === undefined ? {} : { 'Content-Type': type }),
+        },
+        ...(body === undefined ? {} : { body }),
+        signal: AbortSignal.any([deadline.signal, ...(signal ? [signal] : [])]),
+      });
+      if (!response.ok) throw await toHttpError(response);
+      return await read(response);
+    } finally {
+      deadline.cancel();
+    }
+  }
   return {
-    async call({ verb, path }, request, { signal, timeoutMs = DEFAULT_TIMEOUT_MS, idempotencyKey } = {}) {
-      const { url, body } = placeFields(new URL(path, baseUrl), verb, request);
-      const deadline = createDeadline(timers, timeoutMs);
-      try {
-        const response = await fetch(url, {
-          method: verb.toUpperCase(),
-          headers: {
-            ...authorization,
-            ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
-            ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          },
-          ...(body === undefined ? {} : { body }),
-          signal: AbortSignal.any([deadline.signal, ...(signal ? [signal] : [])]),
-        });
-        if (!response.ok) throw await toHttpError(response);
-        return await response.json();
-      } finally {
-        deadline.cancel();
-      }
-    },
+    call: ({ verb, path }, request, callOptions = {}) =>
+      ask({ verb, path, request }, callOptions, (response) => response.json()),
+    download: ({ verb, path }, request, callOptions = {}) =>
+      ask({ verb, path, request }, callOptions, (response) => response.blob()),
     events(wsId, streamOptions = {}) {
       const open = (lastEventId: string | undefined, signal: AbortSignal) => {
         const url = new URL('/v1/api/events', baseUrl);
@@ -75,6 +94,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+function defaultTimeoutMs(request: unknown): number {
+  const sizes = Object.values(request ?? {}).map((value) => (value instanceof Blob ? value.size : 0));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return DEFAULT_TIMEOUT_MS + Math.ceil(bytes / LIMITS.uploadProgressBytes) * LIMITS.bodyMs;
+}
+
 /** A signal that aborts after `ms`, unless it was cancelled before. */
 function createDeadline(timers: Timers, ms: number): { signal: AbortSignal; cancel(): void } {
   const controller = new AbortController();
@@ -82,11 +107,33 @@ function createDeadline(timers: Timers, ms: number): { signal: AbortSignal; canc
   return { signal: controller.signal, cancel: timers.after(ms, () => controller.abort(reason())) };
 }
 
-/** The fields of a request go into the query of a GET, into the body of a POST. */
-function placeFields(url: URL, verb: Endpoint['verb'], request: unknown): { url: URL; body: string | undefined } {
-  if (verb === 'post') return { url, body: JSON.stringify(request) };
-  url.search = toQuery(request);
-  return { url, body: undefined };
+interface Place extends Pick<Endpoint, 'verb' | 'path'> {
+  baseUrl: string;
+  request: unknown;
+}
+
+/** The fields of a request go into its path where that names them, else into the query of a GET, into the body of a POST. */
+function placeFields({ baseUrl, verb, path, request }: Place): { url: URL; body?: string | FormData; type?: string } {
+  const fields = new Map(Object.entries(request ?? {}));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(String(fields.get(name)));
+    fields.delete(name);
+    return value;
+  });
+  const url = new URL(filled, baseUrl);
+  if (verb !== 'post') {
+    url.search = toQuery(Object.fromEntries(fields));
+    return { url };
+  }
+  if ([...fields.values()].some((value) => value instanceof Blob)) return { url, body: toForm(fields) };
+  return { url, body: JSON.stringify(Object.fromEntries(fields)), type: 'application/json' };
+}
+
+/** Files go as the parts of a form; `fetch` names its type, with the boundary. */
+function toForm(fields: ReadonlyMap<string, unknown>): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) form.set(name, value instanceof Blob ? value : String(value));
+  return form;
 }
 
 function toQuery(request: unknown): string {

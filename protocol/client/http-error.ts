@@ -19,7 +19,7 @@ export class HttpError extends Error {
 
   /** The same request can succeed later. */
   get retryable(): boolean {
-    return this.status === 429 || this.status >= 500;
+    return this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 
@@ -39,6 +39,7 @@ function errorOf(text: string): string | undefined {
     const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
     return typeof error === 'string' ? error : undefined;
   } catch {
-    return text === '' ? undefined : text.slice(0, 200); // plain text, as for an unknown path
+    // Plain text, as for an unknown path. A page is a proxy's, for eyes that see it drawn.
+    return text === '' || /^\s*</.test(text) ? undefined : text.slice(0, 200);
   }
 }

@@ -42,6 +42,17 @@ test('a refused handshake rejects connect and every call, and is not tried again
   assert.deepEqual(statuses, ['connecting', 'closed']);
 });
 
+test('an address where nothing opens a connection is named', async () => {
+  const { gateway, client } = newClient({ reconnect: false });
+  const connected = refusal(client.connect());
+  await gateway.socket.drop();
+  assert.deepEqual(await connected, {
+    name: 'ConnectionLostError',
+    message: 'no gateway answers at ws://gateway/',
+    reason: '',
+  });
+});
+
 test('calls that a connection carried when it died are rejected as lost; later calls wait for the next one', async () => {
   const { gateway, timers, client, statuses } = await connectedClient();
   const carried = refusal(client.call('health'));

@@ -25,8 +25,7 @@ export const HealthSummary = z
     }),
     maxWorkstreams: Count,
     backend: z.strictObject({ status: z.enum(['up', 'down']), circuitState: z.enum(['closed', 'open', 'half_open']) }),
-    /** Whether the store takes writes; `degraded` while it refuses them (disk full). */
-    /** `damaged`: some conversations cannot be read; without it, degraded means that nothing can be written. */
+    /** `degraded` while it refuses writes (disk full), or with `damaged`: some conversations cannot be read. */
     store: z.strictObject({
       status: z.enum(['ok', 'degraded']),
       reason: z.string().optional(),

@@ -120,7 +120,8 @@ export const sessionsContracts = {
     scope: 'read',
     params: z
       .strictObject({
-        keys: z.array(NonEmpty).min(1).max(64),
+        /** Beyond the first 64 they are left out. */
+        keys: z.array(NonEmpty).min(1),
         limit: z.int().min(1).max(50).default(12),
         maxChars: z.int().min(20).max(2_000).default(240),
       })

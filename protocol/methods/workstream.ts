@@ -153,10 +153,23 @@ export const workstreamContracts = {
     summary: 'Give a workstream one user message; its reply arrives as events.',
     scope: 'write',
     params: z
-      .strictObject({ wsId: WsId, message: z.string(), idempotencyKey: Key })
+      .strictObject({
+        wsId: WsId,
+        message: z.string(),
+        /** Uploaded before; `pending`: all of the caller's that no message has yet. */
+        attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
+        idempotencyKey: Key,
+      })
       .meta({ id: 'WorkstreamSendParams' }),
     result: z
-      .strictObject({ status: z.enum(['ok', 'busy']), runId: z.string().optional() })
+      .strictObject({
+        status: z.enum(['ok', 'busy']),
+        runId: z.string().optional(),
+        /** Absent when the message has none. */
+        attachedIds: z.array(z.string()).optional(),
+        /** Of those asked for: unknown, another's, or sent already. Absent when there are none. */
+        droppedIds: z.array(z.string()).optional(),
+      })
       .meta({ id: 'WorkstreamSendResult' }),
     idempotency: 'optional',
   }),

@@ -6,7 +6,7 @@ import { type Lab, needs, type Session } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 
 /** What the model is asked, where a run cannot be done without. */
-const MESSAGE = 'say ok';
+export const MESSAGE = 'say ok';
 /** How often a run is waited for, and how long each time. */
 const WAITS = 7;
 const WAIT_MS = 9_000;
@@ -14,10 +14,11 @@ const WAIT_MS = 9_000;
 const Run = z.object({ runId: z.string(), status: z.string() });
 
 /** One message in a workstream of the case's own, to its end. */
-async function runToEnd(lab: Lab) {
+async function runToEnd(lab: Lab, before?: (session: Session, sessionKey: string) => Promise<unknown>) {
   const session = await lab.connect();
   needs(session, 'chat.send', 'agent.wait');
   const sessionKey = await lab.makeWorkstream(session);
+  await before?.(session, sessionKey);
   const params = { sessionKey, message: MESSAGE, idempotencyKey: randomUUID() };
   const { runId } = Run.parse(await session.call('chat.send', params));
   await waitFor(session, runId);
@@ -25,7 +26,7 @@ async function runToEnd(lab: Lab) {
 }
 
 /** Inapplicable where the model takes too long: that is no fault of the protocol’s. */
-async function waitFor(session: Session, runId: string): Promise<void> {
+export async function waitFor(session: Session, runId: string): Promise<void> {
   for (let i = 0; i < WAITS; i++) {
     const { status } = Run.parse(await session.call('agent.wait', { runId, timeoutMs: WAIT_MS }));
     if (status !== 'timeout') return;
@@ -43,11 +44,18 @@ async function askAgent(lab: Lab) {
   await waitFor(session, key);
   const isAnswer = (frame: Frame) => frame.type === 'res' && frame.id === first.id;
   const final = await session.until('second answer to agent', () => session.frames.filter(isAnswer)[1]);
-  return { key, first, final: ResponseFrame.parse(final) };
+  return { session, sessionKey, key, first, final: ResponseFrame.parse(final) };
 }
 
 const Numbered = z.object({ runId: z.string(), seq: z.int() });
 const Told = z.object({ runId: z.string(), state: z.string() });
+const RunEnd = z.object({
+  event: z.object({
+    type: z.literal('ws_state'),
+    state: z.enum(['idle', 'error']),
+    run: z.object({ run_id: z.string() }),
+  }),
+});
 
 function payloadsOf<T>(session: Session, event: string, shape: z.ZodType<T>): T[] {
   return session.events(event).flatMap(({ payload }) => shape.safeParse(payload).data ?? []);
@@ -69,6 +77,17 @@ export const callCases: ConformanceCase[] = [
       const { final } = await askAgent(lab);
       if (final.ok) throw new Inapplicable('the run did not fail');
       expectThat(final.payload !== undefined && final.error !== undefined, 'the result or the error is missing');
+    },
+  },
+  {
+    must: 'The final answer of `agent` must come after the workstream is free for the next message',
+    async run(lab) {
+      const { session, sessionKey } = await askAgent(lab);
+      needs(session, 'workstream.send');
+      const sent = await session.call('workstream.send', { wsId: sessionKey, message: MESSAGE });
+      const { runId, status } = Run.parse(sent);
+      expectEqual(status, 'ok', 'the answer to the next message');
+      await waitFor(session, runId);
     },
   },
   {
@@ -156,6 +175,30 @@ export const callCases: ConformanceCase[] = [
         (event) => event.runId === runId && event.state !== 'delta',
       );
       expectEqual(ends.length, 1, 'how many ends');
+    },
+  },
+  {
+    must: 'A connection must receive the `agent` and `chat` events of every workstream until its first `events.subscribe`, then only of those it subscribed to',
+    async run(lab) {
+      const elsewhere = await lab.connect();
+      needs(elsewhere, 'events.subscribe');
+      const { session, runId } = await runToEnd(lab, async (maker) =>
+        elsewhere.call('events.subscribe', { wsId: await lab.makeWorkstream(maker) }),
+      );
+      await hearFinal(session, runId);
+      await elsewhere.call('health'); // what was sent before this answer has arrived
+      const heard = [...elsewhere.events('agent'), ...elsewhere.events('chat')];
+      expectThat(!JSON.stringify(heard).includes(runId), 'a connection that subscribed elsewhere heard of the run');
+    },
+  },
+  {
+    must: 'Exactly one `ws_state` that says `idle` or `error` must end each run, and name it',
+    async run(lab) {
+      const { session, runId } = await runToEnd(lab, (maker, wsId) => maker.call('events.subscribe', { wsId }));
+      const ends = () => payloadsOf(session, 'workstream', RunEnd).filter(({ event }) => event.run.run_id === runId);
+      await session.until('end of the run in the log', () => ends()[0]);
+      await session.call('health');
+      expectEqual(ends().length, 1, 'how many ends');
     },
   },
 ];

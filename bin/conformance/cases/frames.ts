@@ -7,6 +7,7 @@ import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 /** More than this many requests at once are not tried. */
 const MOST_REQUESTS = 1_000;
 
+const Login = z.object({ jwt: z.string() });
 const Seq = z.object({ seq: z.int() });
 
 export const frameCases: ConformanceCase[] = [
@@ -145,6 +146,19 @@ export const frameCases: ConformanceCase[] = [
       const { code, reason } = await reader.closed();
       expectEqual([code, reason], [1008, 'unauthorized'], 'the close');
       expectThat(performance.now() - startMs < 1_500, 'it took longer than a second');
+    },
+  },
+  {
+    must: 'A revoked login must lose its open sockets with 1008 `unauthorized`',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'auth.login', 'auth.logout');
+      if (lab.server.token === undefined) throw new Inapplicable('there is no token to log in with');
+      const { jwt } = Login.parse(await session.call('auth.login', { token: lab.server.token }));
+      const [page, other] = [await lab.connect(jwt), await lab.connect(jwt)];
+      await page.request('auth.logout', {}).catch(() => undefined); // its own socket may end before the answer
+      const { code, reason } = await other.closed();
+      expectEqual([code, reason], [1008, 'unauthorized'], 'the close');
     },
   },
 ];

@@ -13,3 +13,20 @@ test('every case tries a numbered sentence of PROTOCOL.md, once', async () => {
   );
   assert.equal(new Set(tried).size, tried.length);
 });
+
+test('docs/cli.md says how many sentences are tried, and which are not', async () => {
+  const [page, docs] = await Promise.all(
+    ['PROTOCOL.md', 'docs/cli.md'].map((name) => readFile(new URL(`../../../${name}`, import.meta.url), 'utf8')),
+  );
+  const tried = new Set(CASES.map(({ must }) => must));
+  const sentences = [...(page ?? '').matchAll(/^- \*\*P(\d+)\*\* (.*)\.$/gm)];
+  const untried = sentences.filter(([, , sentence = '']) => !tried.has(sentence)).map(([, number]) => Number(number));
+  const [, count, told = ''] = /tries (\d+) of the sentences.*?Not tried is what (.*?)\n\n/s.exec(`${docs}\n\n`) ?? [];
+  const named = [...told.matchAll(/P(\d+)(?: to P(\d+))?/g)].flatMap(([, from, to = from]) =>
+    Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i),
+  );
+  assert.deepEqual(
+    { count: Number(count), named: named.sort((a, b) => a - b) },
+    { count: CASES.length, named: untried },
+  );
+});

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { CronJob } from '../../../protocol/cron.ts';
+import type { ConformanceCase } from '../conformance-case.ts';
+import { type Lab, needs, type Session } from '../lab.ts';
+import { expectEqual, expectThat } from '../verdict.ts';
+
+const DAY_MS = 86_400_000;
+/** A job that is not due while it is looked at, and asks no model. */
+const JOB = {
+  name: 'conformance',
+  schedule: { kind: 'every', everyMs: DAY_MS },
+  sessionTarget: 'main',
+  wakeMode: 'next-heartbeat',
+  payload: { kind: 'systemEvent', text: 'Headgate conformance was here.' },
+};
+
+const Jobs = z.object({ jobs: z.array(z.object({ id: z.string() })) });
+const Revised = z.object({ jobs: z.array(z.object({ id: z.string(), name: z.string(), revision: z.int() })) });
+const Preview = z.object({ runs: z.array(z.object({ atMs: z.int(), local: z.string(), offset: z.string() })) });
+const Told = z.object({ jobId: z.string(), action: z.string() });
+
+/** Makes a job, and removes it when the work is done. */
+async function withJob<T>(
+  lab: Lab,
+  work: (session: Session, job: CronJob) => Promise<T>,
+  asked: object = {},
+): Promise<T> {
+  const session = await lab.connect();
+  needs(session, 'cron.add', 'cron.remove');
+  const answer = await session.call('cron.add', { ...JOB, ...asked });
+  const { id } = z.object({ id: z.string() }).parse(answer);
+  try {
+    return await work(session, CronJob.parse(answer));
+  } finally {
+    await session.call('cron.remove', { id });
+  }
+}
+
+async function refusalOf(session: Session, method: string, params: object): Promise<string> {
+  const { ok, error } = await session.request(method, params);
+  expectEqual({ ok, code: error?.code }, { ok: false, code: 'INVALID_REQUEST' }, `the answer to ${method}`);
+  return error?.message ?? '';
+}
+
+async function listed(session: Session, params: object): Promise<string[]> {
+  return Jobs.parse(await session.call('cron.list', params)).jobs.map(({ id }) => id);
+}
+
+export const cronCases: ConformanceCase[] = [
+  {
+    must: 'A refused `cron.add` must name the field and make nothing, a refused `cron.update` must change nothing',
+    run: (lab) =>
+      withJob(lab, async (session, job) => {
+        needs(session, 'cron.update', 'cron.list');
+        const wrong: [string, object][] = [
+          ['expr', { schedule: { kind: 'cron', expr: '99 * * * *' } }],
+          ['expr', { schedule: { kind: 'cron', expr: '0 0 30 2 *' } }],
+          ['tz', { schedule: { kind: 'cron', expr: '0 9 * * *', tz: 'Europe/Nowhere' } }],
+          ['atMs', { schedule: { kind: 'at', atMs: -1 } }],
+          ['payload', { sessionTarget: 'isolated' }],
+        ];
+        for (const [field, asked] of wrong) {
+          const told = await refusalOf(session, 'cron.add', { ...JOB, ...asked });
+          expectThat(told.includes(field), `the refusal does not name ${field}: ${told}`);
+          await refusalOf(session, 'cron.update', { id: job.id, patch: { name: 'changed', ...asked } });
+        }
+        const { jobs } = z.object({ jobs: z.array(CronJob) }).parse(await session.call('cron.list', {}));
+        expectEqual(
+          jobs.find(({ id }) => id === job.id),
+          job,
+          'the job',
+        );
+      }),
+  },
+  {
+    must: 'An unknown id must be NOT_FOUND where a job is needed, and no error where there is simply nothing',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'cron.update', 'cron.run', 'cron.remove', 'cron.runs');
+      for (const [method, params] of [
+        ['cron.update', { id: 'nobody', patch: {} }],
+        ['cron.run', { id: 'nobody' }],
+      ] as const) {
+        expectEqual((await session.request(method, params)).error?.code, 'NOT_FOUND', `the answer to ${method}`);
+      }
+      expectEqual(await session.call('cron.remove', { id: 'nobody' }), { ok: true, removed: false }, 'the removal');
+      expectEqual(await session.call('cron.runs', { id: 'nobody' }), { entries: [] }, 'the runs');
+    },
+  },
+  {
+    must: 'Without `extended` a job must have the fields of the specification and no others',
+    run: (lab) =>
+      withJob(lab, async (session) => {
+        needs(session, 'cron.list');
+        const { error } = z.object({ jobs: z.array(CronJob) }).safeParse(await session.call('cron.list', {}));
+        expectThat(error === undefined, `the list does not fit its shape: ${error?.issues[0]?.message}`);
+      }),
+  },
+  {
+    must: 'Whatever happens to a job must come as an event `cron`, without a gap in `seq`',
+    async run(lab) {
+      const { id, session } = await withJob(lab, async (of, job) => {
+        needs(of, 'cron.update', 'cron.run');
+        await of.call('cron.update', { id: job.id, patch: { name: 'renamed' } });
+        await of.call('cron.run', { id: job.id, mode: 'force' });
+        return { id: job.id, session: of };
+      });
+      const told = () =>
+        session.events('cron').flatMap(({ payload }) => {
+          const { data } = Told.safeParse(payload);
+          return data?.jobId === id ? [data.action] : [];
+        });
+      await session.until('removed', () => told().includes('removed') || undefined);
+      expectEqual(told(), ['added', 'updated', 'started', 'finished', 'removed'], 'the events');
+    },
+  },
+  {
+    must: '`cron.list` must begin with what is due next, and leave out what is disabled unless it is asked for',
+    run: (lab) =>
+      withJob(
+        lab,
+        async (session, { id }) => {
+          needs(session, 'cron.list');
+          expectThat(!(await listed(session, {})).includes(id), 'it is listed unasked');
+          expectThat((await listed(session, { includeDisabled: true })).includes(id), 'it is missing when asked for');
+        },
+        { enabled: false },
+      ),
+  },
+  {
+    must: '`cron.run` must say whether it ran, and wait for the end unless it is asked not to',
+    run: (lab) =>
+      withJob(lab, async (session, { id }) => {
+        needs(session, 'cron.run', 'cron.runs');
+        const early = await session.call('cron.run', { id });
+        expectEqual(early, { ok: true, ran: false, reason: 'not-due' }, 'the answer before its time');
+        expectEqual(await session.call('cron.run', { id, mode: 'force' }), { ok: true, ran: true }, 'the answer');
+        const { entries } = z.object({ entries: z.array(z.unknown()) }).parse(await session.call('cron.runs', { id }));
+        expectEqual(entries.length, 1, 'the runs on record');
+      }),
+  },
+  {
+    must: 'A scope that may only read must be able to look at jobs and not to change them',
+    run: (lab) =>
+      withJob(lab, async (session, { id }) => {
+        needs(session, 'cron.list');
+        const reader = await lab.connect((await lab.makeReader(session)).token);
+        expectThat((await listed(reader, {})).includes(id), 'the job is not listed');
+        for (const [method, params] of [
+          ['cron.add', JOB],
+          ['cron.update', { id, patch: { name: 'changed' } }],
+          ['cron.run', { id, mode: 'force' }],
+          ['cron.remove', { id }],
+        ] as const) {
+          expectEqual((await reader.request(method, params)).error?.code, 'FORBIDDEN', `the answer to ${method}`);
+        }
+        expectThat((await listed(session, {})).includes(id), 'the job is gone');
+      }),
+  },
+  {
+    must: 'A `cron.update` that names a `revision` must be CONFLICT, and change nothing, where the job has another by now',
+    run: (lab) =>
+      withJob(lab, async (session, { id }) => {
+        needs(session, 'cron.update', 'cron.list');
+        const now = async () => {
+          const { jobs } = Revised.parse(await session.call('cron.list', { extended: true }));
+          return jobs.find((job) => job.id === id);
+        };
+        const before = await now();
+        const rename = (name: string) =>
+          session.request('cron.update', { id, revision: before?.revision, patch: { name } });
+        expectEqual((await rename('first')).ok, true, 'whether the first change was taken');
+        expectEqual((await rename('second')).error?.code, 'CONFLICT', 'the answer to the second');
+        expectEqual((await now())?.name, 'first', 'the name');
+      }),
+  },
+  {
+    must: 'The instants of `cron.preview` must come in order, with their local time and offset',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'cron.preview');
+      const schedule = { kind: 'cron', expr: '*/7 * * * *', tz: 'Australia/Lord_Howe' };
+      const { runs } = Preview.parse(await session.call('cron.preview', { schedule, count: 50, fromMs: 0 }));
+      expectEqual(runs.length, 50, 'the instants');
+      for (const [index, { atMs, local, offset }] of runs.entries()) {
+        expectThat(atMs > (runs[index - 1]?.atMs ?? 0), 'an instant does not come after the one before');
+        expectEqual(Date.parse(`${local}${offset}`), atMs, 'the local time with its offset');
+      }
+    },
+  },
+  {
+    must: 'A job must keep the time zone that its schedule meant when it was made',
+    run: (lab) =>
+      withJob(
+        lab,
+        async (_, { schedule }) =>
+          expectThat(schedule.kind === 'cron' && Boolean(schedule.tz), 'the zone is not named'),
+        { schedule: { kind: 'cron', expr: '0 9 * * *' } },
+      ),
+  },
+];
