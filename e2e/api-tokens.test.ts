@@ -89,7 +89,8 @@ test('tokens are made, listed and revoked in the terminal, and outlive the daemo
   const revoked = await runHeadgate(['token', 'revoke', 'nightly'], here);
   assert.deepEqual([revoked.code, revoked.stdout], [0, '']);
   const refused = await runHeadgate(['call', 'health', '--url', daemon.url, '--token', token]);
-  assert.deepEqual([refused.code, refused.stderr], [1, 'UNAUTHORIZED: unauthorized\n']);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^UNAUTHORIZED: \S+ does not take the token of --token; [^\n]+\n$/);
 });
 
 test('what cannot be a token is refused in one line', async () => {

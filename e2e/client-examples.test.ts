@@ -70,18 +70,32 @@ test('the example that follows goes on after its last event, over restarts of bo
   assert.equal(told.filter((line) => line.endsWith(' user_turn')).length, 3);
 });
 
-test('the example that sends over HTTP prints the answer and closes what it opened', async (t) => {
+test('the example that sends over HTTP prints the answer and closes what it opened, as often as it is run', async (t) => {
   await using daemon = await startDaemon();
-  const { code, stdout, stderr } = await run(t, { name: 'http-send', args: ['say', 'good', 'evening'], daemon });
-  assert.deepEqual(
-    { code, stdout, stderr },
-    { code: 0, stdout: 'good evening\n\n*(said by the demo model)*\n', stderr: '' },
+  const open = async () => (await daemon.get('/v1/api/workstreams')).body.workstreams;
+  const before = await open();
+  for (const word of ['evening', 'night']) {
+    const { code, stdout, stderr } = await run(t, { name: 'http-send', args: ['say', 'good', word], daemon });
+    assert.deepEqual(
+      { code, stdout, stderr },
+      { code: 0, stdout: `good ${word}\n\n*(said by the demo model)*\n`, stderr: '' },
+    );
+  }
+  assert.deepEqual(await open(), before);
+});
+
+test('the examples tell of a wrong token in one line', async (t) => {
+  await using daemon = await startDaemon();
+  const stranger = { ...daemon, token: 'svc_wrong' };
+  const told = await Promise.all(
+    ['ask', 'decide', 'follow', 'http-send'].map((name) => run(t, { name, args: ['hello'], daemon: stranger })),
   );
-  const { workstreams } = (await daemon.get('/v1/api/workstreams')).body;
-  assert.deepEqual(
-    workstreams.filter(({ name }: { name: string }) => name === 'http example'),
-    [],
-  );
+  assert.deepEqual(told, [
+    { code: 1, stdout: '', stderr: 'UNAUTHORIZED: unauthorized\n' },
+    { code: 1, stdout: '', stderr: 'UNAUTHORIZED: unauthorized\n' },
+    { code: 1, stdout: '', stderr: 'RequestError: unauthorized\n' },
+    { code: 1, stdout: '', stderr: '401: Unauthorized: missing or invalid token\n' },
+  ]);
 });
 
 test('the example that decides approves what it was told to and denies the rest', async (t) => {

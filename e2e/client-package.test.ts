@@ -29,6 +29,8 @@ client.call('chat.send', { sessionKey: 'main', message: names.join() });
 client.on('tick', ({ ts }) => new Date(ts));
 const sent = await createHttpClient({ baseUrl: 'http://h' }).call(endpoints.workstream.send, { message: 'm', ws_id: 'w' });
 const status: 'ok' | 'busy' = sent.status;
+// @ts-expect-error a file is no JSON: it is downloaded
+createHttpClient({ baseUrl: 'http://h' }).call(endpoints.attachment.content, { ws_id: 'w', attachment_id: 'a' });
 // @ts-expect-error there is no such field
 sent.surprise;
 export const codeOf = (error: unknown) => (error instanceof RequestError ? error.code : status);

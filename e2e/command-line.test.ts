@@ -6,8 +6,9 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { runHeadgate, startDaemon } from './daemon.ts';
+import { spawnHeadgate } from './daemon-process.ts';
 import { startScriptedModel } from './scripted-model.ts';
-import { say } from './scripted-steps.ts';
+import { callTools, say } from './scripted-steps.ts';
 
 const model = await startScriptedModel();
 const daemon = await startDaemon({ model: model.url });
@@ -33,6 +34,22 @@ test('call tells the interim answer on stderr and makes up the key that a method
   assert.equal(interim.runId, final.runId);
 });
 
+test('call says that a run waits for a decision, its own or the one before it', async () => {
+  model.when('touch it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('touched'));
+  model.when('then this', say('done'));
+  const ask = (message: string) =>
+    spawnHeadgate({ args: ['call', 'agent', JSON.stringify({ message, sessionKey: 'asking' })], env: here });
+  const hint = /^[0-9a-f]{32} waits for a decision \(bash\): .* approval\.resolve '(\{.*\})'$/m;
+  const first = await ask('touch it');
+  await first.printed(hint, 'stderr');
+  const second = await ask('then this');
+  await second.printed(hint, 'stderr');
+  const [, decision = ''] = hint.exec(second.stderr()) ?? [];
+  assert.equal((await runHeadgate(['call', 'approval.resolve', decision], here)).code, 0);
+  const codes = [await first.exited, await second.exited].map(({ code }) => code);
+  assert.deepEqual(codes, [0, 0]);
+});
+
 test('call tells the daemon’s refusal with its code', async () => {
   const { code, stdout, stderr } = await runHeadgate(['call', 'workstream.get', '{"wsId":"none"}'], here);
   assert.deepEqual([code, stdout], [1, '']);
@@ -56,7 +73,7 @@ test('an address and a token name a daemon without its home', async () => {
     HOME: '/nowhere',
   });
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /^UNAUTHORIZED: /);
+  assert.match(wrong.stderr, /^UNAUTHORIZED: ws:\S+ does not take the token of --token; [^\n]+ token create [^\n]+\n$/);
 });
 
 test('link prints a link that logs in once', async () => {

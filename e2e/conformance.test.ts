@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Finding } from '../bin/conformance/run-cases.ts';
-import { type DaemonUnderTest, startDaemon } from './daemon.ts';
+import { type DaemonUnderTest, runHeadgate, startDaemon } from './daemon.ts';
 import { spawnHeadgate } from './daemon-process.ts';
 import { within } from './deadline.ts';
 
@@ -28,7 +28,7 @@ type Turn = (text: string) => string | false;
 
 /** Stands between clients and the daemon, and lies. */
 async function openLyingProxy(daemon: DaemonUnderTest, turn: Turn) {
-  const http = createServer();
+  const http = createServer((_, response) => response.writeHead(404).end()); // it has no other interface
   const sockets = new WebSocketServer({ server: http });
   sockets.on('connection', (client) => {
     const upstream = new WebSocket(daemon.wsUrl);
@@ -75,6 +75,25 @@ suite('headgate conformance', { concurrency: true }, () => {
     assert.deepEqual(left, { saved: [], tokens: [] });
   });
 
+  test('a dead address and a token that is not taken are told in one line, and nothing is tried', async () => {
+    await using daemon = await startDaemon();
+    const strange = await runHeadgate(['conformance', daemon.url, '--token', 'svc_wrong']);
+    assert.deepEqual([strange.code, strange.stdout], [1, '']);
+    assert.match(
+      strange.stderr,
+      /^UNAUTHORIZED: ws:\S+ does not take the token of --token; [^\n]+ token create [^\n]+\n$/,
+    );
+    const none = await runHeadgate(['conformance', daemon.url]);
+    assert.deepEqual([none.code, none.stdout], [1, '']);
+    assert.match(
+      none.stderr,
+      /^UNAUTHORIZED: ws:\S+ wants a token: give it with --token or HEADGATE_TOKEN\. [^\n]+\n$/,
+    );
+    await daemon.stop();
+    const dead = await runHeadgate(['conformance', daemon.url, '--token', daemon.token]);
+    assert.deepEqual(dead, { code: 3, stdout: '', stderr: `headgate: No daemon answers at ${daemon.wsUrl}/.\n` });
+  });
+
   test('a token that may only read tries what it can, and what it cannot does not apply', async () => {
     await using daemon = await startDaemon();
     const client = await daemon.client();
@@ -91,7 +110,13 @@ suite('headgate conformance', { concurrency: true }, () => {
         .replace(/"seq":(\d+)/, (_, seq) => `"seq":${Number(seq) * 2}`)
         .replace('"CONFLICT"', '"NOT_FOUND"')
         .replace('"recovered":true', '"recovered":false')
-        .replace('"id":"invalid"', '"id":"other"'),
+        .replace('"id":"invalid"', '"id":"other"')
+        .replace('"created":false', '"created":true')
+        .replace(',"ignored":true', '')
+        .replace('"BUSY"', '"INTERNAL"')
+        .replace('attachment cat.gif:', 'attachment:')
+        .replace('"FORBIDDEN"', '"UNAUTHORIZED"')
+        .replace('"thinkingLevel":"off"', '"thinkingLevel":"high"'),
     );
     const { code, findings } = await judge(proxy.url, daemon.token);
     const found = withOutcome(findings, 'fails');
@@ -102,6 +127,12 @@ suite('headgate conformance', { concurrency: true }, () => {
       'Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see',
       'Revoking a token must end open sockets, streams and logins under it within a second',
       'The same key with other params must be answered CONFLICT',
+      'A repeated request must be the one that waits, unless it names other commands',
+      'One address must hold at most 4 nodes that are not paired, a further one is answered BUSY and closed with 1013',
+      'A node must not answer for another, nor twice',
+      'A scope that may only read must be able to look at jobs and not to change them',
+      'An inline attachment that is no image in base64 must be refused by its name, and nothing be sent',
+      'What `chat.send` refuses must be refused before a session is made for it',
       'The events of one run must be numbered from 1 without gaps',
       'A subscription with a cursor inside the log must continue exactly after it, each later event once and in order',
     ];

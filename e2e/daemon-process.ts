@@ -14,8 +14,8 @@ export interface DaemonProcess {
   pid: number;
   stdout(): string;
   stderr(): string;
-  /** Resolves once stdout holds this; rejects with what stderr says when the process ends without. */
-  printed(pattern: RegExp): Promise<void>;
+  /** Resolves once stdout, or stderr, holds this; rejects with what stderr says when the process ends without. */
+  printed(pattern: RegExp, on?: 'stdout' | 'stderr'): Promise<void>;
   /** Resolves when the process is gone and all it wrote is read. */
   exited: Promise<Exit>;
   kill(signal: NodeJS.Signals): void;
@@ -60,15 +60,15 @@ export async function spawnHeadgate({ entry = STANDARD_ENTRY, args, env }: Spawn
     pid: child.pid ?? 0,
     stdout: () => read.stdout,
     stderr: () => read.stderr,
-    async printed(pattern) {
+    async printed(pattern, on = 'stdout') {
       const seen = Promise.withResolvers<void>();
-      const look = () => pattern.test(read.stdout) && seen.resolve();
+      const look = () => pattern.test(read[on]) && seen.resolve();
       waiting.add(look);
       look();
       const failed = exited.then(({ code, signal }) => {
         throw new Error(`the process ended with ${code ?? signal}: ${read.stderr.trim()}`);
       });
-      const what = () => `${pattern} on stdout; stderr: ${read.stderr}`;
+      const what = () => `${pattern} on ${on}; stderr: ${read.stderr}`;
       await within(Promise.race([seen.promise, failed]), 30_000, what).finally(() => waiting.delete(look));
     },
     exited,

@@ -77,7 +77,8 @@ test('A body that cannot be read must count as an empty object', async () => {
     for (const type of ['application/json', 'text/plain']) {
       const headers = { ...bearer(daemon.token), 'Content-Type': type };
       const answer = await send(daemon, '/v1/api/send', { method: 'POST', headers, body });
-      assert.deepEqual([answer.status, answer.body], [400, '{"error":"Empty message"}'], `${type} ${body}`);
+      const hint = body === '' ? '' : ',"hint":"the body is no JSON object, so it counted as an empty one"';
+      assert.deepEqual([answer.status, answer.body], [400, `{"error":"Empty message"${hint}}`], `${type} ${body}`);
     }
 });
 

@@ -32,8 +32,8 @@ test('A failed run must answer `agent` with both its result and an error', async
   const { ok, payload, error } = await socket.request('agent', { message: 'this fails', idempotencyKey: 'fails' });
   const summary = error?.message;
   assert.deepEqual(
-    { ok, payload, code: error?.code },
-    { ok: false, payload: { runId: 'fails', status: 'error', summary }, code: 'UNAVAILABLE' },
+    { ok, payload, code: error?.code, retryable: error?.retryable },
+    { ok: false, payload: { runId: 'fails', status: 'error', summary }, code: 'UNAVAILABLE', retryable: false },
   );
   assert.match(summary ?? '', /no such thing/);
   socket.socket.close();

@@ -81,6 +81,28 @@ async function invoked() {
   assert.deepEqual((await answer).payload, { seen: 2 });
 }
 
+async function newJob(): Promise<string> {
+  const { id } = await call('cron.add', {
+    schedule: { kind: 'every', everyMs: 86_400_000 },
+    sessionTarget: 'main',
+    wakeMode: 'next-heartbeat',
+    payload: { kind: 'systemEvent', text: 'a day has passed' },
+  });
+  return id;
+}
+
+/** A run that is cancelled while a node has its command. */
+async function calledOff() {
+  const { node, nodeId } = await connected();
+  const wsId = await newSession();
+  await call('workstream.update', { wsId, autoApprove: true });
+  model.when(nodeId, callTools({ name: 'node', arguments: { action: 'invoke', node: nodeId, command: 'look' } }));
+  await call('chat.send', { sessionKey: wsId, message: nodeId, idempotencyKey: key() });
+  const { id } = (await node.event('node.invoke.request')).payload as NodeInvokeRequest;
+  await call('chat.abort', { sessionKey: wsId });
+  assert.deepEqual((await node.event('node.invoke.cancel')).payload, { id, nodeId });
+}
+
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
 
 /** For each method a use that is answered well. */
@@ -122,6 +144,19 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { hash: baseHash } = await nothing('config.get');
     await call('config.patch', { raw: '{ "retentionDays": 28 }', baseHash });
   },
+  'cron.list': () => call('cron.list', { includeDisabled: true, extended: true }),
+  'cron.status': () => nothing('cron.status'),
+  'cron.add': () => newJob(),
+  'cron.update': async () => call('cron.update', { id: await newJob(), patch: { enabled: false, name: 'asleep' } }),
+  'cron.remove': async () => call('cron.remove', { id: await newJob() }),
+  'cron.run': async () => call('cron.run', { id: await newJob(), mode: 'force' }),
+  async 'cron.runs'() {
+    const id = await newJob();
+    await call('cron.run', { id, mode: 'force' });
+    assert.equal((await call('cron.runs', { id })).entries[0]?.status, 'ok');
+  },
+  'cron.preview': () => call('cron.preview', { schedule: 'every 15m', count: 3 }),
+  'cron.explain': async () => call('cron.explain', { id: await newJob() }),
   async 'events.subscribe'() {
     const [follower, wsId] = [await open(), await newSession()];
     await follower.ask('events.subscribe', { wsId });
@@ -212,6 +247,10 @@ for (const [method, use] of Object.entries(METHODS)) {
     for (const client of clients) client.check();
   });
 }
+
+test('a node hears that a run which asked for its command was cancelled', async () => {
+  await within(calledOff(), 20_000, () => 'the cancel');
+});
 
 test('every event of PROTOCOL.md reaches a client that may have it, as its row says', async () => {
   const names = await namesUnder('Events');

@@ -129,7 +129,7 @@ test('a Node.js that is too old is told so before anything is loaded', async () 
   await assert.rejects(running, {
     code: 1,
     stdout: '',
-    stderr: 'headgate: needs Node.js 24 or newer, and this is 20.20.2\n',
+    stderr: 'headgate: needs Node.js 24 or newer, and this is 20.20.2; in a clone, npx headgate has the right one\n',
   });
 });
 

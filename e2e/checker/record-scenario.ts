@@ -49,7 +49,8 @@ export async function recordScenario(): Promise<Evidence> {
   await readAfresh(first);
   await Promise.all([readersAreDone(first), readersAreDone(second)]);
   const effectsFiles = [path.join(daemon.home, 'workspace', EFFECTS)];
-  return recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true });
+  // Awaited here: what is left of the function is the daemon's end.
+  return await recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true });
 }
 
 interface Talk {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { toWholeNumber } from '../whole-number.ts';
 import { runDrill } from './drill.ts';
 import { toScoreCard } from './score.ts';
 
@@ -31,18 +32,12 @@ const { values } = parseArgs({
 
 const say = (text: string) => process.stdout.write(text);
 
-function toCount(flag: string, text: string): number {
-  const count = Number(text);
-  if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new Error(`${flag} takes a whole number from 1, not ${text}`);
-}
-
 if (values.help) say(HELP);
 else {
-  const seed = values.seed === undefined ? randomInt(1, 1_000_000) : toCount('--seed', values.seed);
+  const seed = values.seed === undefined ? randomInt(1, 1_000_000) : toWholeNumber('--seed', values.seed);
   say(`seed ${seed}\n`);
   const { score, violations, home } = await runDrill({
-    rounds: toCount('--rounds', values.rounds),
+    rounds: toWholeNumber('--rounds', values.rounds),
     seed,
     ...(values.home !== undefined && { home: values.home }),
     sandbox: values.sandbox,

@@ -45,7 +45,7 @@ export interface Call {
 }
 
 /** Events for one connection, outside of any numbering. */
-export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request';
+export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request' | 'node.invoke.cancel';
 
 /** A connection as those know it who have something to tell it alone. */
 export interface ClientLink {
@@ -66,3 +66,6 @@ export type Handler<M extends MethodName> = (params: Params<M>, call: Call) => R
 /** `connect` is answered by the handshake, everything else by a handler. */
 export type ServedMethod = Exclude<MethodName, 'connect'>;
 export type Handlers<M extends ServedMethod = ServedMethod> = { readonly [K in M]: Handler<K> };
+
+/** On a repeat of an idempotent call: what the handler itself gave to `keep`. */
+export const keptOf = <T>({ kept }: Pick<Call, 'kept'>): T | undefined => kept as T | undefined; // only handlers keep

@@ -7,12 +7,14 @@ import { fakeClock } from '../testing/fake-clock.ts';
 import { recordingLog } from '../testing/temp-store.ts';
 import type { Call, Handlers } from './call.ts';
 import { type Caller, createDispatch, type Dispatch } from './dispatch.ts';
+import { createFrameCheck } from './frame-check.ts';
 import type { KeyedRequest } from './idempotency.ts';
 
 function setUp(handlers: Partial<Handlers> = {}) {
   const log = recordingLog();
   const outcomes: [string, string][] = [];
   const keyed: KeyedRequest[] = [];
+  const invalid: string[] = [];
   const dispatch = createDispatch({
     handlers,
     idempotency: {
@@ -22,11 +24,12 @@ function setUp(handlers: Partial<Handlers> = {}) {
       },
     },
     metrics: { request: (method, outcome) => void outcomes.push([method, outcome]) },
+    check: createFrameCheck({ every: 1, onInvalid: (method) => void invalid.push(method) }),
     clock: fakeClock(),
     log,
   });
   const inTime = async (...call: Parameters<Dispatch>) => dispatch(...call);
-  return { dispatch: inTime, atOnce: dispatch, log, outcomes, keyed };
+  return { dispatch: inTime, atOnce: dispatch, log, outcomes, keyed, invalid };
 }
 
 function callerWith(...scopes: Scope[]): Caller {
@@ -108,6 +111,17 @@ test('without a credential only public methods answer', async () => {
   assert.ok(await dispatch('auth.status', {}, stranger));
 });
 
+test('an answer that its own row refuses is reported, and is the answer all the same', async () => {
+  const wrong = { workstreams: [{ name: 'no id' }] };
+  const { dispatch, invalid } = setUp({
+    'workstream.list': () => wrong as never, // what a mistake of ours would answer
+    'models.list': async () => ({ models: [] }),
+  });
+  assert.equal(await dispatch('workstream.list', {}, callerWith('read')), wrong);
+  await dispatch('models.list', {}, callerWith('read'));
+  assert.deepEqual(invalid, ['workstream.list']);
+});
+
 test('rights are looked at before params', async () => {
   const { dispatch } = setUp({ 'workstream.list': list });
   await assert.rejects(dispatch('workstream.list', { nope: 1 }, stranger), refusal('UNAUTHORIZED', /./));
@@ -143,7 +157,10 @@ test('params that the row refuses are named, without echoing them', async () => 
   const params = { name: 7, secret: 'hunter2' };
   await assert.rejects(dispatch('workstream.create', params, callerWith('write')), (error: GatewayError) => {
     assert.equal(error.code, 'INVALID_REQUEST');
-    assert.match(error.message, /^invalid workstream\.create params: name: .*; Unrecognized key: "secret"$/);
+    assert.match(
+      error.message,
+      /^invalid workstream\.create params: name: must be a string, not a number; unknown property "secret"$/,
+    );
     assert.doesNotMatch(JSON.stringify(error), /hunter2/);
     return true;
   });

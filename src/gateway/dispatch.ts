@@ -4,10 +4,11 @@ import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.t
 import { parse } from '../../protocol/parse.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { createSerialKeys } from '../serial-keys.ts';
 import type { Call, Handlers, Principal } from './call.ts';
+import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { mayCall } from './rights.ts';
-import { createSerialKeys } from './serial-keys.ts';
 
 /** What a transport knows of a call; the rest of `Call` is added on the way to the handler. */
 export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary'>;
@@ -24,13 +25,14 @@ export interface DispatchDeps {
   handlers: Partial<Handlers>;
   idempotency: Pick<Idempotency, 'answer'>;
   metrics: { request(method: string, outcome: ErrorCode | 'ok'): void };
+  check: FrameCheck;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
 }
 
 type AnyHandler = (params: unknown, call: Call) => unknown;
 
-export function createDispatch({ handlers, idempotency, metrics, clock, log }: DispatchDeps): Dispatch {
+export function createDispatch({ handlers, idempotency, metrics, check, clock, log }: DispatchDeps): Dispatch {
   const serialKeys = createSerialKeys();
   // The generic seam: a handler's params are what its own row parsed.
   const known = new Map<string, AnyHandler>(
@@ -62,11 +64,15 @@ export function createDispatch({ handlers, idempotency, metrics, clock, log }: D
     return told;
   }
 
+  function succeeded(result: unknown, { label }: Started): unknown {
+    metrics.request(label, 'ok');
+    if (check.isDue() && isMethodName(label)) check.inspect(label, CONTRACTS[label].result, result);
+    return result;
+  }
+
   async function settle(answered: Promise<unknown>, started: Started): Promise<unknown> {
     try {
-      const result = await answered;
-      metrics.request(started.label, 'ok');
-      return result;
+      return succeeded(await answered, started);
     } catch (error) {
       throw failed(error, started);
     }
@@ -76,9 +82,7 @@ export function createDispatch({ handlers, idempotency, metrics, clock, log }: D
     const started = { label: isMethodName(method) ? method : 'unknown', startedMs: clock.monotonic() };
     try {
       const answered = answer(method, params, caller);
-      if (answered instanceof Promise) return settle(answered, started);
-      metrics.request(started.label, 'ok');
-      return answered;
+      return answered instanceof Promise ? settle(answered, started) : succeeded(answered, started);
     } catch (error) {
       return Promise.reject(failed(error, started));
     }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ERROR_CODES, GatewayError } from '../../protocol/errors.ts';
+import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import { toCanonicalJson } from '../agent/tools/canonical-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { passesSteadily } from '../steady-time.ts';
-import type { Call } from './call.ts';
+import type { Call, Principal } from './call.ts';
 import { createSharedCall, type SharedCall } from './shared-call.ts';
 import type { IdempotencyTable } from './store/schema.ts';
 import { build, statementOf } from './store/statements.ts';
@@ -16,15 +16,15 @@ export interface KeyedRequest {
   method: string;
   key: string;
   params: unknown;
-  caller: Pick<Call, 'principal' | 'signal' | 'interim'>;
+  caller: Pick<Call, 'signal' | 'interim'> & { principal: Pick<Principal, 'id'> | undefined };
 }
 
 /** What a keyed call puts in place of its caller's: shared by everyone who repeats it while it runs. */
 export type Keyed = Pick<Call, 'kept' | 'keep' | 'momentary'> & Partial<Pick<Call, 'interim' | 'signal'>>;
 
 /**
- * Answers repeats of a call: while it runs they wait for the same answer, afterwards they get the stored one, for 24
- * hours and across restarts. The same key with other params is a conflict.
+ * Answers repeats of a call: while it runs they wait for the same answer, afterwards they get the stored one, for at
+ * least 24 hours and across restarts. The same key with other params is a conflict.
  */
 export interface Idempotency {
   answer(request: KeyedRequest, work: Work): Promise<unknown>;
@@ -124,7 +124,7 @@ function createSettle({ store, clock, log }: IdempotencyDeps) {
   }
 
   return async (id: RowId, shared: SharedCall, work: Work): Promise<unknown> => {
-    const stored = await findRow(store, id, clock.now());
+    const stored = await findRow(store, id);
     if (!stored) return perform(id, shared, { work, kept: undefined });
     if (stored.digest !== shared.digest) throw conflict();
     const value: unknown = JSON.parse(stored.body_json);
@@ -142,29 +142,24 @@ function digestOf(params: unknown): string {
   return createHash('sha256').update(toCanonicalJson(rest)).digest('hex');
 }
 
-const findRow = ({ db }: Pick<Store, 'db'>, { principal, method, key }: RowId, nowMs: number) =>
+/** Whatever its age: a clock that is a day ahead makes nothing happen twice (decision 29). */
+const findRow = ({ db }: Pick<Store, 'db'>, { principal, method, key }: RowId) =>
   db
     .selectFrom('idempotency')
     .select(['digest', 'kind', 'body_json'])
     .where('principal', '=', principal)
     .where('method', '=', method)
     .where('key', '=', key)
-    .where('expires_ms', '>', nowMs)
     .executeTakeFirst();
 
-/** Takes the place of an expired row, leaves a living one alone. */
+/** Leaves a row alone that is there. */
 function insertStatement(row: IdempotencyTable, expect?: number): Statement {
-  const { principal: _, method: __, key: ___, ...content } = row;
+  const isThere = ['principal', 'method', 'key'] as const;
   return statementOf(
     build
       .insertInto('idempotency')
       .values(row)
-      .onConflict((on) =>
-        on
-          .columns(['principal', 'method', 'key'])
-          .doUpdateSet(content)
-          .where('idempotency.expires_ms', '<=', row.created_ms),
-      ),
+      .onConflict((on) => on.columns(isThere).doNothing()),
     expect,
   );
 }
@@ -181,7 +176,7 @@ const updateStatement = ({ principal, method, key, body_json }: IdempotencyTable
 
 /** A refusal that a retry would only repeat. */
 const isFinal = (error: unknown): error is GatewayError =>
-  error instanceof GatewayError && error.code !== 'INTERNAL' && !ERROR_CODES[error.code].retryable;
+  error instanceof GatewayError && error.code !== 'INTERNAL' && !error.retryable;
 
 type StoredError = Pick<GatewayError, 'code' | 'message' | 'details' | 'payload'>;
 
@@ -193,4 +188,4 @@ const toStored = ({ code, message, details, payload }: GatewayError): StoredErro
 });
 
 const toError = ({ code, message, details, payload }: StoredError) =>
-  new GatewayError(code, message, { details, payload });
+  new GatewayError(code, message, { details, payload, retryable: false });

@@ -6,12 +6,17 @@ import { httpEdge } from '../testing/http-edge.ts';
 
 const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 
+const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello\r\n--x--\r\n';
+
 test('every endpoint row is served', async () => {
-  await using edge = await httpEdge({ answer: () => Promise.reject(new GatewayError('BUSY', 'reached')) });
-  for (const { verb, path, answers } of rows) {
+  const answer = () => Promise.reject(new GatewayError('BUSY', 'reached'));
+  const attachments = { receive: answer, list: answer, open: answer, remove: answer };
+  await using edge = await httpEdge({ answer, attachments });
+  for (const { verb, path, answers, body: kind } of rows) {
     if (answers === 'event-stream') continue;
-    const body = verb === 'post' ? '{"approved":true}' : '';
-    const headers = { authorization: 'Bearer approve', 'content-type': 'application/json' };
+    const body = kind === 'multipart' ? FORM : verb === 'post' ? '{"approved":true}' : '';
+    const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
+    const headers = { authorization: 'Bearer approve', 'content-type': type };
     const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path, headers, body });
     assert.deepEqual([path, status, json], [path, 409, { error: 'reached' }]);
   }
@@ -147,7 +152,7 @@ test('send, new and approve hand their Idempotency-Key on; others do not', async
   assert.deepEqual(
     edge.asked.map(({ params }) => JSON.parse(JSON.stringify(params))),
     [
-      { wsId: 'a', message: 'hi', idempotencyKey: 'k1' },
+      { wsId: 'a', message: 'hi', attachmentIds: 'pending', idempotencyKey: 'k1' },
       { wsId: 'a', approved: true, always: false, idempotencyKey: 'k1' },
       { autoApprove: false, idempotencyKey: 'k1' },
       { wsId: 'a', command: '/help' },

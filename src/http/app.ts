@@ -10,11 +10,14 @@ import type { Dispatch } from '../gateway/dispatch.ts';
 import type { EventStreams } from '../gateway/streams/event-streams.ts';
 import type { Log } from '../log.ts';
 import type { Binding } from './bind.ts';
+import type { BodyDeadlines } from './body-deadlines.ts';
 import { createIdentify } from './credentials.ts';
 import { type Answer, createRespond, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
 import { createGoneSignals } from './gone-signals.ts';
 import type { Page } from './page.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { RouteTable } from './route-table.ts';
+import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { authRoutes } from './routes/auth.ts';
 import { type EventRouteDeps, type StreamRequest, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -28,6 +31,8 @@ export interface HttpDeps {
   dispatch: Dispatch;
   authenticator: Authenticator;
   streams: EventStreams;
+  attachments: AttachmentService;
+  bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;
@@ -55,12 +60,13 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   const site = createSite({ ...deps, respond });
   return (req, res) => {
     const { path, query } = splitUrl(req.url ?? '/');
-    const route = routes.get(`${req.method} ${path}`);
-    const exchange = { req, res, query, endpoint: route ? path : 'other', startedMs: clock.monotonic() };
+    const found = routes.find(req.method, path);
+    const { path: endpoint = 'other', fields = {} } = found ?? {};
+    const exchange = { req, res, query, endpoint, fields, startedMs: clock.monotonic() };
     const refusal = refuse(req, path, deps);
     if (refusal) respond(exchange, refusal);
     else if (req.method === 'OPTIONS') preflight(res);
-    else if (route) route(exchange);
+    else if (found) found.route(exchange);
     else site(req, res);
   };
 }
@@ -103,21 +109,22 @@ function splitUrl(url: string): { path: string; query: string } {
   return at === -1 ? { path: url, query: '' } : { path: url.slice(0, at), query: url.slice(at + 1) };
 }
 
-function createRoutes(deps: HttpDeps, respond: Respond): ReadonlyMap<string, Route> {
+function createRoutes(deps: HttpDeps, respond: Respond): RouteTable<Route> {
   const identify = createIdentify(deps.authenticator, deps.originPolicy);
   const serveDeps: ServeDeps = { ...deps, respond, identify, goneSignalOf: createGoneSignals() };
-  const routes = new Map<string, Route>();
-  const add = ({ verb, path }: Endpoint, route: Route) => routes.set(`${verb.toUpperCase()} ${path}`, route);
+  const routes = new RouteTable<Route>();
   const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes];
   for (const binding of bindings) {
+    const { endpoint } = binding;
     const route = serve(binding, serveDeps);
-    add(binding.endpoint, route);
-    if (binding.endpoint.verb === 'get') routes.set(`HEAD ${binding.endpoint.path}`, route);
+    routes.add(endpoint, route);
+    if (endpoint.verb === 'get') routes.add({ verb: 'head', path: endpoint.path }, route);
   }
+  for (const { endpoint, serve: route } of attachmentRoutes({ ...deps, ...serveDeps })) routes.add(endpoint, route);
   const { events, global } = eventsEndpoints;
   const streamDeps = { ...deps, ...serveDeps, writing: createSseWriting() };
-  add(events, serveStream({ endpoint: events, open: streamWorkstream }, streamDeps));
-  add(global, serveStream({ endpoint: global, open: streamStates }, streamDeps));
+  routes.add(events, serveStream({ endpoint: events, open: streamWorkstream }, streamDeps));
+  routes.add(global, serveStream({ endpoint: global, open: streamStates }, streamDeps));
   return routes;
 }
 

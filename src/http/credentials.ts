@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/call.ts';
-import { isDeclaredJson } from './body.ts';
+import { isDeclaredJson, isMultipart } from './body.ts';
 import { COOKIE } from './cookie.ts';
 
 /** Who sent a request, by its Bearer token or else its cookie. Nothing in the URL is ever a credential. */
@@ -22,10 +22,15 @@ function bearerOf(authorization: string | undefined): string | undefined {
   return match ? (match[1] ?? '').trim() : undefined;
 }
 
-/** Browsers attach cookies to other pages' requests too; those need a preflight for JSON, and get none. */
+/**
+ * Browsers attach cookies to other pages' requests too; those need a preflight for JSON, and get none. An upload needs none,
+ * and a removal has no body: both have to name their origin, which is our own by then.
+ */
 function isCookieTrusted(req: IncomingMessage, originPolicy: Pick<OriginPolicy, 'isForeign'>): boolean {
   if (req.headers.cookie === undefined || originPolicy.isForeign(req.headers)) return false;
-  return req.method === 'GET' || req.method === 'HEAD' || isDeclaredJson(req.headers['content-type']);
+  const { 'content-type': type, origin } = req.headers;
+  if (req.method === 'GET' || req.method === 'HEAD' || isDeclaredJson(type)) return true;
+  return origin !== undefined && (req.method === 'DELETE' || isMultipart(type));
 }
 
 function cookieOf(req: IncomingMessage): string | undefined {

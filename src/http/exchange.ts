@@ -21,6 +21,8 @@ export interface Exchange {
   query: string;
   /** The row's path. */
   endpoint: string;
+  /** What stands in the request's path where the row's names fields. */
+  fields: Readonly<Record<string, string>>;
   startedMs: number;
 }
 

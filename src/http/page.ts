@@ -19,7 +19,7 @@ export const pageHeaders = ({ scriptSources, styleSources }: Page): RequestHandl
         scriptSrc: sources(scriptSources),
         styleSrc: sources(styleSources),
         connectSrc: ["'self'"], // covers WebSockets to ourselves; `ws:` would let a page talk to anyone
-        imgSrc: ['data:'], // its own icon; an address could carry away what the page has read
+        imgSrc: ['data:', "'self'"], // its icon and attachments; an address elsewhere could carry away what the page has read
         baseUri: ["'none'"],
         formAction: ["'none'"],
         frameAncestors: ["'none'"],

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Scope } from '../../protocol/contract.ts';
 import { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
-import { problemsOf } from '../../protocol/parse.ts';
+import { check, problemsOf } from '../../protocol/parse.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/call.ts';
@@ -12,7 +12,7 @@ import type { Dispatch } from '../gateway/dispatch.ts';
 import { holds } from '../gateway/rights.ts';
 import type { Log } from '../log.ts';
 import type { Binding } from './bind.ts';
-import { readBody } from './body.ts';
+import { readBody, UNREADABLE } from './body.ts';
 import { type Exchange, json, type Respond } from './exchange.ts';
 import { lacksScope, toFailure, unauthorized } from './status.ts';
 
@@ -33,9 +33,10 @@ export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) =
   const { endpoint, method } = binding;
   return async (exchange) => {
     const { req } = exchange;
+    let input: Record<string, unknown> | undefined;
     try {
       const caller = admit(await deps.identify(req), endpoint.scope);
-      const input = endpoint.verb === 'post' ? await readBody(req) : queryOf(exchange);
+      input = endpoint.verb === 'post' ? await readBody(req) : queryOf(exchange);
       // The generic seam: `bind` has checked that these fit together.
       const renamed = binding.params(read(endpoint, input) as never);
       const result = (await deps.dispatch(method, withKey(renamed, endpoint, req), {
@@ -48,17 +49,25 @@ export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) =
       const headers = binding.headers?.(result, { loopback: isLoopbackHost(req.headers.host) });
       deps.respond(exchange, json(200, binding.reply(result), headers));
     } catch (error) {
-      fail(exchange, error, deps);
+      fail(exchange, error, { ...deps, hint: input === UNREADABLE ? HINT : undefined });
     }
   };
 }
 
+const HINT = 'the body is no JSON object, so it counted as an empty one';
+
+interface FailDeps extends Pick<ServeDeps, 'respond' | 'log'> {
+  /** Said beside a 400: why something may be missing from what the caller did send. */
+  hint?: string | undefined;
+}
+
 /** Answers with the error, if the client is still there to read it. */
-export function fail(exchange: Exchange, error: unknown, { respond, log }: Pick<ServeDeps, 'respond' | 'log'>): void {
+export function fail(exchange: Exchange, error: unknown, { respond, log, hint }: FailDeps): void {
   const { status, body, headers } = toFailure(error);
   if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late to say anything
-  respond(exchange, json(status, body, status === 413 ? { ...headers, Connection: 'close' } : headers));
+  const told = hint !== undefined && status === 400 ? { ...body, hint } : body;
+  respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
 }
 
 /** The caller as far as the row's scope wants one; throws the specification's 401 and 403. */
@@ -71,7 +80,7 @@ export function admit(principal: Principal | undefined, scope: Scope): Principal
 
 /** Request fields as the row reads them; the error names the fields and repeats nothing of the input. */
 export function read<E extends Endpoint>(endpoint: E, input: unknown): z.output<E['request']> {
-  const parsed = endpoint.request.safeParse(input);
+  const parsed = check(endpoint.request, input);
   if (parsed.success) return parsed.data as z.output<E['request']>;
   throw new GatewayError('INVALID_REQUEST', problemsOf(parsed.error));
 }
@@ -88,10 +97,16 @@ const DAEMON: Principal = {
 };
 
 function withKey(params: unknown, endpoint: Endpoint, req: IncomingMessage): unknown {
+  const key = endpoint.idempotencyKey && keyOf(req);
+  return key === undefined ? params : { ...(params as object), idempotencyKey: key };
+}
+
+/** The `Idempotency-Key` of a request. Throws INVALID_REQUEST. */
+export function keyOf(req: IncomingMessage): string | undefined {
   const key = req.headers['idempotency-key'];
-  if (!endpoint.idempotencyKey || key === undefined) return params;
+  if (key === undefined) return undefined;
   if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
     throw new GatewayError('INVALID_REQUEST', `Idempotency-Key: must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
-  return { ...(params as object), idempotencyKey: key };
+  return key;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { httpEdge } from '../testing/http-edge.ts';
 
 async function exchange(port: number, text: string): Promise<string> {
@@ -58,6 +59,19 @@ test('the limits against slow clients stand', async () => {
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount } = edge.server;
   assert.deepEqual(
     { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount },
-    { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, maxHeadersCount: 100 },
+    { headersTimeout: 15_000, requestTimeout: 82 * 60_000, keepAliveTimeout: 5_000, maxHeadersCount: 100 },
   );
+});
+
+test('who was told that a request is wrong is let go a second later, also without hanging up', async () => {
+  await using edge = await httpEdge();
+  const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.resume().write('nonsense\r\n\r\n');
+  await once(socket, 'end');
+  const connections = promisify(edge.server.getConnections.bind(edge.server));
+  await edge.clock.advance(999);
+  const lingering = await connections();
+  await edge.clock.advance(1);
+  assert.deepEqual([lingering, await connections()], [1, 0]);
+  socket.destroy();
 });

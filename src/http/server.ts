@@ -1,22 +1,41 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { Clock } from '../clock.ts';
 import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
+import type { BodyDeadlines } from './body-deadlines.ts';
+
+interface ServerDeps {
+  bodies: Pick<BodyDeadlines, 'begin'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** No request takes longer than the slowest upload that is taken; what holds for the others is the business of `bodies`. */
+const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMITS.uploadProgressBytes));
 
 /** A server with limits against slow and oversized requests. Streams are answers, so the request limits leave them alone. */
-export function createHttpServer(app: RequestListener, { log }: { log: Log }): Server {
+export function createHttpServer(app: RequestListener, { bodies, clock, log }: ServerDeps): Server {
   const server = createServer(
     {
       headersTimeout: 15_000,
-      requestTimeout: 60_000,
+      requestTimeout: LONGEST_MS,
       keepAliveTimeout: 5_000,
       maxHeaderSize: 16 * 1024,
       insecureHTTPParser: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
     },
-    app,
+    (req, res) => {
+      bodies.begin(req, res);
+      app(req, res);
+    },
   );
   server.maxHeadersCount = 100;
+  // Without a listener Node answers by itself, and reads the body for as long as it comes.
+  server.on('checkExpectation', (_, res: ServerResponse) => {
+    res.writeHead(417, { 'Access-Control-Allow-Origin': '*', 'Content-Length': 0, Connection: 'close' }).end();
+  });
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
     // Without a listener one client that resets its connection would end the process.
@@ -28,8 +47,19 @@ export function createHttpServer(app: RequestListener, { log }: { log: Log }): S
     socket.end(
       `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
     );
+    closeSoon(socket, clock);
   });
   return server;
+}
+
+const LINGER_MS = 1_000;
+
+/** Closing at once could reset the connection before the answer is read; and who was answered need not ever hang up. */
+function closeSoon(socket: Socket, clock: Clock): void {
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
+  const close = () => socket.destroy();
+  clock.sleep(LINGER_MS, closed.signal).then(close, close);
 }
 
 const CLIENT_ERRORS: Record<string, string> = {

@@ -21,7 +21,7 @@ test('the page comes with its policy: nothing from elsewhere, in nobody’s fram
       headers['x-powered-by'],
     ],
     [
-      "default-src 'none';script-src 'sha256-AAAA';style-src 'none';connect-src 'self';img-src data:;" +
+      "default-src 'none';script-src 'sha256-AAAA';style-src 'none';connect-src 'self';img-src data: 'self';" +
         "base-uri 'none';form-action 'none';frame-ancestors 'none'",
       'nosniff',
       'no-referrer',

@@ -24,6 +24,7 @@ export function createSite({ page, openapi, metrics, respond, clock, log }: Site
   const exchangeOf = (req: express.Request, res: express.Response, endpoint: string) => ({
     ...{ req, res, endpoint },
     query: '',
+    fields: {},
     startedMs: clock.monotonic(),
   });
 

@@ -9,6 +9,7 @@ import { expandScopes } from '../gateway/auth/scopes.ts';
 import type { Principal } from '../gateway/call.ts';
 import type { Caller } from '../gateway/dispatch.ts';
 import { createHttpApp, type HttpDeps } from '../http/app.ts';
+import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
 import { fakeClock } from './fake-clock.ts';
 import { recordingLog } from './temp-store.ts';
@@ -39,6 +40,7 @@ export async function httpEdge(
   const asked: Asked[] = [];
   const counted: unknown[] = [];
   const closing = new AbortController();
+  const bodies = new BodyDeadlines({ clock });
   const app = createHttpApp({
     dispatch: async (method, params, caller) => {
       asked.push({ method, params, caller });
@@ -46,6 +48,8 @@ export async function httpEdge(
     },
     authenticator: scopedTokens(authEnabled),
     streams: NO_STREAMS,
+    attachments: NO_ATTACHMENTS,
+    bodies,
     metrics: {
       httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),
       rateLimited: () => counted.push('rate limited'),
@@ -68,7 +72,8 @@ export async function httpEdge(
     closing: closing.signal,
     ...given,
   });
-  const server = createHttpServer(app, { log });
+  const server = createHttpServer(app, { bodies, clock, log });
+  const watching = bodies.run(closing.signal);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -78,6 +83,7 @@ export async function httpEdge(
     ...clientOf(port),
     async [Symbol.asyncDispose]() {
       closing.abort();
+      await watching;
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
@@ -118,6 +124,9 @@ function clientOf(port: number) {
 const unused = () => {
   throw new Error('not in this test');
 };
+const notHere = () => Promise.reject(new Error('no attachments'));
+const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove: notHere };
+
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
 
 export function principalWith(scope: Scope, revoked = new AbortController().signal): Principal {

@@ -2,11 +2,11 @@ import type { Dirent } from 'node:fs';
 import { lstat, opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { toVisibleLine } from '../../../protocol/visible-text.ts';
 import type { AllowedPlace, Confinement } from './confinement.ts';
 import { executeAt, prepareAt, toWarnings } from './file-call.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
-import { toVisibleLine } from './visible-text.ts';
 
 const ListDirectoryArguments = z.strictObject({
   path: z.string().max(4_096).default('.').describe('The folder, relative to the working directory or absolute'),

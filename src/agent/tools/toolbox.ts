@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { toVisibleLine, toVisibleText } from '../../../protocol/visible-text.ts';
 import type { ToolCall } from '../message.ts';
 import type { ToolDefinition } from '../providers/model.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Prepared, Tool, ToolContext } from './tool.ts';
-import { toVisibleLine, toVisibleText } from './visible-text.ts';
 
 /** The tools of a conversation. */
 export interface Toolbox {

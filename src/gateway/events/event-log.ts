@@ -15,10 +15,18 @@ export type LogStore = Pick<Store, 'epoch' | 'bounds' | 'readEvents' | 'onCommit
 
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 
+interface FollowOptions {
+  sink: Sink;
+  onEnd?: () => void;
+  /** Whoever reads may approve. */
+  mayDecide?: boolean;
+}
+
 interface Follower {
   reader: PullReader;
   sink: Sink;
   onEnd: (() => void) | undefined;
+  mayDecide: boolean;
 }
 
 /** The live side of the stored logs: a shared tail per workstream, and readers that pull from it or from the store. */
@@ -49,7 +57,7 @@ export class EventLog {
   }
 
   /** Writes every event after `after` into the sink, as fast as it takes them, until closed. */
-  follow(wsId: string, after: number, { sink, onEnd }: { sink: Sink; onEnd?: () => void }): LogReader {
+  follow(wsId: string, after: number, { sink, onEnd, mayDecide = false }: FollowOptions): LogReader {
     const group = this.#followers.get(wsId) ?? new Set<Follower>();
     this.#followers.set(wsId, group);
     const reader = new PullReader({
@@ -63,7 +71,7 @@ export class EventLog {
       },
       onFailed: (error) => this.#log.error({ err: error, wsId }, 'a reader could not read the log'),
     });
-    const follower: Follower = { reader, sink, onEnd };
+    const follower: Follower = { reader, sink, onEnd, mayDecide };
     group.add(follower);
     reader.resume();
     return reader;
@@ -72,6 +80,11 @@ export class EventLog {
   /** Somebody reads this log now. */
   isFollowed(wsId: string): boolean {
     return this.#followers.has(wsId);
+  }
+
+  /** So does somebody who may answer what is asked there. */
+  isWatched(wsId: string): boolean {
+    return [...(this.#followers.get(wsId) ?? [])].some(({ mayDecide }) => mayDecide);
   }
 
   /** Sends a frame that is not in the log to whoever follows it now. */

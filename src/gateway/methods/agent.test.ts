@@ -167,6 +167,18 @@ test('the session is the key, the id or main; an unknown name is made, nonsense 
   });
 });
 
+test('a sessionKey and a sessionId that are not one session are refused, and make none', async () => {
+  await using gateway = await wholeGateway();
+  const sessionId = await gateway.main();
+  for (const sessionKey of ['work', 'cron:daily'])
+    assert.deepEqual(await gateway.refusal('agent', { ...ASK, idempotencyKey: sessionKey, sessionKey, sessionId }), {
+      code: 'INVALID_REQUEST',
+      message: `sessionKey ${sessionKey} and sessionId ${sessionId} are not one session`,
+    });
+  assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
+  assert.equal((await gateway.call('agent', { ...ASK, sessionKey: 'main', sessionId })).status, 'ok');
+});
+
 test('thinking is a word of the session settings, and a wrong one makes no session', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('agent', { ...ASK, thinking: 'UltraThink' });

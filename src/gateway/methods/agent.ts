@@ -1,8 +1,9 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params } from '../../../protocol/index.ts';
 import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../until.ts';
-import type { Call, Handlers } from '../call.ts';
+import { type Call, type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
 import { resolveDelivery } from '../channels/run-delivery.ts';
 import type { Store } from '../store/store.ts';
@@ -40,6 +41,16 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
   },
 });
 
+/** Refused before a session is made, where the two ways of naming one do not agree. */
+async function sessionOf(named: Pick<Params<'agent'>, 'sessionKey' | 'sessionId'>, workstreams: Workstreams) {
+  const [key, id] = [named.sessionKey?.trim(), named.sessionId?.trim()];
+  if (!key || !id || key === id) return key || id || MAIN;
+  const [byKey, byId] = [await workstreams.lookUp(key), await workstreams.lookUp(id)];
+  if (byKey !== undefined && byKey.wsId === byId?.wsId) return key;
+  const [shownKey, shownId] = [key.slice(0, 80), id.slice(0, 80)];
+  throw new GatewayError('INVALID_REQUEST', `sessionKey ${shownKey} and sessionId ${shownId} are not one session`);
+}
+
 async function accept(
   params: Parameters<Handlers<'agent'>['agent']>[0],
   call: Call,
@@ -47,14 +58,14 @@ async function accept(
 ): Promise<RunHandle> {
   const { workstreams, runs } = deps;
   const principal = call.principal?.id ?? 'unknown';
-  const kept = call.kept as { runId: string; wsId: string } | undefined; // what `also` below was given
+  const kept = keptOf<{ runId: string; wsId: string }>(call);
   if (kept) {
     const handle = await runs.find(kept.runId, { principal, wsId: kept.wsId });
     if (handle) return handle;
   }
   if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
-  const sessionKey = params.sessionKey?.trim() || params.sessionId?.trim() || MAIN;
+  const sessionKey = await sessionOf(params, workstreams);
   const known = params.deliver ? await workstreams.lookUp(sessionKey) : undefined;
   const deliver = await resolveDelivery({ ...params, wsId: known?.wsId }, deps);
   const workstream = await workstreams.obtainByKey(sessionKey);
@@ -84,12 +95,15 @@ function toWaitResult(runId: string, { run: { startedMs } }: RunHandle, result: 
   return { ...ended, status: 'error' as const, error: result.error ?? result.status };
 }
 
-/** The second answer: a run that failed is an error with the result beside it. */
+/** The second answer: a run that failed is an error with the result beside it, and stays one for its key. */
 function toAgentResult({ run_id: runId, status, summary, error }: RunResult) {
   if (status === 'ok') return { runId, status: 'ok' as const, summary: 'completed' };
   const payload = { runId, status: 'error' as const, summary };
   if (status === 'cancelled') throw new GatewayError('CONFLICT', 'The run was cancelled', { payload });
-  throw new GatewayError(status === 'timeout' ? 'AGENT_TIMEOUT' : 'UNAVAILABLE', error ?? summary, { payload });
+  throw new GatewayError(status === 'timeout' ? 'AGENT_TIMEOUT' : 'UNAVAILABLE', error ?? summary, {
+    payload,
+    retryable: false,
+  });
 }
 
 async function inTime(

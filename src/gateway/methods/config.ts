@@ -1,5 +1,6 @@
 import type { Result } from '../../../protocol/index.ts';
 import type { configContracts } from '../../../protocol/methods/config.ts';
+import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Handlers } from '../call.ts';
 
 /** The configuration file, as clients may see and change it. */
@@ -21,11 +22,20 @@ export interface ConfigChange {
   restart: string[];
 }
 
-export function configMethods({ configFile }: { configFile: ConfigFile }): Handlers<keyof typeof configContracts> {
+interface ConfigMethodDeps {
+  configFile: ConfigFile;
+  cron: { scheduler: Pick<Scheduler, 'look'> };
+}
+
+export function configMethods({ configFile, cron }: ConfigMethodDeps): Handlers<keyof typeof configContracts> {
+  const toAnswer = (change: ConfigChange, extended: boolean | undefined) => {
+    if (change.applied.some((key) => key.startsWith('cron.'))) cron.scheduler.look();
+    return toResult(change, extended);
+  };
   return {
     'config.get': () => configFile.read(),
-    'config.set': async ({ raw, baseHash, extended }) => toResult(await configFile.write(raw, baseHash), extended),
-    'config.patch': async ({ raw, baseHash, extended }) => toResult(await configFile.patch(raw, baseHash), extended),
+    'config.set': async ({ raw, baseHash, extended }) => toAnswer(await configFile.write(raw, baseHash), extended),
+    'config.patch': async ({ raw, baseHash, extended }) => toAnswer(await configFile.patch(raw, baseHash), extended),
     'config.schema': () => configFile.schema(),
   };
 }

@@ -87,6 +87,7 @@ test('failures are tried again with growing waits, in order for each destination
 test('a clock that is set back a day holds nothing up', async () => {
   await using world = await setUp(503);
   world.start();
+  world.gateway.clock.jump(48 * HOUR_MS); // it does not get before 1970
   await world.send({ to: 'ops', message: 'hello' });
   await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
   world.gateway.clock.jump(-24 * HOUR_MS);
@@ -176,6 +177,7 @@ test('who asks for what is not there hears what there is', async () => {
       { to: 'nobody', provider: 'webhook' },
       { to: 'nobody' },
       { to: 'ops', message: '  ' },
+      { to: '  ' },
     ].map((params, n) => world.gateway.refusal('send', { message: 'x', idempotencyKey: `k${n}`, ...params })),
   );
   assert.deepEqual(
@@ -185,6 +187,7 @@ test('who asks for what is not there hears what there is', async () => {
       'NOT_FOUND: Unknown destination: nobody (there are: ops, home)',
       'NOT_FOUND: Unknown destination: nobody (there are: ops, home)',
       'INVALID_REQUEST: message must not be blank',
+      'INVALID_REQUEST: to must not be blank',
     ],
   );
   await using unlinked = await wholeGateway();

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { sendContracts } from '../../../protocol/methods/send.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
-import type { Handlers } from '../call.ts';
+import { type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
 import type { Outbox } from '../channels/outbox.ts';
 import { insertOutbox } from '../channels/outbox-rows.ts';
@@ -20,9 +20,10 @@ type Accepted = { messageId: string; provider: string; chatId: string };
 
 export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendContracts> => ({
   send: async ({ to, message, idempotencyKey: runId, mediaUrl, provider }, call) => {
-    const kept = call.kept as Accepted | undefined; // what `keep` below was given
+    const kept = keptOf<Accepted>(call);
     if (kept) return { runId, ...kept };
     if (message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'message must not be blank');
+    if (to.trim() === '') throw new GatewayError('INVALID_REQUEST', 'to must not be blank');
     const destination = await deps.channels.resolve({ provider, to });
     const accepted: Accepted = {
       messageId: deps.ids.id('msg'),

@@ -109,6 +109,16 @@ test('sessions.compact keeps about the last messages, from a question on', async
   assert.equal((await gateway.refusal('sessions.compact', { key: 'nobody' })).code, 'NOT_FOUND');
 });
 
+test('sessions.preview shows the first 64 of the sessions that are named', async () => {
+  await using gateway = await wholeGateway();
+  const keys = Array.from({ length: 70 }, (_, n) => `s${n}`);
+  const { previews } = await gateway.call('sessions.preview', { keys });
+  assert.deepEqual(
+    previews.map(({ key }) => key),
+    keys.slice(0, 64),
+  );
+});
+
 test('sessions.preview shows the last words, and says which sessions are empty or not there', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'work', 'a long question, longer than asked for');

@@ -5,6 +5,7 @@ import type { Handlers } from '../call.ts';
 import type { Commands } from '../workstreams/commands.ts';
 import { type Messages, toHistory } from '../workstreams/history.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
+import type { SessionList } from '../workstreams/session-list.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import { toThinkingLevel, toVerboseLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -13,6 +14,7 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface SessionsMethodDeps {
   workstreams: Workstreams;
+  sessions: Pick<SessionList, 'newest'>;
   settings: Settings;
   commands: Pick<Commands, 'startAfresh' | 'compact'>;
   messages: Messages;
@@ -23,15 +25,10 @@ interface SessionsMethodDeps {
 }
 
 export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof sessionsContracts> => ({
-  'sessions.list': ({ limit, activeMinutes }) => {
+  'sessions.list': async ({ limit = MAX_LISTED, activeMinutes }) => {
     const nowMs = deps.clock.now();
-    const since = activeMinutes === undefined ? 0 : nowMs - activeMinutes * 60_000;
-    const sessions = deps.workstreams
-      .list()
-      .map(({ data }) => toSessionRow(data))
-      .filter(({ updatedAt }) => (updatedAt ?? 0) >= since)
-      .sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0))
-      .slice(0, limit);
+    const sinceMs = activeMinutes === undefined ? 0 : nowMs - activeMinutes * 60_000;
+    const sessions = (await deps.sessions.newest({ sinceMs, limit })).map(toSessionRow);
     return { ts: nowMs, path: deps.storePath, count: sessions.length, defaults: defaultsOf(deps), sessions };
   },
   'sessions.patch': async ({ key, thinkingLevel, verboseLevel }) => {
@@ -70,7 +67,9 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
     return { ok: true, key: workstream.data.sessionKey, ...outcome };
   },
   'sessions.preview': async ({ keys, limit, maxChars }) => {
-    const previews = await Promise.all(keys.map((key) => previewOf(key, { limit, maxChars }, deps)));
+    const previews = await Promise.all(
+      keys.slice(0, MAX_PREVIEWS).map((key) => previewOf(key, { limit, maxChars }, deps)),
+    );
     return { ts: deps.clock.now(), previews };
   },
   'sessions.resolve': async ({ key, sessionId, label }) => {
@@ -82,6 +81,10 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
     return { ok: true, key: found.sessionKey };
   },
 });
+
+const MAX_PREVIEWS = 64;
+/** Where no limit is given: an answer has to fit into a frame. */
+const MAX_LISTED = 1_000;
 
 const unknownSession = (key: string) => new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
 const stillActive = (key: string) =>

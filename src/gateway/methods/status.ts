@@ -7,11 +7,11 @@ import { readState } from '../channels/outbox-rows.ts';
 import type { Store } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
-import type { Workstreams } from '../workstreams/workstreams.ts';
+import type { SessionList } from '../workstreams/session-list.ts';
 import { defaultsOf, toSessionRow } from './sessions.ts';
 
 interface StatusMethodDeps {
-  workstreams: Workstreams;
+  sessions: SessionList;
   models: Models;
   storePath: string;
   heartbeats: Pick<Heartbeats, 'everySeconds'>;
@@ -23,7 +23,7 @@ interface StatusMethodDeps {
 const RECENT = 5;
 
 export const statusMethods = ({
-  workstreams,
+  sessions,
   models,
   storePath,
   heartbeats,
@@ -32,8 +32,7 @@ export const statusMethods = ({
   store,
 }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
   status: async () => {
-    const rows = workstreams.list().map(({ data }) => toSessionRow(data));
-    const recent = rows.toSorted((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0)).slice(0, RECENT);
+    const recent = (await sessions.newest({ sinceMs: 0, limit: RECENT })).map(toSessionRow);
     const { alias, provider, modelId } = models.current();
     return {
       heartbeatSeconds: heartbeats.everySeconds,
@@ -44,7 +43,7 @@ export const statusMethods = ({
         ...outboxLines(await readState(store)),
       ],
       queuedSystemEvents: systemEvents.texts(),
-      sessions: { path: storePath, count: rows.length, defaults: defaultsOf({ models }), recent },
+      sessions: { path: storePath, count: await sessions.count(), defaults: defaultsOf({ models }), recent },
     };
   },
 });

@@ -78,6 +78,20 @@ test('a busy workstream answers busy, tells its streams, and forgets it, under a
   assert.equal(gateway.puppet.requests.length, 2);
 });
 
+test('who sends while a question waits hears that it does', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  gateway.puppet.turn(calling('touch'));
+  await gateway.call('workstream.send', { wsId, message: 'ask' });
+  await gateway.reaches(wsId, 'approve_request');
+  const told: string[] = [];
+  const sink = { ready: () => true, write: () => undefined, transient: (json: string) => void told.push(json) };
+  gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => undefined });
+  assert.deepEqual(await gateway.call('workstream.send', { wsId, message: 'more' }), { status: 'busy' });
+  const message = 'Already processing a request, which waits for a decision: approve or deny it first.';
+  assert.deepEqual(told, [JSON.stringify({ type: 'busy_error', message })]);
+});
+
 test('a repeat of a send gets the first answer: later, after a restart, after the workstream was closed', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
-import type { Call, Handlers } from '../call.ts';
+import type { Attachments, Claim } from '../attachments/attachments.ts';
+import { type Call, type Handlers, keptOf } from '../call.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { holds } from '../rights.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
@@ -25,11 +26,13 @@ interface WorkstreamMethodDeps {
   saved: SavedWorkstreams;
   messages: Messages;
   notes: Notes;
+  attachments: Pick<Attachments, 'claim'>;
   events: EventLog;
 }
 
 const PAGE = 100;
 const BUSY = 'Already processing a request. Please wait.';
+const ASKING = 'Already processing a request, which waits for a decision: approve or deny it first.';
 
 export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
   const { workstreams, approvals, commands, snapshots, saved } = deps;
@@ -84,7 +87,7 @@ async function create(
 ): Promise<Created> {
   const { name, model, autoApprove, workdir } = params;
   requireApproveFor(autoApprove, call);
-  const kept = call.kept as Created | undefined; // what `keep` below was given
+  const kept = keptOf<Created>(call);
   if (kept) return kept;
   const resumed = params.resumeWs ? await workstreams.reopen(params.resumeWs) : undefined;
   if (resumed) {
@@ -142,26 +145,40 @@ async function page(
   return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
 }
 
+type Sent = Awaited<ReturnType<Handled<'workstream.send'>>>;
+
+const toFiles = ({ attachments, dropped }: Claim) => ({
+  ...(attachments.length > 0 && { attachedIds: attachments.map(({ attachment_id }) => attachment_id) }),
+  ...(dropped.length > 0 && { droppedIds: dropped }),
+});
+
 async function send(
-  { wsId, message, idempotencyKey }: Parameters<Handled<'workstream.send'>>[0],
+  { wsId, message, attachmentIds = [], idempotencyKey }: Parameters<Handled<'workstream.send'>>[0],
   call: Call,
-  { workstreams, runs, events }: WorkstreamMethodDeps,
-): Promise<{ status: 'ok' | 'busy'; runId?: string }> {
+  { workstreams, runs, events, attachments }: WorkstreamMethodDeps,
+): Promise<Sent> {
   const text = message.trim();
-  if (text === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
-  const kept = call.kept as { runId: string } | undefined; // what `keep` below was given
-  if (kept) return { status: 'ok', runId: kept.runId };
+  const kept = keptOf<Omit<Sent, 'status'>>(call);
+  if (kept) return { status: 'ok', ...kept };
+  const principal = call.principal?.id ?? 'unknown';
+  const claim = await attachments.claim({ wsId, principal }, { ids: attachmentIds });
+  if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const workstream = await workstreams.get(wsId);
+  const files = toFiles(claim);
   const handle = await runs.accept(workstream, {
     message: text,
-    principal: call.principal?.id ?? 'unknown',
+    claim,
+    principal,
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
     whenBusy: 'refuse',
-    also: (runId) => call.keep({ runId }),
+    also: (runId) => call.keep({ runId, ...files }),
   });
-  if (handle) return { status: 'ok', runId: handle.run.runId };
-  events.transient(wsId, JSON.stringify({ type: 'busy_error', message: BUSY }));
+  if (handle) return { status: 'ok', runId: handle.run.runId, ...files };
+  events.transient(
+    wsId,
+    JSON.stringify({ type: 'busy_error', message: workstream.data.state === 'attention' ? ASKING : BUSY }),
+  );
   call.momentary(); // nothing was done, so a repeat of the same key tries again
   return { status: 'busy' };
 }

@@ -12,8 +12,11 @@ export interface Opening {
 export interface EventStreams {
   /** Throws NOT_FOUND `Unknown workstream`. */
   open(wsId: string, request: { lastEventId?: string; resume: boolean; snapshot: boolean }): Promise<Opening>;
-  /** Continues a stream; the reader ends by itself when the workstream is closed (then `onEnd`). */
-  follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void }): LogReader;
+  /**
+   * Continues a stream; the reader ends by itself when the workstream is closed (then `onEnd`). `mayDecide`: whoever
+   * reads may answer questions, so they are asked.
+   */
+  follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void; mayDecide?: boolean }): LogReader;
   /** The current `ws_state` of every loaded workstream, as [wsId, JSON text]. */
   states(): [string, string][];
   /** Every later change; latest wins per wsId. */

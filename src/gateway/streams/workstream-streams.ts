@@ -43,7 +43,7 @@ export class WorkstreamStreams implements EventStreams {
 
   follow(wsId: string, after: number, stream: Parameters<EventStreams['follow']>[2]) {
     const { events, unseenEnds } = this.#deps;
-    const { sink, onEnd } = stream;
+    const { sink, onEnd, mayDecide = false } = stream;
     return events.follow(wsId, after, {
       sink: {
         ready: () => sink.ready(),
@@ -54,6 +54,7 @@ export class WorkstreamStreams implements EventStreams {
         transient: (json) => sink.transient?.(json),
       },
       onEnd,
+      mayDecide,
     });
   }
 

@@ -12,6 +12,7 @@ import type { Handlers, Principal } from '../call.ts';
 import { type Broadcast, createBroadcast } from '../connections/broadcast.ts';
 import type { Follow } from '../connections/subscriptions.ts';
 import { createDispatch } from '../dispatch.ts';
+import { createFrameCheck } from '../frame-check.ts';
 import { systemMethods } from '../methods/system.ts';
 import { createPresence } from '../presence.ts';
 import { createGatewayServer, type GatewayServerDeps } from '../server.ts';
@@ -84,13 +85,12 @@ export const noNodes: GatewayServerDeps['nodes'] = {
 };
 
 /** A broadcast that throws on an event its own row refuses. */
-export const strictBroadcast = (): Broadcast =>
-  createBroadcast({
-    checkEvery: 1,
-    onInvalid(event, problem) {
-      throw new Error(`invalid ${event} event`, { cause: problem });
-    },
-  });
+export function strictBroadcast(): Broadcast {
+  const onInvalid = (event: string, problem: unknown) => {
+    throw new Error(`invalid ${event} event`, { cause: problem });
+  };
+  return createBroadcast({ check: createFrameCheck({ every: 1, onInvalid }) });
+}
 
 function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow }: FixtureOptions, port: number) {
   const clock = fakeClock(1_000_000);
@@ -102,6 +102,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
     handlers: { ...systemMethods({ presence, systemEvents: { add: async () => undefined } }), ...handlers },
     idempotency: { answer: async (_, work) => work({ kept: undefined, keep: () => [], momentary: () => undefined }) },
     metrics: { request: () => undefined },
+    check: createFrameCheck({ onInvalid: () => undefined }), // handlers of these tests answer what suits them
     clock,
     log,
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { NodeInvokeRequest, NodePairing } from '../../../protocol/methods/node.ts';
 import { CONNECT } from './gateway-fixture.ts';
 import { openClient, type TestClient } from './test-client.ts';
-import { turnsUntil, type WholeGateway, wholeGateway } from './whole-gateway.ts';
+import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from './whole-gateway.ts';
 
 export interface NodeConnection {
   nodeId: string;
@@ -15,8 +15,8 @@ export interface NodeConnection {
 }
 
 /** The whole gateway behind a real port, for nodes that connect to it. Its clock stands still; `call` is the operator. */
-export async function openNodeGateway() {
-  const world = await wholeGateway();
+export async function openNodeGateway(options: WholeGatewayOptions = {}) {
+  const world = await wholeGateway(options);
   const port = await openPort(world);
   const sockets: TestClient[] = [];
 

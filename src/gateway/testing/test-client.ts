@@ -4,8 +4,8 @@ import type { EventFrame, Frame, ResponseFrame } from '../../../protocol/frames.
 export type TestClient = Awaited<ReturnType<typeof openClient>>;
 
 /** A ws client that remembers every frame; it never times out, a test that waits in vain is ended by the runner. */
-export async function openClient(url: string, headers: Record<string, string>) {
-  const socket = new WebSocket(url, { headers, perMessageDeflate: true });
+export async function openClient(url: string, headers: Record<string, string>, from: { localAddress?: string } = {}) {
+  const socket = new WebSocket(url, { headers, perMessageDeflate: true, ...from });
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();
   let lastId = 0;

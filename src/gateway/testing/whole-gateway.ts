@@ -10,6 +10,7 @@ import { createToolbox } from '../../agent/tools/toolbox.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
+import { createAttachmentFiles } from '../attachments/attachment-files.ts';
 import { createClientAddress } from '../auth/client-address.ts';
 import { createAuthenticator } from '../auth/create-authenticator.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
@@ -21,7 +22,8 @@ import type { Caller } from '../dispatch.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import { createLogRing } from '../log-ring.ts';
-import { openNodes } from '../nodes/nodes.ts';
+import type { NodesConfig } from '../nodes/command-policy.ts';
+import { type Nodes, openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { INBOUND } from './gateway-fixture.ts';
@@ -38,6 +40,8 @@ export interface CallAs {
 }
 
 export interface WholeGatewayOptions extends Partial<GatewayDeps> {
+  /** What may be asked of nodes; default: nothing is configured. */
+  nodeRules?(): NodesConfig;
   /** What the gateway has in place of its store; `store` is the real one. */
   tap?(store: SqliteStore): SqliteStore;
   /** Where its folder is made. */
@@ -47,7 +51,11 @@ export interface WholeGatewayOptions extends Partial<GatewayDeps> {
 const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: notHere };
 /** The settings of a gateway that nobody configured. */
-export const LIVE: LiveSettings = { approvalMs: 3_600_000, maxWorkstreams: 50, heartbeatMs: 0, inbound: INBOUND };
+const CRON = { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 };
+export const LIVE: LiveSettings = {
+  ...{ approvalMs: 3_600_000, maxWorkstreams: 50, heartbeatMs: 0 },
+  ...{ inbound: INBOUND, cron: CRON },
+};
 
 /**
  * The whole gateway over a real store in a temporary folder, with a clock that stands still, a puppet for a model, and
@@ -61,8 +69,8 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
   const start = async () => {
     const path = join(dir.path, 'headgate.db');
     const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'boot-1' });
-    const tapped = tap(store);
-    return startOver(store, { ...standardDeps({ store: tapped, clock, log }), models: puppet.models, ...options });
+    const machine = { store: tap(store), dir: dir.path, clock, log };
+    return startOver(store, { ...standardDeps(machine), models: puppet.models, ...options });
   };
   let running = await start();
 
@@ -89,16 +97,16 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
     get gateway(): Gateway {
       return running.gateway;
     },
+    get nodes(): Nodes {
+      return running.nodes;
+    },
     get store(): SqliteStore {
       return running.store;
     },
     call,
     /** How a call that must fail is answered. */
     async refusal(method: ServedMethod, params: unknown, as: CallAs = {}) {
-      const result = await ended(running.gateway.dispatch(method, params, callerOf(as)));
-      if (!(result instanceof GatewayError)) return assert.fail(`answered: ${JSON.stringify(result)}`);
-      const { code, message, payload } = result;
-      return { code, message, ...(payload !== undefined && { payload }) };
+      return refusalOf(await ended(running.gateway.dispatch(method, params, callerOf(as))));
     },
     /** The wsId of the session that is always there. */
     async main(): Promise<string> {
@@ -123,8 +131,8 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
       running = await start();
     },
     async [Symbol.asyncDispose]() {
-      await stop();
-      dir[Symbol.dispose]();
+      await stop().finally(() => dir[Symbol.dispose]());
+      assert.equal(log.lines.filter(([, line]) => line === 'a frame does not fit its own schema').length, 0);
     },
   };
 }
@@ -132,10 +140,19 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
 /** How a call ends: with its answer, or with what refused it. */
 const ended = (answer: unknown) => Promise.resolve(answer).catch((error: unknown) => error);
 
-async function startOver(store: SqliteStore, deps: Omit<GatewayDeps, 'nodes'> & Partial<Pick<GatewayDeps, 'nodes'>>) {
-  const gateway = createGateway({ ...deps, nodes: deps.nodes ?? (await openNodes({ ...deps, config: {} })) });
+function refusalOf(end: unknown) {
+  if (!(end instanceof GatewayError)) return assert.fail(`answered: ${JSON.stringify(end)}`);
+  const { code, message, payload } = end;
+  return { code, message, ...(payload !== undefined && { payload }) };
+}
+
+type Over = Omit<GatewayDeps, 'nodes'> & Pick<WholeGatewayOptions, 'nodes' | 'nodeRules'>;
+
+async function startOver(store: SqliteStore, { nodeRules: rules = () => ({}), ...deps }: Over) {
+  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules }));
+  const gateway = createGateway({ ...deps, nodes });
   await gateway.recover();
-  return { store, gateway };
+  return { store, gateway, nodes };
 }
 
 export type WholeGateway = Awaited<ReturnType<typeof wholeGateway>>;
@@ -170,9 +187,9 @@ async function eventsOf(store: SqliteStore, wsId: string): Promise<StreamEvent[]
   return stored.map(({ json }): StreamEvent => JSON.parse(json));
 }
 
-type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore };
+type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
 
-function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes'> {
+function standardDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes'> {
   const sessions = {
     verify: async () => undefined,
     start: () => assert.fail('no login'),
@@ -188,14 +205,17 @@ function standardDeps({ store, clock, log }: Machine): Omit<GatewayDeps, 'models
   const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', tokens, sessions });
   return {
     store,
+    hostTimeZone: 'Europe/Berlin',
     storePath: '/home/ada/.headgate/headgate.db',
     lastAliveMs: store.lastAliveMs,
     startNotices: [],
+    checkFramesEvery: 1,
     toolbox: createToolbox([look, touch]),
     notSandboxed: undefined,
     killLeftover: async () => undefined,
     resolveWorkdir: async (asked = '/work') => asked,
     readOutput: async () => undefined,
+    attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
     auth: {
       authenticator,
       tokens,

@@ -27,10 +27,10 @@ const runningTools = ({ progress }: LiveRun): string[] =>
 
 /** The last word of a run that is abandoned: `stream_end` and idle, nothing else (spec http-and-sse, POST cancel). */
 export function lastWord(live: LiveRun): Step {
-  const { run, progress } = live;
+  const { run } = live;
   const partial = live.partialAnswer();
   const outcome: RunOutcome = { run_id: run.runId, status: 'cancelled' };
-  const { messages, journal, settled } = leftovers({ progress }, outcome);
+  const { messages, journal, settled } = leftovers(live, outcome);
   return {
     events: [{ type: 'stream_end' }, { type: 'ws_state', ws_id: run.wsId, state: 'idle', run: outcome }],
     messages: [...(partial ? [partial] : []), ...(messages ?? [])],

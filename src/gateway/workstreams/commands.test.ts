@@ -108,6 +108,7 @@ test('/resume copies a saved conversation behind what is here and shows it', asy
     ['user', 'assistant', 'user'],
   );
   assert.equal(saved.data.messageCount, 2);
+  assert.equal(fixture.main().data.title, 'old', 'lists name what is talked of now');
 });
 
 test('/resume leaves out the calls of a turn that is still in progress', async () => {

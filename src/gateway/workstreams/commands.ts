@@ -63,6 +63,11 @@ export class Commands {
     return workstream.whileIdle(() => this.#saveAndBeginAfresh(workstream));
   }
 
+  /** As `/clear`: the model begins afresh, and nothing is saved apart. False while something runs. */
+  clear(workstream: Workstream): Promise<boolean> {
+    return workstream.whileIdle(() => this.#clear(workstream, []));
+  }
+
   /**
    * Lets the model begin after all but about the last `keep` messages, at a question, so that no answer loses its question.
    * Answers how many are left, undefined when nothing was dropped; false while something runs.
@@ -151,7 +156,11 @@ export class Commands {
     const upTo = lastComplete(page) ?? after;
     const shown = newestWithin(toHistory(page.filter(({ seq }) => seq <= upTo)), SHOWN.chars);
     await store.commit({
-      statements: [...beginContext(data.wsId, boundary), ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId)],
+      statements: [
+        ...beginContext(data.wsId, boundary),
+        ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId),
+        setWorkstream(data.wsId, { title: row.title }), // lists show what is being talked of now
+      ],
       events: {
         wsId: data.wsId,
         events: [
@@ -162,6 +171,7 @@ export class Commands {
     });
     data.contextAfterSeq = boundary;
     data.messageCount += upTo - after;
+    data.title = row.title;
     workstream.forgetContext();
   }
 

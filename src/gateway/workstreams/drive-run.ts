@@ -1,3 +1,5 @@
+import { APPROVAL_TIMED_OUT } from '../../../protocol/denials.ts';
+import { approvalMsOf } from '../../agent/run/approval-policy.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
@@ -22,6 +24,7 @@ export async function driveRun(
       runId: run.runId,
       source: run.source,
       messages: live.messages,
+      readAttachment: deps.readAttachment,
       get messageCount() {
         return data.messageCount;
       },
@@ -33,7 +36,9 @@ export async function driveRun(
       signal: live.signal,
       stopping: deps.stopping,
       decision: (approvalId) => decisionInTime(live, approvalId, deps),
-      approvalMs: deps.live.approvalMs,
+      approvalMs: approvalMs(live, deps),
+      policy: run.request.approval,
+      isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,
       log,
@@ -42,6 +47,9 @@ export async function driveRun(
     over.abort();
   }
 }
+
+const approvalMs = ({ run }: LiveRun, { live }: WorkstreamDeps): number =>
+  approvalMsOf(run.request.approval, live.approvalMs);
 
 const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings => ({
   workdir: data.workdir,
@@ -72,7 +80,7 @@ const RETRY_MS = 1_000;
  */
 async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & { over: AbortSignal }): Promise<void> {
   const { clock, log, over } = deps;
-  const denial = { approved: false, feedback: timedOut(deps.live.approvalMs), always: false, by: 'timeout' };
+  const denial = { approved: false, feedback: timedOut(approvalMs(live, deps)), always: false, by: 'timeout' };
   let leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
   for (;;) {
     try {
@@ -89,10 +97,10 @@ async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & 
   }
 }
 
-function timedOut(approvalMs: number): string {
-  const hours = approvalMs / 3_600_000;
-  const text = hours === 1 ? '1 hour' : hours > 1 ? `${Math.round(hours)} hours` : `${Math.round(approvalMs / 1000)} s`;
-  return `Approval timed out after ${text}`;
+function timedOut(waitedMs: number): string {
+  const hours = waitedMs / 3_600_000;
+  const text = hours === 1 ? '1 hour' : hours > 1 ? `${Math.round(hours)} hours` : `${Math.round(waitedMs / 1000)} s`;
+  return `${APPROVAL_TIMED_OUT} after ${text}`;
 }
 
 const SLICE_MS = 1_000;

@@ -42,7 +42,12 @@ test('results stand in the order of their calls, whichever finished first, in ev
   );
 });
 
-for (const output of ['Denied by user', 'Denied by user: no', 'Approval timed out after 1 hour', 'Blocked by policy']) {
+const DENIALS = [
+  ...['Denied by user', 'Denied by user: no', 'Approval timed out after 1 hour', 'Blocked by policy'],
+  'Not run: nobody is there to approve it, and the job’s policy is deny.',
+];
+
+for (const output of DENIALS) {
   test(`"${output}" flags the result and the answer that asked`, () => {
     const shown = toHistory(
       store(asks, resultOf('one', output, true), resultOf('two'), { ...asks }, resultOf('three')),

@@ -1,3 +1,4 @@
+import { isDenial } from '../../../protocol/denials.ts';
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { KeptOutput, Message, ToolMessage } from '../../agent/message.ts';
 import type { Store } from '../store/store.ts';
@@ -13,9 +14,15 @@ export interface StoredMessage {
 export interface Messages {
   /** Messages with `after` < seq ≤ `upTo`, the newest `limit` of them, oldest first. */
   page(wsId: string, range: { after: number; upTo: number; limit: number }): Promise<StoredMessage[]>;
+  /** All that the model reads, oldest first. */
+  context(of: { wsId: string; contextAfterSeq: number; messageCount: number }): Promise<Message[]>;
 }
 
 export const createMessages = (store: Store): Messages => ({
+  async context({ wsId, contextAfterSeq: after, messageCount: upTo }) {
+    const all = await this.page(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER });
+    return all.map(({ message }) => message);
+  },
   async page(wsId, { after, upTo, limit }) {
     const rows = await store.db
       .selectFrom('messages')
@@ -61,7 +68,13 @@ function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMe
   const common = { seq, created_ms: createdMs };
   switch (message.role) {
     case 'user':
-      return { ...common, role: 'user', content: message.content, tool_calls: null };
+      return {
+        ...common,
+        role: 'user',
+        content: message.content,
+        tool_calls: null,
+        ...(message.attachments && { attachments: message.attachments }),
+      };
     case 'assistant':
       return {
         ...common,
@@ -76,11 +89,8 @@ function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMe
   }
 }
 
-/** How results of calls begin that a person, a deadline or a policy refused. */
-const DENIALS = ['Denied by user', 'Approval timed out', 'Blocked'];
-
 function toToolEntry({ callId, name, output, isError, kept }: ToolMessage) {
-  const denied = isError && DENIALS.some((words) => output.startsWith(words));
+  const denied = isError && isDenial(output);
   return {
     role: 'tool' as const,
     content: headAndTail(output),

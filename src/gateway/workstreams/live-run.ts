@@ -9,6 +9,7 @@ import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { Deltas } from './deltas.ts';
+import { openingOf } from './opening.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
 import { FENCE_SQL, fence, setWorkstream, stepStatements } from './run-rows.ts';
 import type { WorkstreamData } from './workstream-data.ts';
@@ -107,14 +108,8 @@ export class LiveRun implements Recorder {
 
   /** The first step: the message is in the conversation and the run on record, with `statements` in the same transaction. */
   begin(statements: Statement[]): Promise<void> {
-    const { message } = this.run.request;
-    const { runId, source } = this.run;
-    const step: Step = {
-      events: [{ type: 'user_turn', message, run_id: runId, source }],
-      messages: [{ role: 'user', content: message }],
-      journal: [{ kind: 'started' }],
-    };
-    return this.#commit(step, statements);
+    const { step, statements: consumed } = openingOf(this.run);
+    return this.#commit(step, [...statements, ...consumed]);
   }
 
   /** The answer in progress as far as it was shown; undefined between answers. */

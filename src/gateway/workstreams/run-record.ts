@@ -1,5 +1,6 @@
-import type { RunOutcome, RunSource } from '../../../protocol/stream-events.ts';
+import type { Attachment, RunOutcome, RunSource } from '../../../protocol/stream-events.ts';
 import type { Effort } from '../../agent/providers/model.ts';
+import type { ApprovalPolicy } from '../../agent/run/approval-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { Statement } from '../store/store.ts';
@@ -7,12 +8,18 @@ import type { Statement } from '../store/store.ts';
 /** What a run was accepted with. */
 export interface RunRequest {
   message: string;
+  /** Reserved for this run until its message is in the conversation; absent when there are none. */
+  attachments?: Attachment[];
   /** Overrides the workstream's effort for this run. */
   effort?: Effort;
   /** Waking time it may take; time a person takes to decide does not count. */
   timeoutMs?: number;
   /** Where the answer is sent besides. */
   deliver?: { provider: string; to: string } | undefined;
+  /** Why it is sent nowhere though it should be. */
+  undeliverable?: string | undefined;
+  /** What becomes of calls that need approval while nobody is there; left out: they wait for a person. */
+  approval?: ApprovalPolicy | undefined;
 }
 
 /** One accepted message, from acceptance to its terminal record. */

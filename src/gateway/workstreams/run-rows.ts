@@ -2,6 +2,7 @@ import type { RunOutcome } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
+import { release } from '../attachments/attachment-rows.ts';
 import { insertOutbox } from '../channels/outbox-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
@@ -107,6 +108,7 @@ export const startRun = (run: RunRecord, nowMs: number): Statement =>
 export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
   insertJournal(run, { kind: 'ended', status: 'cancelled' }, nowMs),
   endRun(run.runId, { run_id: run.runId, status: 'cancelled', summary: 'cancelled' }, nowMs),
+  ...(run.request.attachments ? [release(run.runId)] : []),
 ];
 
 /** The one terminal record of a run: refused when it has one already. */

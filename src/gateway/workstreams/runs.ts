@@ -1,8 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Ids } from '../../ids.ts';
+import type { Claim } from '../attachments/attachments.ts';
 import type { RunTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Statement, Store } from '../store/store.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { SystemEvents, TakenEvents } from '../wake/system-events.ts';
 import type { RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
 import { MAIN } from './session-keys.ts';
@@ -14,7 +16,9 @@ export interface AcceptOptions {
   /** The caller's idempotency key; becomes the run's id where it is free. */
   key?: string;
   source: RunRecord['source'];
-  request?: Omit<RunRequest, 'message'>;
+  request?: Omit<RunRequest, 'message' | 'attachments'>;
+  /** Files of the message; without the run they are let go. */
+  claim?: Claim | undefined;
   whenBusy: 'refuse' | 'queue';
   /** What is committed together with the acceptance. */
   also?(runId: string): Statement[];
@@ -37,19 +41,40 @@ export class Runs {
 
   /** Undefined when the workstream is busy and the run is not to be queued. */
   async accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
-    const { message, principal, key, source, request, whenBusy, also } = options;
+    const { claim } = options;
+    if (!claim) return this.#accept(workstream, options);
+    let handle: RunHandle | undefined;
+    try {
+      handle = await this.#accept(workstream, options);
+    } catch (error) {
+      throw claim.attachments.length > 0 && isLostRace(error) ? takenMeanwhile() : error;
+    } finally {
+      if (handle) claim.settle();
+      else await claim.abandon();
+    }
+    return handle;
+  }
+
+  async #accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
+    const { message, principal, key, source, request, whenBusy, also, claim } = options;
     if (whenBusy === 'refuse' && workstream.busy) return undefined;
     const runId = await this.#freeId(key);
+    const attachments = claim?.attachments ?? [];
     const handle = await this.#withQueued(workstream, (queued) =>
       workstream.accept({
         runId,
         principal,
         ...(key !== undefined && { runKey: key }),
         source,
-        request: { ...request, message: queued ? `${message}\n\n${queued.text}` : message },
+        request: {
+          ...request,
+          message: queued ? `${message}\n\n${queued.text}` : message,
+          ...(attachments.length > 0 && { attachments }),
+        },
         also: [
           ...(key === undefined ? [] : [releaseKey(key, { principal, wsId: workstream.data.wsId })]),
           ...(also?.(runId) ?? []),
+          ...(claim?.statements(runId) ?? []),
           ...(queued?.statements ?? []),
         ],
         whenBusy,
@@ -113,6 +138,11 @@ export class Runs {
     return taken ? this.#ids.id('run') : key;
   }
 }
+
+const isLostRace = (error: unknown) => error instanceof UnitRefused || error instanceof StepOutdated;
+
+const takenMeanwhile = () =>
+  new GatewayError('CONFLICT', 'Another message took one of these attachments; nothing was sent');
 
 /** A key that is used again, by another method or after its answer was forgotten, names the newer run. */
 const releaseKey = (key: string, { principal, wsId }: { principal: string; wsId: string }): Statement =>

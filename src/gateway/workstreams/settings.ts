@@ -1,6 +1,6 @@
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
-import { createSerialKeys } from '../serial-keys.ts';
+import { createSerialKeys } from '../../serial-keys.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { setWorkstream } from './run-rows.ts';

@@ -1,6 +1,6 @@
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { RunSuperseded, StepOutdated } from '../../agent/run/recorder.ts';
-import { StopReason } from '../../agent/stop-reason.ts';
+import { CANCELLED_BY_USER, StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { lastWord } from './cancel-receipt.ts';
 import type { LiveRun } from './live-run.ts';
@@ -11,10 +11,11 @@ const MAX_REFUSALS = 5;
 
 /**
  * Cancels a run; resolves when its end is on record or, while the store takes no writes, when it has stopped and its
- * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes.
+ * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes. `why`:
+ * what cancels it, where it is no person.
  */
-export async function stopRun(live: LiveRun, { force, clock }: { force: boolean; clock: Clock }): Promise<void> {
-  live.stop(new StopReason('cancel', 'Cancelled by user'));
+export async function stopRun(live: LiveRun, { force, why = CANCELLED_BY_USER, clock }: StopOptions): Promise<void> {
+  live.stop(new StopReason('cancel', why));
   if (force && (await isAbandoned(live))) return;
   const inTime = new AbortController();
   const late = clock.sleep(CANCEL_MS, inTime.signal).then(
@@ -26,6 +27,12 @@ export async function stopRun(live: LiveRun, { force, clock }: { force: boolean;
   } finally {
     inTime.abort();
   }
+}
+
+interface StopOptions {
+  force: boolean;
+  why?: string | undefined;
+  clock: Clock;
 }
 
 /** False when the store cannot be told: then the worker is waited for. */

@@ -21,6 +21,8 @@ export interface WorkstreamData {
   readonly workdir: string;
   readonly createdMs: number;
   name: string;
+  /** What it is called while nobody has named it. */
+  readonly generatedName: string;
   alias: string | null;
   title: string | null;
   modelAlias: string | null;
@@ -78,7 +80,7 @@ export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 
     }),
     applySettings(values) {
       if (values.alias !== undefined) data.alias = values.alias;
-      data.name = data.alias ?? generatedName(data.wsId);
+      data.name = data.alias ?? data.generatedName;
       if (values.model_alias !== undefined) data.modelAlias = values.model_alias;
       if (values.auto_approve !== undefined) data.autoApprove = values.auto_approve === 1;
       if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
@@ -89,7 +91,7 @@ export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 
       const model = modelOf(model_alias, models);
       return {
         type: 'settings_changed',
-        name: alias ?? generatedName(data.wsId),
+        name: alias ?? data.generatedName,
         model: model.modelId,
         model_alias: model.alias,
         skip_permissions: auto_approve === 1,
@@ -115,6 +117,7 @@ export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 
 
 const fieldsOf = (row: WorkstreamTable) => ({
   name: row.alias ?? row.generated_name,
+  generatedName: row.generated_name,
   alias: row.alias,
   title: row.title,
   modelAlias: row.model_alias,

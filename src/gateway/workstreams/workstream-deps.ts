@@ -1,4 +1,5 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
@@ -6,6 +7,7 @@ import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { Store } from '../store/store.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
@@ -34,8 +36,10 @@ export interface WorkstreamDeps {
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams'>;
   observer: WorkstreamObserver;
+  events: Pick<EventLog, 'isWatched'>;
   /** The stored context of a workstream: the messages after its last /clear. */
   loadContext(data: WorkstreamData): Promise<Message[]>;
+  readAttachment: ReadAttachment;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   clock: Clock;

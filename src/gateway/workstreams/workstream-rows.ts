@@ -1,3 +1,4 @@
+import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -6,7 +7,9 @@ import { generatedName } from './workstream-data.ts';
 
 export interface NewWorkstream {
   wsId: string;
-  sessionKey?: string;
+  sessionKey?: string | undefined;
+  /** What it is called while nobody has named it; made from the ws_id where it is left out. */
+  generatedName?: string | undefined;
   alias?: string;
   model?: string;
   autoApprove?: boolean;
@@ -20,8 +23,8 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   ws_id: made.wsId,
   session_key: made.sessionKey ?? null,
   alias: made.alias ?? null,
-  generated_name: generatedName(made.wsId),
-  title: null,
+  generated_name: made.generatedName ?? generatedName(made.wsId),
+  title: made.generatedName ?? null,
   model_alias: made.model ?? null,
   auto_approve: made.autoApprove ? 1 : 0,
   thinking_level: null,
@@ -61,6 +64,7 @@ export function copyMessages(from: { wsId: string; after: number; upTo: number }
       parameters: [from.after, to, from.wsId, from.after, from.upTo],
     },
     { sql: 'UPDATE workstreams SET message_count = message_count + ? WHERE ws_id = ?', parameters: [count, to] },
+    copyAttachments(from.wsId, to),
   ];
 }
 
@@ -89,7 +93,7 @@ export const readByKey = (store: Store, key: string): Promise<WorkstreamTable | 
     .where((where) => where.or([where('session_key', '=', key), where('alias', '=', key)]))
     .executeTakeFirst();
 
-/** By exact alias or generated name, then exact id, then unique id prefix. */
+/** By exact alias, session key or id, then unique id prefix or, of a job's session, its unique name. */
 export async function readByName(store: Store, name: string): Promise<WorkstreamTable | undefined> {
   const exact = await store.db
     .selectFrom('workstreams')
@@ -99,11 +103,13 @@ export async function readByName(store: Store, name: string): Promise<Workstream
     .executeTakeFirst();
   if (exact) return exact;
   const prefix = name.startsWith('ws-') ? name.slice(3) : name;
-  if (!/^[0-9a-f]{3,32}$/.test(prefix)) return undefined;
+  const isPrefix = /^[0-9a-f]{3,32}$/.test(prefix);
   const found = await store.db
     .selectFrom('workstreams')
     .selectAll()
-    .where('ws_id', 'like', `${prefix}%`)
+    .where((where) =>
+      where.or([where('generated_name', '=', name), ...(isPrefix ? [where('ws_id', 'like', `${prefix}%`)] : [])]),
+    )
     .where('loaded', '!=', DELETED)
     .limit(2)
     .execute();

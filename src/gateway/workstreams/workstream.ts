@@ -88,16 +88,16 @@ export class Workstream {
     const waiting = this.#queue.all();
     const receipt = receiptOf(this.#live, waiting);
     // At once: a run must stop also while the store cannot drop what waits behind it.
-    await Promise.all([this.#drop(waiting), this.#stopCurrent(force)]);
+    await Promise.all([this.#drop(waiting), this.#stopCurrent({ force })]);
     return receipt;
   }
 
-  /** Stops one run, in progress or waiting; false when it is neither. */
-  async cancelRun(runId: string): Promise<boolean> {
+  /** Stops one run, in progress or waiting; false when it is neither. `why`: what stops it, where it is no person. */
+  async cancelRun(runId: string, why?: string): Promise<boolean> {
     await this.#settled();
     const waiting = this.#queue.find(runId);
     if (waiting) await this.#drop([waiting]);
-    else if (this.#live?.run.runId === runId) await this.#stopCurrent(false);
+    else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, why });
     else return false;
     return true;
   }
@@ -175,7 +175,7 @@ export class Workstream {
     const free = this.#takePlace();
     try {
       const live = await this.#makeLive({ run, progress: newProgress() });
-      const title = this.data.title ?? titleOf(run.request.message);
+      const title = this.data.title ?? titleOf(run.request.message || (run.request.attachments?.[0]?.filename ?? ''));
       const naming = this.data.title === null ? [setWorkstream(this.data.wsId, { title })] : [];
       await live.begin([...statements(), ...naming]);
       this.data.title = title;
@@ -292,9 +292,9 @@ export class Workstream {
     dropped.catch((err: unknown) => log.error({ err }, 'runs that were cancelled could not be dropped; they go on'));
   }
 
-  async #stopCurrent(force: boolean): Promise<void> {
+  async #stopCurrent(how: { force: boolean; why?: string | undefined }): Promise<void> {
     if (!this.#live) return;
-    await stopRun(this.#live, { force, clock: this.#deps.clock });
+    await stopRun(this.#live, { ...how, clock: this.#deps.clock });
     this.#wake(); // a worker that was abandoned starts nothing
   }
 }

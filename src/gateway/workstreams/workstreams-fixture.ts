@@ -12,6 +12,7 @@ import { openSqliteStore } from '../store/sqlite-store.ts';
 import type { Store, Unit } from '../store/store.ts';
 import { puppetModels } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
+import { createSystemEvents } from '../wake/system-events.ts';
 import { Approvals } from './approvals.ts';
 import { Commands } from './commands.ts';
 import { createMessages } from './history.ts';
@@ -140,21 +141,21 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     notSandboxed: undefined,
     live: { approvalMs: 3_600_000, maxWorkstreams: options.maxLoaded ?? 50 },
     observer: observerInto(seen),
-    loadContext: async ({ wsId, contextAfterSeq, messageCount }) => {
-      const all = { after: contextAfterSeq, upTo: messageCount, limit: 10_000 };
-      return (await messages.page(wsId, all)).map(({ message }) => message);
-    },
+    loadContext: (data) => messages.context(data),
+    readAttachment: async () => undefined,
     stopping: stopping.signal,
     resolveWorkdir: async (asked = '/work') => asked,
     onLoaded: ({ name }) => void seen.push(`loaded ${name}`),
     onUnloaded: ({ name }) => void seen.push(`unloaded ${name}`),
+    onRemoved: async () => undefined,
     onEvicted: () => void seen.push('evicted'),
     clock,
     ids: randomIds,
     log,
   });
   const settings = new Settings({ store, workstreams, models, clock });
-  const runs = new Runs({ store, ids: randomIds, queued: { take: () => undefined } });
+  const systemEvents = createSystemEvents({ store, clock });
+  const runs = new Runs({ store, ids: randomIds, queued: systemEvents });
   return {
     store,
     tap,
@@ -164,12 +165,14 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     events,
     workstreams,
     runs,
+    systemEvents,
     settings,
     snapshots: createSnapshots({ messages, notes, events }),
     approvals: new Approvals({ workstreams, store }),
     commands: new Commands({ store, messages, settings, models, clock, ids: randomIds }),
     async start(lastAliveMs: number | undefined) {
       const killLeftover = async (process: ProcessIdentity) => void killed.push(process);
+      await systemEvents.load();
       const recovered = await recoverRuns({ store, nowMs: clock.now(), lastAliveMs, killLeftover, log });
       await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
       for (const handle of await workstreams.adopt(recovered)) runs.track(handle);

@@ -4,6 +4,8 @@ import type { EventLog } from '../events/event-log.ts';
 import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 import { type Statement, UnitRefused } from '../store/store.ts';
+import { tookEffect } from '../store/took-effect.ts';
+import { nameNewSession } from './new-session.ts';
 import type { AdoptedRun, RunHandle } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
 import { kindOfKey, MAIN, nameTaken, requireFreeName } from './session-keys.ts';
@@ -25,6 +27,7 @@ export interface RegistryDeps extends WorkstreamDeps {
   resolveWorkdir(asked?: string): Promise<string>;
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
+  onRemoved(): Promise<void>;
   /** One was unloaded to make room. */
   onEvicted(): void;
 }
@@ -34,7 +37,9 @@ export interface CreateOptions {
   model?: string;
   autoApprove?: boolean;
   workdir?: string;
-  sessionKey?: string;
+  sessionKey?: string | undefined;
+  /** What it is called while nobody has named it. */
+  generatedName?: string | undefined;
 }
 
 /** The workstreams that are open, and the way to those that are only stored. */
@@ -120,13 +125,12 @@ export class Workstreams {
     return row && createWorkstreamData(row, this.#deps.models);
   }
 
-  /** As `findByKey`, but a key shaped like an alias makes a workstream of that name. */
+  /** As `findByKey`, but makes the session of a scheduled job, and for a key shaped like an alias one of that name. */
   async obtainByKey(key: string): Promise<Workstream> {
     const found = await this.findByKey(key);
     if (found) return found;
-    const kind = kindOfKey(key);
-    if (key === MAIN) return this.#once(key, () => this.create({ sessionKey: MAIN }));
-    if (kind === 'alias') return this.#once(key, () => this.create({ name: key }));
+    const named = await nameNewSession(key, this.#deps.store);
+    if (named) return this.#once(key, () => this.create(named));
     throw new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
   }
 
@@ -149,7 +153,8 @@ export class Workstreams {
     return this.#withRoom(async () => {
       const row = toWorkstreamRow({
         wsId: ids.wsId(),
-        ...(options.sessionKey !== undefined && { sessionKey: options.sessionKey }),
+        sessionKey: options.sessionKey,
+        generatedName: options.generatedName,
         ...(name && { alias: name }),
         ...(alias !== undefined && { model: alias }),
         autoApprove: options.autoApprove ?? false,
@@ -187,6 +192,7 @@ export class Workstreams {
     if (open) await this.#unload(open, markDeleted(wsId));
     else if (!(await tookEffect(store.commit({ statements: [markDeleted(wsId)] })))) return false;
     await removeRows(store, wsId);
+    await this.#deps.onRemoved();
     return true;
   }
 
@@ -283,16 +289,5 @@ export class Workstreams {
   async #putAway(workstream: Workstream, mark: Statement): Promise<void> {
     await workstream.cancel({ force: false });
     await this.#deps.store.commit({ statements: [mark] });
-  }
-}
-
-/** False when the unit was refused: the row that it is about is not there. */
-async function tookEffect(committed: Promise<unknown>): Promise<boolean> {
-  try {
-    await committed;
-    return true;
-  } catch (error) {
-    if (error instanceof UnitRefused) return false;
-    throw error;
   }
 }
