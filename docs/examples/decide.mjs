@@ -25,11 +25,22 @@ async function decide({ approvalId, items }) {
     await client.call('approval.resolve', { approvalId, approved });
     for (const { header } of items) console.log(`${approved ? 'approved' : 'denied'}: ${header}`);
   } catch (error) {
-    if (!(error instanceof RequestError && error.code === 'CONFLICT')) throw error; // decided by somebody else
+    const isDecided = error instanceof RequestError && error.code === 'CONFLICT'; // by somebody else, or just before
+    if (!isDecided && !isStopping) throw error;
   }
 }
 
 client.on('approval.requested', decide);
-process.once('SIGTERM', () => client.close()).once('SIGINT', () => client.close());
-await client.connect();
-console.error('connected');
+let isStopping = false;
+const stop = () => {
+  isStopping = true;
+  client.close();
+};
+process.once('SIGTERM', stop).once('SIGINT', stop);
+try {
+  await client.connect();
+  console.error('connected');
+} catch (error) {
+  console.error(error instanceof RequestError ? `${error.code}: ${error.message}` : error);
+  process.exitCode = 1;
+}

@@ -21,19 +21,25 @@ async function callSafely(endpoint, request) {
   }
 }
 
-const { ws_id } = await callSafely(endpoints.workstream.create, { name: 'http example' });
-const { run_id } = await callSafely(endpoints.workstream.send, { ws_id, message });
-
-// The stream begins with the history, so nothing of the run is missed; after a break it goes on where it was.
-const end = new AbortController();
-try {
-  for await (const { event } of http.events(ws_id, { signal: end.signal })) {
+/** The stream begins with the history, so nothing of the run is missed; after a break it goes on where it was. */
+async function printAnswer(ws_id, run_id) {
+  for await (const { event } of http.events(ws_id)) {
     if (event.type === 'content') process.stdout.write(event.text);
-    else if (event.type === 'ws_state' && event.run?.run_id === run_id) end.abort('done');
+    else if (event.type === 'ws_state' && event.run?.run_id === run_id) break;
   }
-} catch (reason) {
-  if (reason !== 'done') throw reason;
   console.log();
-} finally {
-  await http.call(endpoints.workstream.close, { ws_id });
+}
+
+try {
+  // Without a name it gets one of its own: names are used once, also by those that are closed.
+  const { ws_id } = await callSafely(endpoints.workstream.create, {});
+  try {
+    const { run_id } = await callSafely(endpoints.workstream.send, { ws_id, message });
+    await printAnswer(ws_id, run_id);
+  } finally {
+    await http.call(endpoints.workstream.close, { ws_id });
+  }
+} catch (error) {
+  console.error(error instanceof HttpError ? `${error.status}: ${error.message}` : error);
+  process.exitCode = 1;
 }
