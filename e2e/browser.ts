@@ -73,9 +73,21 @@ export async function send(page: Page, message: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).press('Enter');
 }
 
-/** The texts of the conversation's blocks, as a person reads them. */
+/** The texts of the conversation's blocks, as a person reads them, once the frames that draw them one by one have come. */
 export async function blocksOf(page: Page): Promise<string[]> {
-  const texts = await page.locator('.block').allInnerTexts();
+  const texts = await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const read = () => [...document.querySelectorAll<HTMLElement>('.block')].map((block) => block.innerText);
+    let before: string[];
+    let now = read();
+    do {
+      before = now;
+      await frame();
+      await frame();
+      now = read();
+    } while (now.join() !== before.join());
+    return now;
+  });
   return texts.map((text) => text.replace(/\s+/g, ' ').trim());
 }
 
