@@ -6,7 +6,7 @@ export interface Channel {
   readonly destinations: readonly string[] | undefined;
   /** The canonical name of a destination; undefined when there is none of this name. */
   find(to: string): Promise<string | undefined>;
-  /** Resolves once the other side has it. Throws DeliveryError. The same messageId may come again after a crash. */
+  /** Resolves once the other side has it. Throws DeliveryError or NotNow. The same messageId may come again after a crash. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<void>;
 }
 
@@ -21,12 +21,24 @@ export interface Delivery {
   acceptedMs: number;
 }
 
+/** The other side takes messages, but not at this moment: neither a failure nor an attempt. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+  /** When to look again. */
+  readonly againInMs: number;
+
+  constructor(message: string, { againInMs }: { againInMs: number }) {
+    super(message);
+    this.againInMs = againInMs;
+  }
+}
+
 /** Why something was not delivered. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   /** Later it may work. */
   readonly retryable: boolean;
-  /** As the other side asked. */
+  /** The least that the other side wants to be left alone. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | undefined; cause?: unknown }) {

@@ -12,21 +12,25 @@ export interface Destination {
 export interface Channels {
   readonly all: readonly Channel[];
   byName(name: string): Channel | undefined;
+  /** Throws INVALID_REQUEST for a name nobody knows, NOT_LINKED for a channel without destinations. */
+  linked(name: string): Channel;
   /**
-   * Where a message is to go. Without a provider it is the first channel that has the destination. Throws
-   * INVALID_REQUEST for a provider nobody knows, NOT_LINKED for one without destinations, NOT_FOUND for a destination.
+   * Where a message is to go. Without a provider it is the first channel that has the destination. Throws as `linked`
+   * does, and NOT_FOUND for a destination.
    */
   resolve(asked: { provider?: string | undefined; to: string }): Promise<Destination>;
 }
 
 export function createChannels(all: readonly Channel[]): Channels {
   const byName = new Map(all.map((channel) => [channel.name, channel]));
+  const linked = (name: string) => requireLinked(byName.get(name), name, all);
   return {
     all,
     byName: (name) => byName.get(name),
+    linked,
     async resolve({ provider, to }) {
       const asked = provider?.trim().toLowerCase();
-      const candidates = asked ? [linked(byName.get(asked), asked, all)] : all;
+      const candidates = asked ? [linked(asked)] : all;
       for (const channel of candidates) {
         const found = await channel.find(to.trim());
         if (found !== undefined) return { channel, to: found };
@@ -36,7 +40,7 @@ export function createChannels(all: readonly Channel[]): Channels {
   };
 }
 
-function linked(channel: Channel | undefined, asked: string, all: readonly Channel[]): Channel {
+function requireLinked(channel: Channel | undefined, asked: string, all: readonly Channel[]): Channel {
   if (channel === undefined) {
     const known = all.map(({ name }) => name).join(', ');
     throw new GatewayError('INVALID_REQUEST', `unsupported channel: ${asked.slice(0, 80)} (there are: ${known})`);

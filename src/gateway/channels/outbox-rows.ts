@@ -72,11 +72,15 @@ export async function readState({ db }: Pick<Store, 'db'>) {
 }
 
 /** Where a session's last message went. */
-export const readLast = ({ db }: Pick<Store, 'db'>, wsId: string) =>
+export const readLast = (
+  { db }: Pick<Store, 'db'>,
+  { wsId, provider }: { wsId: string; provider?: string | undefined },
+) =>
   db
     .selectFrom('outbox')
     .select(['provider', 'destination'])
     .where('ws_id', '=', wsId)
+    .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();

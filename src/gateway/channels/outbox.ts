@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { OutboxTable } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
-import { DeliveryError } from './channel.ts';
+import { DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
 import { endOutbox, putOff, readHeads } from './outbox-rows.ts';
 
@@ -24,6 +24,8 @@ interface OutboxDeps {
 export class Outbox {
   readonly #deps: OutboxDeps;
   readonly #busy = new Set<string>();
+  /** Places that take nothing at the moment, and when they are asked again, on the steady clock. */
+  readonly #pausedMs = new Map<string, number>();
   #woken = Promise.withResolvers<void>();
 
   constructor(deps: OutboxDeps) {
@@ -53,26 +55,34 @@ export class Outbox {
 
   /** Starts what is due; answers how long there is nothing more to do. */
   async #start(signal: AbortSignal): Promise<number> {
-    const { store, clock, log } = this.#deps;
+    const { store, log } = this.#deps;
     try {
       const waiting = (await readHeads(store)).filter((row) => !this.#busy.has(placeOf(row)));
-      const isDue = ({ next_ms }: OutboxTable) => leftMs(next_ms, clock.now()) === 0;
-      const due = waiting.filter(isDue);
+      const left = new Map(waiting.map((row) => [row, this.#leftMs(row)]));
+      const due = waiting.filter((row) => left.get(row) === 0);
       for (const row of due.slice(0, MAX_CONCURRENT - this.#busy.size)) void this.#deliver(row, signal);
-      const later = waiting.filter((row) => !isDue(row)).map(({ next_ms }) => leftMs(next_ms, clock.now()));
-      return Math.min(MAX_NAP_MS, ...later);
+      return Math.min(MAX_NAP_MS, ...[...left.values()].filter((ms) => ms > 0));
     } catch (error) {
       log.warn({ err: error }, 'the outbox could not be read; trying again');
       return 1_000;
     }
   }
 
+  /** Until the next attempt. */
+  #leftMs(row: OutboxTable): number {
+    const { clock } = this.#deps;
+    const pausedMs = Math.max(0, (this.#pausedMs.get(placeOf(row)) ?? 0) - clock.monotonic());
+    return Math.max(pausedMs, leftMs(row.next_ms, clock.now()));
+  }
+
   async #deliver(row: OutboxTable, signal: AbortSignal): Promise<void> {
     const place = placeOf(row);
     this.#busy.add(place);
+    this.#pausedMs.delete(place);
     try {
       const failure = await this.#attempt(row, signal);
-      if (!signal.aborted) await this.#record(row, failure);
+      if (failure instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + failure.againInMs);
+      else if (!signal.aborted) await this.#record(row, failure);
     } catch (error) {
       // It is sent again: at least once is what is promised.
       this.#deps.log.warn({ err: error, messageId: row.message_id }, 'the end of a delivery could not be recorded');
@@ -84,14 +94,14 @@ export class Outbox {
   }
 
   /** Undefined when it was taken. */
-  async #attempt(row: OutboxTable, signal: AbortSignal): Promise<DeliveryError | undefined> {
+  async #attempt(row: OutboxTable, signal: AbortSignal): Promise<DeliveryError | NotNow | undefined> {
     const channel = this.#deps.channels.byName(row.provider);
     if (!channel) return new DeliveryError(`there is no channel ${row.provider} any more`, { retryable: false });
     try {
       await channel.deliver(toDelivery(row), signal);
       return undefined;
     } catch (error) {
-      if (error instanceof DeliveryError) return error;
+      if (error instanceof DeliveryError || error instanceof NotNow) return error;
       const message = error instanceof Error ? error.message : String(error);
       return new DeliveryError(message, { retryable: true, cause: error });
     }
@@ -103,7 +113,8 @@ export class Outbox {
     const attempts = row.attempts + 1;
     const error = failure?.message.slice(0, 500) ?? null;
     if (failure?.retryable && attempts < MAX_ATTEMPTS) {
-      const waitMs = failure.retryAfterMs ?? 1_000 * 2 ** row.attempts;
+      // Who asks to be asked again soon gets no more attempts for it.
+      const waitMs = Math.max(failure.retryAfterMs ?? 0, 1_000 * 2 ** row.attempts);
       const nextMs = nowMs + Math.min(MAX_WAIT_MS, waitMs);
       await store.commit({ statements: [putOff(row.message_id, { attempts, error: failure.message, nextMs })] });
       return;

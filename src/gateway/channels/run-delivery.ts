@@ -7,8 +7,9 @@ import { readLast } from './outbox-rows.ts';
 /** What a client says of where the answer of a run is to go. */
 interface Asked {
   deliver?: boolean | undefined;
-  /** `last` or left out: where the session's last message went. `webchat`: nowhere but to clients. */
+  /** `last` or left out: any. `webchat`: nowhere but to clients. */
   channel?: string | undefined;
+  /** Left out: where the session's last message by the channel went. */
   to?: string | undefined;
   /** Of the session, when it is there already. */
   wsId: string | undefined;
@@ -26,8 +27,9 @@ export async function resolveDelivery(
     const found = await channels.resolve({ provider: isLast ? undefined : name, to });
     return { provider: found.channel.name, to: found.to };
   }
-  const last = wsId === undefined ? undefined : await readLast(store, wsId);
-  if (!isLast || !last)
-    throw new GatewayError('INVALID_REQUEST', 'deliver needs `to`: this session has sent nothing yet');
-  return { provider: last.provider, to: last.destination };
+  const provider = isLast ? undefined : channels.linked(name).name;
+  const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider });
+  if (last) return { provider: last.provider, to: last.destination };
+  const sent = provider === undefined ? 'sent nothing' : `sent nothing by ${provider}`;
+  throw new GatewayError('INVALID_REQUEST', `deliver needs \`to\`: this session has ${sent} yet`);
 }

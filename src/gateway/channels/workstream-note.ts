@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
 import { insertMessage } from '../workstreams/run-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import { type Channel, DeliveryError } from './channel.ts';
+import { type Channel, DeliveryError, NotNow } from './channel.ts';
 
 interface WorkstreamNoteDeps {
   workstreams: Pick<Workstreams, 'lookUp' | 'findByKey'>;
@@ -32,6 +32,6 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
       data.messageCount += 1;
       workstream.forgetContext();
     });
-    if (!isDone) throw new DeliveryError('a run goes on there', { retryable: true, retryAfterMs: 1_000 });
+    if (!isDone) throw new NotNow('a run goes on there', { againInMs: 1_000 });
   },
 });

@@ -6,7 +6,7 @@ const url = 'https://hooks.example.com/x';
 const HOUR_MS = 3_600_000;
 
 /** A gateway with the destinations `ops` and `home`, whose other side answers with these statuses, then 204. */
-async function setUp(...statuses: number[]) {
+async function setUp(...statuses: (number | ResponseInit)[]) {
   const sent: { messageId: string; message: string }[] = [];
   const destination = { url, secret: 'sixteen letters!' };
   const gateway = await wholeGateway({
@@ -19,7 +19,8 @@ async function setUp(...statuses: number[]) {
       fetch: async (_url, { body }) => {
         const { data } = JSON.parse(String(body));
         sent.push({ messageId: data.messageId, message: data.message });
-        return new Response(null, { status: statuses.shift() ?? 204 });
+        const next = statuses.shift() ?? 204;
+        return new Response(null, typeof next === 'number' ? { status: next } : next);
       },
     },
   });
@@ -130,18 +131,47 @@ test('a note goes into another workstream: people see it, the model reads it nex
   assert.deepEqual(asked, ['Note from ada: water the beans', 'What is up?']);
 });
 
-test('a note waits while a run goes on', async () => {
+test('a note waits while a run goes on, for hours if it must, and holds nothing else up', async () => {
   await using world = await setUp();
   world.start();
   const { gateway } = world;
   gateway.puppet.turn(new Promise(() => undefined));
   await gateway.call('chat.send', { sessionKey: 'main', message: 'long', idempotencyKey: 'k1' });
   await world.send({ to: 'main', message: 'later' });
-  await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
+  for (let minute = 0; minute < 120; minute += 1) await gateway.clock.advance(60_000);
+  await world.send({ to: 'ops', message: 'meanwhile' });
+  await turnsUntil(() => world.sent.length === 1, 'the other place');
+  assert.deepEqual((await world.rows()).map(({ provider, status, attempts }) => [provider, status, attempts])[0], [
+    'workstream',
+    'pending',
+    0,
+  ]);
   await gateway.call('chat.abort', { sessionKey: 'main' });
   await gateway.clock.advance(1_000);
   await world.settled();
-  assert.equal((await world.rows())[0]?.status, 'delivered');
+  assert.deepEqual(
+    (await world.rows()).map(({ status, attempts }) => [status, attempts]),
+    [
+      ['delivered', 1],
+      ['delivered', 1],
+    ],
+  );
+});
+
+test('who asks to be tried again soon is tried as long as anybody else, and who asks for a pause has it', async () => {
+  const soon = { status: 429, headers: { 'retry-after': '1' } };
+  await using world = await setUp({ status: 503, headers: { 'retry-after': '60' } }, ...Array(40).fill(soon));
+  world.start();
+  await world.send({ to: 'ops', message: 'patience' });
+  await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
+  await world.gateway.clock.advance(59_999);
+  assert.equal(world.sent.length, 1);
+  for (let minute = 0; minute < 120; minute += 1) await world.gateway.clock.advance(60_000);
+  assert.deepEqual(
+    (await world.rows()).map(({ status }) => status),
+    ['pending'],
+  );
+  assert.ok(world.sent.length > 8 && world.sent.length < 15, `${world.sent.length} attempts in two hours`);
 });
 
 test('the answer of a run is sent where it was asked to, and next time where the last one went', async () => {
@@ -158,6 +188,17 @@ test('the answer of a run is sent where it was asked to, and next time where the
   await ask('one', { channel: 'webhook', to: 'ops' });
   gateway.puppet.turn('The second.');
   await ask('two', { channel: 'last' });
+  gateway.puppet.turn('Once more.');
+  await ask('more', { channel: 'Webhook' });
+  assert.equal(
+    (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'b', deliver: true, channel: 'workstream' }))
+      .message,
+    'deliver needs `to`: this session has sent nothing by workstream yet',
+  );
+  assert.match(
+    (await gateway.refusal('agent', { message: 'a', idempotencyKey: 'c', deliver: true, channel: 'pigeon' })).message,
+    /^unsupported channel: pigeon/,
+  );
   gateway.puppet.turn('The third.');
   await ask('three', { channel: 'webchat' });
   gateway.puppet.turn(new Error('the model is away'));
@@ -166,6 +207,7 @@ test('the answer of a run is sent where it was asked to, and next time where the
   assert.deepEqual(world.sent, [
     { messageId: 'answer:one', message: 'The first.' },
     { messageId: 'answer:two', message: 'The second.' },
+    { messageId: 'answer:more', message: 'Once more.' },
   ]);
 });
 
