@@ -1,24 +1,59 @@
+import { findTwice } from './written-twice.ts';
+
 const MAX_LEVELS = 32;
 
-export type JsonText = { kind: 'read'; value: unknown } | { kind: 'too-deep'; value: unknown } | { kind: 'unreadable' };
+/** `faulty`: JSON, but nothing that two readers would surely understand alike; the problem is for people. */
+export type JsonText =
+  | { kind: 'read'; value: unknown }
+  | { kind: 'faulty'; value: unknown; problem: string }
+  | { kind: 'unreadable' };
 
 /** The value of one text frame; binary frames (undefined) are as unreadable as broken JSON. */
 export function readJson(text: string | undefined): JsonText {
   if (text === undefined) return { kind: 'unreadable' };
   try {
     const value: unknown = JSON.parse(text);
-    return { kind: isNestedDeeper(value, MAX_LEVELS) ? 'too-deep' : 'read', value };
+    const problem = problemOf(value, text);
+    return problem === undefined ? { kind: 'read', value } : { kind: 'faulty', value, problem };
   } catch {
     return { kind: 'unreadable' };
   }
 }
 
-/** Looks no deeper than it has to, so a hostile value cannot exhaust the stack. */
-function isNestedDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  for (const key in value) {
-    if (isNestedDeeper(Reflect.get(value, key), levels - 1)) return true;
-  }
-  return false;
+interface Walk {
+  /** Of all objects so far. */
+  properties: number;
+  /** Only what is escaped can be a lone surrogate: a text frame is UTF-8. */
+  hasEscapes: boolean;
 }
+
+function problemOf(value: unknown, text: string): string | undefined {
+  const walk: Walk = { properties: 0, hasEscapes: text.includes('\\u') };
+  const problem = walkInto(value, MAX_LEVELS, walk);
+  if (problem !== undefined) return problem;
+  const name = findTwice(text, walk.properties);
+  return name === undefined ? undefined : `${JSON.stringify(name)} is written twice in one object`;
+}
+
+/** Looks no deeper than it has to, so a hostile value cannot exhaust the stack. */
+function walkInto(value: unknown, levels: number, walk: Walk): string | undefined {
+  if (typeof value === 'string') return walk.hasEscapes ? surrogateIn(value) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return `nested too deeply (at most ${MAX_LEVELS} levels)`;
+  return walkThrough(value, levels, walk);
+}
+
+function walkThrough(value: object, levels: number, walk: Walk): string | undefined {
+  const isArray = Array.isArray(value);
+  for (const key in value) {
+    if (!isArray) walk.properties += 1;
+    const inName = walk.hasEscapes ? surrogateIn(key) : undefined;
+    const problem = inName ?? walkInto(Reflect.get(value, key), levels - 1, walk);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Databases and other languages would store it as another text. */
+const surrogateIn = (text: string): string | undefined =>
+  text.isWellFormed() ? undefined : 'a string holds half of a surrogate pair';

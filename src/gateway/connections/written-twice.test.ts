@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readJson } from './json-text.ts';
+
+const problem = (text: string) => {
+  const json = readJson(text);
+  return json.kind === 'faulty' ? json.problem : json.kind;
+};
+
+test('a name that an object has twice is told, however it is written and wherever it stands', () => {
+  const twice = '"a" is written twice in one object';
+  for (const text of [
+    '{"a":1,"a":1}',
+    '{"a":1,"b":{"a":1,"c":[{"a":{}, "a" \t:2}]}}',
+    `${String.raw`{"a":"\":{","\u0061"`}\n: 2}`,
+    String.raw`{"x":"\\","a":"\\\"","a":""}`,
+  ]) {
+    assert.equal(problem(text), twice, text);
+  }
+  assert.equal(problem('{"__proto__":1,"__proto__":2}'), '"__proto__" is written twice in one object');
+});
+
+test('the same name in different objects, and what only looks like a name, is none', () => {
+  for (const text of [
+    '{"a":{"a":[{"a":1},{"a":2}]}}',
+    JSON.stringify({ a: '"a":1,"a":2', b: 'a":', '":': '":' }),
+    '["a","a",":","\\":"]',
+    '""',
+  ]) {
+    assert.equal(problem(text), 'read', text);
+  }
+});
+
+test('whatever JSON.stringify writes is read, and with one more property of a name that is there it is not', () => {
+  const dictionary = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 });
+  fc.assert(
+    fc.property(dictionary, fc.nat(), (value, pick) => {
+      const text = JSON.stringify(value);
+      const names = Object.keys(value);
+      const name = JSON.stringify(names[pick % names.length]);
+      assert.equal(problem(text), 'read');
+      assert.match(problem(`${text.slice(0, -1)},${name}:null}`), /is written twice in one object$/);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('half of a surrogate pair is told in names, strings and lists; whole ones and escapes are text', () => {
+  const half = 'a string holds half of a surrogate pair';
+  for (const text of ['{"\\ud800":1}', '{"a":["\\udfff"]}', '"\\ud83dx"']) assert.equal(problem(text), half, text);
+  for (const text of ['{"a":"\\ud83d\\ude00"}', '"\\u0000"', '"\\\\ud800"']) assert.equal(problem(text), 'read', text);
+});
+
+test('a megabyte of either is looked at in no time that anybody would notice', () => {
+  const long = JSON.stringify({ message: '{"a":1,"a":2}'.repeat(40_000) });
+  assert.equal(problem(long), 'read');
+  assert.equal(problem(`{${'"a":1,'.repeat(100_000)}"a":2}`), '"a" is written twice in one object');
+});
