@@ -9,7 +9,7 @@ export interface LiveSettings {
   /** How often the main session has a turn of its own; 0: never. */
   readonly heartbeatMs: number;
   readonly cron: CronSettings;
-  /** What each connection may ask that makes its first request from now on. */
+  /** What each connection may ask. */
   readonly inbound: InboundLimit;
 }
 

@@ -27,6 +27,7 @@ export function createRateLimit(
   { clientAddress, clock }: { clientAddress: ClientAddress; clock: Pick<Clock, 'monotonic'> },
 ): RateLimit {
   const clients = new Map<string, Client>();
+  const limit = { burst: settings.burst, perSecond: settings.requestsPerSecond };
   const forgetOldest = (nowMs: number) => {
     for (const [address, { seenMs }] of clients) {
       if (nowMs - seenMs < FORGET_AFTER_MS) return;
@@ -39,7 +40,7 @@ export function createRateLimit(
     forgetOldest(nowMs);
     const known = clients.get(address);
     if (known === undefined && clients.size >= MAX_CLIENTS) return PUT_OFF_MS;
-    const bucket = known?.bucket ?? createTokenBucket({ ...settings, perSecond: settings.requestsPerSecond, clock });
+    const bucket = known?.bucket ?? createTokenBucket({ limit: () => limit, clock });
     clients.delete(address);
     clients.set(address, { bucket, seenMs: nowMs });
     return bucket.take();

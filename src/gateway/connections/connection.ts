@@ -225,7 +225,7 @@ export class Connection implements WireListener {
         caller,
         subscriptions,
         outbox,
-        inbound: live.inbound,
+        live,
         onRateLimited,
         onFlood: (restMs) => this.#rest(restMs, caller.signal),
         clock,

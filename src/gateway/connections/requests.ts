@@ -8,7 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Principal } from '../call.ts';
 import type { Caller, Dispatch } from '../dispatch.ts';
-import type { InboundLimit } from '../live-settings.ts';
+import type { InboundLimit, LiveSettings } from '../live-settings.ts';
 import { readJson } from './json-text.ts';
 import type { Outbox } from './outbox.ts';
 import { encodeAnswer, encodeRefusal } from './response-frame.ts';
@@ -20,7 +20,7 @@ interface RequestsOptions {
   caller: Pick<Caller, 'principal' | 'signal' | 'address' | 'link'>;
   subscriptions: ConnectionSubscriptions;
   outbox: Pick<Outbox, 'answer'>;
-  inbound: InboundLimit;
+  live: Pick<LiveSettings, 'inbound'>;
   /** A request was refused for coming too soon. */
   onRateLimited(): void;
   /** So many were refused in a row that nothing more should be read for this time. */
@@ -37,7 +37,7 @@ export interface Requests {
 
 export function createRequests(options: RequestsOptions): Requests {
   const { dispatch, caller, subscriptions, outbox, clock, log } = options;
-  const bucket = createTokenBucket({ ...inboundOf(caller.principal, options.inbound), clock });
+  const bucket = createTokenBucket({ limit: limitOf(caller.principal, options.live), clock });
   let inFlight = 0;
   let refusedInARow = 0;
 
@@ -118,8 +118,10 @@ interface Asked {
 }
 
 /** A stranger that wants to be a node needs a handful of requests. */
-const inboundOf = (principal: Principal | undefined, inbound: InboundLimit): InboundLimit =>
-  principal?.source.kind === 'unpaired' ? { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 } : inbound;
+const STRANGER: InboundLimit = { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 };
+
+const limitOf = (principal: Principal | undefined, live: Pick<LiveSettings, 'inbound'>): (() => InboundLimit) =>
+  principal?.source.kind === 'unpaired' ? () => STRANGER : () => live.inbound;
 
 /** Reading pages of a store costs more than asking how things are; the row says how much. */
 function weightOf(frame: ReadRequest): number {
@@ -134,7 +136,7 @@ function readRequest(text: string | undefined): ReadRequest {
   const json = readJson(text);
   if (json.kind === 'unreadable') return refusedFrame('invalid', 'not JSON');
   const id = idOf(json.value) ?? 'invalid';
-  if (json.kind === 'too-deep') return refusedFrame(id, 'nested too deeply');
+  if (json.kind === 'faulty') return refusedFrame(id, json.problem);
   const frame = check(RequestFrame, json.value);
   return frame.success ? { kind: 'read', request: frame.data } : refusedFrame(id, problemsOf(frame.error));
 }

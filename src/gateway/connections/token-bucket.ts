@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 
 interface TokenBucketOptions {
-  burst: number;
-  perSecond: number;
+  /** Asked each time: it may change while the bucket is in use. */
+  limit(): { burst: number; perSecond: number };
   clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -14,11 +14,11 @@ export interface TokenBucket {
   fullInMs(): number;
 }
 
-export function createTokenBucket({ burst, perSecond, clock }: TokenBucketOptions): TokenBucket {
-  let tokens = burst;
+export function createTokenBucket({ limit, clock }: TokenBucketOptions): TokenBucket {
+  let tokens = limit().burst;
   let countedMs = clock.monotonic();
 
-  function refill(): void {
+  function refill({ burst, perSecond }: ReturnType<typeof limit>): void {
     const nowMs = clock.monotonic();
     tokens = Math.min(burst, tokens + ((nowMs - countedMs) * perSecond) / 1000);
     countedMs = nowMs;
@@ -26,14 +26,16 @@ export function createTokenBucket({ burst, perSecond, clock }: TokenBucketOption
 
   return {
     take(weight = 1) {
-      refill();
-      if (tokens < weight) return Math.ceil(((weight - tokens) * 1000) / perSecond);
+      const now = limit();
+      refill(now);
+      if (tokens < weight) return Math.ceil(((weight - tokens) * 1000) / now.perSecond);
       tokens -= weight;
       return 0;
     },
     fullInMs() {
-      refill();
-      return Math.ceil(((burst - tokens) * 1000) / perSecond);
+      const now = limit();
+      refill(now);
+      return Math.ceil(((now.burst - tokens) * 1000) / now.perSecond);
     },
   };
 }
