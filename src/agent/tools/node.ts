@@ -45,7 +45,7 @@ export function createNodeTool(nodes: NodeDirectory): Tool<NodeArguments> {
   return {
     name: 'node',
     description: [
-      'Uses other machines (nodes) that lend commands, such as system.info {}, system.run {argv, cwd?, timeoutMs?},',
+      'Uses other machines (nodes) that lend commands, such as system.info {}, system.run {argv, cwd?},',
       'file.read {path} and file.write {path, content}. action list shows the nodes and what each lends.',
     ].join(' '),
     parameters: NodeArguments,

@@ -5,13 +5,37 @@ import { createCommandPolicy, NodesConfig } from './command-policy.ts';
 const judge = (config: unknown, command: string, nodeId = 'n1') =>
   createCommandPolicy(NodesConfig.parse(config))(nodeId, command);
 
-for (const command of ['system.run', 'shell.exec', 'x.Run', 'runCommand', 'run-script', 'node.spawn', 'sh', 'a_bash'])
-  test(`${command} runs programs, so it has to be allowed first`, () => {
-    assert.match(judge({}, command) ?? '', /^runs programs/);
+const RUNNING = [
+  'system.run',
+  'shell.exec',
+  'x.Run',
+  'runCommand',
+  'run-script',
+  'node.spawn',
+  'sh',
+  'a_bash',
+  'readAndRun',
+];
+const UNKNOWN = [
+  'python',
+  'sudo',
+  'docker',
+  'launch',
+  'subprocess',
+  'popen',
+  'runscript',
+  'pwsh',
+  'brunch.order',
+  '--',
+];
+
+for (const command of [...RUNNING, ...UNKNOWN])
+  test(`"${command}" may run programs, so it has to be allowed first`, () => {
+    assert.match(judge({}, command) ?? '', /^may run programs/);
     assert.equal(judge({ n1: { allow: [command] } }, command), undefined);
   });
 
-for (const command of ['system.info', 'file.read', 'camera.snap', 'brunch.order', 'shelf.list'])
+for (const command of ['system.info', 'file.read', 'file.write', 'camera.snap', 'shelf.list', 'readFile', 'look'])
   test(`${command} needs no word of the configuration`, () => {
     assert.equal(judge({}, command), undefined);
   });
@@ -28,7 +52,7 @@ test('with a list of what is allowed everything else is not', () => {
   assert.equal(judge({ n1: { allow: [] } }, 'system.info'), 'not allowed by config.json');
   assert.equal(
     judge({ n1: { allow: ['system.*'] } }, 'system.run', 'n2'),
-    `runs programs, which config.json has to allow first, as by nodes: {"n2": {allow: ["system.*", "file.*"]}}`,
+    `may run programs, which config.json has to allow first, as by nodes: {"n2": {allow: ["system.*", "file.*"]}}`,
   );
 });
 
