@@ -122,6 +122,20 @@ test('an answer that its own row refuses is reported, and is the answer all the 
   assert.deepEqual(invalid, ['workstream.list']);
 });
 
+test('the first of two answers and errors are looked at too', async () => {
+  const { dispatch, invalid } = setUp({
+    async agent({ message }, call) {
+      call.interim(message === 'odd' ? { surprise: 1 } : { runId: 'r', status: 'accepted' });
+      throw new GatewayError('BUSY', message === 'odd' ? '' : 'later');
+    },
+  });
+  const ask = (message: string) => dispatch('agent', { message, idempotencyKey: 'k' }, callerWith('write'));
+  await assert.rejects(ask('fine'));
+  assert.deepEqual(invalid, []);
+  await assert.rejects(ask('odd'));
+  assert.deepEqual(invalid, ['agent', 'agent']);
+});
+
 test('rights are looked at before params', async () => {
   const { dispatch } = setUp({ 'workstream.list': list });
   await assert.rejects(dispatch('workstream.list', { nope: 1 }, stranger), refusal('UNAUTHORIZED', /./));

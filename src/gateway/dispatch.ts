@@ -1,11 +1,13 @@
 import type { Contract, Scope } from '../../protocol/contract.ts';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
+import { ErrorShape } from '../../protocol/frames.ts';
 import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.ts';
 import { parse } from '../../protocol/parse.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../serial-keys.ts';
 import type { Call, Handlers, Principal } from './call.ts';
+import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { mayCall } from './rights.ts';
@@ -48,16 +50,27 @@ export function createDispatch({ handlers, idempotency, metrics, check, clock, l
     requireScope(caller.principal, row.scope, method);
     const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
     const serial = row.serial?.(input);
-    const handle = (keyed: Keyed) => handler(input, { ...caller, ...keyed });
+    const handle = (keyed: Keyed) => handler(input, withChecks(row, method, { ...caller, ...keyed }));
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
     const key = row.idempotency && keyOf(input);
     return key === undefined ? work(UNKEYED) : idempotency.answer({ method, key, params: input, caller }, work);
+  }
+
+  /** The first of two answers is an answer too. */
+  function withChecks({ interim: shape }: Contract, method: string, call: Call): Call {
+    if (shape === undefined) return call;
+    const interim = (payload: unknown) => {
+      if (check.isDue()) check.inspect(method, shape, payload);
+      call.interim(payload);
+    };
+    return { ...call, interim };
   }
 
   /** Counts a call that went wrong, and answers what its caller is told. */
   function failed(error: unknown, { label, startedMs }: Started): GatewayError {
     const told = toTold(error);
     metrics.request(label, told.code);
+    if (check.isDue()) check.inspect(label, ErrorShape, toErrorShape(told));
     if (told !== error) {
       log.error({ err: error, method: label, durationMs: clock.monotonic() - startedMs }, 'a call failed');
     }

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../../protocol/errors.ts';
-import type { ErrorShape } from '../../../protocol/frames.ts';
+import { toErrorShape } from '../error-shape.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 
 export const encodeAnswer = (id: string, payload: unknown): Buffer =>
@@ -9,14 +9,4 @@ export const encodeAnswer = (id: string, payload: unknown): Buffer =>
 export function encodeRefusal(id: string, error: GatewayError): Buffer {
   const { payload } = error;
   return encodeTextFrame(JSON.stringify({ type: 'res', id, ok: false, payload, error: toErrorShape(error) }));
-}
-
-function toErrorShape({ code, message, details, retryable, retryAfterMs }: GatewayError): ErrorShape {
-  return {
-    code,
-    message,
-    ...(details !== undefined && { details }),
-    retryable,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
 }

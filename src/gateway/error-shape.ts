@@ -1,0 +1,13 @@
+import type { GatewayError } from '../../protocol/errors.ts';
+import type { ErrorShape } from '../../protocol/frames.ts';
+
+/** An error as it goes over the wire; its cause does not. */
+export function toErrorShape({ code, message, details, retryable, retryAfterMs }: GatewayError): ErrorShape {
+  return {
+    code,
+    message,
+    ...(details !== undefined && { details }),
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
