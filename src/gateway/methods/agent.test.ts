@@ -6,6 +6,7 @@ import { callerOf, turnsUntil, type WholeGateway, wholeGateway } from '../testin
 
 const ASK = { message: 'hello', idempotencyKey: 'k1' };
 const ACCEPTED = { runId: 'k1', status: 'accepted' };
+const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const FINAL = { runId: 'k1', status: 'ok', summary: 'completed' };
 
 /** An agent call that is still going on: its interim answers, and its end. */
@@ -163,7 +164,7 @@ test('the session is the key, the id or main; an unknown name is made, nonsense 
   const unknown = { ...ASK, idempotencyKey: 'k4', sessionKey: 'No Such Session' };
   assert.deepEqual(await gateway.refusal('agent', unknown), {
     code: 'NOT_FOUND',
-    message: 'Unknown session: No Such Session',
+    message: `Unknown session: No Such Session${NEW_KEY}`,
   });
 });
 

@@ -5,6 +5,7 @@ import { calling } from '../testing/puppet-model.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const HELLO = { sessionKey: 'main', message: 'hello', idempotencyKey: 'k1' };
+const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const never = () => new Promise(() => undefined);
 
 test('chat.send answers started at once, in_flight to a repeat, and ok when the run is over', async () => {
@@ -35,7 +36,7 @@ test('What `chat.send` refuses must be refused before a session is made for it',
   const refusals: [object, string, string][] = [
     [{ message: ' \n' }, 'INVALID_REQUEST', 'message or attachment required'],
     [{ thinking: 'hard' }, 'INVALID_REQUEST', 'invalid thinkingLevel (use off|minimal|low|medium|high)'],
-    [{ sessionKey: 'a b' }, 'NOT_FOUND', 'Unknown session: a b'],
+    [{ sessionKey: 'a b' }, 'NOT_FOUND', `Unknown session: a b${NEW_KEY}`],
     [{ sessionKey: 'cron:job' }, 'NOT_FOUND', 'Unknown session: cron:job'],
     [{ sessionKey: 'f'.repeat(32) }, 'NOT_FOUND', `Unknown session: ${'f'.repeat(32)}`],
   ];

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const DEFAULTS = { model: 'puppet', contextTokens: null };
+const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const PATH = '/home/ada/.headgate/headgate.db';
 
 test('sessions.list gives the newest first, with their settings and tokens', async () => {
@@ -161,7 +162,7 @@ test('what sessions.patch refuses leaves nothing behind', async () => {
     ],
     [{ key: 'new', verboseLevel: 'very' }, 'INVALID_REQUEST', 'invalid verboseLevel (use "on"|"off")'],
     [{ key: 'new', verboseLevel: 'toString' }, 'INVALID_REQUEST', 'invalid verboseLevel (use "on"|"off")'],
-    [{ key: 'New' }, 'NOT_FOUND', 'Unknown session: New'],
+    [{ key: 'New' }, 'NOT_FOUND', `Unknown session: New${NEW_KEY}`],
     [{ key: 'cron:job' }, 'NOT_FOUND', 'Unknown session: cron:job'],
   ];
   for (const [params, code, message] of refusals) {

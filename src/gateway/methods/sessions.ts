@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 import type { Commands } from '../workstreams/commands.ts';
 import { type Messages, toHistory } from '../workstreams/history.ts';
-import { MAIN } from '../workstreams/session-keys.ts';
+import { MAIN, unknownSession } from '../workstreams/session-keys.ts';
 import type { SessionList } from '../workstreams/session-list.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import { toThinkingLevel, toVerboseLevel } from '../workstreams/thinking-level.ts';
@@ -86,7 +86,6 @@ const MAX_PREVIEWS = 64;
 /** Where no limit is given: an answer has to fit into a frame. */
 const MAX_LISTED = 1_000;
 
-const unknownSession = (key: string) => new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
 const stillActive = (key: string) =>
   new GatewayError('UNAVAILABLE', `The session ${key.slice(0, 80)} is still active`, { retryAfterMs: 2_000 });
 

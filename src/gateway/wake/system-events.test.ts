@@ -61,3 +61,13 @@ test('that a turn is wanted is known after a restart, of a repeat and of an even
   assert.deepEqual([reread.texts().length, reread.wakes()], [20, 'ada']);
   assert.equal(reread.take() && reread.wakes(), undefined);
 });
+
+test('what had to go unread is told as a number, over a restart too', async () => {
+  await using queue = await queueOver();
+  for (let n = 0; n < 22; n += 1) await queue.events.add(`event ${n}`);
+  const lines = (await queue.reread()).take()?.text.split('\n') ?? [];
+  assert.deepEqual(
+    [lines.length, lines[0], lines[1]?.slice(-7)],
+    [21, 'System: 2 earlier events were dropped: at most 20 wait.', 'event 2'],
+  );
+});

@@ -19,7 +19,7 @@ export interface SystemEvents {
 }
 
 export interface TakenEvents {
-  /** One line each. */
+  /** One line each, and first how many had to go unread. */
   text: string;
   /** To be committed with the acceptance: then they are told, exactly once. */
   statements: Statement[];
@@ -37,6 +37,8 @@ interface Queued {
   atMs: number;
   /** The principal that wants a turn for it. */
   wakes?: string | undefined;
+  /** How many had to go for this one, and for those that went with them. */
+  dropped?: number | undefined;
 }
 
 export function createSystemEvents({ store, clock }: { store: Store; clock: { now(): number } }): SystemEvents {
@@ -49,8 +51,13 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
     if (repeated?.text === text) return noteRepeat(repeated, also, wakes);
     last += 1;
     const dropped = queue.length < CAPACITY ? [] : queue.splice(0, queue.length - CAPACITY + 1);
-    const wanted = wakes ?? dropped.findLast((one) => one.wakes !== undefined)?.wakes;
-    const added: Queued = { key: PREFIX + String(last).padStart(12, '0'), text, atMs: clock.now(), wakes: wanted };
+    const added: Queued = {
+      key: PREFIX + String(last).padStart(12, '0'),
+      text,
+      atMs: clock.now(),
+      wakes: wakes ?? dropped.findLast((one) => one.wakes !== undefined)?.wakes,
+      dropped: dropped.length > 0 ? dropped.length + droppedFor(dropped) : undefined,
+    };
     try {
       await store.commit({ statements: [...also, insert(added), ...dropped.map(remove)] });
       queue.push(added); // not before: a turn must not take with it what may come to nothing
@@ -92,7 +99,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       const taken = queue;
       queue = [];
       return {
-        text: taken.map(toLine).join('\n'),
+        text: [...toLoss(droppedFor(taken)), ...taken.map(toLine)].join('\n'),
         statements: taken.map(remove),
         putBack: () => {
           queue = [...taken, ...queue];
@@ -102,7 +109,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
   };
 }
 
-const toValue = ({ text, atMs, wakes }: Queued): string => JSON.stringify({ text, atMs, wakes });
+const toValue = ({ key: _, ...value }: Queued): string => JSON.stringify(value);
 
 const insert = (event: Queued): Statement =>
   statementOf(build.insertInto('meta').values({ key: event.key, value: toValue(event) }), 1);
@@ -117,6 +124,13 @@ const update = (event: Queued): Statement =>
   );
 
 const remove = ({ key }: Queued): Statement => statementOf(build.deleteFrom('meta').where('key', '=', key), 1);
+
+const droppedFor = (queue: readonly Queued[]): number => queue.reduce((sum, { dropped = 0 }) => sum + dropped, 0);
+
+const toLoss = (count: number): string[] =>
+  count === 0
+    ? []
+    : [`System: ${count} earlier ${count === 1 ? 'event was' : 'events were'} dropped: at most ${CAPACITY} wait.`];
 
 const toLine = ({ text, atMs }: Queued): string =>
   `System: [${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC] ${text.replaceAll(/\s*\n\s*/g, ' ')}`;

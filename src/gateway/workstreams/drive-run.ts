@@ -117,5 +117,5 @@ async function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { cl
     }
     if (!live.pendingApproval()) leftMs -= sliceMs;
   }
-  live.stop(new StopReason('timeout', `The run took longer than ${Math.ceil(timeoutMs / 1000)} s`));
+  live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s`));
 }

@@ -5,6 +5,7 @@ export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';
 
 const WS_ID = /^[0-9a-f]{32}$/;
 const ALIAS = /^[a-z0-9][a-z0-9._:-]{0,63}$/;
+const ALIAS_WORDS = 'lower-case letters, digits and . _ : -, at most 64, a letter or digit first';
 
 export const MAIN = 'main';
 
@@ -12,6 +13,16 @@ export function kindOfKey(key: string): KeyKind {
   if (key === MAIN || key.startsWith('cron:')) return 'fixed';
   if (WS_ID.test(key)) return 'wsId';
   return ALIAS.test(key) ? 'alias' : 'invalid';
+}
+
+/** No session has this key. */
+export const unknownSession = (key: string): GatewayError =>
+  new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
+
+/** Nor can one be made with it. */
+export function noSession(key: string): GatewayError {
+  if (kindOfKey(key) !== 'invalid') return unknownSession(key);
+  return new GatewayError('NOT_FOUND', `${unknownSession(key).message} (the key of a new one: ${ALIAS_WORDS})`);
 }
 
 /** Two workstreams cannot have one name. */

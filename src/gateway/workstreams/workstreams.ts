@@ -8,7 +8,7 @@ import { tookEffect } from '../store/took-effect.ts';
 import { nameNewSession } from './new-session.ts';
 import type { AdoptedRun, RunHandle } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
-import { kindOfKey, MAIN, nameTaken, requireFreeName } from './session-keys.ts';
+import { kindOfKey, MAIN, nameTaken, noSession, requireFreeName } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
@@ -131,7 +131,7 @@ export class Workstreams {
     if (found) return found;
     const named = await nameNewSession(key, this.#deps.store);
     if (named) return this.#once(key, () => this.create(named));
-    throw new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
+    throw noSession(key);
   }
 
   /** Reopens a stored workstream by alias, name, id or unique id prefix; undefined when there is none. */
