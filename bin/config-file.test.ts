@@ -8,7 +8,6 @@ import { fakeClock } from '../src/testing/fake-clock.ts';
 import { tempDir } from '../src/testing/temp-store.ts';
 import type { Config } from './config.ts';
 import { createConfigFile } from './config-file.ts';
-import { StartError } from './start-error.ts';
 
 const TEXT = `// mine
 {
@@ -17,15 +16,19 @@ const TEXT = `// mine
 }
 `;
 
+/** Objects in objects, the file being the first. */
+const nested = (levels: number, inside = '1') => `${'{a:'.repeat(levels)}${inside}${'}'.repeat(levels)}`;
+
 async function setUp(text?: string) {
   const home = tempDir();
   const file = path.join(home.path, 'config.json');
   if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
   const applied: Config[] = [];
   const live = {
-    check: ({ channels }: Config) => {
-      if (channels.webhook.gone) throw new StartError('channels.webhook.gone: the environment has no GONE');
-    },
+    check: ({ channels }: Config) =>
+      channels.webhook.gone
+        ? [{ path: 'channels.webhook.gone.secretEnv', message: 'the environment has no GONE' }]
+        : [],
     apply: (config: Config) => {
       applied.push(config);
       return { applied: ['retentionDays'], restart: [] };
@@ -107,8 +110,15 @@ for (const [what, raw, message] of [
   [
     'an unset variable',
     `{ channels: { webhook: { gone: { url: 'https://x.example', secretEnv: 'GONE' } } } }`,
-    /the environment has no GONE$/,
+    /^invalid config: channels\.webhook\.gone\.secretEnv: the environment has no GONE$/,
   ],
+  [
+    'a mask that would be shown',
+    `{ note: '<secret:models.fast.apiKey>' }`,
+    /^note: <secret:models\.fast\.apiKey> would show the secret here/,
+  ],
+  ['a text nested too deeply', nested(33), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
+  ['a text nested 3000 levels deep', nested(3_000), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
 ] as const) {
   test(`${what} is refused and changes nothing`, async () => {
     using world = await setUp(TEXT);
@@ -133,6 +143,8 @@ for (const [what, raw, message] of [
   ['no JSON', '{ a', /^config\.patch raw is not JSON/],
   ['nothing', ' ', /^config\.patch raw is empty/],
   ['a list', '[]', /^config\.patch raw must be an object$/],
+  ['nested too deeply', nested(3_000), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
+  ['a mask that would be shown', `{ note: '<secret:models.fast.apiKey>' }`, /^note: <secret:models\.fast\.apiKey> /],
 ] as const) {
   test(`a patch that is ${what} is refused and changes nothing`, async () => {
     using world = await setUp(TEXT);
@@ -148,6 +160,28 @@ test('a blank file is shown as one that nothing starts with, and can be replaced
   assert.deepEqual([valid, issues], [false, [{ path: '', message: 'is empty; write {} for the defaults' }]]);
   await world.config.write('{}', hash);
   assert.equal(await world.onDisk(), '{}');
+});
+
+test('a text nested as deeply as it may be is written and read again', async () => {
+  using world = await setUp(TEXT);
+  await world.config.write(nested(32), undefined);
+  const { valid, issues, hash } = await world.config.read();
+  assert.deepEqual([valid, issues], [true, [{ path: 'a', message: 'is not a setting and has no effect' }]]);
+  await world.config.patch('{ retentionDays: 7 }', hash);
+});
+
+test('a file that an editor nested too deeply is shown masked and stands in the way of nothing', async () => {
+  using world = await setUp(nested(3_000, `{apiKey:'canary'}`));
+  const { raw, parsed, valid, issues, hash } = await world.config.read();
+  assert.deepEqual([raw?.includes('canary'), parsed, valid], [false, null, false]);
+  assert.deepEqual(issues, [{ path: 'a', message: 'is nested too deeply (at most 32 levels)' }]);
+  await assert.rejects(world.config.patch('{ retentionDays: 7 }', hash), {
+    ...{ code: 'INVALID_REQUEST', message: 'invalid config: a: is nested too deeply (at most 32 levels)' },
+  });
+  const masked = `{ models: { x: { provider: 'openai', apiKey: '<secret:models.x.apiKey>' } } }`;
+  await assert.rejects(world.config.write(masked, hash), { message: /^<secret:models\.x\.apiKey> stands for/ });
+  await world.config.write('{ retentionDays: 7 }', hash);
+  assert.equal(await world.onDisk(), '{ retentionDays: 7 }');
 });
 
 test('a stale base is a conflict', async () => {
@@ -174,10 +208,27 @@ test('a patch merges: objects inside, null removes, the rest is replaced', async
 
 test('the schema describes what may be written', async () => {
   using world = await setUp();
-  const { schema, uiHints, version, generatedAt } = world.config.schema();
-  assert.deepEqual(
-    [version, generatedAt, uiHints['models.*.apiKey'], uiHints.durability, uiHints.logLevel],
-    ['1.2.3', '1970-01-01T00:00:00.000Z', { sensitive: true }, { restart: true }, undefined],
-  );
+  const { schema, version, generatedAt } = world.config.schema();
+  assert.deepEqual([version, generatedAt], ['1.2.3', '1970-01-01T00:00:00.000Z']);
   assert.ok('retentionDays' in (schema.properties as object));
+});
+
+test('the hints say which settings hold secrets and which wait for a restart, one by one where a section has both', async () => {
+  using world = await setUp();
+  const restart = { restart: true };
+  assert.deepEqual(world.config.schema().uiHints, {
+    models: restart,
+    'models.*.apiKey': { sensitive: true },
+    defaultModel: restart,
+    answers: restart,
+    'tools.sandbox': restart,
+    'server.host': restart,
+    'server.port': restart,
+    'server.allowedHosts': restart,
+    'server.publicUrl': restart,
+    ratelimit: restart,
+    'channels.webhook.*.secret': { sensitive: true },
+    durability: restart,
+    workdir: restart,
+  });
 });

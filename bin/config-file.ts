@@ -4,16 +4,16 @@ import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
 import { GatewayError } from '../protocol/errors.ts';
+import type { Result } from '../protocol/index.ts';
 import type { ConfigIssue } from '../protocol/methods/config.ts';
 import { check } from '../protocol/parse.ts';
 import type { Clock } from '../src/clock.ts';
 import type { ConfigChange, ConfigFile } from '../src/gateway/methods/config.ts';
 import { hasCode } from '../src/gateway/store/private-file.ts';
 import { replaceFile } from '../src/gateway/store/replace-file.ts';
-import { Config, unknownKeys } from './config.ts';
-import { maskText, maskValue, unmaskText } from './config-secrets.ts';
-import { LIVE_KEYS, type LiveConfig } from './live-config.ts';
-import { StartError } from './start-error.ts';
+import { Config, findTooDeep, unknownKeys } from './config.ts';
+import { isSecretKey, maskText, maskValue, unmaskText } from './config-secrets.ts';
+import { effectOf, type LiveConfig } from './live-config.ts';
 
 interface ConfigFileDeps {
   home: string;
@@ -24,6 +24,7 @@ interface ConfigFileDeps {
 
 /** What a text of the file comes to. */
 interface Reading {
+  /** Undefined when it is no JSON, and when it is nested so deeply that nobody should go through it. */
   parsed: unknown;
   config: Config | undefined;
   issues: ConfigIssue[];
@@ -37,11 +38,8 @@ export function createConfigFile({ home, live, version, clock }: ConfigFileDeps)
   async function replace(text: string, before: string | undefined): Promise<ConfigChange> {
     const { config, issues } = readConfig(text);
     if (config === undefined) throw invalid(issues);
-    try {
-      live.check(config);
-    } catch (error) {
-      throw error instanceof StartError ? invalid([{ path: 'channels', message: error.message }]) : error;
-    }
+    const missing = live.check(config);
+    if (missing.length > 0) throw invalid(missing);
     if (text !== before) await replaceFile(file, text);
     return { path: file, config: maskValue(config), ...live.apply(config) };
   }
@@ -53,7 +51,7 @@ export function createConfigFile({ home, live, version, clock }: ConfigFileDeps)
       return {
         path: file,
         exists: text !== undefined,
-        raw: text === undefined ? null : maskText(text, parsed),
+        raw: text === undefined ? null : maskText(text),
         parsed: maskValue(parsed) ?? null,
         valid: config !== undefined,
         config: maskValue(config) ?? {},
@@ -74,20 +72,11 @@ export function createConfigFile({ home, live, version, clock }: ConfigFileDeps)
       const patch = parsePatch(unmask(raw, before));
       return replace(`${JSON.stringify(mergePatch(parsed, patch), null, 2)}\n`, before);
     },
-    schema: () => ({
-      schema: z.toJSONSchema(Config, { io: 'input' }),
-      uiHints: {
-        'models.*.apiKey': { sensitive: true },
-        'channels.webhook.*.secret': { sensitive: true },
-        ...Object.fromEntries(
-          Object.keys(Config.shape)
-            .filter((key) => !LIVE_KEYS.includes(key))
-            .map((key) => [key, { restart: true }]),
-        ),
-      },
-      version,
-      generatedAt: new Date(clock.now()).toISOString(),
-    }),
+    schema() {
+      const schema = z.toJSONSchema(Config, { io: 'input' });
+      const generatedAt = new Date(clock.now()).toISOString();
+      return { schema, uiHints: Object.fromEntries(hintsOf(schema)), version, generatedAt };
+    },
   };
 }
 
@@ -107,6 +96,8 @@ function readConfig(text: string): Reading {
   } catch (error) {
     return { parsed: undefined, config: undefined, issues: [{ path: '', message: wordsOf(error) }] };
   }
+  const tooDeep = findTooDeep(parsed);
+  if (tooDeep !== undefined) return { parsed: undefined, config: undefined, issues: [tooDeep] };
   const result = check(Config, parsed);
   if (result.success) {
     const unknown = unknownKeys(parsed, result.data);
@@ -137,11 +128,15 @@ function parsePatch(raw: string): Json {
   } catch (error) {
     throw new GatewayError('INVALID_REQUEST', `config.patch raw ${wordsOf(error)}`, { cause: error });
   }
+  const tooDeep = findTooDeep(patch);
+  if (tooDeep !== undefined) throw invalid([tooDeep]);
   if (!isRecord(patch)) throw new GatewayError('INVALID_REQUEST', 'config.patch raw must be an object');
   return patch;
 }
 
+/** What cannot be read is left as it is: what is wrong with it is said by whoever reads it. */
 function unmask(raw: string, before: string | undefined): string {
+  if (readConfig(raw).parsed === undefined) return raw;
   try {
     return unmaskText(raw, readConfig(before ?? '{}').parsed);
   } catch (error) {
@@ -179,4 +174,24 @@ function mergePatch(target: Json, patch: Json): Json {
     else merged.set(key, isRecord(value) ? mergePatch(isRecord(inner) ? inner : {}, value) : value);
   }
   return Object.fromEntries(merged);
+}
+
+type Hint = Result<'config.schema'>['uiHints'][string];
+
+/** Of each place in the schema that has any; `*` stands for every name. What needs a restart as a whole is said once. */
+function* hintsOf(schema: unknown, above = '', isSaid = false): Generator<[place: string, hint: Hint]> {
+  for (const [key, inner] of settingsOf(schema)) {
+    const place = `${above}${key}`;
+    const restart = !isSaid && effectOf(place) === 'restart';
+    const sensitive = isSecretKey(key) && isRecord(inner) && inner.type === 'string';
+    if (sensitive || restart) yield [place, { ...(sensitive && { sensitive }), ...(restart && { restart }) }];
+    yield* hintsOf(inner, `${place}.`, isSaid || effectOf(place) !== 'mixed');
+  }
+}
+
+function settingsOf(schema: unknown): [key: string, schema: unknown][] {
+  if (!isRecord(schema)) return [];
+  const { properties, additionalProperties } = schema;
+  if (additionalProperties !== undefined) return [['*', additionalProperties]];
+  return isRecord(properties) ? Object.entries(properties) : [];
 }

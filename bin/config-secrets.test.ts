@@ -15,7 +15,7 @@ const TEXT = `// the old key was sk-fast-1
 const PARSED = JSON5.parse(TEXT);
 
 test('secrets are masked where they stand, comments included, and everything else stays as it is', () => {
-  const masked = maskText(TEXT, PARSED);
+  const masked = maskText(TEXT);
   assert.doesNotMatch(masked, /sk-fast-1|big"\s*}|tell/);
   assert.deepEqual(JSON5.parse(masked), maskValue(PARSED));
   assert.equal(
@@ -28,25 +28,134 @@ test('secrets are masked where they stand, comments included, and everything els
 });
 
 test('a masked text written back says what the file said', () => {
-  assert.deepEqual(JSON5.parse(unmaskText(maskText(TEXT, PARSED), PARSED)), PARSED);
+  assert.deepEqual(JSON5.parse(unmaskText(maskText(TEXT), PARSED)), PARSED);
 });
 
 test('a mask may move with its text, and one that stands for nothing is refused by name', () => {
   const moved = `{ models: { other: { provider: 'openai', apiKey: '<secret:models.fast.apiKey>' } } }`;
   assert.equal(JSON5.parse(unmaskText(moved, PARSED)).models.other.apiKey, 'sk-fast-1');
+  const other = '{ botToken: "<secret:models.fast.apiKey>" } // <secret:models.fast.apiKey>';
+  assert.equal(unmaskText(other, PARSED), '{ botToken: "sk-fast-1" } // <secret:models.fast.apiKey>');
   assert.throws(
     () => unmaskText('{ a: "<secret:models.gone.apiKey>" }', PARSED),
     /<secret:models\.gone\.apiKey> stands for/,
   );
 });
 
+const MASK = '<secret:models.fast.apiKey>';
+
+for (const [where, text, place] of [
+  ['behind another key', `{ note: "${MASK}" }`, 'note'],
+  ['behind the name of a variable', `{ models: { fast: { apiKeyEnv: '${MASK}' } } }`, 'models.fast.apiKeyEnv'],
+  ['in a list', `{ a: [1, { b: 2 }, '${MASK}'] }`, 'a.2'],
+  ['in a list behind a secret’s key', `{ a: { secret: ['${MASK}'] } }`, 'a.secret.0'],
+  ['as a key', `{ a: { '${MASK}': 1 } }`, 'a'],
+  ['as a key of the file', `{ '${MASK}': 1 }`, 'the file'],
+  ['behind a key that follows once more', `{ a: { secret: '${MASK}', "s\\u0065cret": 'b' } }`, 'a.secret'],
+  ['below a key that follows once more', `{ a: { b: { secret: '${MASK}' } }, a: {} }`, 'a.b.secret'],
+  ['with escapes', `{ a: { secret: 1 }, // "\u2028 not\\u0065: '\\x3csecret:models.fast.apiKey>' }`, 'note'],
+  ['as the whole file', `'${MASK}'`, 'the file'],
+] as const)
+  test(`a mask ${where} is refused by name and place`, () => {
+    JSON5.parse(text);
+    assert.throws(
+      () => unmaskText(text, PARSED),
+      ({ message }: Error) => message.startsWith(`${place}: ${MASK} `) && !message.includes('sk-fast-1'),
+    );
+  });
+
 test('secrets of a text that cannot be parsed are masked as well', () => {
-  const masked = maskText(`{ models: { a: { apiKey: 'sk-1', "secret" : "s-2" oops`, undefined);
+  const masked = maskText(`{ models: { a: { apiKey: 'sk-1', "secret" : "s-2" oops`);
   assert.equal(masked, `{ models: { a: { apiKey: "<secret:>", "secret" : "<secret:>" oops`);
 });
+
+for (const [text, masked] of [
+  [`{ bearer_token: 'a\\'b`, `{ bearer_token: "<secret:>"`],
+  [`{ apiKey: sk-1, n: 1 }`, `{ apiKey: "<secret:>", n: 1 }`],
+  [`{ "password" 'a', maxTokens: 5 ]`, `{ "password" "<secret:>", maxTokens: 5 ]`],
+  [`secret = a b, token: null`, `secret = "<secret:>", token: null`],
+  [`{ note: it's, apiKey: 'sk-1' }`, `{ note: it's, apiKey: "<secret:>" }`],
+  [`{ url: 'https://u:p@x.example/' oops`, `{ url: '<secret:>' oops`],
+  [`{ apiKeyEnv: 'NAME', url: https://x.example/?page=2`, `{ apiKeyEnv: 'NAME', url: https://x.example/?page=2`],
+] as const)
+  test(`of what cannot be parsed, ${text} shows ${masked}`, () => {
+    assert.equal(maskText(text), masked);
+  });
 
 test('values are masked at any depth, empty ones and other keys are not', () => {
   assert.deepEqual(maskValue({ a: [{ apiKey: 'k' }], secret: '', apiKeyEnv: 'NAME', n: null }), {
     ...{ a: [{ apiKey: '<secret:a.0.apiKey>' }], secret: '', apiKeyEnv: 'NAME', n: null },
   });
+});
+
+test('secrets go by many names, and names of variables are none', () => {
+  const isMasked = (key: string) => JSON.stringify(maskValue({ [key]: 'canary' })).includes('canary') === false;
+  const names = ['apikey', 'api_key', 'API-KEY', 'x-api-key', 'accessToken', 'bearerToken', 'clientSecret', 'secrets'];
+  const more = ['password', 'db_passwd', 'passPhrase', 'PASS_PHRASE', 'credentials', 'awsCredential', 'token'];
+  assert.deepEqual([...names, ...more].filter(isMasked), [...names, ...more]);
+  const others = ['apiKeyEnv', 'secretEnv', 'TOKEN_ENV', 'model', 'workdir', 'key', 'path', 'logLevel'];
+  assert.deepEqual(others.filter(isMasked), []);
+  assert.deepEqual(maskValue({ maxOutputTokens: 5, token: { a: 'b' } }), { maxOutputTokens: 5, token: { a: 'b' } });
+});
+
+test('an address that holds a password or a key is a secret wherever it stands', () => {
+  const isMasked = (url: string) => Object.values(maskValue({ url }) as object)[0] === '<secret:url>';
+  const secret = [
+    '?token=a',
+    '?a=1&key=b',
+    '?sig=c#d',
+    '?api_key=e',
+    '?X-Amz-Signature=f',
+    '?code=g',
+    '?access_token=h',
+  ];
+  const guarded = secret.map((query) => `https://x.example/${query}`);
+  const named = ['https://u:p@x.example', 'https://u@x.example', 'redis://:p@x.example:6379', 'http:/u:p@x.example'];
+  const unreadable = ['https://u:p@x.example:port', 'https://x.example:port/?token=a'];
+  assert.deepEqual([...guarded, ...named, ...unreadable].filter(isMasked), [...guarded, ...named, ...unreadable]);
+  const plain = [
+    'https://x.example/@a',
+    'https://x.example/?page=1&design=2',
+    'https://x.example/?token=',
+    'a@x.example',
+  ];
+  assert.deepEqual(plain.filter(isMasked), []);
+});
+
+test('a masked address goes back behind its own key, also of another name, and nowhere else', () => {
+  const text = `{ ops: { url: 'https://x.example/?token=canary' }, list: ['https://u:canary@x.example'] }`;
+  const masked = `{ ops: { url: "<secret:ops.url>" }, list: ["<secret:list.0>"] }`;
+  assert.equal(maskText(text), masked);
+  assert.deepEqual(JSON5.parse(unmaskText(masked, JSON5.parse(text))), JSON5.parse(text));
+  const renamed = unmaskText(masked.replace('{ ops', '{ alerts'), JSON5.parse(text));
+  assert.equal(JSON5.parse(renamed).alerts.url, 'https://x.example/?token=canary');
+  assert.throws(() => unmaskText('{ secretEnv: "<secret:ops.url>" }', JSON5.parse(text)), {
+    message: /^secretEnv: <secret:ops\.url> /,
+  });
+});
+
+test('what a later key replaces and what is commented out does not show either', () => {
+  const text = `{ a: { secret: 'one', "sec\\u0072et": 'two' }, a: { token: 'three' }, /* apiKey: 'four' */ } // was one`;
+  assert.equal(
+    maskText(`${text}, https://u:five@x.example`),
+    '{ a: { secret: "<secret:a.secret>", "sec\\u0072et": "<secret:a.secret>" }, a: { token: "<secret:a.token>" }, ' +
+      '/* apiKey: "<secret:>" */ } // was <secret:a.secret>, <secret:>',
+  );
+});
+
+test('a text that says elsewhere what is also a secret keeps it there, and can be written back', () => {
+  const text = `{ name: 'none', none: 1, list: ['none'], apiKey: 'none' }`;
+  const masked = maskText(text);
+  assert.equal(masked, `{ name: 'none', none: 1, list: ['none'], apiKey: "<secret:apiKey>" }`);
+  assert.deepEqual(JSON5.parse(unmaskText(masked, JSON5.parse(text))), JSON5.parse(text));
+});
+
+test('a secret below a key with signs of a mask goes back as well', () => {
+  const text = `{ "a<b>": { apiKey: "canary" } }`;
+  assert.equal(unmaskText(maskText(text), JSON5.parse(text)), text);
+});
+
+test('a text nested to any depth is masked', () => {
+  const text = `${'{a:'.repeat(5_000)}{apiKey: 'canary'}${'}'.repeat(5_000)}`;
+  assert.equal(maskText(text), text.replace("'canary'", `"<secret:${'a.'.repeat(5_000)}apiKey>"`));
 });

@@ -1,76 +1,210 @@
 import JSON5 from 'json5';
 
-/** Keys whose values nobody is shown. */
-const SECRET_KEY = /^(apiKey|secret)$/;
-const MASK = /^<secret:([^<>]*)>$/;
-/** Comments and string literals of JSON5, in the order in which they stand. */
-const TOKENS = /\/\/[^\n\r]*|\/\*[\s\S]*?\*\/|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'/g;
-/** A secret in a text that cannot be parsed: the literal behind such a key. */
-const UNPARSED_SECRET =
-  /((?:"|')?(?:apiKey|secret)(?:"|')?\s*:\s*)("(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?)/g;
+/** Names of what nobody is shown. */
+const SECRET = /api[-_. ]?key|secret|token|pass[-_. ]?(?:word|wd|phrase)|credential/i;
+/** Names of parameters that tell what an address is guarded with. */
+const SECRET_PARAMETER = new RegExp(`${SECRET.source}|key$|^sig$|signature|pass$|pwd|auth$|jwt|hmac|^code$`, 'i');
+const MASK = /^<secret:([\s\S]*)>$/;
+/** What JSON5 consists of, white space left out: comments, literals, punctuation and words. */
+const TOKENS =
+  /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g;
 
 const maskOf = (path: string): string => `<secret:${path}>`;
 
-/** The text with a mask that names its place instead of each secret; `parsed` is what it says, undefined when it says nothing. */
-export function maskText(text: string, parsed: unknown): string {
-  if (parsed === undefined) return text.replace(UNPARSED_SECRET, (_all, key: string) => `${key}"${maskOf('')}"`);
-  const masks = new Map([...secretsOf(parsed)].map(([path, secret]) => [secret, maskOf(path)]));
-  return text.replace(TOKENS, (token) => {
-    if (!isLiteral(token)) return withoutSecrets(token, masks);
-    const mask = masks.get(textOf(token));
-    return mask === undefined ? token : JSON.stringify(mask);
+/** The text with a mask that names its place instead of each secret; without a place where the text is no JSON5. */
+export function maskText(text: string): string {
+  if (!isJson5(text)) return maskByLooks(text, ANYWHERE);
+  const secrets = new Map([...literalsOf(text)].filter(([, literal]) => isSecretLiteral(literal)));
+  const masks = new Map([...secrets.values()].map((secret) => [secret.text, maskOf(pathOf(secret.place))]));
+  return text.replace(TOKENS, (token, at: number) => {
+    if (isComment(token)) return maskByLooks(withoutSecrets(token, masks), QUOTED);
+    const secret = secrets.get(at);
+    return secret === undefined ? token : JSON.stringify(maskOf(pathOf(secret.place)));
   });
 }
 
 /** The value with masks instead of secrets. */
-export function maskValue(value: unknown, path = ''): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => maskValue(item, `${path}.${index}`));
+export function maskValue(value: unknown, path: readonly string[] = []): unknown {
+  if (isSecret(path.at(-1) ?? '', value)) return maskOf(path.join('.'));
+  if (Array.isArray(value)) return value.map((item, index) => maskValue(item, [...path, String(index)]));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      const place = path === '' ? key : `${path}.${key}`;
-      return [key, isSecret(key, inner) ? maskOf(place) : maskValue(inner, place)];
-    }),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskValue(inner, [...path, key])]));
 }
 
-/** Puts the secrets of `current` back where a text has their masks. Throws, naming the mask, when it has no such secret. */
+/**
+ * Puts the secrets of `current` back where a text, which has to be JSON5, has their masks. Throws, naming the mask, when there
+ * is no such secret, and when it would be shown where its mask stands.
+ */
 export function unmaskText(text: string, current: unknown): string {
   const secrets = new Map(secretsOf(current));
-  return text.replace(TOKENS, (token) => {
-    const path = isLiteral(token) ? MASK.exec(textOf(token))?.[1] : undefined;
-    if (path === undefined) return token;
+  const literals = literalsOf(text);
+  return text.replace(TOKENS, (token, at: number) => {
+    const literal = literals.get(at);
+    const path = literal && MASK.exec(literal.text)?.[1];
+    if (literal === undefined || path === undefined) return token;
     const secret = secrets.get(path);
     if (secret === undefined)
       throw new Error(`${maskOf(path)} stands for no secret of the file; write the secret itself`);
+    requireHidden(literal, { path, secret });
     return JSON.stringify(secret);
   });
 }
 
-const isLiteral = (token: string): boolean => token.startsWith('"') || token.startsWith("'");
+/** Whether the text behind a key is a secret. A key that ends in Env names the variable that holds one. */
+export const isSecretKey = (key: string): boolean => SECRET.test(key) && !/env$/i.test(key);
 
-function textOf(literal: string): string {
+function isJson5(text: string): boolean {
   try {
-    return String(JSON5.parse(literal));
+    JSON5.parse(text);
+    return true;
   } catch {
-    return literal; // a literal that is none cannot be a secret's
+    return false; // whoever reads it says why
   }
 }
 
+const QUOTED = behindName(/"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'/);
+/** Without quotation marks too, to the end of the line: they may be what is wrong. */
+const ANYWHERE = behindName(/"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|[^\s,{}[\]"'][^\n,}\]]*/);
+const NO_TEXT = /^(?:null|true|false|[-+.\d]+)\s*(?:\/[/*].*)?$/;
+
+/** A value behind a secret's name, or an address. Names are bounded, so that no text takes long. */
+function behindName({ source: value }: RegExp): RegExp {
+  const name = `((?:${SECRET.source})[\\w$-]{0,64})`;
+  const address = '[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s"\'<>]+';
+  return new RegExp(`${name}(["']?(?:\\s*[:=]\\s*|[ \\t]+))(${value})|${address}`, 'gi');
+}
+
+function maskByLooks(text: string, looks: RegExp): string {
+  return text.replace(looks, (all: string, name: string | undefined, sign: string) => {
+    if (name === undefined) return isSecretAddress(all) ? maskOf('') : all;
+    const isShown = !isSecretKey(name) || NO_TEXT.test(all.slice(name.length + sign.length));
+    return isShown ? all : `${name}${sign}"${maskOf('')}"`;
+  });
+}
+
+/** The longest first: one secret may be the beginning of another. */
 function withoutSecrets(comment: string, masks: ReadonlyMap<string, string>): string {
   let text = comment;
-  for (const [secret, mask] of masks) text = text.replaceAll(secret, mask);
+  const longestFirst = [...masks].sort(([a], [b]) => b.length - a.length);
+  for (const [secret, mask] of longestFirst) text = text.replaceAll(secret, () => mask);
   return text;
 }
 
-const isSecret = (key: string, value: unknown): value is string =>
-  SECRET_KEY.test(key) && typeof value === 'string' && value !== '';
+const isSecretLiteral = ({ kind, text, place }: Literal): boolean => kind === 'value' && isSecret(place.key, text);
 
-function* secretsOf(value: unknown, path = ''): Generator<[path: string, secret: string]> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
-    const place = path === '' ? key : `${path}.${key}`;
-    if (isSecret(key, inner)) yield [place, inner];
-    else yield* secretsOf(inner, place);
+const isSecret = (key: string, value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && (isSecretKey(key) || isSecretAddress(value));
+
+/** Of what cannot be read, because of its port perhaps, the part before the path and the query. */
+const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\/([^/?#]*)[^?#]*\??([^#]*)/i;
+
+function isSecretAddress(text: string): boolean {
+  if (URL.canParse(text)) {
+    const { username, password, searchParams } = new URL(text);
+    return username !== '' || password !== '' || hasSecret(searchParams);
   }
+  const [, authority = '', query = ''] = ADDRESS.exec(text) ?? [];
+  return authority.includes('@') || hasSecret(new URLSearchParams(query));
+}
+
+const hasSecret = (parameters: URLSearchParams): boolean =>
+  [...parameters].some(([name, value]) => value !== '' && SECRET_PARAMETER.test(name));
+
+function* secretsOf(value: unknown, path: readonly string[] = []): Generator<[path: string, secret: string]> {
+  if (isSecret(path.at(-1) ?? '', value)) yield [path.join('.'), value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) yield* secretsOf(inner, [...path, key]);
+}
+
+/** Behind a secret's key it is hidden again. An address is hidden anywhere, but means the same only behind its own key. */
+function requireHidden({ kind, place }: Literal, { path, secret }: { path: string; secret: string }): void {
+  const refuse = (at: string, problem: string) => new Error(`${at || 'the file'}: ${maskOf(path)} ${problem}`);
+  if (kind === 'key')
+    throw refuse(pathOf(place.above), 'is written as a key; a mask counts only behind the key of a secret');
+  if (stepsTo(place).some(({ isReplaced }) => isReplaced))
+    throw refuse(pathOf(place), 'has no effect, as its key is written once more; write it once');
+  const isOwnKey = isSecretAddress(secret) && `.${path}`.endsWith(`.${place.key}`);
+  if (isSecretKey(place.key) || isOwnKey) return;
+  throw refuse(pathOf(place), 'would show the secret here; a mask counts only behind the key of a secret');
+}
+
+/** Where in the file something stands. */
+interface Place {
+  key: string;
+  /** Undefined for the file itself, which has no key. */
+  above: Place | undefined;
+  /** The same key follows in the same object, and JSON5 goes by the last. */
+  isReplaced: boolean;
+}
+
+interface Literal {
+  kind: 'key' | 'value';
+  text: string;
+  place: Place;
+}
+
+/** An object, which has keys, or a list. */
+interface Level {
+  outer: Level | undefined;
+  above: Place | undefined;
+  keys: Map<string, Place> | undefined;
+  /** Of the value that comes next; undefined where a key does. */
+  next: Place | undefined;
+}
+
+/** All literals of a text by where they begin, those too of which the parsed value shows nothing. Goes to any depth. */
+function literalsOf(text: string): Map<number, Literal> {
+  const literals = new Map<number, Literal>();
+  let level: Level = { outer: undefined, above: undefined, keys: undefined, next: placeOf('', undefined) };
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    if (isComment(token)) continue;
+    if (isSign(token)) {
+      level = levelAfter(level, token);
+      continue;
+    }
+    const kind = level.next === undefined ? 'key' : 'value';
+    level.next ??= placeIn(level, token);
+    if (isLiteral(token)) literals.set(index, { kind, text: textOf(token), place: level.next });
+  }
+  return literals;
+}
+
+const placeOf = (key: string, above: Place | undefined): Place => ({ key, above, isReplaced: false });
+
+function levelAfter(level: Level, sign: string): Level {
+  const { outer, above, keys, next } = level;
+  if (sign === '{') return { outer: level, above: next, keys: new Map(), next: undefined };
+  if (sign === '[') return { outer: level, above: next, keys: undefined, next: placeOf('0', next) };
+  if (sign === '}' || sign === ']') return outer ?? level;
+  if (sign === ',') level.next = keys ? undefined : placeOf(String(Number(next?.key) + 1), above);
+  return level;
+}
+
+function placeIn({ keys, above }: Level, token: string): Place {
+  const key = Object.keys(JSON5.parse(`{${token}:0}`)).join();
+  const place = placeOf(key, above);
+  const before = keys?.get(key);
+  if (before !== undefined) before.isReplaced = true;
+  keys?.set(key, place);
+  return place;
+}
+
+const isComment = (token: string): boolean => token.startsWith('/');
+
+const isSign = (token: string): boolean => '{}[]:,'.includes(token);
+
+const isLiteral = (token: string): boolean => token.startsWith('"') || token.startsWith("'");
+
+const textOf = (literal: string): string => String(JSON5.parse(literal));
+
+const pathOf = (place: Place | undefined): string =>
+  stepsTo(place)
+    .map(({ key }) => key)
+    .join('.');
+
+/** From below the file to the place itself. */
+function stepsTo(place: Place | undefined): Place[] {
+  const steps: Place[] = [];
+  for (let at = place; at?.above !== undefined; at = at.above) steps.push(at);
+  return steps.reverse();
 }

@@ -122,6 +122,18 @@ test('a file that is not JSON is refused with its place and left as it is', asyn
   assert.equal(await readFile(file, 'utf8'), '{\n  models: oops\n');
 });
 
+test('a file that is nested too deeply is refused in one line, even where it would have no effect', async () => {
+  using home = tempDir();
+  const file = path.join(home.path, 'config.json');
+  const nested = (levels: number) => `${'{a:'.repeat(levels)}1${'}'.repeat(levels)}`;
+  await writeFile(file, nested(3_000));
+  const message = `${file} cannot be used: a: is nested too deeply (at most 32 levels).`;
+  await assert.rejects(loadConfig(home.path), { name: 'StartError', message });
+  for (const text of [nested(33), '['.repeat(100_000) + ']'.repeat(100_000), `{ tools: ${nested(3_000)} }`])
+    assert.throws(() => parse(text), { name: 'StartError', message: /: (?:a|0|tools): is nested too deeply/ });
+  assert.deepEqual(parse(nested(32)).warnings, ['/h/config.json: "a" is not a setting and has no effect']);
+});
+
 test('a file that cannot be read is refused, not taken for none', async () => {
   using home = tempDir();
   await mkdir(path.join(home.path, 'config.json'));

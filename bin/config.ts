@@ -3,6 +3,7 @@ import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
 import { LIMITS } from '../protocol/limits.ts';
+import type { ConfigIssue } from '../protocol/methods/config.ts';
 import { check } from '../protocol/parse.ts';
 import { ModelsConfig } from '../src/agent/providers/models-config.ts';
 import { isAddressRange } from '../src/gateway/auth/client-address.ts';
@@ -108,15 +109,20 @@ export async function loadConfig(home: string): Promise<LoadedConfig> {
 /** The text of a config file; `file` is its name in messages. */
 export function parseConfig(text: string, file: string): LoadedConfig {
   const value = parseJson5(text, file);
+  const tooDeep = findTooDeep(value);
+  if (tooDeep !== undefined) throw unusable(file, [tooDeep]);
   const parsed = check(Config, value);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      ({ path: keys, message }) => `${keys.join('.') || 'the file'}: ${message}`,
-    );
-    throw new StartError(`${file} cannot be used: ${problems.join('; ')}.`);
+    const issues = parsed.error.issues.map(({ path: keys, message }) => ({ path: keys.join('.'), message }));
+    throw unusable(file, issues);
   }
   const warnings = unknownKeys(value, parsed.data).map((key) => `${file}: "${key}" is not a setting and has no effect`);
   return { config: parsed.data, warnings };
+}
+
+function unusable(file: string, issues: readonly ConfigIssue[]): StartError {
+  const problems = issues.map(({ path: place, message }) => `${place || 'the file'}: ${message}`);
+  return new StartError(`${file} cannot be used: ${problems.join('; ')}.`);
 }
 
 async function readText(file: string): Promise<string | undefined> {
@@ -140,6 +146,20 @@ function parseJson5(text: string, file: string): unknown {
     const reason = error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
     throw new StartError(`${file} is not JSON (JSON5 is fine): ${reason}. It was left as it is.`, { cause: error });
   }
+}
+
+const MAX_LEVELS = 32;
+
+/** At its top-level key; undefined when nothing is. What goes through a configuration calls itself once for every level. */
+export function findTooDeep(value: unknown): ConfigIssue | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = Object.entries(value).find(([, inner]) => isNestedDeeper(inner, MAX_LEVELS - 1));
+  return found && { path: found[0], message: `is nested too deeply (at most ${MAX_LEVELS} levels)` };
+}
+
+function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1));
 }
 
 /** The schemas drop what they do not know, so what is missing from the output was not known. `$schema` is the editor's. */

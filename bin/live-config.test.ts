@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from './config.ts';
-import { createLiveConfig } from './live-config.ts';
+import { createLiveConfig, effectOf } from './live-config.ts';
 
 const url = 'https://hooks.example.com/x';
 const configOf = (settings: object) => parseConfig(JSON.stringify(settings), 'config.json').config;
@@ -51,11 +51,24 @@ test('what waits for a restart is said again until it is taken back', () => {
   assert.deepEqual(live.apply(configOf({ retentionDays: 7 })), { applied: [], restart: [] });
 });
 
-test('a secret that the environment does not have is named, at the start and before a change', () => {
-  const settings = { channels: { webhook: { b: { url, secretEnv: 'B_SECRET' } } } };
-  const expected = { message: 'channels.webhook.b: the environment has no B_SECRET' };
-  assert.throws(() => liveOf(settings), expected);
-  assert.throws(() => liveOf({}).live.check(configOf(settings)), expected);
+test('secrets that the environment does not have are named, at the start and before a change', () => {
+  const webhook = { b: { url, secretEnv: 'B_SECRET' }, c: { url, secretEnv: 'C_SECRET' }, d: { url, secretEnv: 'D' } };
+  const settings = { channels: { webhook } };
+  const environment = { C_SECRET: '', D: 'of d' };
+  assert.throws(() => liveOf(settings, environment), {
+    name: 'StartError',
+    message:
+      'channels.webhook.b.secretEnv: the environment has no B_SECRET; channels.webhook.c.secretEnv: the environment has no C_SECRET',
+  });
+  assert.deepEqual(liveOf({}, environment).live.check(configOf(settings)), [
+    { path: 'channels.webhook.b.secretEnv', message: 'the environment has no B_SECRET' },
+    { path: 'channels.webhook.c.secretEnv', message: 'the environment has no C_SECRET' },
+  ]);
+});
+
+test('a setting counts now or from the next start on, a section perhaps both', () => {
+  const keys = ['server', 'server.port', 'server.inbound', 'server.inbound.burst', 'tools', 'cron.enabled', 'models'];
+  assert.deepEqual(keys.map(effectOf), ['mixed', 'restart', 'now', 'now', 'mixed', 'now', 'restart']);
 });
 
 test('HEADGATE_SKIP_CRON keeps schedules off, whatever the file says', () => {

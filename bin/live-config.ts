@@ -1,11 +1,12 @@
 import type { CronSwitch } from '../protocol/cron.ts';
+import type { ConfigIssue } from '../protocol/methods/config.ts';
 import type { WebhookDestination } from '../src/gateway/channels/webhook.ts';
 import type { LiveSettings } from '../src/gateway/live-settings.ts';
 import type { Config } from './config.ts';
 import { StartError } from './start-error.ts';
 
 /** The keys of config.json that take effect while the daemon runs; the others wait for its next start. */
-export const LIVE_KEYS: readonly string[] = [
+const LIVE_KEYS: readonly string[] = [
   ...['approvalTimeoutSecs', 'channels', 'cron', 'heartbeatMinutes', 'logLevel', 'nodes', 'retentionDays'],
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
@@ -23,8 +24,8 @@ export interface LiveConfig extends LiveSettings {
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
   /** What may be asked of nodes. */
   readonly nodes: Config['nodes'];
-  /** Throws StartError when the environment lacks something that the configuration names. */
-  check(next: Config): void;
+  /** What the configuration names and the environment lacks. */
+  check(next: Config): ConfigIssue[];
   /** Makes the next configuration the one in force, as far as it can change now; answers the keys that changed. */
   apply(next: Config): { applied: string[]; restart: string[] };
 }
@@ -64,7 +65,7 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     get nodes() {
       return current.nodes;
     },
-    check: (next) => void webhooksOf(next, environment),
+    check: (next) => missingSecrets(next, environment),
     apply(next) {
       const applied = changedKeys(current, next).filter(isLive);
       const restart = changedKeys(config, next).filter((key) => !isLive(key));
@@ -76,20 +77,39 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
   };
 }
 
+/** When a change of a setting counts; `mixed`: of some settings below it now, of others from the next start on. */
+export function effectOf(key: string): 'now' | 'restart' | 'mixed' {
+  if (isLive(key)) return 'now';
+  return LIVE_KEYS.some((live) => live.startsWith(`${key}.`)) ? 'mixed' : 'restart';
+}
+
 const isLive = (key: string): boolean => LIVE_KEYS.some((live) => key === live || key.startsWith(`${live}.`));
 
+type Environment = LiveConfigOptions['environment'];
+
 /** A destination whose secret is not in the environment would send unsigned: that is said instead. */
-function webhooksOf(
-  { channels }: Config,
-  environment: LiveConfigOptions['environment'],
-): Map<string, WebhookDestination> {
-  const named = Object.entries(channels.webhook).map(([name, { url, secret, secretEnv = '' }]) => {
-    const found = secret ?? environment[secretEnv];
-    if (!found) throw new StartError(`channels.webhook.${name}: the environment has no ${secretEnv}`);
-    return [name, { url, secret: found }] as const;
+function webhooksOf(config: Config, environment: Environment): Map<string, WebhookDestination> {
+  const missing = missingSecrets(config, environment).map(({ path, message }) => `${path}: ${message}`);
+  if (missing.length > 0) throw new StartError(missing.join('; '));
+  const named = Object.entries(config.channels.webhook).map(([name, webhook]) => {
+    return [name, { url: webhook.url, secret: secretOf(webhook, environment) }] as const;
   });
   return new Map(named);
 }
+
+const missingSecrets = ({ channels }: Config, environment: Environment): ConfigIssue[] =>
+  Object.entries(channels.webhook)
+    .filter(([, webhook]) => secretOf(webhook, environment) === '')
+    .map(([name, { secretEnv }]) => ({
+      path: `channels.webhook.${name}.secretEnv`,
+      message: `the environment has no ${secretEnv}`,
+    }));
+
+type Webhook = Config['channels']['webhook'][string];
+
+/** Empty where the environment has none. */
+const secretOf = ({ secret, secretEnv = '' }: Webhook, environment: Environment): string =>
+  secret ?? environment[secretEnv] ?? '';
 
 /** The paths of all values that differ, deepest first said. */
 function changedKeys(before: unknown, after: unknown, path = ''): string[] {

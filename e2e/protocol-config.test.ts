@@ -45,3 +45,19 @@ test('a reader sees the configuration and its schema, and changes nothing', asyn
   }
   assert.equal(await readFile(file, 'utf8'), '{ retentionDays: 9 }');
 });
+
+test('no mask and no depth makes a secret visible or the configuration unreadable', async () => {
+  const client = await daemon.client();
+  await writeFile(file, `{ models: { x: { provider: 'openai', apiKey: 'sk-canary' } } }`);
+  const nested = `${'{a:'.repeat(3_000)}1${'}'.repeat(3_000)}`;
+  for (const [raw, message] of [
+    ['{ note: "<secret:models.x.apiKey>" }', /^note: <secret:models\.x\.apiKey> /],
+    [nested, /^invalid config: a: is nested too deeply/],
+  ] as const) {
+    await assert.rejects(client.call('config.set', { raw }), { code: 'INVALID_REQUEST', message });
+  }
+  await writeFile(file, nested);
+  assert.equal((await client.call('config.get', {})).valid, false);
+  await client.call('config.set', { raw: '{ retentionDays: 9 }' });
+  assert.deepEqual((await client.call('config.get', {})).parsed, { retentionDays: 9 });
+});

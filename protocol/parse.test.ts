@@ -81,3 +81,9 @@ for (const [value, problem] of [
     const { error } = check(Everything, value);
     assert.equal(error && problemsOf(error), problem);
   });
+
+for (const value of [Number.POSITIVE_INFINITY, Number.NaN])
+  test(`${value}, which is a number to JSON5, is told what is wrong with it`, () => {
+    const { error } = check(Everything, { ...fine, nth: value, share: value });
+    assert.equal(error && problemsOf(error), 'nth: must be a finite number; share: must be a finite number');
+  });

@@ -41,6 +41,7 @@ const missing = ({ input }: z.core.$ZodRawIssue): string => (input === undefined
 function wrongKind(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>): string {
   const { expected, input } = issue;
   const wanted = `${missing(issue)}must be ${KINDS[expected] ?? expected}`;
+  if (expected === 'number' && typeof input === 'number') return 'must be a finite number';
   const isAlmost = input === undefined || (expected === 'int' && typeof input === 'number');
   return isAlmost ? wanted : `${wanted}, not ${kindOf(input)}`;
 }
