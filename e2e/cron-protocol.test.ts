@@ -107,7 +107,10 @@ const WRONG: [field: RegExp, part: object][] = [
   [/sessionTarget: must be one of "main", "isolated"/, { sessionTarget: 'elsewhere' }],
   [/wakeMode: must be one of /, { wakeMode: 'later' }],
   [/deleteAfterRun: /, { deleteAfterRun: true }],
-  [/misfire: must be "once", "skip", "all" or \{"within": milliseconds\}/, { misfire: 'sometimes' }],
+  [
+    /misfire: must be "once", "skip", "all", \{"all": 1 to 100\} or \{"within": milliseconds\}/,
+    { misfire: 'sometimes' },
+  ],
   [/misfire\.within: /, { misfire: { within: 0 } }],
   [/maxRunMs: /, { maxRunMs: 5 }],
   [/approval\.mode: must be one of "deny", "wait", "allow"/, { approval: { mode: 'ask' } }],

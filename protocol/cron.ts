@@ -39,12 +39,14 @@ export type CronPayload = z.infer<typeof CronPayload>;
 
 /**
  * What becomes of instants that passed while the job could not run: the latest is run at once (`once`), none (`skip`),
- * the latest ten (`all`), or the latest if it is at most so many milliseconds old (`within`).
+ * the latest ten (`all`) or as many as are named (`{ all }`), or the latest if it is at most so many milliseconds old
+ * (`within`).
  */
 export const CronMisfire = z
   .union(
     [
       z.enum(['once', 'skip', 'all']),
+      z.strictObject({ all: z.int().min(1).max(100) }),
       z.strictObject({
         within: z
           .int()
@@ -52,7 +54,7 @@ export const CronMisfire = z
           .max(366 * DAY_MS),
       }),
     ],
-    { error: 'must be "once", "skip", "all" or {"within": milliseconds}' },
+    { error: 'must be "once", "skip", "all", {"all": 1 to 100} or {"within": milliseconds}' },
   )
   .meta({ id: 'CronMisfire' });
 export type CronMisfire = z.infer<typeof CronMisfire>;

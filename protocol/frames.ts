@@ -3,6 +3,8 @@ import { ERROR_CODES, type ErrorCode } from './errors.ts';
 
 /** A string that must not be empty: the specification's "minLength 1". */
 export const NonEmpty = z.string().min(1);
+/** Names a call, so that one made again under it has no second effect. */
+export const IdempotencyKey = NonEmpty.max(256);
 const codes = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
 export const ErrorShape = z

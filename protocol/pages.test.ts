@@ -35,6 +35,16 @@ test('PROTOCOL.md has every method with its scope and whether it takes a key', (
   );
 });
 
+test('PROTOCOL.md has the weight of every method that counts as more than one request', () => {
+  const [, listed = ''] = /^Weights: ([^.]*(?:\.[a-z][^.]*)*)\.$/ms.exec(protocolPage) ?? [];
+  const weights = [...listed.matchAll(/`([^`]+)` (\d+)/g)].map(([, name, weight]) => [name, Number(weight)]);
+  const heavy = Object.entries<Contract>(CONTRACTS).filter(([, { weight }]) => weight !== undefined);
+  assert.deepEqual(
+    weights,
+    heavy.map(([name, { weight }]) => [name, weight]),
+  );
+});
+
 test('PROTOCOL.md names the params and the result of every method as the schema document does', () => {
   const wrong = Object.entries<Contract>(CONTRACTS).filter(([name, { params, result }]) => {
     const [given = '', answered = ''] = (methodRows.get(name)?.[1] ?? '').split(' → ');

@@ -17,6 +17,9 @@ const row = (scheduledMs: number, more: Partial<CronOccurrenceTable> = {}): Cron
     error: null,
     summary: null,
     next_run_ms: null,
+    spent_ms: 0,
+    duration_ms: null,
+    removed_job_json: null,
   },
   ...more,
 });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty } from '../frames.ts';
 
 const Count = z.int().min(0);
 
 export const AgentParams = z
   .strictObject({
     message: NonEmpty,
-    idempotencyKey: NonEmpty.max(256),
+    idempotencyKey: IdempotencyKey,
     to: z.string().optional(),
     sessionId: z.string().optional(),
     sessionKey: z.string().optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty } from '../frames.ts';
 import { LIMITS } from '../limits.ts';
 
 const Count = z.int().min(0);
@@ -88,7 +88,7 @@ export const chatContracts = {
         /** Uploaded over HTTP before. */
         attachmentIds: z.array(NonEmpty.max(128)).max(LIMITS.attachmentsPerMessage).optional(),
         timeoutMs: Count.optional(),
-        idempotencyKey: NonEmpty.max(256),
+        idempotencyKey: IdempotencyKey,
       })
       .meta({ id: 'ChatSendParams' }),
     result: z

@@ -16,7 +16,7 @@ import {
   SessionTarget,
   WakeMode,
 } from '../cron.ts';
-import { NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty } from '../frames.ts';
 
 const Count = z.int().min(0);
 const JobId = NonEmpty.max(64);
@@ -84,7 +84,7 @@ export const cronContracts = {
         payload: CronPayload,
         ...changeable,
         ...Extended,
-        idempotencyKey: NonEmpty.optional(),
+        idempotencyKey: IdempotencyKey.optional(),
       })
       .meta({ id: 'CronAddParams' }),
     result: AnyJob,
@@ -129,7 +129,7 @@ export const cronContracts = {
         id: JobId,
         mode: z.enum(['due', 'force']).optional(),
         wait: z.boolean().optional(),
-        idempotencyKey: NonEmpty.optional(),
+        idempotencyKey: IdempotencyKey.optional(),
       })
       .meta({ id: 'CronRunParams' }),
     result: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty } from '../frames.ts';
 
 const Ms = z.int().min(0);
 /** What a node says of itself is shown to people, so it is kept short. */
@@ -184,7 +184,7 @@ export const nodeContracts = {
         params: z.unknown().optional(),
         /** For the whole of it, both ways; 0 and nothing are 30 s. */
         timeoutMs: Ms.max(86_400_000).optional(),
-        idempotencyKey: NonEmpty.max(256),
+        idempotencyKey: IdempotencyKey,
       })
       .meta({ id: 'NodeInvokeParams' }),
     result: NodeInvokeResult,

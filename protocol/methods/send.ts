@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty } from '../frames.ts';
 
 export const sendContracts = {
   send: contract({
@@ -11,7 +11,7 @@ export const sendContracts = {
         /** A webhook destination of config.json, or a session key. */
         to: NonEmpty.max(256),
         message: NonEmpty.max(262_144),
-        idempotencyKey: NonEmpty.max(256),
+        idempotencyKey: IdempotencyKey,
         mediaUrl: z.string().max(2_048).optional(),
         /** `webhook` or `workstream`; left out: the first that has the destination. */
         provider: z.string().max(64).optional(),

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty } from '../frames.ts';
 import { HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();
-const Key = NonEmpty.max(256).optional();
 
 export const WorkstreamRow = z
   .strictObject({
@@ -105,7 +104,7 @@ export const workstreamContracts = {
         autoApprove: z.boolean().optional(),
         resumeWs: z.string().max(128).optional(),
         workdir: z.string().max(4096).optional(),
-        idempotencyKey: Key,
+        idempotencyKey: IdempotencyKey.optional(),
       })
       .meta({ id: 'WorkstreamCreateParams' }),
     result: z
@@ -158,7 +157,7 @@ export const workstreamContracts = {
         message: z.string(),
         /** Uploaded before; `pending`: all of the caller's that no message has yet. */
         attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
-        idempotencyKey: Key,
+        idempotencyKey: IdempotencyKey.optional(),
       })
       .meta({ id: 'WorkstreamSendParams' }),
     result: z
@@ -183,7 +182,7 @@ export const workstreamContracts = {
         feedback: z.string().max(16_384).nullable().optional(),
         always: z.boolean().optional(),
         approvalId: z.string().optional(),
-        idempotencyKey: Key,
+        idempotencyKey: IdempotencyKey.optional(),
       })
       .meta({ id: 'WorkstreamApproveParams' }),
     result: Ok,

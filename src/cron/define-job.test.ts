@@ -36,6 +36,28 @@ test('a job with one time that is past is due at once; one that has its record i
   assert.equal(changedJob(done, { enabled: true, schedule: { kind: 'at', atMs: 2_000 } }, when).nextMs, 2_000);
 });
 
+test('a schedule that is the one the job has moves nothing, however it is written', () => {
+  const later = { ...when, nowMs: NOW + 90_000 };
+  for (const schedule of [EVERY, cron('0 9 * * *'), { kind: 'at', atMs: NOW } as const]) {
+    const job = { ...make({ schedule }), failures: 2 };
+    for (const same of [schedule, job.schedule]) {
+      const changed = changedJob(job, { name: 'new', schedule: same, enabled: true }, later);
+      assert.deepEqual(changed, { ...job, name: 'new', revision: 2, updatedMs: later.nowMs });
+    }
+  }
+  const moved = changedJob(make(), { schedule: { ...EVERY, anchorMs: NOW + 1 } }, later);
+  assert.deepEqual([moved.sinceMs, moved.nextMs], [later.nowMs, NOW + 120_001]);
+});
+
+test('a job is not given a time again that has its record', () => {
+  const waiting = { ...make({ schedule: { kind: 'at', atMs: NOW + 1_000 } }), handledMs: NOW };
+  const back = { schedule: { kind: 'at', atMs: NOW } } as const;
+  assert.throws(() => changedJob(waiting, back, when), {
+    code: 'INVALID_REQUEST',
+    message: /^schedule\.atMs: .* over/,
+  });
+});
+
 test('the usual misfire policy is that of the schedule, on whatever day the job is made', () => {
   assert.equal(make().misfire, 'once');
   assert.equal(make({ schedule: { kind: 'at', atMs: NOW } }).misfire, 'once');

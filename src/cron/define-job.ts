@@ -47,24 +47,31 @@ export function newJob(asked: Asked, { id, ...when }: Circumstances & { id: stri
 export function changedJob(job: Job, patch: Patch, when: Circumstances): Job {
   const definition = defined(merged(job, patch), { ...when, anchorMs: job.createdMs });
   const enabled = patch.enabled ?? job.enabled;
-  const isMoved = patch.schedule !== undefined || enabled !== job.enabled;
+  const isSame = patch.schedule === undefined || isDeepStrictEqual(definition.schedule, job.schedule);
+  const schedule = isSame ? job.schedule : definition.schedule; // the same object, so that it can be told
   const changed: Job = {
     ...job,
     ...definition,
-    // The same object where it was not changed, so that it can be told.
-    schedule: patch.schedule ? definition.schedule : job.schedule,
-    enabled,
+    ...{ schedule, enabled },
     revision: job.revision + 1,
     updatedMs: when.nowMs,
   };
-  if (!isMoved) return changed;
-  const begun = fresh(changed.schedule, enabled, when.nowMs);
-  // An instant that has its record does not come again.
-  const isOver = changed.schedule.kind === 'at' && job.handledMs === changed.schedule.atMs;
-  if (isOver && enabled && !job.enabled) {
-    throw new GatewayError('INVALID_REQUEST', 'enabled: its one time is over; give it another (schedule.atMs)');
-  }
-  return { ...changed, ...begun, ...(isOver && { nextMs: undefined }) };
+  if (!isMoved(job, changed)) return changed;
+  checkIsToCome(job, changed);
+  return { ...changed, ...fresh(schedule, enabled, when.nowMs) };
+}
+
+/** The second one waits for other instants than the first one did. */
+export const isMoved = (before: Job, after: Job): boolean =>
+  after.schedule !== before.schedule || after.enabled !== before.enabled;
+
+/** An instant that has its record does not come again. */
+function checkIsToCome({ enabled, handledMs }: Job, after: Job): void {
+  if (!after.enabled || after.schedule.kind !== 'at' || after.schedule.atMs !== handledMs) return;
+  const message = enabled
+    ? 'schedule.atMs: that time of the job is over; give it another'
+    : 'enabled: its one time is over; give it another (schedule.atMs)';
+  throw new GatewayError('INVALID_REQUEST', message);
 }
 
 /** A new schedule gets the misfire policy that fits it, unless somebody has named one. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CronMisfire } from '../../protocol/cron.ts';
-import { planDue, planSkipped, whyTooLate } from './due-plan.ts';
+import { planDue, planGivenUp, planSkipped } from './due-plan.ts';
 import { someJob } from './job-fixture.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ const missed = (hour: number, reason: string) => ({
 });
 
 test('what is noticed within a minute runs, whatever the policy', () => {
-  for (const misfire of ['once', 'skip', 'all', { within: 1 }] satisfies CronMisfire[]) {
+  for (const misfire of ['once', 'skip', 'all', { all: 1 }, { within: 1 }] satisfies CronMisfire[]) {
     for (const lateMs of [0, 60_000]) {
       assert.deepEqual(plan(hourly(misfire), HOUR_MS + lateMs), {
         ...{ settled: [], runMs: HOUR_MS, nextMs: 2 * HOUR_MS, handledMs: HOUR_MS },
@@ -58,6 +58,20 @@ test('all: the latest ten run one after the other', () => {
   );
   const second = planDue({ ...hourly('all'), nextMs: 4 * HOUR_MS }, { nowMs: 12 * HOUR_MS, why: '', taken: NONE });
   assert.deepEqual([second.settled, second.runMs, second.nextMs], [[], 4 * HOUR_MS, 5 * HOUR_MS]);
+});
+
+test('as many as are named run one after the other', () => {
+  for (const all of [1, 3, 100]) {
+    const job = hourly({ all });
+    const { settled, runMs, nextMs } = plan(job, 1_000 * HOUR_MS);
+    const first = 1_001 - all;
+    assert.deepEqual([runMs, nextMs], [first * HOUR_MS, (first + 1) * HOUR_MS]);
+    assert.deepEqual(
+      settled.map(({ throughMs, count }) => [throughMs / HOUR_MS, count]),
+      [[first - 1, first - 1]],
+    );
+  }
+  assert.deepEqual(plan(hourly({ all: 100 }), 100 * HOUR_MS).settled, []);
 });
 
 test('many that passed share a record that ends right before the one that runs', () => {
@@ -113,11 +127,17 @@ test('what came while the job could not run is skipped, up to now', () => {
   assert.deepEqual([skipped?.settled.length, skipped?.nextMs, skipped?.handledMs], [2, 3 * HOUR_MS, 2 * HOUR_MS]);
 });
 
-test('a claim that nobody began obeys the policy', () => {
-  assert.equal(whyTooLate('skip', 0, 60_000), undefined);
-  assert.equal(whyTooLate('skip', 0, 60_001), 'its policy skips what is over 60 s late');
-  assert.equal(whyTooLate({ within: HOUR_MS }, 0, HOUR_MS + 1), 'by then it was more than 3600 s late');
-  assert.equal(whyTooLate({ within: 1_000 }, 0, 60_000), undefined, 'a minute late is in time, whatever the policy');
-  assert.equal(whyTooLate({ within: 1_000 }, 0, 60_001), 'by then it was more than 60 s late');
-  for (const misfire of ['once', 'all'] as const) assert.equal(whyTooLate(misfire, 0, 1_000 * HOUR_MS), undefined);
+test('what was due when its job was changed is given up; what came in a pause has that for its reason', () => {
+  const givenUp = (job: ReturnType<typeof hourly>) => {
+    const given = planGivenUp(job, { untilMs: 3 * HOUR_MS, reason: 'changed', taken: NONE });
+    return given && [given.handledMs / HOUR_MS, given.settled.map(({ status, reason }) => [status, reason])];
+  };
+  const [paused, changed] = [
+    ['skipped', 'left alone after 2 errors in a row'],
+    ['skipped', 'changed'],
+  ];
+  assert.deepEqual(givenUp(hourly('once')), [3, [changed, changed, changed]]);
+  assert.deepEqual(givenUp(hourly('once', { holdMs: 2 * HOUR_MS + 1, failures: 2 })), [3, [paused, paused, changed]]);
+  assert.deepEqual(givenUp(hourly('once', { holdMs: 9 * HOUR_MS, failures: 2 })), [3, [paused, paused, paused]]);
+  assert.equal(givenUp({ ...hourly('once'), nextMs: 4 * HOUR_MS }), undefined);
 });

@@ -1,6 +1,7 @@
 import type { CronMisfire } from '../../protocol/cron.ts';
-import { freeBetween, type Instants, MAX_ALL } from './instants.ts';
+import { freeBetween, type Instants } from './instants.ts';
 import type { Job } from './job.ts';
+import { maxAll, whyTooLate } from './misfire.ts';
 import { nextOf } from './next-of.ts';
 import type { Settled } from './occurrence.ts';
 
@@ -18,9 +19,6 @@ export interface DuePlan {
 
 type DueJob = Job & { nextMs: number };
 
-/** An instant that is noticed no later than this was noticed in time: timers are late, processes start. */
-const IN_TIME_MS = 60_000;
-
 /**
  * By the job's misfire policy; `why` says, for the record, why instants passed without being noticed. `taken` have their
  * record already: they ran before the clock was set back.
@@ -31,10 +29,12 @@ export function planDue(
 ): DuePlan {
   const held = job.holdMs === undefined ? undefined : planHeld(job, Math.min(nowMs, job.holdMs - 1), taken);
   if (held) return held;
-  const pieces = freeBetween(job.schedule, { fromMs: job.nextMs, untilMs: nowMs, taken });
+  const span = { fromMs: job.nextMs, untilMs: nowMs, taken, wanted: maxAll(job.misfire) };
+  const pieces = freeBetween(job.schedule, span);
   const latest = pieces.flatMap((piece) => piece.latest);
   const [runMs, following] = chosen(job.misfire, latest, nowMs);
-  const reason = runMs === undefined ? `${why}; ${tooLate(job.misfire)}` : `${why}; a later instant was run instead`;
+  const tooLate = whyTooLate(job.misfire, job.nextMs, nowMs);
+  const reason = `${why}; ${runMs === undefined ? tooLate : 'a later instant was run instead'}`;
   return {
     settled: pieces.flatMap((piece) => toSettled(piece, { before: runMs, status: 'missed', reason })),
     runMs,
@@ -57,6 +57,18 @@ export function planSkipped(
   };
 }
 
+/** Instants that were due when their job was changed, so that it is not for them any more; undefined when there are none. */
+export function planGivenUp(
+  job: DueJob,
+  { untilMs, reason, taken }: { untilMs: number; reason: string; taken: ReadonlySet<number> },
+): Pick<DuePlan, 'settled' | 'handledMs'> | undefined {
+  const held = job.holdMs === undefined ? undefined : planHeld(job, Math.min(untilMs, job.holdMs - 1), taken);
+  if (!held) return planSkipped(job, { untilMs, reason, taken });
+  const { nextMs } = held;
+  const rest = nextMs === undefined ? undefined : planSkipped({ ...job, nextMs }, { untilMs, reason, taken });
+  return rest ? { ...rest, settled: [...held.settled, ...rest.settled] } : held;
+}
+
 /** The first instant after a time that has no record. */
 export function firstFree(
   { schedule }: Pick<Job, 'schedule'>,
@@ -68,10 +80,6 @@ export function firstFree(
   return next;
 }
 
-/** Why an occurrence that was claimed and never begun is not to run any more; undefined when it is. */
-export const whyTooLate = (misfire: CronMisfire, scheduledMs: number, nowMs: number): string | undefined =>
-  misfire === 'all' || isInTime(misfire, scheduledMs, nowMs) ? undefined : tooLate(misfire);
-
 function planHeld(job: DueJob, untilMs: number, taken: ReadonlySet<number>): DuePlan | undefined {
   const plan = planSkipped(job, { untilMs, reason: `left alone after ${job.failures} errors in a row`, taken });
   return plan && { ...plan, runMs: undefined };
@@ -79,19 +87,10 @@ function planHeld(job: DueJob, untilMs: number, taken: ReadonlySet<number>): Due
 
 /** The instants that the policy wants run, ascending. */
 function chosen(misfire: CronMisfire, latest: readonly number[], nowMs: number): readonly number[] {
-  if (misfire === 'all') return latest.slice(-MAX_ALL);
+  const all = maxAll(misfire);
+  if (all !== undefined) return latest.slice(-all);
   const last = latest.at(-1);
-  return last !== undefined && isInTime(misfire, last, nowMs) ? [last] : [];
-}
-
-function isInTime(misfire: Exclude<CronMisfire, 'all'>, atMs: number, nowMs: number): boolean {
-  const limitMs = misfire === 'once' ? Number.POSITIVE_INFINITY : misfire === 'skip' ? 0 : misfire.within;
-  return nowMs - atMs <= Math.max(IN_TIME_MS, limitMs);
-}
-
-function tooLate(misfire: CronMisfire): string {
-  if (typeof misfire !== 'object') return `its policy skips what is over ${IN_TIME_MS / 1000} s late`;
-  return `by then it was more than ${Math.max(IN_TIME_MS, misfire.within) / 1000} s late`;
+  return last !== undefined && whyTooLate(misfire, last, nowMs) === undefined ? [last] : [];
 }
 
 /** One record for each where they are known, else one for all. */

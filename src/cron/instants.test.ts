@@ -11,26 +11,26 @@ const nine = (day: number) => day * DAY_MS + 9 * HOUR_MS;
 const hours = (...all: number[]) => all.map((hour) => hour * HOUR_MS);
 
 test('both ends belong to what lies between them; where nothing does, nothing is found', () => {
-  assert.deepEqual(instantsBetween(HOURLY, HOUR_MS, 3 * HOUR_MS), {
+  assert.deepEqual(instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 3 * HOUR_MS }), {
     ...{ latest: hours(1, 2, 3), firstMs: HOUR_MS, count: 3 },
   });
-  assert.deepEqual(instantsBetween(HOURLY, HOUR_MS, 3 * HOUR_MS - 1).latest, hours(1, 2));
-  assert.deepEqual(instantsBetween(DAILY, nine(1), nine(3)).latest, [nine(1), nine(2), nine(3)]);
+  assert.deepEqual(instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 3 * HOUR_MS - 1 }).latest, hours(1, 2));
+  assert.deepEqual(instantsBetween(DAILY, { fromMs: nine(1), untilMs: nine(3) }).latest, [nine(1), nine(2), nine(3)]);
   const once = { kind: 'at', atMs: 5 } as const;
-  assert.deepEqual(instantsBetween(once, 5, DAY_MS), { latest: [5], firstMs: 5, count: 1 });
+  assert.deepEqual(instantsBetween(once, { fromMs: 5, untilMs: DAY_MS }), { latest: [5], firstMs: 5, count: 1 });
   for (const schedule of [HOURLY, DAILY, once]) {
-    assert.deepEqual(instantsBetween(schedule, 9, 8), { latest: [], firstMs: 9, count: 0 });
+    assert.deepEqual(instantsBetween(schedule, { fromMs: 9, untilMs: 8 }), { latest: [], firstMs: 9, count: 0 });
   }
 });
 
 test('up to 24 are known one by one; of more the latest, and how many where they can be counted', () => {
-  assert.equal(instantsBetween(HOURLY, HOUR_MS, 24 * HOUR_MS).latest.length, 24);
-  const { latest, count } = instantsBetween(HOURLY, HOUR_MS, 25 * HOUR_MS);
+  assert.equal(instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 24 * HOUR_MS }).latest.length, 24);
+  const { latest, count } = instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 25 * HOUR_MS });
   assert.deepEqual([latest[0], latest.at(-1), latest.length, count], [2 * HOUR_MS, 25 * HOUR_MS, 24, 25]);
 
-  const exactly = instantsBetween(DAILY, nine(1), nine(24));
+  const exactly = instantsBetween(DAILY, { fromMs: nine(1), untilMs: nine(24) });
   assert.deepEqual([exactly.latest.length, exactly.count], [24, 24]);
-  const more = instantsBetween(DAILY, nine(1), nine(25));
+  const more = instantsBetween(DAILY, { fromMs: nine(1), untilMs: nine(25), wanted: 10 });
   assert.deepEqual([more.firstMs, more.latest.at(-1), more.count], [nine(1), nine(25), undefined]);
   assert.ok(more.latest.length > 10, 'as many as may be run, and the one before them');
   const last = more.latest.length;
@@ -42,17 +42,29 @@ test('up to 24 are known one by one; of more the latest, and how many where they
 
 test('the latest of a hundred years are the same as of a month, and found as quickly', () => {
   const untilMs = nine(36_500);
-  const { latest } = instantsBetween(DAILY, nine(0), untilMs);
-  assert.deepEqual(latest.slice(-11), instantsBetween(DAILY, nine(36_500 - 30), untilMs).latest.slice(-11));
+  const since = (day: number) => instantsBetween(DAILY, { fromMs: nine(day), untilMs, wanted: 10 }).latest.slice(-11);
+  assert.deepEqual([since(0).length, since(0)], [11, since(36_500 - 30)]);
   const everySecond = { kind: 'every', everyMs: 1_000, anchorMs: 0 } as const;
-  const { latest: seconds, count } = instantsBetween(everySecond, 1_000, untilMs);
+  const { latest: seconds, count } = instantsBetween(everySecond, { fromMs: 1_000, untilMs });
   assert.deepEqual([seconds.at(-1), seconds.length, count], [untilMs, 24, untilMs / 1_000]);
+});
+
+test('as many as are wanted are known one by one, and the last before them', () => {
+  for (const schedule of [HOURLY, DAILY]) {
+    const first = schedule === HOURLY ? HOUR_MS : nine(1);
+    const known = (count: number) => {
+      const untilMs = first + (count - 1) * (schedule === HOURLY ? HOUR_MS : DAY_MS);
+      return instantsBetween(schedule, { fromMs: first, untilMs, wanted: 100 });
+    };
+    assert.deepEqual([known(101).latest.length, known(101).count], [101, 101]);
+    assert.ok(known(5_000).latest.length >= 101, schedule.kind);
+  }
 });
 
 test('of a schedule that rests for years the latest lie on both sides of the rest', () => {
   const leap = { kind: 'cron', expr: '*/30 0-5 29 2 *', tz: 'UTC' } as const;
   const from = Date.UTC(2024, 1, 29);
-  const { latest, count } = instantsBetween(leap, from, Date.UTC(2028, 1, 29, 1));
+  const { latest, count } = instantsBetween(leap, { fromMs: from, untilMs: Date.UTC(2028, 1, 29, 1) });
   assert.equal(count, 15);
   assert.deepEqual(latest.slice(-4), [
     ...[Date.UTC(2024, 1, 29, 5, 30), Date.UTC(2028, 1, 29), Date.UTC(2028, 1, 29, 0, 30), Date.UTC(2028, 1, 29, 1)],

@@ -17,7 +17,24 @@ test('an instant is late because nobody noticed it, or because there was no slot
   clock.jump(HOUR_MS);
   assert.equal(why(2 * NOW_MS), 'the machine slept, or its clock was set forward');
   await clock.advance(60_000);
-  lateness.isBack('schedules were switched off');
+  assert.equal(why(clock.now() - 1), 'no slot was free in time');
+});
+
+test('an instant is late because schedules were switched off, also while they still are', async () => {
+  const clock = fakeClock(NOW_MS);
+  const lateness = new Lateness(clock);
+  const why = (scheduledMs: number) => lateness.why(someJob(), scheduledMs);
+  await clock.advance(60_000);
+  const offMs = clock.now();
+  lateness.isAway('schedules were switched off');
+  await clock.advance(60_000);
+  lateness.isAway('schedules were switched off');
+  assert.deepEqual([why(offMs - 1), why(offMs)], ['no slot was free in time', 'schedules were switched off']);
+  clock.jump(-100_000);
+  await clock.advance(60_000);
+  lateness.awakeMs();
+  assert.equal(why(clock.now()), 'schedules were switched off', 'the clock was set back meanwhile');
+  lateness.isBack();
   assert.equal(why(clock.now() - 1), 'schedules were switched off');
   assert.equal(why(clock.now()), 'no slot was free in time');
 });

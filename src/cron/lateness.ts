@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { whyTooLate } from './due-plan.ts';
 import type { Job } from './job.ts';
+import { whyTooLate } from './misfire.ts';
 import type { Outcome } from './occurrence.ts';
 import { WallWatch } from './wall-watch.ts';
 
@@ -13,6 +13,8 @@ export class Lateness {
   readonly #watch: WallWatch;
   #untilMs: number;
   #why = 'Headgate was not running';
+  /** Nobody looks since then. */
+  #away: { sinceMs: number; why: string } | undefined;
 
   constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
     this.#clock = clock;
@@ -23,15 +25,31 @@ export class Lateness {
   /** Since then every instant was noticed: Headgate runs, and the wall clock goes on as time does. */
   awakeMs(): number {
     const jumpedMs = this.#watch.look();
-    if (jumpedMs > LEAP_MS) this.isBack('the machine slept, or its clock was set forward');
-    if (jumpedMs < 0) this.#untilMs = Math.min(this.#untilMs, this.#clock.now()); // set back
+    if (jumpedMs > LEAP_MS) this.#passed('the machine slept, or its clock was set forward');
+    if (jumpedMs < 0) this.#isSetBack();
     return this.#untilMs;
   }
 
-  /** From now on instants are noticed again; `why` they were not. */
-  isBack(why: string): void {
+  /** From now on instants pass without being noticed; `why`. */
+  isAway(why: string): void {
+    this.#away ??= { sinceMs: this.#clock.now(), why };
+  }
+
+  /** From now on they are noticed again. */
+  isBack(): void {
+    if (this.#away) this.#passed(this.#away.why);
+    this.#away = undefined;
+  }
+
+  #passed(why: string): void {
     this.#untilMs = this.#clock.now();
     this.#why = why;
+  }
+
+  #isSetBack(): void {
+    const nowMs = this.#clock.now();
+    this.#untilMs = Math.min(this.#untilMs, nowMs);
+    if (this.#away) this.#away.sinceMs = Math.min(this.#away.sinceMs, nowMs);
   }
 
   /** How an occurrence ends that nobody has begun, where it is too late to; undefined where it is not. */
@@ -48,6 +66,7 @@ export class Lateness {
     }
     const dueMs = Math.max(scheduledMs, sinceMs);
     if (dueMs < this.awakeMs()) return this.#why;
+    if (this.#away && dueMs >= this.#away.sinceMs) return this.#away.why;
     return isWithin(last, dueMs) ? 'the run before was still going' : 'no slot was free in time';
   }
 }

@@ -6,7 +6,7 @@ import type { OpenOccurrence } from './occurrence.ts';
 
 const open: OpenOccurrence = {
   ...{ jobId: 'job_1', scheduledMs: 1, trigger: 'schedule', epoch: 1, attempts: 0 },
-  ...{ status: 'started', owner: 'other', leaseMs: 5 },
+  ...{ status: 'started', owner: 'other', leaseMs: 5, spentMs: 0 },
 };
 
 test('a lease is over when nobody was seen to renew it, whatever the wall clock shows', async () => {

@@ -3,6 +3,8 @@ import type { OpenOccurrence } from './occurrence.ts';
 
 /** A claim that is not renewed for so long is an orphan. */
 export const LEASE_MS = 30_000;
+/** How often it is renewed. */
+export const RENEW_MS = 10_000;
 
 /**
  * Whose owner is gone. What counts is how long nobody has been seen to renew it, by the steady clock: wall clocks jump,

@@ -14,6 +14,11 @@ export interface Ledger {
   job(jobId: string): Promise<Job | undefined>;
   /** Every occurrence that is not over. */
   open(): Promise<OpenOccurrence[]>;
+  /**
+   * A change by hand; `job`: as it stands afterwards, undefined: it is removed. Then its occurrence that is not over keeps
+   * what it was.
+   */
+  change(before: Job, to: { job: Job | undefined; settled: readonly Settled[] }): Promise<boolean>;
   /** Moves the cursor of a job over instants that are settled now, and claims the one that is to run. */
   advance(job: Job, step: Advance): Promise<Claim | 'settled' | undefined>;
   /** Claims a run that nobody scheduled, at this instant or the next free one. */
@@ -21,9 +26,9 @@ export interface Ledger {
   /** The one of a job that is not over; there is never more than one. */
   openOf(jobId: string): Promise<OpenOccurrence | undefined>;
   /** Takes an occurrence as it stands from an owner who is gone, or claims one again that waits to be tried again. */
-  takeOver(occurrence: Claim & Pick<OpenOccurrence, 'status'>, leaseMs: number): Promise<Claim | undefined>;
-  /** Says that its owner is alive. */
-  renew(claim: Claim, leaseMs: number): Promise<boolean>;
+  takeOver(occurrence: Claim & Pick<OpenOccurrence, 'status' | 'spentMs'>, leaseMs: number): Promise<Claim | undefined>;
+  /** Says that its owner is alive, and how long the attempt has worked. */
+  renew(claim: Claim, sign: { leaseMs: number; spentMs: number }): Promise<boolean>;
   /** The attempt failed and is to be made again. */
   postpone(claim: Claim, to: { retryMs: number; error: string; before: Job; job: Job }): Promise<boolean>;
   /** The one terminal record, with what it means for the job and for the main session. */
@@ -54,6 +59,7 @@ export interface Advance {
 export interface Finish extends Outcome {
   endedMs: number;
   startedMs?: number | undefined;
+  durationMs?: number | undefined;
   /** The job as it was known; undefined: it is gone. */
   before: Job | undefined;
   /** As it stands afterwards; undefined: it is removed. */

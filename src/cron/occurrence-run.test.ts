@@ -11,7 +11,7 @@ const NOW_MS = 1_000_000;
 const CLAIM: Claim = { jobId: 'job_1', scheduledMs: NOW_MS, trigger: 'schedule', epoch: 1, attempts: 0 };
 const STARTED: OpenOccurrence = {
   ...{ ...CLAIM, attempts: 1, epoch: 2 },
-  ...{ status: 'started', owner: 'before', leaseMs: 0, runId: 'run-1', startedMs: NOW_MS - 60_000 },
+  ...{ status: 'started', owner: 'before', leaseMs: 0, runId: 'run-1', startedMs: NOW_MS - 60_000, spentMs: 0 },
 };
 const later = Object.assign(new Error('the queue is full'), { retryable: true });
 
@@ -124,6 +124,37 @@ test('the watchdog stops what takes too long, and tells when that is not heeded'
   assert.equal(seen.unheeded, 1);
   work.resolve({ status: 'ok' });
   assert.equal((await attempt)?.outcome.status, 'ok');
+});
+
+test('what a run has worked before a restart counts for the watchdog, and its reason tells the limit as it is', async () => {
+  const started = { ...STARTED, spentMs: 60_000 };
+  const { clock, seen, run } = carriedOut({ tries: ['begun'], started, maxRunMs: 61_500 });
+  await settled();
+  await clock.advance(1_499);
+  assert.deepEqual([run.spentMs, seen.stops], [61_499, []]);
+  await clock.advance(1);
+  assert.deepEqual(seen.stops, ["It ran longer than 61.5 s, the job's maxRunMs"]);
+  const late = carriedOut({ tries: [later, 'begun'], started, maxRunMs: 61_500 });
+  await settled();
+  await late.clock.advance(1_000);
+  await settled();
+  await late.clock.advance(500);
+  assert.equal(late.seen.stops.length, 1, 'it goes on while nobody can reach it');
+  const over = carriedOut({ tries: ['begun'], started, maxRunMs: 1_000 });
+  await settled();
+  await over.clock.advance(0);
+  assert.equal(over.seen.stops.length, 1);
+});
+
+test('the time that a start is waited for is no working time', async () => {
+  const { clock, work, run, attempt } = carriedOut({ tries: [later, 'begun'] });
+  await settled();
+  await clock.advance(1_000);
+  await settled();
+  await clock.advance(2_000);
+  assert.equal(run.spentMs, 2_000);
+  work.resolve({ status: 'ok' });
+  assert.equal((await attempt)?.durationMs, 2_000);
 });
 
 test('a run that ended is not stopped any more', async () => {

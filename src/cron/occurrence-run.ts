@@ -30,6 +30,8 @@ export class OccurrenceRun {
   readonly #started: OpenOccurrence | undefined;
   readonly #end = Promise.withResolvers<Outcome>();
   #startedMs: number | undefined;
+  /** When this process began to work on it, by the steady clock. */
+  #workingSinceMs: number | undefined;
 
   constructor(deps: OccurrenceRunDeps, occurrence: { job: Job; claim: Claim; started?: OpenOccurrence }) {
     this.#deps = deps;
@@ -38,6 +40,7 @@ export class OccurrenceRun {
     this.#started = occurrence.started;
     this.#startedMs = occurrence.started?.startedMs;
     this.heldSinceMs = deps.clock.now();
+    if (this.#started) this.#workingSinceMs = deps.clock.monotonic(); // also while it waits for its slot
   }
 
   get startedMs(): number | undefined {
@@ -46,6 +49,13 @@ export class OccurrenceRun {
 
   get isStarted(): boolean {
     return this.#startedMs !== undefined;
+  }
+
+  /** How long the attempt has worked, before a restart too. */
+  get spentMs(): number {
+    const { clock } = this.#deps;
+    const hereMs = this.#workingSinceMs === undefined ? 0 : clock.monotonic() - this.#workingSinceMs;
+    return Math.round((this.#started?.spentMs ?? 0) + hereMs);
   }
 
   /** Resolves when the end of the attempt is on record. */
@@ -64,7 +74,6 @@ export class OccurrenceRun {
   async carryOut(stopping: AbortSignal, onUnheeded: () => void): Promise<Attempt | undefined> {
     const { clock } = this.#deps;
     const over = new AbortController();
-    const begunMs = clock.monotonic();
     try {
       const begun = await this.#begin(stopping);
       if (!begun || 'status' in begun) {
@@ -75,7 +84,7 @@ export class OccurrenceRun {
       void this.#limit(begun, { over: AbortSignal.any([over.signal, stopping]), onUnheeded });
       const outcome = await begun.ended;
       // After a restart only the wall clock knows how long it took.
-      const durationMs = this.#started ? clock.now() - begun.startedMs : clock.monotonic() - begunMs;
+      const durationMs = this.#started ? clock.now() - begun.startedMs : this.spentMs;
       return {
         claim: this.#tried(),
         outcome,
@@ -95,10 +104,10 @@ export class OccurrenceRun {
 
   /** Tries again what may succeed in a moment: a full queue, a disk that takes no writes. */
   async #begin(stopping: AbortSignal): Promise<Begun | Outcome | undefined> {
-    const { executor, clock, log } = this.#deps;
+    const { clock, log } = this.#deps;
     for (let starts = 1; ; starts += 1) {
       try {
-        return this.#started ? await this.#resume(this.#started) : await executor.begin(this.job, this.claim);
+        return await (this.#started ? this.#resume(this.#started) : this.#start());
       } catch (error) {
         log.warn({ err: error, jobId: this.job.id, starts }, 'a scheduled run could not begin');
         if (starts === MAX_STARTS || !this.#isWorthATry(error)) return this.#outcomeOf(error);
@@ -119,6 +128,14 @@ export class OccurrenceRun {
     };
   }
 
+  async #start(): Promise<Begun | undefined> {
+    const { executor, clock } = this.#deps;
+    const triedMs = clock.monotonic();
+    const begun = await executor.begin(this.job, this.claim);
+    this.#workingSinceMs = triedMs;
+    return begun;
+  }
+
   async #resume(started: OpenOccurrence): Promise<Begun | Outcome> {
     const begun = await this.#deps.executor.resume(this.job, started);
     return begun ?? { status: 'interrupted', error: 'Headgate stopped, and nothing is left of the run' };
@@ -129,8 +146,8 @@ export class OccurrenceRun {
     const { clock, log } = this.#deps;
     const { id: jobId, maxRunMs } = this.job;
     try {
-      await clock.sleep(maxRunMs, over);
-      begun.stop(`It ran longer than ${Math.round(maxRunMs / 1000)} s, the job's maxRunMs`);
+      await clock.sleep(Math.max(0, maxRunMs - this.spentMs), over);
+      begun.stop(`It ran longer than ${maxRunMs / 1000} s, the job's maxRunMs`);
       await clock.sleep(STOP_GRACE_MS, over);
     } catch {
       return; // it ended

@@ -1,4 +1,5 @@
 import type { CronStatus } from '../../protocol/cron.ts';
+import type { Job } from './job.ts';
 
 /** An occurrence that somebody has claimed; whoever holds the newest epoch may go on with it, nobody else. */
 export interface Claim {
@@ -19,9 +20,13 @@ export interface OpenOccurrence extends Claim {
   leaseMs: number;
   runId?: string | undefined;
   startedMs?: number | undefined;
+  /** Working time of the attempt when the lease was renewed last. */
+  spentMs: number;
   retryMs?: number | undefined;
   /** Of the attempt before, when it waits to be tried again. */
   error?: string | undefined;
+  /** As it was when it was removed. */
+  removedJob?: Job | undefined;
 }
 
 /** Instants that nothing ran for, and why. */

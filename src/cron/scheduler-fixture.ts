@@ -29,7 +29,7 @@ export async function schedulerFixture() {
   const faults = { commit: false, isDeaf: false };
   const commit: SqliteStore['commit'] = (unit) =>
     faults.commit ? Promise.reject(new Error('the disk takes no writes')) : store.commit(unit);
-  const stop = new AbortController();
+  let stop = new AbortController();
 
   function create(owner: string, more: Partial<SchedulerDeps> = {}): Scheduler {
     const ledger = new SqlLedger({
@@ -63,6 +63,7 @@ export async function schedulerFixture() {
 
   return {
     ...{ store, clock, begun, events, settings, faults, create },
+    ...historyIn(store),
     async start(owner: string, jobs: readonly Job[], more: Partial<SchedulerDeps> = {}): Promise<Scheduler> {
       for (const job of jobs) await store.commit({ statements: [insertJob(job)] });
       const scheduler = create(owner, more);
@@ -71,6 +72,11 @@ export async function schedulerFixture() {
       await settle();
       return scheduler;
     },
+    /** What it has begun goes on only where somebody takes it up. */
+    kill(): void {
+      stop.abort();
+      stop = new AbortController();
+    },
     settle,
     async pass(ms: number): Promise<void> {
       for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) {
@@ -78,15 +84,25 @@ export async function schedulerFixture() {
         await settle();
       }
     },
-    /** Of the ledger, in order. */
-    async rows(): Promise<[jobId: string, atMs: number, status: string][]> {
-      const rows = await store.db.selectFrom('cron_occurrences').selectAll().orderBy('scheduled_ms').execute();
-      return rows.map(({ job_id, scheduled_ms, status }) => [job_id, scheduled_ms, status]);
-    },
     async [Symbol.asyncDispose](): Promise<void> {
       stop.abort();
       await settle();
       await store.close();
+    },
+  };
+}
+
+/** What the ledger has, in order. */
+function historyIn({ db }: SqliteStore) {
+  const read = () => db.selectFrom('cron_occurrences').selectAll().orderBy('scheduled_ms').execute();
+  return {
+    async rows(): Promise<[jobId: string, atMs: number, status: string][]> {
+      return (await read()).map(({ job_id, scheduled_ms, status }) => [job_id, scheduled_ms, status]);
+    },
+    /** Why what did not run well did not. */
+    async reasons(jobId: string): Promise<[atMs: number, status: string, error: string | null][]> {
+      const ofJob = (await read()).filter(({ job_id }) => job_id === jobId);
+      return ofJob.map(({ scheduled_ms, status, error }) => [scheduled_ms, status, error]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteJob, insertJob, updateJob } from '../gateway/cron/job-rows.ts';
+import { insertJob } from '../gateway/cron/job-rows.ts';
 import { changedJob } from './define-job.ts';
 import type { Job } from './job.ts';
 import { someJob } from './job-fixture.ts';
@@ -68,16 +68,10 @@ test('jobs are changed, removed and listed while they run, without waiting for t
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely(), minutely({ id: 'job_2' })]);
   await cron.pass(MINUTE_MS);
-  await scheduler.change('job_1', async () => {
-    await cron.store.commit({ statements: [deleteJob('job_1')] });
-    return undefined;
-  });
-  await scheduler.change('job_2', async (job) => {
-    assert.ok(job);
-    const after = changedJob(job, { enabled: false }, { nowMs: cron.clock.now(), hostTimeZone: 'UTC' });
-    await cron.store.commit({ statements: [updateJob(job, after)] });
-    return after;
-  });
+  await scheduler.change('job_1', () => undefined);
+  await scheduler.change('job_2', (job) =>
+    changedJob(job, { enabled: false }, { nowMs: cron.clock.now(), hostTimeZone: 'UTC' }),
+  );
   assert.deepEqual(
     [...scheduler.jobs()].map(({ id, enabled }) => [id, enabled]),
     [['job_2', false]],
@@ -112,10 +106,7 @@ test('a claim that waits for a slot is given up when its job goes', async () => 
   const scheduler = await cron.start('one', jobs);
   for (const { id } of jobs) await scheduler.runNow(id, { force: true });
   await cron.settle();
-  await scheduler.change('c', async () => {
-    await cron.store.commit({ statements: [deleteJob('c')] });
-    return undefined;
-  });
+  await scheduler.change('c', () => undefined);
   for (const { end } of cron.begun) end({ status: 'ok' });
   await cron.settle();
   assert.deepEqual(
@@ -193,12 +184,9 @@ test('an instant that fails is tried again; when its job is disabled meanwhile i
   assert.deepEqual([cron.begun.length, cron.begun[1]?.claim.attempts], [2, 1]);
   cron.begun[1]?.end({ status: 'error', error: 'why' });
   await cron.settle();
-  await scheduler.change('job_1', async (job) => {
-    assert.ok(job);
-    const after = changedJob(job, { enabled: false }, { nowMs: cron.clock.now(), hostTimeZone: 'UTC' });
-    await cron.store.commit({ statements: [updateJob(job, after)] });
-    return after;
-  });
+  await scheduler.change('job_1', (job) =>
+    changedJob(job, { enabled: false }, { nowMs: cron.clock.now(), hostTimeZone: 'UTC' }),
+  );
   await cron.settle();
   assert.equal((await cron.rows())[0]?.[2], 'error');
 });
@@ -219,25 +207,12 @@ test('what another scheduler adds, changes or removes is seen before it is late'
   const two = await cron.start('two', [], { isAlone: false });
   const daily = { kind: 'every', everyMs: 1_440 * MINUTE_MS, anchorMs: NOW_MS } as const;
   const rare = minutely({ id: 'job_2', schedule: daily, nextMs: NOW_MS + 1_440 * MINUTE_MS });
-  await one.change('job_2', async () => {
-    await cron.store.commit({ statements: [insertJob(rare)] });
-    return rare;
-  });
+  await one.add(rare, () => cron.store.commit({ statements: [insertJob(rare)] }));
   await cron.pass(MINUTE_MS / 4);
   assert.deepEqual(two.job('job_2'), rare);
-  const often = changedJob(
-    rare,
-    { schedule: { kind: 'every', everyMs: MINUTE_MS, anchorMs: NOW_MS } },
-    { nowMs: NOW_MS, hostTimeZone: 'UTC' },
-  );
-  await one.change('job_2', async () => {
-    await cron.store.commit({ statements: [updateJob(rare, often)] });
-    return often;
-  });
-  await one.change('job_1', async () => {
-    await cron.store.commit({ statements: [deleteJob('job_1')] });
-    return undefined;
-  });
+  const often = { kind: 'every', everyMs: MINUTE_MS, anchorMs: NOW_MS } as const;
+  await one.change('job_2', (job) => changedJob(job, { schedule: often }, { nowMs: NOW_MS, hostTimeZone: 'UTC' }));
+  await one.change('job_1', () => undefined);
   await cron.pass(MINUTE_MS / 4);
   assert.deepEqual([two.job('job_1'), two.nextRunMs('job_2')], [undefined, NOW_MS + MINUTE_MS]);
 });

@@ -2,15 +2,18 @@ import type { CronEvent } from '../../protocol/cron.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../serial-keys.ts';
+import type { Changed } from './changes.ts';
+import type { ByHand } from './claims.ts';
 import { DueHeap } from './due-heap.ts';
 import type { Executor } from './executor.ts';
 import type { Job } from './job.ts';
 import { JobBook } from './job-book.ts';
 import type { Attempt } from './job-end.ts';
+import { RENEW_MS } from './lease-watch.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outcome } from './occurrence.ts';
 import type { OccurrenceRun } from './occurrence-run.ts';
-import { type ByHand, Transitions } from './transitions.ts';
+import { createTransitions, type Transitions } from './transitions.ts';
 import { WallWatch } from './wall-watch.ts';
 
 export interface SchedulerDeps {
@@ -35,8 +38,6 @@ export interface SchedulerSettings {
 
 /** The wall clock may jump and machines sleep: no timer is longer. */
 const MAX_NAP_MS = 60_000;
-/** How often it is looked what other schedulers have changed and whether one is gone, and said that this one is not. */
-const OTHERS_MS = 10_000;
 /** After the store took no writes. */
 const RETRY_MS = 1_000;
 /** A wall clock that lost more than this against the steady one was set back; one that is slewed loses less. */
@@ -67,12 +68,12 @@ export class Scheduler {
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#book = new JobBook(deps.clock);
-    this.#transitions = new Transitions(deps, this.#book);
+    this.#transitions = createTransitions(deps, this.#book);
   }
 
   /** Reads what there is; nothing runs yet. */
   async load(): Promise<void> {
-    await this.#transitions.load();
+    await this.#transitions.sync.load();
     for (const { id } of this.#book.jobs.values()) this.#arrange(id);
   }
 
@@ -103,17 +104,27 @@ export class Scheduler {
     return this.#deps.settings.enabled ? (this.#heap.first()?.atMs ?? null) : null;
   }
 
-  /** Changes a job by hand: `work` commits and answers the job as it is then (undefined: there is none any more). */
-  async change(jobId: string, work: (job: Job | undefined) => Promise<Job | undefined>): Promise<Job | undefined> {
-    const job = await this.#lanes.run(jobId, () => this.#transitions.replace(jobId, work));
+  /** `commit` stores the job, which is new. */
+  async add(job: Job, commit: () => Promise<unknown>): Promise<void> {
+    await this.#lanes.run(job.id, async () => {
+      await commit();
+      this.#book.set(job.id, job);
+    });
+    this.#arrange(job.id);
+    this.#wake();
+  }
+
+  /** Changes a job by hand: `change` answers how it is to be, or undefined when it is to go; what it throws is rejected with. */
+  async change(jobId: string, change: (job: Job) => Job | undefined): Promise<Changed> {
+    const changed = await this.#lanes.run(jobId, () => this.#transitions.changes.apply(jobId, change));
     this.#arrange(jobId);
     this.#wake();
-    return job;
+    return changed;
   }
 
   /** Runs a job that is due, or in any case. Resolves when the run is on record; `ended` when it is over. */
   async runNow(jobId: string, asked: ByHand): Promise<Forced> {
-    const claimed = await this.#lanes.run(jobId, () => this.#transitions.claimNow(jobId, asked));
+    const claimed = await this.#lanes.run(jobId, () => this.#transitions.claims.byHand(jobId, asked));
     this.#arrange(jobId);
     if (typeof claimed === 'string') return { ran: false, reason: claimed };
     this.#queue.push(claimed);
@@ -136,7 +147,6 @@ export class Scheduler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#deps;
     this.#stopping = signal;
-    let wasEnabled = settings.enabled;
     const stop = () => this.#wake();
     signal.addEventListener('abort', stop, { once: true });
     const watch = new WallWatch(clock);
@@ -144,9 +154,10 @@ export class Scheduler {
       this.#woken = Promise.withResolvers();
       await this.#lookAtOthers();
       if (watch.look() < -SET_BACK_MS) this.#arrangeAll();
-      this.#transitions.look();
-      if (settings.enabled && !wasEnabled) this.#transitions.switchedOn();
-      wasEnabled = settings.enabled;
+      const { lateness } = this.#transitions;
+      lateness.awakeMs(); // so that a leap of the clock is noticed soon after it
+      if (settings.enabled) lateness.isBack();
+      else lateness.isAway('schedules were switched off');
       const napMs = this.#start();
       const nap = new AbortController();
       const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken before
@@ -171,8 +182,9 @@ export class Scheduler {
       void this.#occupy(jobId, claimed);
     }
     const first = settings.enabled && this.#slots < settings.maxConcurrentRuns ? this.#heap.first() : undefined;
+    const isIdle = this.#slots === 0 && this.#book.live.size === 0;
     return Math.min(
-      isAlone ? MAX_NAP_MS : OTHERS_MS,
+      isAlone && isIdle ? MAX_NAP_MS : RENEW_MS,
       Math.max(0, (first?.atMs ?? Number.POSITIVE_INFINITY) - clock.now()),
     );
   }
@@ -208,11 +220,11 @@ export class Scheduler {
 
   /** One occurrence from its claim to its end. */
   async #carryOut(jobId: string, claimed: OccurrenceRun | undefined, leave: () => void): Promise<void> {
-    const run = claimed ?? (await this.#lanes.run(jobId, () => this.#transitions.claimDue(jobId)));
+    const run = claimed ?? (await this.#lanes.run(jobId, () => this.#transitions.claims.due(jobId)));
     if (!run) return;
-    const attempt = this.#transitions.recheck(run) ?? (await run.carryOut(this.#stopping, leave));
+    const attempt = this.#transitions.ends.recheck(run) ?? (await run.carryOut(this.#stopping, leave));
     if (attempt) await this.#record(run, attempt);
-    else await this.#lanes.run(jobId, () => this.#transitions.lost(run));
+    else await this.#lanes.run(jobId, () => this.#transitions.ends.lost(run));
   }
 
   /** An end is not lost because the store takes no writes. */
@@ -220,7 +232,7 @@ export class Scheduler {
     const { clock, log } = this.#deps;
     for (;;) {
       try {
-        return await this.#lanes.run(run.job.id, () => this.#transitions.end(run, attempt));
+        return await this.#lanes.run(run.job.id, () => this.#transitions.ends.record(run, attempt));
       } catch (error) {
         log.warn({ err: error, jobId: run.job.id }, 'the end of a scheduled run could not be recorded; trying again');
         await clock.sleep(RETRY_MS, this.#stopping);
@@ -228,31 +240,34 @@ export class Scheduler {
     }
   }
 
-  /** Takes up what nobody works on any more (from the last start, and of schedulers that are gone), and what others change. */
+  /**
+   * Takes up what nobody works on any more (from the last start, and of schedulers that are gone), and what others change;
+   * says that this one is there.
+   */
   async #lookAtOthers(): Promise<void> {
     const { clock, ledger, log, isAlone } = this.#deps;
     if (clock.monotonic() < this.#othersMs) return;
-    this.#othersMs = clock.monotonic() + OTHERS_MS;
+    this.#othersMs = clock.monotonic() + RENEW_MS;
     try {
+      await this.#transitions.claims.renew();
       if (!isAlone) {
-        await this.#transitions.renew();
         for (const jobId of this.#book.differing(await ledger.revisions())) await this.#refresh(jobId);
       }
       for (const { jobId } of await ledger.open()) await this.#adopt(jobId);
     } catch (error) {
-      log.warn({ err: error }, 'the ledger of scheduled runs could not be read; trying again');
+      log.warn({ err: error }, 'the ledger of scheduled runs could not be read or written; trying again');
       this.#othersMs = clock.monotonic() + RETRY_MS;
     }
   }
 
   async #refresh(jobId: string): Promise<void> {
-    await this.#lanes.run(jobId, () => this.#transitions.refresh(jobId));
+    await this.#lanes.run(jobId, () => this.#transitions.sync.refresh(jobId));
     this.#arrange(jobId);
   }
 
   async #adopt(jobId: string): Promise<void> {
     if (this.#book.live.has(jobId)) return;
-    const run = await this.#lanes.run(jobId, () => this.#transitions.adopt(jobId));
+    const run = await this.#lanes.run(jobId, () => this.#transitions.claims.adopt(jobId));
     if (run) this.#queue.push(run);
     this.#arrange(jobId);
   }

@@ -5,13 +5,13 @@ import { changedJob, newJob } from '../../cron/define-job.ts';
 import type { Job } from '../../cron/job.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
-import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 import { toThinkingLevel } from '../workstreams/thinking-level.ts';
-import { deleteJob, insertJob, updateJob } from './job-rows.ts';
+import { insertJob } from './job-rows.ts';
 
 interface CronJobsDeps {
   store: Pick<Store, 'commit'>;
-  scheduler: Pick<Scheduler, 'change' | 'job' | 'jobs' | 'jobCount' | 'nextRunMs'>;
+  scheduler: Pick<Scheduler, 'add' | 'change' | 'job' | 'jobs' | 'jobCount' | 'nextRunMs'>;
   clock: { now(): number };
   ids: Pick<Ids, 'id'>;
   /** That runs of jobs use. */
@@ -47,10 +47,7 @@ export class CronJobs {
       throw new GatewayError('INVALID_REQUEST', `there are ${MAX_JOBS} jobs; remove some first`);
     }
     this.#checkRoom(job);
-    await scheduler.change(job.id, async () => {
-      await store.commit({ statements: [insertJob(job), ...keep(job)], durable: true });
-      return job;
-    });
+    await scheduler.add(job, () => store.commit({ statements: [insertJob(job), ...keep(job)], durable: true }));
     this.#tell('added', job.id);
     return job;
   }
@@ -65,36 +62,26 @@ export class CronJobs {
    * job as it was.
    */
   async update({ id, patch, revision }: Change): Promise<Job> {
-    const { store, scheduler } = this.#deps;
-    const changed = await scheduler.change(id, async (job) => {
-      if (!job) throw unknownJob(id);
+    const changed = await this.#deps.scheduler.change(id, (job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
       const after = changedJob(job, patch, this.#circumstances());
       if (patch.payload) this.#checkRoom(after);
-      try {
-        await store.commit({ statements: [updateJob(job, after)], durable: true });
-      } catch (error) {
-        if (!(error instanceof UnitRefused)) throw error;
-        throw changedMeanwhile({ cause: error });
-      }
       return after;
     });
+    if (changed === 'unknown') throw unknownJob(id);
+    if (changed === 'refused') throw changedMeanwhile();
     this.#tell('updated', id);
-    return changed ?? this.get(id);
+    return changed.job ?? this.get(id);
   }
 
   /** False when there was none. */
   async remove(id: string): Promise<boolean> {
-    const { store, scheduler } = this.#deps;
-    let isThere = false;
-    await scheduler.change(id, async (job) => {
-      isThere = job !== undefined;
-      if (isThere) await store.commit({ statements: [deleteJob(id)], durable: true });
-      return undefined;
-    });
-    if (isThere) this.#deps.publish({ jobId: id, action: 'removed' });
-    return isThere;
+    const removed = await this.#deps.scheduler.change(id, () => undefined);
+    if (removed === 'refused') throw changedMeanwhile();
+    if (removed === 'unknown') return false;
+    this.#deps.publish({ jobId: id, action: 'removed' });
+    return true;
   }
 
   get(id: string): Job {
@@ -157,8 +144,8 @@ function checkThinking(payload: CronPayload | undefined): void {
 
 const textOf = ({ payload }: Job): string => (payload.kind === 'systemEvent' ? payload.text : payload.message);
 
-const changedMeanwhile = (options?: ErrorOptions): GatewayError =>
-  new GatewayError('CONFLICT', 'The job was changed by somebody else meanwhile: read it again', options);
+const changedMeanwhile = (): GatewayError =>
+  new GatewayError('CONFLICT', 'The job was changed by somebody else meanwhile: read it again');
 
 const unknownJob = (id: string): GatewayError =>
   new GatewayError('NOT_FOUND', `unknown cron job id: ${id.slice(0, 80)}`);

@@ -8,7 +8,7 @@ import { createChannels } from '../channels/channels.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { startedWorkstreams, type WorkstreamsOptions } from '../workstreams/workstreams-fixture.ts';
 import { createExecutor } from './create-executor.ts';
-import { deleteJob, insertJob } from './job-rows.ts';
+import { insertJob } from './job-rows.ts';
 import { insertClaim, toOpenOccurrence } from './occurrence-rows.ts';
 
 const hook: Channel = {
@@ -51,7 +51,7 @@ export async function executorFixture(options: WorkstreamsOptions = {}) {
       const claim: Claim = { jobId: job.id, scheduledMs, trigger: 'schedule', epoch: 1, attempts: 0 };
       await fixture.parts.store.commit({
         statements: [
-          ...[deleteJob(job.id), insertJob(job), endOpen],
+          ...[forget(job), insertJob(job), endOpen],
           ...[insertClaim({ ...claim, owner: 'me', leaseMs: 100 }), laterClaim(claim)],
         ],
       });
@@ -93,6 +93,8 @@ type AgentTurn = Omit<Extract<Job['payload'], { kind: 'agentTurn' }>, 'kind' | '
 
 export const asksAgent = (message: string, { turn = {}, ...more }: Partial<Job> & { turn?: AgentTurn } = {}): Job =>
   someJob({ ...JOB, payload: { kind: 'agentTurn', message, ...turn }, ...more });
+
+const forget = ({ id }: Job) => statementOf(build.deleteFrom('cron_jobs').where('job_id', '=', id));
 
 /** One job has one occurrence at a time. */
 const endOpen = statementOf(build.updateTable('cron_occurrences').set({ status: 'ok', ended_ms: 0 }));

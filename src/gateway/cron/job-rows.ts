@@ -1,5 +1,7 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { Job, JobDefinition } from '../../cron/job.ts';
 import type { CronJobTable } from '../store/cron-schema.ts';
+import type { Database } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
@@ -14,20 +16,35 @@ export const insertJob = (job: Job): Statement =>
 export const updateJob = (before: Job, after: Job): Statement =>
   statementOf(unchanged(before).set({ ...byHand(after), ...byRuns(after) }), 1);
 
-export const deleteJob = (jobId: string): Statement =>
-  statementOf(build.deleteFrom('cron_jobs').where('job_id', '=', jobId));
+/** Refused like a change. */
+export const deleteJob = (before: Job): Statement =>
+  statementOf(build.deleteFrom('cron_jobs').where(asKnown(before)), 1);
 
 /** What its occurrences make of a job; refused when it was changed by hand, or by another scheduler, since `before`. */
 export const moveJob = (before: Job, after: Job): Statement => statementOf(unchanged(before).set(byRuns(after)), 1);
 
+/** What a run that is not over needs of its job, is kept with it. */
+export const keepRemoved = (job: Job): Statement =>
+  statementOf(
+    build
+      .updateTable('cron_occurrences')
+      .set({ removed_job_json: JSON.stringify(job) })
+      .where('job_id', '=', job.id)
+      .where('ended_ms', 'is', null),
+  );
+
+const unchanged = (before: Job) => build.updateTable('cron_jobs').where(asKnown(before));
+
 /** Every change shows in one of these: made by hand, another instant dealt with, another run ended. */
-const unchanged = ({ id, revision, nextMs, last }: Job) =>
-  build
-    .updateTable('cron_jobs')
-    .where('job_id', '=', id)
-    .where('revision', '=', revision)
-    .where('next_ms', nextMs === undefined ? 'is' : '=', nextMs ?? null)
-    .where('last_json', last === undefined ? 'is' : '=', last === undefined ? null : JSON.stringify(last));
+const asKnown =
+  ({ id, revision, nextMs, last }: Job) =>
+  ({ eb, and }: ExpressionBuilder<Database, 'cron_jobs'>) =>
+    and([
+      eb('job_id', '=', id),
+      eb('revision', '=', revision),
+      nextMs === undefined ? eb('next_ms', 'is', null) : eb('next_ms', '=', nextMs),
+      last === undefined ? eb('last_json', 'is', null) : eb('last_json', '=', JSON.stringify(last)),
+    ]);
 
 const byHand = (job: Job): Pick<CronJobTable, 'definition_json' | 'revision' | 'updated_ms'> => ({
   definition_json: JSON.stringify(definitionOf(job)),

@@ -1,3 +1,4 @@
+import type { Job } from '../../cron/job.ts';
 import type { Claim, OpenOccurrence, Settled } from '../../cron/occurrence.ts';
 import type { CronOccurrenceTable } from '../store/cron-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -20,6 +21,7 @@ export const startStatements = (claim: Claim, { owner, nowMs, runId, sessionKey 
         status: 'started',
         attempts: claim.attempts + 1,
         started_ms: nowMs,
+        spent_ms: 0,
         run_id: runId ?? null,
         session_key: sessionKey ?? null,
       })
@@ -100,6 +102,9 @@ const rowOf = (
   error: null,
   summary: null,
   next_run_ms: null,
+  spent_ms: 0,
+  duration_ms: null,
+  removed_job_json: null,
 });
 
 /** An update that only the holder of the claim can make, and nobody once the occurrence is over. */
@@ -114,6 +119,7 @@ export const fenced = ({ jobId, scheduledMs, epoch }: Claim) =>
 export function toOpenOccurrence(row: CronOccurrenceTable): OpenOccurrence | undefined {
   const { status } = row;
   if (status !== 'claimed' && status !== 'started' && status !== 'retrying') return undefined;
+  const removedJob: Job | undefined = row.removed_job_json === null ? undefined : JSON.parse(row.removed_job_json);
   return {
     jobId: row.job_id,
     scheduledMs: row.scheduled_ms,
@@ -125,7 +131,9 @@ export function toOpenOccurrence(row: CronOccurrenceTable): OpenOccurrence | und
     leaseMs: row.lease_ms ?? 0,
     runId: row.run_id ?? undefined,
     startedMs: row.started_ms ?? undefined,
+    spentMs: row.spent_ms,
     retryMs: row.retry_ms ?? undefined,
     error: row.error ?? undefined,
+    ...(removedJob && { removedJob }),
   };
 }

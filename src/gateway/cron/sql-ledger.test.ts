@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { someJob } from '../../cron/job-fixture.ts';
 import type { Advance } from '../../cron/ledger.ts';
+import type { Claim } from '../../cron/occurrence.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import { insertJob } from './job-rows.ts';
+import { startStatements } from './occurrence-rows.ts';
 import { SqlLedger } from './sql-ledger.ts';
 
 const job = someJob();
@@ -21,6 +23,7 @@ async function ledgers() {
     new SqlLedger({ store, clock: fakeClock(), owner, tellMain: () => assert.fail('nothing is told') });
   return {
     ...{ one: create('one'), two: create('two') },
+    start: (claim: Claim) => store.commit({ statements: startStatements(claim, { owner: 'one', nowMs: 1 }) }),
     nextRuns: async () => {
       const rows = await store.db.selectFrom('cron_occurrences').select(['scheduled_ms', 'next_run_ms']).execute();
       return rows.map(({ scheduled_ms, next_run_ms }) => [scheduled_ms, next_run_ms]);
@@ -55,7 +58,10 @@ test('who was overtaken can write nothing more', async () => {
   assert.equal(taken?.epoch, 2);
   assert.equal(await both.one.takeOver(open, 2), undefined, 'once');
   const end = { status: 'ok', endedMs: 5, before: claimFirst.job, job: claimFirst.job } as const;
-  assert.deepEqual([await both.one.renew(claim, 3), await both.one.finish(claim, end)], [false, false]);
+  assert.deepEqual(
+    [await both.one.renew(claim, { leaseMs: 3, spentMs: 0 }), await both.one.finish(claim, end)],
+    [false, false],
+  );
   assert.deepEqual([await both.two.finish(taken, end), await both.two.finish(taken, end)], [true, false]);
 });
 
@@ -89,4 +95,33 @@ test('a record says when the job was to run next once it was over, also after a 
     [30_000, 120_000],
     [60_000, 240_000],
   ]);
+});
+
+test('a job that is removed stays with its occurrence until that is over', async () => {
+  await using both = await ledgers();
+  const claim = await both.one.advance(job, claimFirst);
+  assert.ok(claim && claim !== 'settled');
+  const gone = { job: undefined, settled: [] };
+  assert.equal(await both.two.change(job, gone), false, 'it has moved since');
+  assert.equal(await both.two.change(claimFirst.job, gone), true);
+  const removed = (await both.one.openOf('job_1'))?.removedJob;
+  assert.deepEqual([removed?.name, removed?.payload, await both.one.job('job_1')], [job.name, job.payload, undefined]);
+});
+
+test('how long an attempt has worked is kept with its lease, and begins anew with the next one', async () => {
+  await using both = await ledgers();
+  const claim = await both.one.advance(job, claimFirst);
+  assert.ok(claim && claim !== 'settled');
+  await both.start(claim);
+  await both.one.renew(claim, { leaseMs: 3, spentMs: 10_000 });
+  const open = (await both.two.openOf('job_1')) ?? assert.fail();
+  assert.deepEqual([open.leaseMs, open.spentMs], [3, 10_000]);
+  const taken = (await both.two.takeOver({ ...open, spentMs: 15_000 }, 4)) ?? assert.fail();
+  assert.equal((await both.two.openOf('job_1'))?.spentMs, 15_000);
+  const before = { ...claimFirst.job };
+  await both.two.postpone({ ...taken, attempts: 0 }, { retryMs: 5, error: 'why', before, job: before });
+  const again = await both.two.takeOver({ ...taken, status: 'retrying', spentMs: 0 }, 6);
+  assert.ok(again);
+  await both.start(again);
+  assert.equal((await both.two.openOf('job_1'))?.spentMs, 0);
 });

@@ -5,7 +5,7 @@ import type { Advance, Finish, Ledger } from '../../cron/ledger.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
-import { deleteJob, moveJob, toJob } from './job-rows.ts';
+import { deleteJob, keepRemoved, moveJob, toJob, updateJob } from './job-rows.ts';
 import { fenced, insertClaim, insertSettled, toOpenOccurrence } from './occurrence-rows.ts';
 
 interface SqlLedgerDeps {
@@ -70,6 +70,15 @@ export class SqlLedger implements Ledger {
     return row && toOpenOccurrence(row);
   }
 
+  change(before: Job, { job, settled }: Parameters<Ledger['change']>[1]): Promise<boolean> {
+    const nowMs = this.#deps.clock.now();
+    const nextRunMs = plannedMs(job, nowMs);
+    return this.#commit([
+      ...(job ? [updateJob(before, job)] : [keepRemoved(before), deleteJob(before)]),
+      ...settled.map((one) => insertSettled(before.id, one, { nowMs, nextRunMs })),
+    ]);
+  }
+
   async advance(job: Job, { settled, claim, job: after }: Advance): Promise<Claim | 'settled' | undefined> {
     const { owner, clock } = this.#deps;
     const nowMs = clock.now();
@@ -96,15 +105,17 @@ export class SqlLedger implements Ledger {
   }
 
   async takeOver(occurrence: Parameters<Ledger['takeOver']>[0], leaseMs: number): Promise<Claim | undefined> {
-    const { jobId, scheduledMs, trigger, epoch, attempts, status } = occurrence;
-    const row = { owner: this.#deps.owner, epoch: epoch + 1, lease_ms: leaseMs, retry_ms: null };
+    const { jobId, scheduledMs, trigger, epoch, attempts, status, spentMs } = occurrence;
+    const row = { owner: this.#deps.owner, epoch: epoch + 1, lease_ms: leaseMs, retry_ms: null, spent_ms: spentMs };
     const taken = status === 'retrying' ? { ...row, status: 'claimed' as const } : row;
     const isTaken = await this.#commit([statementOf(fenced(occurrence).where('status', '=', status).set(taken), 1)]);
     return isTaken ? { jobId, scheduledMs, trigger, epoch: epoch + 1, attempts } : undefined;
   }
 
-  renew(claim: Claim, leaseMs: number): Promise<boolean> {
-    return this.#commit([statementOf(fenced(claim).set({ lease_ms: leaseMs }), 1)]);
+  /** Not on disk at once: what dies with the machine needs no lease. */
+  renew(claim: Claim, { leaseMs, spentMs }: Parameters<Ledger['renew']>[1]): Promise<boolean> {
+    const row = fenced(claim).set({ lease_ms: leaseMs, spent_ms: spentMs });
+    return unlessRefused(this.#deps.store.commit({ statements: [statementOf(row, 1)] }));
   }
 
   postpone(claim: Claim, { retryMs, error, before, job }: Parameters<Ledger['postpone']>[1]): Promise<boolean> {
@@ -114,17 +125,18 @@ export class SqlLedger implements Ledger {
   }
 
   finish(claim: Claim, end: Finish): Promise<boolean> {
-    const { status, error, summary, endedMs, startedMs, before, job, settled, tellMain } = end;
+    const { status, error, summary, endedMs, startedMs, durationMs, before, job, settled, tellMain } = end;
     const nextRunMs = plannedMs(job, endedMs);
     const row = fenced(claim).set({
-      ...{ status, ended_ms: endedMs, lease_ms: null, next_run_ms: nextRunMs ?? null },
+      ...{ status, ended_ms: endedMs, lease_ms: null, next_run_ms: nextRunMs ?? null, removed_job_json: null },
+      duration_ms: durationMs ?? null,
       error: short(error) ?? null,
       summary: short(summary) ?? null,
       ...(startedMs !== undefined && { started_ms: startedMs }),
     });
     const statements = [
       statementOf(row, 1),
-      ...(before ? [job ? moveJob(before, job) : deleteJob(before.id)] : []),
+      ...(before ? [job ? moveJob(before, job) : deleteJob(before)] : []),
       ...(settled ?? []).map((one) => insertSettled(claim.jobId, one, { nowMs: endedMs, nextRunMs })),
     ];
     if (!tellMain) return this.#commit(statements);

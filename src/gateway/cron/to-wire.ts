@@ -81,16 +81,15 @@ export function toOccurrence(row: CronOccurrenceTable): CronOccurrence {
 }
 
 function lineOf(row: CronOccurrenceTable) {
-  const { started_ms: startedMs, ended_ms: endedMs } = row;
-  const wasTimed = startedMs !== null && endedMs !== null;
+  const isWaiting = row.status === 'claimed'; // to be tried again: what is known of it is of the try before
   return {
     jobId: row.job_id,
     action: 'finished' as const,
     error: row.error ?? undefined,
     summary: row.summary ?? undefined,
-    runAtMs: startedMs ?? undefined,
+    runAtMs: isWaiting ? undefined : (row.started_ms ?? undefined),
+    durationMs: row.duration_ms ?? undefined,
     nextRunAtMs: row.next_run_ms ?? undefined,
-    ...(wasTimed && { durationMs: Math.max(0, endedMs - startedMs) }),
   };
 }
 

@@ -94,6 +94,22 @@ test('a thinking level that no run takes is refused at once, and changes nothing
   );
 });
 
+test('a misfire policy that there is not is refused with those that there are; how many are run may be named', async () => {
+  await using cron = await running();
+  const refused = async (misfire: unknown) => {
+    const { code, message } = await cron.gateway.refusal('cron.add', { ...LINE, misfire });
+    assert.equal(code, 'INVALID_REQUEST');
+    return message.replace('invalid cron.add params: ', '');
+  };
+  const said = 'misfire: must be "once", "skip", "all", {"all": 1 to 100} or {"within": milliseconds}';
+  assert.deepEqual(await Promise.all(['never', { all: 5, within: 5 }, {}].map(refused)), [said, said, said]);
+  assert.equal(await refused({ all: 0 }), 'misfire.all: must be at least 1');
+  await cron.add({ misfire: { all: 25 } });
+  assert.partialDeepStrictEqual(await cron.gateway.call('cron.list', { extended: true }), {
+    jobs: [{ misfire: { all: 25 } }],
+  });
+});
+
 test('a policy that allows a tool that there is not is refused and names those that there are', async () => {
   await using cron = await running();
   const { gateway, add } = cron;
@@ -153,4 +169,28 @@ test('a job that is removed leaves its history and its conversation', async () =
   assert.equal((await historyOf(gateway, id)).length, 1);
   const { workstreams } = await gateway.call('workstream.list', {});
   assert.ok(workstreams.some(({ sessionKey }) => sessionKey === `cron:${id}`));
+});
+
+test('an instant that waits is explained truly when its job is given its schedule again, and when it is switched off', async () => {
+  const live = { ...LIVE, cron: { ...LIVE.cron, maxConcurrentRuns: 1 } };
+  await using cron = await running({ live });
+  const { gateway, add, explain } = cron;
+  gateway.puppet.turn(new Promise<void>(() => undefined));
+  const busy = await add(TURN);
+  await gateway.call('cron.run', { id: busy, mode: 'force', wait: false });
+  await turnsUntil(async () => (await explain(busy)) === 'running', 'the run');
+  const anchorMs = gateway.clock.now() + 1_000;
+  const id = await add({ schedule: { kind: 'every', everyMs: 60_000, anchorMs } });
+  await gateway.clock.advance(2_000);
+  const [job] = (await gateway.call('cron.list', {})).jobs.filter((one) => one.id === id);
+  assert.deepEqual([await explain(id), job?.state.nextRunAtMs], ['due', anchorMs]);
+  await gateway.call('cron.update', { id, patch: { name: 'same', ...(job && { schedule: job.schedule }) } });
+  assert.deepEqual([await explain(id), await historyOf(gateway, id)], ['due', []]);
+  await gateway.call('cron.update', { id, patch: { enabled: false } });
+  const { verdict, because } = await gateway.call('cron.explain', { id, atMs: anchorMs });
+  assert.deepEqual([verdict, because], ['skipped', 'The job was disabled before it began.']);
+  assert.partialDeepStrictEqual(await historyOf(gateway, id), [
+    { scheduledAtMs: anchorMs, status: 'skipped', attempts: 0 },
+  ]);
+  assert.deepEqual([await explain(id), await explain(busy)], ['disabled', 'running']);
 });

@@ -147,5 +147,5 @@ async function currentOf({ id, schedule }: Job, { cron }: CronMethodDeps): Promi
 function previousOf({ schedule, createdMs }: Job, beforeMs: number): number | undefined {
   const first = nextOf(schedule, createdMs);
   if (first === undefined || first >= beforeMs) return undefined;
-  return instantsBetween(schedule, first, beforeMs - 1).latest.at(-1);
+  return instantsBetween(schedule, { fromMs: first, untilMs: beforeMs - 1 }).latest.at(-1);
 }

@@ -46,6 +46,12 @@ export interface CronOccurrenceTable {
   summary: string | null;
   /** When the job was to run next once this was over; null: not at all. */
   next_run_ms: number | null;
+  /** How long the attempt had worked when its lease was renewed last. */
+  spent_ms: number;
+  /** Of the attempt that ended it; null: none did, or nobody knows. */
+  duration_ms: number | null;
+  /** The job, where it was removed and this is not over. */
+  removed_job_json: string | null;
 }
 
 /** One start. */

@@ -77,6 +77,24 @@ test('version 2 remembers how the last run of each workstream ended', (t) => {
   );
 });
 
+test('version 11 keeps with an occurrence how long it took, as far as its times tell', (t) => {
+  const { connection, path } = openVersion1(t);
+  migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 10) });
+  for (const [atMs, startedMs, endedMs] of [
+    [1, 10, 25],
+    [2, 10, 5],
+    [3, null, 5],
+    [4, 10, null],
+  ] as const)
+    connection.run(OLD_OCCURRENCE, [atMs, startedMs, endedMs]);
+  migrate(connection, { path, log });
+  const rows = connection.all('select duration_ms, spent_ms, removed_job_json from cron_occurrences');
+  assert.deepEqual(
+    rows.map((row) => Object.values(row)),
+    [15, 0, null, null].map((durationMs) => [durationMs, 0, null]),
+  );
+});
+
 test('a file of a newer version is refused with what to do, and stays as it is', async (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(UPSERT_META, ['schema_version', String(MIGRATIONS.length + 1)]);
@@ -106,4 +124,7 @@ function versionOf(connection: Connection): unknown {
 
 const OLD_WORKSTREAM = `insert into workstreams values
   (?, null, null, 'ws', null, null, 0, null, null, '/', 1, 0, 0, null, 1, 0, 0, 0)`;
+const OLD_OCCURRENCE = `insert into cron_occurrences
+  (job_id, scheduled_ms, through_ms, "trigger", status, epoch, attempts, started_ms, ended_ms)
+  values ('job_1', ?1, ?1, 'schedule', 'ok', 1, 1, ?2, ?3)`;
 const OLD_RUN = `insert into runs values (?, 'a', 'local', null, 'person', ?, '{}', 1, null, null, 0, 0, ?)`;

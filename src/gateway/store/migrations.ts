@@ -6,6 +6,7 @@ import {
   attachments,
   cron,
   keepLastRunStatus,
+  lastingOccurrence,
   nextRunOfOccurrence,
   nodes,
   nodesSeen,
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, statements: cron },
   { version: 9, statements: nextRunOfOccurrence },
   { version: 10, statements: nodesSeen },
+  { version: 11, statements: lastingOccurrence },
 ];
 
 /**

@@ -164,3 +164,12 @@ export const nodesSeen: readonly string[] = [
   'alter table nodes add column seen_ms bigint',
   'alter table nodes add column is_connected integer not null default 0',
 ];
+
+/** Schema version 11: what an occurrence knows that outlives its process, its job and a clock that is right. */
+export const lastingOccurrence: readonly string[] = [
+  'alter table cron_occurrences add column spent_ms bigint not null default 0',
+  'alter table cron_occurrences add column duration_ms bigint',
+  'alter table cron_occurrences add column removed_job_json text',
+  `update cron_occurrences set duration_ms = max(0, ended_ms - started_ms)
+    where started_ms is not null and ended_ms is not null`,
+];

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { insertClaim, startStatements } from '../gateway/cron/occurrence-rows.ts';
+import type { Job } from './job.ts';
+import { someJob } from './job-fixture.ts';
+import { schedulerFixture } from './scheduler-fixture.ts';
+
+const NOW_MS = 1_000_000;
+const MINUTE_MS = 60_000;
+const AT_MS = NOW_MS + MINUTE_MS;
+const minutely = (more: Partial<Job> = {}) =>
+  someJob({
+    schedule: { kind: 'every', everyMs: MINUTE_MS, anchorMs: NOW_MS },
+    ...{ nextMs: AT_MS, sinceMs: NOW_MS },
+    ...more,
+  });
+
+test('the run of a job that was removed is taken up after a restart, and ends as it does', async () => {
+  await using cron = await schedulerFixture();
+  const scheduler = await cron.start('one', [minutely()]);
+  await cron.pass(MINUTE_MS);
+  await scheduler.change('job_1', () => undefined);
+  cron.kill();
+  const later = await cron.start('two', []);
+  assert.deepEqual([cron.begun[1]?.job.name, later.jobCount], ['a job', 0]);
+  cron.begun[1]?.end({ status: 'ok', summary: 'done' });
+  await cron.settle();
+  assert.deepEqual(await cron.rows(), [['job_1', AT_MS, 'ok']]);
+  assert.deepEqual(cron.events, ['started job_1', 'finished job_1']);
+  const kept = await cron.store.db.selectFrom('cron_occurrences').select('removed_job_json').execute();
+  assert.deepEqual(kept, [{ removed_job_json: null }]);
+});
+
+test('the run of a job that was removed holds a slot and is stopped in time after a restart', async () => {
+  await using cron = await schedulerFixture();
+  cron.settings.maxConcurrentRuns = 1;
+  const scheduler = await cron.start('one', [minutely({ maxRunMs: 90_000 })]);
+  await cron.pass(MINUTE_MS);
+  await scheduler.change('job_1', () => undefined);
+  cron.kill();
+  await cron.start('two', [minutely({ id: 'other', nextMs: AT_MS + MINUTE_MS })]);
+  await cron.pass(89_999);
+  assert.deepEqual(
+    cron.begun.map(({ job }) => job.id),
+    ['job_1', 'job_1'],
+  );
+  await cron.pass(1);
+  assert.deepEqual(cron.begun[1]?.stoppedFor, ["It ran longer than 90 s, the job's maxRunMs"]);
+  assert.deepEqual((await cron.reasons('job_1'))[0]?.[1], 'error');
+  assert.equal(cron.begun[2]?.job.id, 'other');
+});
+
+test('a claim whose job was removed before it began is skipped after a restart, too', async () => {
+  await using cron = await schedulerFixture();
+  cron.settings.maxConcurrentRuns = 0;
+  const scheduler = await cron.start('one', [minutely()]);
+  await scheduler.runNow('job_1', { force: true });
+  await scheduler.change('job_1', () => undefined);
+  cron.kill();
+  cron.settings.maxConcurrentRuns = 1;
+  await cron.start('two', []);
+  assert.deepEqual(await cron.reasons('job_1'), [[NOW_MS, 'skipped', 'The job was removed before it began']]);
+});
+
+test('a claim on a job that was gone already is over after a restart, and says so', async () => {
+  for (const begins of [false, true]) {
+    await using cron = await schedulerFixture();
+    const claim = { jobId: 'gone', scheduledMs: NOW_MS, trigger: 'forced', epoch: 1, attempts: 0 } as const;
+    const start = begins ? startStatements(claim, { owner: 'one', nowMs: NOW_MS }) : [];
+    await cron.store.commit({ statements: [insertClaim({ ...claim, owner: 'one', leaseMs: 0 }), ...start] });
+    await cron.start('two', []);
+    const end = begins
+      ? ['interrupted', 'The job was removed, and Headgate stopped']
+      : ['skipped', 'The job was removed before it began'];
+    assert.deepEqual(await cron.reasons('gone'), [[NOW_MS, ...end]]);
+  }
+});
+
+test('restarts give a run no more time than it has', async () => {
+  await using cron = await schedulerFixture();
+  await cron.start('one', [minutely({ maxRunMs: 90_000 })]);
+  await cron.pass(MINUTE_MS + 25_000);
+  cron.kill();
+  await cron.start('two', []);
+  await cron.pass(25_000);
+  cron.kill();
+  cron.clock.jump(-24 * 60 * MINUTE_MS);
+  await cron.start('three', []);
+  const left = cron.begun.at(-1);
+  await cron.pass(39_999);
+  assert.deepEqual(left?.stoppedFor, []);
+  await cron.pass(10_000);
+  assert.equal(left?.stoppedFor.length, 1);
+});
+
+test('what passes while schedules are switched off has that for its reason, also when it is asked for by hand', async () => {
+  await using cron = await schedulerFixture();
+  cron.settings.enabled = false;
+  const scheduler = await cron.start('one', [minutely()]);
+  await cron.pass(3 * MINUTE_MS);
+  assert.equal((await scheduler.runNow('job_1', { force: false })).ran, true);
+  await cron.settle();
+  const why = 'schedules were switched off; a later instant was run instead';
+  assert.deepEqual(await cron.reasons('job_1'), [
+    [AT_MS, 'missed', why],
+    [AT_MS + MINUTE_MS, 'missed', why],
+    [AT_MS + 2 * MINUTE_MS, 'started', null],
+  ]);
+});
+
+test('how long a run took is on record as it was told, by the steady clock', async () => {
+  await using cron = await schedulerFixture();
+  const scheduler = await cron.start('one', [minutely()]);
+  await cron.pass(MINUTE_MS + 5_000);
+  cron.clock.jump(20_000);
+  cron.begun[0]?.end({ status: 'ok' });
+  await cron.settle();
+  const [row] = await cron.store.db.selectFrom('cron_occurrences').select('duration_ms').execute();
+  assert.deepEqual([row?.duration_ms, scheduler.job('job_1')?.last?.durationMs], [5_000, 5_000]);
+});

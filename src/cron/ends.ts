@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import { planSkipped } from './due-plan.ts';
+import type { Job } from './job.ts';
+import { isDue } from './job-book.ts';
+import { type Attempt, type JobEnd, jobAfter, lineForMain } from './job-end.ts';
+import type { Finish } from './ledger.ts';
+import { maxAll } from './misfire.ts';
+import type { Claim, Outcome } from './occurrence.ts';
+import type { OccurrenceRun } from './occurrence-run.ts';
+import { toEnd, toMissed } from './plain-status.ts';
+import type { TransitionDeps, Workplace } from './workplace.ts';
+
+/** How claims end. */
+export class Ends {
+  readonly #deps: TransitionDeps;
+  readonly #at: Workplace;
+
+  constructor(deps: TransitionDeps, at: Workplace) {
+    this.#deps = deps;
+    this.#at = at;
+  }
+
+  /**
+   * Looks again at what a claim has waited for: how the attempt ends without having begun, where it is not to begin any
+   * more.
+   */
+  recheck(run: OccurrenceRun): Attempt | undefined {
+    if (run.isStarted) return undefined;
+    const job = this.#at.book.jobs.get(run.job.id);
+    const outcome = this.#whyNot(job, run.claim);
+    if (job) run.job = job;
+    return outcome && { claim: run.claim, outcome, endedMs: this.#deps.clock.now() };
+  }
+
+  #whyNot(job: Job | undefined, { trigger, attempts, scheduledMs }: Claim): Outcome | undefined {
+    if (!job) return { status: 'skipped', error: 'The job was removed before it began' };
+    if (trigger === 'forced') return undefined;
+    if (!job.enabled) return { status: 'skipped', error: 'The job was disabled before it began' };
+    return attempts === 0 ? this.#at.lateness.missed(job, scheduledMs) : undefined;
+  }
+
+  /** Records the end of an attempt. Rejects while the store takes no writes; then it is to be called again. */
+  async record(run: OccurrenceRun, attempt: Attempt): Promise<void> {
+    const { book } = this.#at;
+    const { jobId } = run.claim;
+    const before = book.jobs.get(jobId);
+    const isMoved = !isDeepStrictEqual(before?.schedule, run.job.schedule);
+    const end = before && jobAfter(before, attempt, { isMoved });
+    const overlapped = end?.kind === 'final' && end.job ? await this.#overlapped(end.job, run) : undefined;
+    const job = end?.job && { ...end.job, ...overlapped?.cursor };
+    const isOurs = await this.#commit(run, attempt, { before, end, job, settled: overlapped?.settled });
+    if (!isOurs) return this.lost(run);
+    book.live.delete(jobId);
+    if (end?.kind === 'retry') {
+      const { claim } = attempt;
+      book.retries.set(jobId, { claim: { ...claim, attempts: claim.attempts + 1 }, atMs: end.retryMs });
+    }
+    book.set(jobId, job);
+    const isForgotten = before !== undefined && job === undefined;
+    const told = toEnd({ ran: run.job, now: job, isForgotten }, attempt, book.nextRunMs(jobId));
+    for (const event of told) this.#deps.publish(event);
+    const settled = overlapped?.settled ?? [];
+    for (const one of settled) this.#deps.publish(toMissed(run.job, one, book.nextRunMs(jobId)));
+    run.settle(attempt.outcome);
+  }
+
+  #commit(
+    { job: ran, claim }: OccurrenceRun,
+    { claim: tried, outcome, endedMs, startedMs, durationMs }: Attempt,
+    { end, before, ...rest }: Pick<Finish, 'before' | 'job' | 'settled'> & { end: JobEnd | undefined },
+  ): Promise<boolean> {
+    const { ledger } = this.#deps;
+    if (before && end?.kind === 'retry') {
+      return ledger.postpone(tried, { ...end, before, error: outcome.error ?? outcome.status });
+    }
+    return ledger.finish(claim, {
+      ...outcome,
+      ...{ endedMs, startedMs, durationMs, before, ...rest },
+      tellMain: lineForMain(ran, outcome),
+    });
+  }
+
+  /**
+   * A write of ours was refused: the claim went to another scheduler, or that one has changed the job. Rejects when the
+   * run is ours still; then its end is to be recorded again.
+   */
+  async lost(run: OccurrenceRun): Promise<void> {
+    const { book, sync } = this.#at;
+    const { jobId, scheduledMs, epoch } = run.claim;
+    const open = await sync.reload(jobId);
+    if (open?.scheduledMs === scheduledMs && open.epoch === epoch && run.isStarted) {
+      throw new Error('the job was changed by another scheduler');
+    }
+    book.live.delete(jobId);
+    book.setForeign(jobId, open !== undefined && open.status !== 'retrying');
+    run.settle({ status: 'interrupted', error: 'Another scheduler has taken it over' });
+  }
+
+  /** Instants that came while the job still ran: not run, unless its policy is to run all. */
+  async #overlapped(job: Job, run: OccurrenceRun) {
+    const { ledger, clock } = this.#deps;
+    const nowMs = clock.now();
+    if (!job.enabled || maxAll(job.misfire) !== undefined || !isDue(job, nowMs)) return undefined;
+    if (job.schedule.kind === 'at') return undefined; // its only time, which the run by hand before it has not made up for
+    // What came before it was begun here, or in a leap of the clock, did not come while it ran.
+    if (job.nextMs < Math.max(run.heldSinceMs, this.#at.lateness.awakeMs())) return undefined;
+    const taken = await ledger.recorded(job.id, job.nextMs - 1, { butMissed: false });
+    const plan = planSkipped(job, { untilMs: nowMs, reason: 'the run before was still going', taken });
+    return plan && { settled: plan.settled, cursor: { nextMs: plan.nextMs, handledMs: plan.handledMs } };
+  }
+}

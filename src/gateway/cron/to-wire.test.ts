@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import { toCronRun, toOccurrence } from './to-wire.ts';
+
+const rowOf = (changes: Partial<CronOccurrenceTable>): CronOccurrenceTable => ({
+  ...{ job_id: 'j', scheduled_ms: 1_000, through_ms: 1_000, count: 1, trigger: 'schedule', status: 'ok' },
+  ...{ owner: 'me', epoch: 1, lease_ms: null, attempts: 1, retry_ms: null, run_id: null, session_key: null },
+  ...{ started_ms: 1_500, ended_ms: 9_000, error: null, summary: null, next_run_ms: null },
+  ...{ spent_ms: 0, duration_ms: 2_000, removed_job_json: null },
+  ...changes,
+});
+
+test('what only waits for a slot says no time that it ran at, though it was tried before', () => {
+  const claimed = { status: 'claimed', ended_ms: null, duration_ms: null } as const;
+  assert.equal(toOccurrence(rowOf({ ...claimed, attempts: 0, started_ms: null })).runAtMs, undefined);
+  const { runAtMs, status, attempts } = toOccurrence(rowOf(claimed));
+  assert.deepEqual([runAtMs, status, attempts], [undefined, undefined, 1]);
+  assert.equal(toOccurrence(rowOf({ ...claimed, status: 'started' })).runAtMs, 1_500);
+});
+
+test('how long a run took is what was recorded, whatever the clock showed at its end', () => {
+  const row = rowOf({});
+  assert.deepEqual([toCronRun(row).durationMs, toOccurrence(row).durationMs], [2_000, 2_000]);
+  assert.equal(toOccurrence(rowOf({ status: 'interrupted', duration_ms: null })).durationMs, undefined);
+});
