@@ -46,31 +46,34 @@ export function addCronCommands(program: Command, { root, around, withTarget }: 
   add('list')
     .description('list the jobs, with their next run by the clocks here')
     .action(async (flags: ListFlags) => (await load()).listJobs(on(flags)));
-  withJobOptions(add('add'))
+  add('show')
+    .description('show all of one job: what it does, when, and its policies')
+    .argument('<job>', JOB)
+    .action(async (which: string, flags: ListFlags) => (await load()).showJob(which, on(flags)));
+  withAddOptions(add('add'))
     .description('make a job; prints its id')
     .argument('<schedule>', 'when, such as "every 15m" or "0 9 * * 1-5"')
     .argument('<message>', 'what to do')
-    .option('--disabled', 'switched off at first')
     .action(async (...[schedule, message, flags]: [string, string, AddFlags]) =>
       (await load()).addJob(schedule, message, on(flags)),
     );
   withEditOptions(add('edit'))
     .description('change a job; what is not named stays as it is')
-    .argument('<job>', 'its id, the beginning of it, or its name')
+    .argument('<job>', JOB)
     .action(async (which: string, flags: EditJobFlags) => (await load()).editJob(which, on(flags)));
   add('rm')
-    .description('forget a job and its history; a run in progress goes on to its end')
-    .argument('<job>', 'its id, the beginning of it, or its name')
+    .description('remove a job; its history is kept for a while, a run in progress goes on to its end')
+    .argument('<job>', JOB)
     .action(async (which: string, flags: ListFlags) => (await load()).removeJob(which, on(flags)));
   add('run')
     .description('run a job now and wait for its end')
-    .argument('<job>', 'its id, the beginning of it, or its name')
+    .argument('<job>', JOB)
     .option('--due', 'only if it is due')
     .option('--no-wait', 'do not wait for the end')
     .action(async (which: string, flags: RunJobFlags) => (await load()).runJob(which, on(flags)));
   add('runs')
     .description('show what became of its runs, the latest last')
-    .argument('<job>', 'its id, the beginning of it, or its name')
+    .argument('<job>', `${JOB}; of a job that is gone its whole id`)
     .option('--limit <n>', 'how many (1 to 5000; default 20)')
     .action(async (which: string, flags: RunsFlags) => (await load()).listRuns(which, on(flags)));
   add('preview')
@@ -81,7 +84,7 @@ export function addCronCommands(program: Command, { root, around, withTarget }: 
     .action(async (schedule: string, flags: PreviewFlags) => (await load()).previewSchedule(schedule, on(flags)));
   add('explain')
     .description('say why a job did or did not run at a time, or what it waits for now')
-    .argument('<job>', 'its id, the beginning of it, or its name')
+    .argument('<job>', JOB)
     .argument('[when]', 'such as "2026-12-24 18:00"')
     .option('--tz <zone>', 'where clocks show that (default: the zone of this terminal)')
     .action(async (...[which, when, flags]: [string, string | undefined, ExplainFlags]) =>
@@ -89,33 +92,48 @@ export function addCronCommands(program: Command, { root, around, withTarget }: 
     );
 }
 
+const JOB = 'its id, the beginning of it, or its name';
 const ZONE = 'where clocks show the times of a schedule that names no zone (default: the zone of this terminal)';
 
+/** Flags, what they mean, and what a new job has where they are left out. */
+const JOB_OPTIONS: [flags: string, means: string, usual?: string][] = [
+  ['--main', 'tell the main conversation, instead of working in one of its own'],
+  ['--name <name>', 'what to call it', 'taken from the message'],
+  [
+    '--wake <when>',
+    'when the main conversation hears of it: now, or next (with its next turn)',
+    'next; with --main now',
+  ],
+  ['--thinking <level>', 'off, minimal, low, medium or high'],
+  ['--timeout <time>', 'how long the answer may take', '10m'],
+  ['--deliver', 'send the answer to a channel'],
+  ['--channel <name>', 'which', 'the last one used'],
+  ['--to <recipient>', 'to whom'],
+  ['--best-effort', 'an answer that cannot be sent is no error'],
+  ['--misfire <how>', 'if the daemon did not run then and is over 60 s late: once, skip, all, all=20 or within=2h'],
+  ['--delete-after-run', 'forget it once it went well (schedules with one time)'],
+  ['--max-run <time>', 'stop a run that takes longer', '1h'],
+  ['--approval <how>', 'what needs approval: deny, wait[=10m] or allow=bash,read_file', 'deny'],
+  ['--prefix <text>', 'begins the line about the result in the main conversation', 'Cron'],
+];
+
+const withAddOptions = (command: Command): Command =>
+  JOB_OPTIONS.reduce(
+    (so, [flags, means, usual]) => so.option(flags, usual === undefined ? means : `${means} (default: ${usual})`),
+    command.option('--tz <zone>', ZONE),
+  ).option('--disabled', 'switched off at first');
+
 const withEditOptions = (command: Command): Command =>
-  withJobOptions(command)
-    .option('--schedule <schedule>', 'when')
-    .option('--message <text>', 'what to do')
+  JOB_OPTIONS.reduce(
+    (so, [flags, means]) => so.option(flags, means),
+    command
+      .option('--schedule <schedule>', 'when')
+      .option('--tz <zone>', ZONE)
+      .option('--message <text>', 'what to do'),
+  )
     .option('--enable', 'switch it on')
     .option('--disable', 'switch it off')
     .option('--isolated', 'in a conversation of its own')
     .option('--no-deliver', 'keep the answer')
     .option('--no-best-effort', 'an answer that cannot be sent is an error')
     .option('--no-delete-after-run', 'keep it');
-
-const withJobOptions = (command: Command): Command =>
-  command
-    .option('--tz <zone>', ZONE)
-    .option('--main', 'tell the main conversation, instead of working in one of its own')
-    .option('--name <name>', 'what to call it (default: taken from the message)')
-    .option('--wake <when>', 'when the main conversation hears of it: now, or next (with its next turn)')
-    .option('--thinking <level>', 'off, minimal, low, medium or high')
-    .option('--timeout <time>', 'how long the answer may take (default 10m)')
-    .option('--deliver', 'send the answer to a channel')
-    .option('--channel <name>', 'which (default: the last one used)')
-    .option('--to <recipient>', 'to whom')
-    .option('--best-effort', 'an answer that cannot be sent is no error')
-    .option('--misfire <how>', 'if the daemon did not run then and is over 60 s late: once, skip, all or within=2h')
-    .option('--delete-after-run', 'forget it once it went well (schedules with one time)')
-    .option('--max-run <time>', 'stop a run that takes longer (default 1h)')
-    .option('--approval <how>', 'what needs approval: deny, wait[=10m] or allow=bash,read_file (default deny)')
-    .option('--prefix <text>', 'begins the line about the result in the main conversation (default Cron)');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runHeadgate } from './daemon.ts';
+import { runHeadgate, startDaemon } from './daemon.ts';
 import { callTools, fail, say } from './scripted-steps.ts';
 import { openStage } from './stage.ts';
 
@@ -32,12 +32,16 @@ test('a job is made, shown, changed, run, looked back at, explained and removed'
     /^news +at 09:00, Monday through Friday \(Europe\/Berlin\) +\w{3} \d{4}-\d\d-\d\d 09:00 \(in .*\) +- +never +/m,
   );
 
-  assert.equal((await cron('edit', 'news', '--tz', 'Asia/Tokyo', '--thinking', 'low')).code, 0);
+  assert.equal((await cron('edit', 'news', '--tz', 'Asia/Tokyo', '--thinking', 'low', '--misfire', 'all=20')).code, 0);
+  const { stdout: shown } = await cron('show', 'news');
+  assert.match(shown, /^Misfire +all=20\n(?:.*\n)+Thinking +low\n(?:.*\n)+\nsum up the news\n$/m);
   const [job] = await jsonOf('list');
   assert.partialDeepStrictEqual(job, {
     ...{ id, name: 'news', enabled: true, schedule: { kind: 'cron', expr: '0 9 * * 1-5', tz: 'Asia/Tokyo' } },
     payload: { kind: 'agentTurn', message: 'sum up the news', thinking: 'low' },
+    misfire: { all: 20 },
   });
+  assert.deepEqual(await jsonOf('show', 'news'), job);
 
   const run = await cron('run', id.slice(0, 8));
   assert.deepEqual([run.code, run.stdout, run.stderr], [0, 'Nothing new.\n', 'ok\n']);
@@ -50,8 +54,14 @@ test('a job is made, shown, changed, run, looked back at, explained and removed'
   assert.match(explained.stderr, /^After that: \w{3} \d{4}-\d\d-\d\d \d\d:00\.\n$/, 'the run after the next one');
   assert.match((await cron('explain', 'news', '2031-01-01 00:30')).stdout, /^Wed 2031-01-01 00:30, not-scheduled: /);
 
-  assert.deepEqual((await cron('rm', 'news')).stderr, 'Removed "news" and its history.\n');
+  const removed = `Removed "news". Its history is kept for a while: headgate cron runs ${id}\n`;
+  assert.deepEqual((await cron('rm', 'news')).stderr, removed);
   assert.deepEqual(await jsonOf('list'), []);
+  const left = await cron('runs', id);
+  assert.match(left.stdout, / ok +\w{3} \d.* \[by hand\] Nothing new\.$/m);
+  assert.deepEqual([left.code, left.stderr], [0, 'The job is gone; this is what became of its runs.\n']);
+  assert.deepEqual((await jsonOf('runs', id)).length, 1);
+  assert.equal((await cron('runs', 'news')).code, 1, 'its name went with it');
 });
 
 test('a run that fails ends with 1 and says why; one that is not due is no failure', async () => {
@@ -68,6 +78,28 @@ test('a run that fails ends with 1 and says why; one that is not due is no failu
   const { schedule } = JSON.parse((await runHeadgate(['status', '--json'], here)).stdout);
   assert.partialDeepStrictEqual(schedule, { enabled: true, jobs: 1, failing: [{ name: 'lost' }] });
   await cron('rm', 'lost');
+});
+
+test('a run that is due is told by its own end, not by that of a run before it; one that is tried again has failed', async () => {
+  await using still = await startDaemon({ env: { HEADGATE_SKIP_CRON: '1' } }); // its model refuses jobs of their own
+  const on = (...args: string[]) => runHeadgate(['cron', ...args, '--home', still.home]);
+  await on('add', 'every 1s', 'do it', '--name', 'j', '--main', '--wake', 'next');
+  assert.deepEqual((await on('run', 'j')).stdout, 'do it\n');
+  await on('edit', 'j', '--isolated');
+  const due = await on('run', 'j', '--due');
+  assert.deepEqual([due.code, due.stdout], [1, '']);
+  assert.match(due.stderr, /^error: /);
+
+  await on('add', 'in 1h', 'once', '--name', 'once', '--main');
+  assert.equal((await on('run', 'once')).stderr, 'ok\nA job with one time: it is over now.\n');
+  await on('add', 'in 1s', 'at job', '--name', 'a');
+  let first = await on('run', 'a', '--due');
+  while (first.stderr === 'It is not due.\n') first = await on('run', 'a', '--due');
+  assert.equal(first.code, 1);
+  assert.match(first.stderr, /^error: .+\nIt is tried again \w{3} \d{4}-\d\d-\d\d \S+ \(in \d+ s\)\.\n$/);
+  const { code, stdout } = await on('run', 'a', '--json');
+  assert.equal(code, 1);
+  assert.partialDeepStrictEqual(JSON.parse(stdout), { ran: true, run: { trigger: 'schedule', attempts: 2 } });
 });
 
 test('tools that a job may use need nobody who approves', async () => {

@@ -1,5 +1,4 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
-import type { CronOccurrence, CronRun } from '../../protocol/cron.ts';
 import type { Result } from '../../protocol/index.ts';
 import { toVisibleText } from '../../protocol/visible-text.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -7,9 +6,11 @@ import { zoneOf } from '../../src/cron/schedule.ts';
 import { randomIds } from '../../src/ids.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
+import { hasFailed, readRuns, runAsked, toOutcome } from '../cron/asked-run.ts';
 import { changeJob } from '../cron/change-job.ts';
-import { findJob, findNameClash, isExtended, readJobs } from '../cron/find-job.ts';
+import { findJob, findNameClash, isExtended, lookUpJob, readJobs, unknownJob } from '../cron/find-job.ts';
 import { toUsage } from '../cron/flag-words.ts';
+import { toJobDetail } from '../cron/job-detail.ts';
 import { type EditFlags, type JobFlags, readSchedule, readTime, toJobPatch, toNewJob } from '../cron/job-flags.ts';
 import { jobName, toJobTable, toNextRunIn, toRunTable } from '../cron/job-table.ts';
 import { findTroubles, toTroubleLines } from '../cron/job-troubles.ts';
@@ -45,6 +46,12 @@ export async function listJobs(command: CronCommand<ListFlags>): Promise<void> {
   if (jobs.length === 0) tell('Nothing is scheduled. For example: headgate cron add "every 15m" "look for new mail"');
   else process.stdout.write(await toJobTable(jobs, here()));
   for (const line of toTroubleLines(findTroubles(jobs))) tell(line);
+}
+
+export async function showJob(which: string, command: CronCommand<JsonFlags>): Promise<void> {
+  const job = await ask(command, (client) => findJob(client, which));
+  if (command.flags.json) print(job);
+  else process.stdout.write(await toJobDetail(job, here()));
 }
 
 /** Prints the id alone on stdout, for scripts; what it means goes to stderr. */
@@ -83,42 +90,45 @@ export async function removeJob(which: string, command: CronCommand<JsonFlags>):
     const job = await findJob(client, which);
     const removed = await client.call('cron.remove', { id: job.id });
     if (command.flags.json) print(removed);
-    else tell(`Removed "${jobName(job)}" and its history.`);
+    else tell(`Removed "${jobName(job)}". Its history is kept for a while: headgate cron runs ${job.id}`);
   });
 }
-
-/** The longest that a run may be allowed, and a while for what comes after it. */
-const LONGEST_RUN_MS = 7 * 86_400_000 + 60_000;
 
 /** Exit code 1 when it could not run or did not end well; a job that was not due is no failure. */
 export async function runJob(which: string, command: CronCommand<RunJobFlags>): Promise<void> {
-  const { json, due, wait } = command.flags;
-  const { answer, run } = await ask(command, async (client) => {
-    const { id } = await findJob(client, which);
-    const asked = { id, mode: due ? 'due' : 'force', wait, idempotencyKey: randomIds.id('cli') } as const;
-    const answered = await client.call('cron.run', asked, { timeoutMs: LONGEST_RUN_MS });
-    return { answer: answered, run: answered.ran && wait ? await findLastRun(client, id) : undefined };
+  const { json, due, wait: waited } = command.flags;
+  const { job, asked } = await ask(command, async (client) => {
+    const found = await findJob(client, which);
+    const request = { id: found.id, mode: due ? 'due' : 'force', wait: waited } as const;
+    return { job: found, asked: await runAsked(client, { ...request, idempotencyKey: randomIds.id('cli') }) };
   });
-  const isRefused = !answer.ran && answer.reason === 'already-running';
-  if (isRefused || (run !== undefined && run.status !== 'ok')) process.exitCode = 1;
+  const { answer, run } = asked;
+  if (hasFailed(asked, { waited })) process.exitCode = 1;
   if (json) return print({ ...answer, ...(run && { run }) });
-  tell(toOutcome(answer, run));
+  tell(toOutcome(asked, { waited, here: here() }));
+  if (run?.status === 'ok' && job.enabled && job.schedule.kind === 'at') tell(`A job with one time: it is over now.`);
   if (run?.summary !== undefined) process.stdout.write(`${toVisibleText(run.summary)}\n`);
 }
 
+/** Also of a job that is gone, by its whole id. */
 export async function listRuns(which: string, command: CronCommand<RunsFlags>): Promise<void> {
-  const { json, limit } = command.flags;
-  const most = toCount(limit, { flag: '--limit', most: 5_000 }) ?? 20;
-  const { job, entries } = await ask(command, async (client) => {
-    const found = await findJob(client, which);
-    return { job: found, ...(await client.call('cron.runs', { id: found.id, limit: most, extended: true })) };
+  const { json, limit: typed } = command.flags;
+  const limit = toCount(typed, { flag: '--limit', most: 5_000 }) ?? 20;
+  const { job, runs } = await ask(command, async (client) => {
+    const found = await lookUpJob(client, which);
+    return { job: found, runs: isId(which) || found ? await readRuns(client, { id: found?.id ?? which, limit }) : [] };
   });
-  if (json) return print(entries);
-  if (entries.length === 0) tell('It has not run yet.');
-  else process.stdout.write(toRunTable(entries.filter(isOccurrence), here()));
-  const { failing, missed } = findTroubles([job]);
+  if (!job && runs.length === 0) throw unknownJob(which);
+  if (json) return print(runs);
+  if (!job) tell('The job is gone; this is what became of its runs.');
+  if (runs.length === 0) tell('It has not run yet.');
+  else process.stdout.write(toRunTable(runs, here()));
+  const { failing, missed } = findTroubles(job ? [job] : []);
   for (const line of toTroubleLines({ failing: failing.filter(({ alert }) => alert), missed })) tell(line);
 }
+
+/** As the daemon takes one. */
+const isId = (text: string): boolean => text.length > 0 && text.length <= 64;
 
 /** What a schedule means, as the daemon counts it. */
 export async function previewSchedule(text: string, command: CronCommand<PreviewFlags>): Promise<void> {
@@ -163,18 +173,6 @@ const asUsage = (change: 'add' | 'edit') => (error: unknown) => {
   throw toUsage(error, change);
 };
 
-/** The run that was just asked for: the last one that somebody asked for. */
-async function findLastRun(client: GatewayClient, id: string): Promise<CronOccurrence | undefined> {
-  const { entries } = await client.call('cron.runs', { id, limit: 20, extended: true });
-  return entries.filter(isOccurrence).findLast(({ trigger }) => trigger === 'forced');
-}
-
-function toOutcome(answer: Result<'cron.run'>, run: CronOccurrence | undefined): string {
-  if (!answer.ran) return answer.reason === 'not-due' ? 'It is not due.' : 'It is running already.';
-  if (run === undefined) return 'It runs.';
-  return `${run.status ?? 'running'}${run.error === undefined ? '' : `: ${toVisibleText(run.error)}`}`;
-}
-
 function toPreviewTable({ runs, tz }: Result<'cron.preview'>, { nowMs, tz: zone }: Here): string {
   const isElsewhere = tz !== zone;
   const rows = runs.map(({ atMs, offset }) => [
@@ -191,8 +189,6 @@ function toCount(text: string | undefined, { flag, most }: { flag: string; most:
   if (Number.isInteger(count) && count >= 1 && count <= most) return count;
   throw new UsageError(`${flag} must be a number from 1 to ${most}, not "${text}".`);
 }
-
-const isOccurrence = (entry: CronRun | CronOccurrence): entry is CronOccurrence => 'trigger' in entry;
 
 const here = (): Here => ({ nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone });
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { StartError, UsageError } from '../start-error.ts';
-import { findJob, findNameClash } from './find-job.ts';
+import { findJob, findNameClash, lookUpJob, readJobs } from './find-job.ts';
 import { someJob } from './job-fixture.ts';
 
 const jobs = [
-  { id: 'abc1', name: 'mail', misfire: 'once' },
-  { id: 'abd2', name: 'news', misfire: 'once' },
-  { id: 'xyz3', name: 'twice', misfire: 'once' },
-  { id: 'xyz4', name: 'twice', misfire: 'once' },
-  { id: 'mail5', name: 'abc1', misfire: 'once' },
-];
+  { id: 'abc1', name: 'mail' },
+  { id: 'abd2', name: 'news' },
+  { id: 'xyz3', name: 'twice' },
+  { id: 'xyz4', name: 'twice' },
+  { id: 'mail5', name: 'abc1' },
+].map((named) => someJob(named));
 const call: GatewayClient['call'] = async () => ({ jobs }) as never; // whatever is asked, these are there
 const find = async (which: string) => (await findJob({ call }, which)).id;
 
@@ -31,6 +31,20 @@ test('what could mean several is wrong usage and names them; what nobody has fai
   await assert.rejects(find('ab'), UsageError);
   for (const none of ['nobody', ''])
     await assert.rejects(find(none), (error: Error) => error instanceof StartError && !(error instanceof UsageError));
+});
+
+test('jobs come in the order of their next run, those that wait for nothing last', async () => {
+  const listed = [undefined, 9, 3].map((nextRunAtMs, n) => someJob({ id: `${n}`, state: { nextRunAtMs } }));
+  const list: GatewayClient['call'] = async () => ({ jobs: listed }) as never; // as above
+  assert.deepEqual(
+    (await readJobs({ call: list })).map(({ id }) => id),
+    ['2', '1', '0'],
+  );
+});
+
+test('a job that may be gone is looked up without a complaint, unless several could be meant', async () => {
+  assert.deepEqual([(await lookUpJob({ call }, 'mail'))?.id, await lookUpJob({ call }, 'nobody')], ['abc1', undefined]);
+  await assert.rejects(lookUpJob({ call }, 'twice'), UsageError);
 });
 
 test('a name that others have is told, with the ids to tell them apart by', () => {

@@ -5,27 +5,36 @@ import { StartError, UsageError } from '../start-error.ts';
 
 type Client = Pick<GatewayClient, 'call'>;
 
-/** All of them, the next due first. */
+/** All of them, the next due first, those that wait for nothing last. */
 export async function readJobs(client: Client): Promise<CronExtendedJob[]> {
   const { jobs } = await client.call('cron.list', { includeDisabled: true, extended: true });
-  return jobs.filter(isExtended);
+  const nextOf = ({ state }: CronExtendedJob) => state.nextRunAtMs ?? Number.MAX_SAFE_INTEGER;
+  return jobs.filter(isExtended).sort((a, b) => nextOf(a) - nextOf(b));
 }
 
 /** The job of an id, a name, or the beginning of an id. Throws when there is none, or more than one could be meant. */
 export async function findJob(client: Client, which: string): Promise<CronExtendedJob> {
+  const job = await lookUpJob(client, which);
+  if (job === undefined) throw unknownJob(which);
+  return job;
+}
+
+export const unknownJob = (which: string): StartError =>
+  new StartError(`There is no job "${toVisibleLine(which)}". headgate cron list shows them.`);
+
+/** The same; undefined when there is none. */
+export async function lookUpJob(client: Client, which: string): Promise<CronExtendedJob | undefined> {
   const jobs = await readJobs(client);
   const exact = jobs.find(({ id }) => id === which);
   const named = jobs.filter(({ name }) => name === which);
   const begun = which === '' ? [] : jobs.filter(({ id }) => id.startsWith(which));
   const found = exact ? [exact] : named.length > 0 ? named : begun;
-  const [job] = found;
-  if (job === undefined) throw new StartError(`There is no job "${which}". headgate cron list shows them.`);
   if (named.length > 1 && !exact) throw new UsageError(`${toNameClash(which, named)}: say which by its id.`);
   if (found.length > 1) {
     const ids = toList(found.map(({ id, name }) => `${id} (${toVisibleLine(name ?? '')})`));
     throw new UsageError(`"${which}" can mean ${ids}: give more of the id.`);
   }
-  return job;
+  return found[0];
 }
 
 /** What is said when a job has got a name that others have; undefined when none has. */

@@ -57,6 +57,13 @@ test('a job works in a conversation of its own, unless it is to tell the main on
   });
 });
 
+const NOT_FOR_MAIN: [JobFlags, RegExp][] = [
+  [{ bestEffort: true }, /^--best-effort is for jobs/],
+  [{ approval: 'allow=bash' }, /^--approval is for jobs/],
+  [{ prefix: 'News' }, /^--prefix is for jobs/],
+  [{ deliver: false }, /^--no-deliver is for jobs/],
+];
+
 test('the flags of a turn become its payload; a channel means that the answer is sent', () => {
   const flags = { thinking: 'high', timeout: '90s', channel: 'webhook', to: 'team', bestEffort: true, wake: 'now' };
   const { payload, wakeMode } = toNewJob(every, 'go', flags);
@@ -71,6 +78,7 @@ test('the flags of a turn become its payload; a channel means that the answer is
     ],
   );
   refuses(() => toNewJob(every, 'go', { main: true, deliver: true }), /--deliver is for jobs in a conversation/);
+  for (const [more, wrong] of NOT_FOR_MAIN) refuses(() => toNewJob(every, 'go', { main: true, ...more }), wrong);
 });
 
 test('policies are read from words', () => {
@@ -84,10 +92,15 @@ test('policies are read from words', () => {
   });
   assert.deepEqual(optionsOf({ approval: 'wait' }), { approval: { mode: 'wait' } });
   assert.deepEqual(optionsOf({ approval: 'deny', misfire: 'all' }), { approval: { mode: 'deny' }, misfire: 'all' });
+  assert.deepEqual(optionsOf({ misfire: 'all=20' }), { misfire: { all: 20 } });
 });
 
 const WRONG: [JobFlags, RegExp][] = [
   [{ misfire: 'maybe' }, /--misfire must be/],
+  [{ misfire: 'all=101' }, /--misfire all must be a number from 1 to 100, not "101"/],
+  [{ misfire: 'all=0' }, /--misfire all must be/],
+  [{ misfire: 'all=' }, /--misfire all must be/],
+  [{ misfire: 'skip=1' }, /--misfire must be once, skip, all, all=20 or within=2h/],
   [{ misfire: 'within=soon' }, /--misfire within must be a time/],
   [{ approval: 'allow' }, /--approval must be/],
   [{ approval: 'deny=1' }, /--approval must be/],

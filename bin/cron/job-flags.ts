@@ -19,7 +19,7 @@ export interface JobFlags {
   channel?: string;
   to?: string;
   bestEffort?: boolean;
-  /** `once`, `skip`, `all` or `within=2h`. */
+  /** `once`, `skip`, `all`, `all=20` or `within=2h`. */
   misfire?: string;
   deleteAfterRun?: boolean;
   maxRun?: string;
@@ -123,16 +123,22 @@ function toChangedPayload({ payload, sessionTarget }: CronExtendedJob, flags: Ed
 type AgentTurn = Extract<CronPayload, { kind: 'agentTurn' }>;
 /** What only a turn of the agent knows. */
 const TURN_FLAGS = [
-  ['thinking', '--thinking'],
-  ['timeout', '--timeout'],
-  ['deliver', '--deliver'],
-  ['channel', '--channel'],
-  ['to', '--to'],
+  ['thinking', 'thinking'],
+  ['timeout', 'timeout'],
+  ['deliver', 'deliver'],
+  ['channel', 'channel'],
+  ['to', 'to'],
+  ['bestEffort', 'best-effort'],
+  ['approval', 'approval'],
+  ['prefix', 'prefix'],
 ] as const;
 
 function toSystemEvent(text: string, flags: JobFlags): CronPayload {
-  const [, wrong] = TURN_FLAGS.find(([name]) => flags[name] !== undefined) ?? [];
-  if (wrong !== undefined) throw new UsageError(`${wrong} is for jobs in a conversation of their own, not for --main.`);
+  const [field, flag] = TURN_FLAGS.find(([name]) => flags[name] !== undefined) ?? [];
+  if (field !== undefined) {
+    const typed = flags[field] === false ? `--no-${flag}` : `--${flag}`;
+    throw new UsageError(`${typed} is for jobs in a conversation of their own, not for those that tell the main one.`);
+  }
   return { kind: 'systemEvent', text };
 }
 
@@ -171,9 +177,16 @@ function toOptions({ name, misfire, deleteAfterRun, maxRun, approval, prefix }: 
 
 function toMisfire(text: string): CronMisfire {
   if (text === 'once' || text === 'skip' || text === 'all') return text;
-  const [, within] = /^within=(.+)$/.exec(text) ?? [];
-  if (within === undefined) throw new UsageError(`--misfire must be once, skip, all or within=2h, not "${text}".`);
-  return { within: toMs(within, '--misfire within') };
+  const [mode, value] = splitAt(text, '=');
+  if (mode === 'within' && value !== undefined) return { within: toMs(value, '--misfire within') };
+  if (mode === 'all' && value !== undefined) return { all: toAll(value) };
+  throw new UsageError(`--misfire must be once, skip, all, all=20 or within=2h, not "${text}".`);
+}
+
+function toAll(text: string): number {
+  const all = /^\d+$/.test(text) ? Number(text) : 0;
+  if (all >= 1 && all <= 100) return all;
+  throw new UsageError(`--misfire all must be a number from 1 to 100, not "${text}".`);
 }
 
 function toApproval(text: string): CronApproval {

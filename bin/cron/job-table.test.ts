@@ -70,6 +70,13 @@ test('the history shows delays, retries, runs by hand, and what was missed from 
   );
 });
 
+test('what has not begun waits for its turn, and does not run', () => {
+  const open = { status: undefined, attempts: 0 };
+  const table = toRunTable([run(open), run({ ...open, attempts: 1, runAtMs: NOW })], here);
+  const statuses = table.split('\n').map((line) => line.split(/ {2,}/)[1]);
+  assert.deepEqual(statuses.slice(1, 3), ['due', 'running']);
+});
+
 test('distances and lengths are short', () => {
   assert.deepEqual(
     [toDistance(NOW + 42_000, NOW), toDistance(NOW + 3 * 60 * MINUTE, NOW), toDistance(NOW - 50 * 60 * MINUTE, NOW)],

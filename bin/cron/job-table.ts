@@ -15,7 +15,7 @@ export async function toJobTable(jobs: readonly CronExtendedJob[], here: Here): 
 export const jobName = ({ name, id }: Pick<CronExtendedJob, 'name' | 'id'>): string => toLine(name ?? id, 40);
 
 /** When it is due, for people: `Thu 2026-12-24 18:00 (in 3 h)`. */
-function toNextRun(job: CronExtendedJob, here: Here): string {
+export function toNextRun(job: CronExtendedJob, here: Here): string {
   const { nextRunAtMs } = job.state;
   if (nextRunAtMs === undefined) return job.enabled ? 'none' : isOver(job) ? 'over' : 'off';
   const distance = nextRunAtMs > here.nowMs ? toDistance(nextRunAtMs, here.nowMs) : 'due';
@@ -49,7 +49,8 @@ async function toJobCells(job: CronExtendedJob, here: Here): Promise<string[]> {
   ];
 }
 
-function toStatus({ state }: CronExtendedJob): string {
+/** How the last run went, or that one is under way. */
+export function toStatus({ state }: CronExtendedJob): string {
   const { runningAtMs, lastStatus, consecutiveErrors = 0, alert } = state;
   if (runningAtMs !== undefined) return 'running';
   if (alert) return `ALERT (${consecutiveErrors} errors in a row)`;
@@ -59,15 +60,21 @@ function toStatus({ state }: CronExtendedJob): string {
 }
 
 function toRunCells(run: CronOccurrence, here: Here): string[] {
-  const { scheduledAtMs, throughMs, status, retryAtMs, runAtMs, durationMs } = run;
+  const { scheduledAtMs, throughMs, status, runAtMs, durationMs } = run;
   const isRange = throughMs !== undefined && throughMs !== scheduledAtMs;
   return [
     `${toLocal(scheduledAtMs, here)}${isRange ? ` to ${toLocal(throughMs, here)}` : ''}`,
-    status ?? (retryAtMs === undefined ? 'running' : 'retrying'),
+    status ?? toOpenStatus(run),
     runAtMs === undefined ? NONE : toLocal(runAtMs, here),
     durationMs === undefined ? NONE : toLength(durationMs),
     toLine(toWords(run, here), 80),
   ];
+}
+
+/** Of one that is not over; what has not begun waits for a free slot. */
+function toOpenStatus({ retryAtMs, runAtMs }: CronOccurrence): string {
+  if (retryAtMs !== undefined) return 'retrying';
+  return runAtMs === undefined ? 'due' : 'running';
 }
 
 function toWords({ trigger, count, attempts, retryAtMs, error, summary }: CronOccurrence, here: Here): string {
