@@ -10,7 +10,7 @@ import { startScriptedModel } from './scripted-model.ts';
 import { fail, say, stall } from './scripted-steps.ts';
 
 const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
+const daemon = await startDaemon({ model: model.url, config: { cron: { maxConcurrentRuns: 1 } } });
 after(async () => {
   await daemon[Symbol.asyncDispose]();
   await model.close();
@@ -71,6 +71,7 @@ test('an empty schedule says what to do; a job is added with its next runs in si
   await page.keyboard.press('Enter'); // the focus is where nothing is lost
   await button(page, 'Delete plants').click();
   const question = page.getByRole('alertdialog', { name: 'Delete plants?' });
+  await question.getByText('the history is kept for a while').waitFor();
   await question.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('Nothing is scheduled').waitFor();
 });
@@ -117,6 +118,46 @@ test('a job runs at a press, is seen running, and its history leads to its conve
   await run.getByRole('button', { name: 'Conversation' }).click();
   await page.locator('.answer', { hasText: 'Once upon a time there was a gate.' }).waitFor();
   await page.getByRole('tab', { selected: true }).waitFor();
+});
+
+test('a job that waits for a free slot is not said to run', async (t) => {
+  const ids = [await addJob('hold the line'), await addJob('wait in line')];
+  t.after(() => Promise.all(ids.map((id) => client.call('cron.remove', { id }))));
+  const rest = stall();
+  model.when('hold the line', [rest, say('Done.')]);
+  model.when('wait in line', say('At last.'));
+  for (const id of ids) await client.call('cron.run', { id, mode: 'force', wait: false });
+  const { page } = await visit(t, daemon);
+  await openSchedule(page);
+  await button(page, 'History of wait in line').click();
+  await page.locator('.run', { hasText: 'waits for its turn' }).waitFor();
+  rest.release();
+  await page.locator('.run', { hasText: 'At last.' }).waitFor();
+});
+
+test('how many of the missed runs are made up for is chosen with the policy, and shown again', async (t) => {
+  const id = await addJob('catch up');
+  t.after(() => client.call('cron.remove', { id }));
+  const { page } = await visit(t, daemon);
+  await openSchedule(page);
+  const openOptions = async () => {
+    await button(page, 'Edit catch up').click();
+    await page.getByText('More options').click();
+  };
+  await openOptions();
+  const policy = page.getByRole('combobox', { name: 'If Headgate did not run then' });
+  await policy.selectOption('run each of the latest');
+  await field(page, 'How many at most').fill('101');
+  await button(page, 'Save').click();
+  await page.getByText('Give a number from 1 to 100').waitFor();
+  await field(page, 'How many at most').fill('20');
+  await button(page, 'Save').click();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  assert.partialDeepStrictEqual(await client.call('cron.list', { extended: true }), {
+    jobs: [{ misfire: { all: 20 } }],
+  });
+  await openOptions();
+  assert.deepEqual([await policy.inputValue(), await field(page, 'How many at most').inputValue()], ['all', '20']);
 });
 
 test('a failed run says why, in the list and in the history', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import { occurrence } from './cron-fixture.ts';
-import { CronRuns } from './cron-runs.ts';
+import { CronRuns, statusOf } from './cron-runs.ts';
 import { createFakeClient } from './fake-client.ts';
 
 function open(stored: number) {
@@ -31,4 +31,14 @@ test('a history that cannot be read says why and keeps what it has', async () =>
   });
   await history.read();
   assert.deepEqual([shown(), history.problem.value], [[0], 'try later']);
+});
+
+test('what is not over runs, is tried again later, or waits for its turn', () => {
+  const open = occurrence({ status: undefined, attempts: 0 });
+  assert.deepEqual([open, { ...open, runAtMs: 1 }, { ...open, runAtMs: 1, retryAtMs: 2 }, occurrence()].map(statusOf), [
+    'due',
+    'running',
+    'retrying',
+    'ok',
+  ]);
 });

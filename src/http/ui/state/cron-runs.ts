@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { CronOccurrence, CronRun } from '../../../../protocol/cron.ts';
+import type { CronOccurrence, CronRun, CronStatus } from '../../../../protocol/cron.ts';
 
 const FEW = 10;
 const MANY = 200;
@@ -53,6 +53,15 @@ export class CronRuns {
       if (asked === this.#asked) this.#problem.value = error instanceof Error ? error.message : String(error);
     }
   }
+}
+
+/** Of one that is not over. `due`: it has not begun, and waits for a free slot. */
+export type OpenStatus = 'running' | 'retrying' | 'due';
+
+export function statusOf({ status, retryAtMs, runAtMs }: CronOccurrence): CronStatus | OpenStatus {
+  if (status !== undefined) return status;
+  if (retryAtMs !== undefined) return 'retrying';
+  return runAtMs === undefined ? 'due' : 'running';
 }
 
 const isOccurrence = (entry: CronRun | CronOccurrence): entry is CronOccurrence => 'trigger' in entry;

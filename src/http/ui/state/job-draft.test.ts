@@ -38,6 +38,19 @@ test('what is chosen becomes policies and the payload', () => {
   });
 });
 
+test('of all that was missed the latest ten are run, or as many as somebody says', () => {
+  const misfireOf = (allCount: string) => fieldsOf({ misfire: 'all', allCount }).misfire;
+  assert.deepEqual(['10', ' 20 ', '1'].map(misfireOf), ['all', { all: 20 }, { all: 1 }]);
+  for (const allCount of ['', '0', '101', '2.5', 'many'])
+    assert.deepEqual(fieldsOf({ misfire: 'all', allCount }), { allCount: 'Give a number from 1 to 100' });
+  assert.equal(fieldsOf({ misfire: 'once', allCount: 'x' }).misfire, 'once');
+  const shown = toDraft(job({ misfire: { all: 20 } }), 'UTC');
+  assert.deepEqual(
+    [shown.misfire, shown.allCount, toDraft(job({ misfire: 'all' }), 'UTC').allCount],
+    ['all', '20', '10'],
+  );
+});
+
 test('the main conversation is told a text and nothing else', () => {
   const { payload, sessionTarget } = fieldsOf({ target: 'main', thinking: 'high', deliver: true });
   assert.deepEqual([sessionTarget, payload], ['main', { kind: 'systemEvent', text: 'look' }]);

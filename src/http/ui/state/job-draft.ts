@@ -17,6 +17,8 @@ export interface JobDraft {
   wake: 'next-heartbeat' | 'now';
   misfire: '' | 'once' | 'skip' | 'all' | 'within';
   withinMinutes: string;
+  /** How many are run at most, where all are wanted. */
+  allCount: string;
   approval: '' | 'deny' | 'wait' | 'allow';
   waitMinutes: string;
   /** Names, with commas or spaces between them. */
@@ -35,9 +37,11 @@ export type DraftField = keyof JobDraft;
 export type Problems = Partial<Record<DraftField, string>>;
 type JobFields = Omit<ParamsInput<'cron.add'>, 'schedule' | 'enabled' | 'isolation' | 'extended' | 'idempotencyKey'>;
 
+/** What `all` alone means. */
+const USUAL_ALL = '10';
 const EMPTY: JobDraft = {
   ...{ name: '', when: '', message: '', target: 'isolated', wake: 'next-heartbeat' },
-  ...{ misfire: '', withinMinutes: '120', approval: '', waitMinutes: '10', tools: '' },
+  ...{ misfire: '', withinMinutes: '120', allCount: USUAL_ALL, approval: '', waitMinutes: '10', tools: '' },
   ...{ maxRunMinutes: '', timeoutMinutes: '', thinking: '', deleteAfterRun: false },
   ...{ deliver: false, channel: '', to: '', bestEffort: false },
 };
@@ -51,7 +55,7 @@ export function toDraft(job: CronExtendedJob | undefined, timeZone: string): Job
     ...{ name, target: sessionTarget, wake: wakeMode, deleteAfterRun },
     when: toScheduleText(schedule, timeZone),
     maxRunMinutes: toMinutes(maxRunMs),
-    ...(typeof misfire === 'string' ? { misfire } : { misfire: 'within', withinMinutes: toMinutes(misfire.within) }),
+    ...ofMisfire(misfire),
     ...ofApproval(approval),
     ...ofPayload(payload),
   };
@@ -75,6 +79,12 @@ export function toJobFields(draft: JobDraft): { fields: JobFields } | { problems
 /** Whether somebody has changed the schedule: what they left alone keeps its anchor. */
 export const isRescheduled = (draft: JobDraft, schedule: CronSchedule, timeZone: string): boolean =>
   draft.when.trim() !== toScheduleText(schedule, timeZone);
+
+function ofMisfire(misfire: CronMisfire): Partial<JobDraft> {
+  if (typeof misfire === 'string') return { misfire };
+  if ('all' in misfire) return { misfire: 'all', allCount: String(misfire.all) };
+  return { misfire: 'within', withinMinutes: toMinutes(misfire.within) };
+}
 
 function ofApproval(approval: CronApproval): Partial<JobDraft> {
   if (approval.mode === 'allow') return { approval: 'allow', tools: approval.tools.join(', ') };
@@ -105,9 +115,10 @@ function toPayload(draft: JobDraft): CronPayload {
   };
 }
 
-function toMisfire({ misfire, withinMinutes }: JobDraft): CronMisfire | undefined {
+function toMisfire({ misfire, withinMinutes, allCount }: JobDraft): CronMisfire | undefined {
   if (misfire === '') return undefined;
-  return misfire === 'within' ? { within: toMs(withinMinutes) } : misfire;
+  if (misfire === 'within') return { within: toMs(withinMinutes) };
+  return misfire === 'all' && allCount.trim() !== USUAL_ALL ? { all: Number(allCount) } : misfire;
 }
 
 function toApproval(draft: JobDraft): CronApproval | undefined {
@@ -132,12 +143,18 @@ function problemsOf(draft: JobDraft): Problems {
     ['when', draft.when.trim() === '' ? 'Say when, such as every 15m' : undefined],
     ['message', draft.message.trim() === '' ? 'Say what is to be done' : undefined],
     ['withinMinutes', misfire === 'within' ? minutesProblem(draft.withinMinutes, 366 * 1_440) : undefined],
+    ['allCount', misfire === 'all' ? countProblem(draft.allCount) : undefined],
     ['waitMinutes', isAgent && approval === 'wait' ? minutesProblem(draft.waitMinutes, WEEK) : undefined],
     ['tools', isAgent && approval === 'allow' && toNames(draft.tools).length === 0 ? 'Name a tool' : undefined],
     ['maxRunMinutes', draft.maxRunMinutes.trim() === '' ? undefined : minutesProblem(draft.maxRunMinutes, WEEK)],
     ['timeoutMinutes', draft.timeoutMinutes.trim() === '' ? undefined : minutesProblem(draft.timeoutMinutes, 1_440)],
   ];
   return Object.fromEntries(found.filter(([, problem]) => problem !== undefined));
+}
+
+function countProblem(text: string): string | undefined {
+  const count = Number(text.trim() === '' ? Number.NaN : text);
+  return Number.isInteger(count) && count >= 1 && count <= 100 ? undefined : 'Give a number from 1 to 100';
 }
 
 /** The least is what the protocol takes: a second. */

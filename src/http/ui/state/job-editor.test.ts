@@ -85,6 +85,10 @@ test('a misfire policy that nobody touched is left to the daemon; one that was c
   await editor.save();
   const sent = saved.map((what) => (what as [string, { misfire?: unknown }])[1].misfire);
   assert.deepEqual(sent, [undefined, { within: 120_000 }]);
+  const other = open(job({ misfire: { all: 20 } }));
+  other.editor.set('allCount', '30');
+  await other.editor.save();
+  assert.partialDeepStrictEqual(other.saved, [['j1', { misfire: { all: 30 } }]]);
 });
 
 test('only what runs once can be forgotten afterwards', async () => {

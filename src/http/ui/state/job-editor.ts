@@ -80,8 +80,8 @@ export class JobEditor {
   #misfire({ misfire }: JobPatch): Pick<JobPatch, 'misfire'> {
     const before = toDraft(this.#job, this.#port.timeZone);
     const draft = this.draft.peek();
-    const isTouched = draft.misfire !== before.misfire || draft.withinMinutes !== before.withinMinutes;
-    return { misfire: isTouched ? misfire : undefined };
+    const fields = ['misfire', 'withinMinutes', 'allCount'] as const;
+    return { misfire: fields.some((field) => draft[field] !== before[field]) ? misfire : undefined };
   }
 
   /** The schedule that it has, if nobody has changed it. */

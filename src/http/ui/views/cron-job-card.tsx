@@ -61,7 +61,7 @@ export function CronJobCard({ app, desk, job, now, words, onEdit }: CronJobCardP
       {isDeleting.value && (
         <LossQuestion
           name={name}
-          loss="and its history? A run in progress goes on to its end."
+          loss="for good? A run in progress goes on to its end; the history is kept for a while."
           remove={() => desk.jobs.remove(job.id)}
           onKeep={() => {
             isDeleting.value = false;

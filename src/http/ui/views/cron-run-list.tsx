@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { CronExtendedJob, CronOccurrence } from '../../../../protocol/cron.ts';
 import type { App, Desk } from '../state/app.ts';
-import { CronRuns } from '../state/cron-runs.ts';
+import { CronRuns, statusOf } from '../state/cron-runs.ts';
 import { toClock, toLength } from '../state/moment.ts';
 import { CronStatusMark } from './cron-status-mark.tsx';
 
@@ -61,11 +61,10 @@ interface RunRowProps {
 }
 
 function RunRow({ run, place, onOpen }: RunRowProps) {
-  const { status, retryAtMs, error, summary } = run;
-  const open = retryAtMs === undefined ? 'running' : 'retrying';
+  const { error, summary } = run;
   return (
     <li class="run">
-      <CronStatusMark status={status ?? open} />
+      <CronStatusMark status={statusOf(run)} />
       <span class="run-when">{toWhen(run, place)}</span>
       <span class="run-facts">{toFacts(run, place)}</span>
       {onOpen && (

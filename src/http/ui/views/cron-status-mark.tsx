@@ -1,7 +1,8 @@
 import type { CronStatus } from '../../../../protocol/cron.ts';
+import type { OpenStatus } from '../state/cron-runs.ts';
 import { Icon, type IconName } from './icons.tsx';
 
-type Shown = CronStatus | 'running' | 'retrying';
+type Shown = CronStatus | OpenStatus;
 
 const MARKS: Record<Shown, { icon: IconName; word: string }> = {
   ok: { icon: 'check', word: 'ok' },
@@ -11,6 +12,7 @@ const MARKS: Record<Shown, { icon: IconName; word: string }> = {
   interrupted: { icon: 'stop', word: 'interrupted' },
   running: { icon: 'play', word: 'running' },
   retrying: { icon: 'clock', word: 'will be tried again' },
+  due: { icon: 'clock', word: 'waits for its turn' },
 };
 
 interface CronStatusMarkProps {

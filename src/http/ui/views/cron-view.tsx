@@ -119,10 +119,12 @@ const NoJobs = ({ mayChange }: { mayChange: boolean }) => (
       A job is something that the agent does by itself: say what, and when, such as <code>every 15m</code>,{' '}
       <code>at 18:00</code> or <code>0 9 * * 1-5</code> (at nine, Monday to Friday).
     </p>
-    <p>
-      {mayChange
-        ? 'Add a job begins one; so does headgate cron add in a terminal.'
-        : 'Your login may look, but not add any: that takes the right to approve.'}
-    </p>
+    {mayChange ? (
+      <p>
+        Add a job begins one; so does <code>headgate cron add</code> in a terminal.
+      </p>
+    ) : (
+      <p>Your login may look, but not add any: that takes the right to approve.</p>
+    )}
   </div>
 );

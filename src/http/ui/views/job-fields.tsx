@@ -14,7 +14,7 @@ interface FieldProps {
   placeholder?: string;
   maxLength?: number;
   /** Of what is typed, for keyboards on glass. */
-  inputMode?: 'decimal' | 'text';
+  inputMode?: 'decimal' | 'numeric' | 'text';
 }
 
 /** One line of text, with what is wrong about it. */

@@ -5,7 +5,7 @@ const MISFIRE = {
   '': 'as usual',
   once: 'run once, as soon as it can',
   skip: 'leave it out',
-  all: 'run each of the last ten',
+  all: 'run each of the latest',
   within: 'run once, if it is not too late',
 };
 const APPROVAL = {
@@ -25,7 +25,7 @@ export function JobOptions({ editor }: { editor: JobEditor }) {
         <Choice
           editor={editor}
           field="wake"
-          label={target === 'main' ? 'When the main conversation hears of it' : 'When it hears of the result'}
+          label="The main conversation hears of it"
           options={{ 'next-heartbeat': 'with its next turn', now: 'at once' }}
         />
         {target === 'isolated' && <AgentOptions editor={editor} />}
@@ -47,7 +47,8 @@ function Misfire({ editor }: { editor: JobEditor }) {
   const isOnce = state.kind === 'read' && state.preview.schedule.kind === 'at';
   return (
     <>
-      <Choice editor={editor} field="misfire" label="If it was due while Headgate did not run" options={MISFIRE} />
+      <Choice editor={editor} field="misfire" label="If Headgate did not run then" options={MISFIRE} />
+      {misfire === 'all' && <Field editor={editor} field="allCount" label="How many at most" inputMode="numeric" />}
       {misfire === 'within' && (
         <Field editor={editor} field="withinMinutes" label="Not too late is (minutes)" inputMode="decimal" />
       )}
@@ -74,7 +75,7 @@ function AgentOptions({ editor }: { editor: JobEditor }) {
         placeholder="10"
         inputMode="decimal"
       />
-      <Field editor={editor} field="thinking" label="Thinking" placeholder="off, low, medium, high" />
+      <Field editor={editor} field="thinking" label="Thinking" placeholder="off, minimal, low, medium, high" />
       <Check editor={editor} field="deliver" label="Send the answer to a channel" />
       {deliver && (
         <>
