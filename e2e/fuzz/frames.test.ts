@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type DaemonUnderTest, startDaemon } from '../daemon.ts';
-import { readProcess } from '../soak/process-figures.ts';
+import { type Inspector, openInspector } from '../soak/inspector.ts';
 import type { Known } from './arbitrary-of-schema.ts';
 import { FRAMES_PER_SAMPLE, hostileFrames } from './hostile-frames.ts';
 import { sendFrames } from './send-frames.ts';
@@ -13,8 +13,8 @@ const FRAMES_PER_CONNECTION = 2_500;
 /** So that frames are made while others are answered. */
 const LANES = 2;
 const MIB = 1024 * 1024;
-/** Of resident memory, from the first quarter to the end; the garbage of a busy daemon is less. */
-const FLAT_MIB = 96;
+/** Of what lives after all garbage is collected, from the first quarter to the end: 40 bytes a frame. */
+const FLAT_MIB = 6;
 
 /** Brings a run back that failed: the test prints it. */
 const seed = Number(process.env.HEADGATE_FUZZ_SEED ?? randomInt(2 ** 31));
@@ -37,24 +37,33 @@ async function knownIds(daemon: DaemonUnderTest): Promise<Known> {
 test(`${FRAMES} frames, made from the contract or torn, do no harm`, async (t) => {
   t.diagnostic(`HEADGATE_FUZZ_SEED=${seed}`);
   const inbound = { burst: 1_000_000, perSecond: 1_000_000 };
-  await using daemon = await startDaemon({ config: { server: { inbound } } });
+  const env = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+  await using daemon = await startDaemon({ config: { server: { inbound } }, env });
+  using inspector = await openInspector(daemon.output().stderr);
   const frames = hostileFrames(await knownIds(daemon));
   const problems: string[] = [];
-  const rssMib: number[] = [];
   let made = 0;
-  const lane = async () => {
-    while (made < FRAMES) {
+  const lane = async (until: number) => {
+    while (made < until) {
       made += FRAMES_PER_CONNECTION;
       const samples = fc.sample(frames, { numRuns: FRAMES_PER_CONNECTION / FRAMES_PER_SAMPLE, seed: seed + made });
       problems.push(...(await sendFrames(daemon, samples.flat())));
-      rssMib.push(Math.round((await readProcess(daemon.pid)).rssBytes / MIB));
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  t.diagnostic(`resident memory, MiB: ${rssMib.join(' ')}`);
+  const liveMib: number[] = [];
+  for (const until of [FRAMES / 4, FRAMES]) {
+    await Promise.all(Array.from({ length: LANES }, () => lane(until)));
+    liveMib.push(await toLiveMib(inspector));
+  }
+  t.diagnostic(`live memory after a quarter and at the end, MiB: ${liveMib.join(' ')}`);
   assert.deepEqual([...new Set(problems)].slice(0, 10), []);
-  const early = Math.max(...rssMib.slice(0, rssMib.length / 4));
-  assert.ok((rssMib.at(-1) ?? 0) < early + FLAT_MIB, 'memory stays flat');
+  const [early = 0, late = 0] = liveMib;
+  assert.ok(late - early < FLAT_MIB, `memory stays flat: ${early.toFixed(1)} MiB, then ${late.toFixed(1)}`);
   assert.equal((await daemon.get('/health')).status, 200);
   assert.doesNotMatch(daemon.output().stderr, /unhandled|uncaught/i);
 });
+
+async function toLiveMib(inspector: Inspector): Promise<number> {
+  const { heapBytes, externalBytes } = await inspector.liveMemory();
+  return (heapBytes + externalBytes) / MIB;
+}
