@@ -13,6 +13,8 @@ test('a time may be past, and a time of day is that of today', () => {
   assert.equal(instant('2020-02-29 18:00'), '2020-02-29T17:00:00.000Z');
   assert.equal(instant('09:00'), '2026-11-21T08:00:00.000Z');
   assert.equal(instant('18:00:30'), '2026-11-21T17:00:30.000Z');
+  assert.equal(instant('2026-11-22T14:25:46.764Z'), '2026-11-22T14:25:46.764Z');
+  assert.equal(instant('18:00:30.5'), '2026-11-21T17:00:30.500Z');
   assert.equal(instant('1:00 Asia/Tokyo'), '2026-11-20T16:00:00.000Z');
 });
 

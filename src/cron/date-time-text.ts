@@ -18,11 +18,13 @@ export function parseTime(text: string, context: ReadingContext): ReadTime {
   return 'atMs' in read && read.atMs < 0 ? { problem: `"${rest}" is before 1970` } : read;
 }
 
-const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d?):(\d\d)(?::(\d\d))?)?( ?(?:Z|[+-]\d\d:?\d\d))?$/i;
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?)?( ?(?:Z|[+-]\d\d:?\d\d))?$/i;
 
 /** A date, its time of day (left out: midnight) and its offset from UTC (left out: that of the zone). */
 export function parseDateTime(text: string, tz: string): ReadTime {
-  const [, year, month, day, hour = '00', minute = '00', second = '00', offset] = DATE_TIME.exec(text) ?? [];
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset] =
+    DATE_TIME.exec(text) ?? [];
   if (year === undefined) return { problem: `"${text}" is no time: ${EXAMPLES}` };
   const days = toDayCount(Number(year), Number(month));
   if (days === undefined) return { problem: `"${text}" is no date: there are 12 months` };
@@ -33,9 +35,10 @@ export function parseDateTime(text: string, tz: string): ReadTime {
   const wallMs = Date.parse(`${wall}Z`);
   const isTimeOfDay = Number(hour) < 24 && !Number.isNaN(wallMs);
   if (!isTimeOfDay) return { problem: `"${text}" is no time: a day goes from 00:00 to 23:59:59` };
-  if (offset !== undefined) return { atMs: wallMs - toOffsetMs(offset) };
+  const ms = Number(fraction.padEnd(3, '0'));
+  if (offset !== undefined) return { atMs: wallMs - toOffsetMs(offset) + ms };
   const atMs = toInstant(tz, wallMs);
-  return { atMs, ...noteOf(wall.slice(11), { atMs, tz }) };
+  return { atMs: atMs + ms, ...noteOf(wall.slice(11), { atMs, tz }) };
 }
 
 /** What is said where the clock does not show what was asked for: it is set forward over it. */

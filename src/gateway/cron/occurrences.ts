@@ -7,8 +7,8 @@ export interface Occurrences {
   latest(jobId: string, options: { limit: number; isOver: boolean }): Promise<CronOccurrenceTable[]>;
   /** The one that is not over. */
   open(jobId: string): Promise<CronOccurrenceTable | undefined>;
-  /** The one that stands for an instant. */
-  at(jobId: string, atMs: number): Promise<CronOccurrenceTable | undefined>;
+  /** The one that stands for an instant; of a stretch of time the latest. */
+  at(jobId: string, atMs: number, throughMs?: number): Promise<CronOccurrenceTable | undefined>;
 }
 
 export const createOccurrences = ({ db }: Pick<Store, 'db'>): Occurrences => ({
@@ -24,12 +24,12 @@ export const createOccurrences = ({ db }: Pick<Store, 'db'>): Occurrences => ({
       .where('job_id', '=', jobId)
       .where('ended_ms', 'is', null)
       .executeTakeFirst(),
-  at: (jobId, atMs) =>
+  at: (jobId, atMs, throughMs = atMs) =>
     db
       .selectFrom('cron_occurrences')
       .selectAll()
       .where('job_id', '=', jobId)
-      .where('scheduled_ms', '<=', atMs)
+      .where('scheduled_ms', '<=', throughMs)
       .where('through_ms', '>=', atMs)
       .orderBy('scheduled_ms', 'desc')
       .limit(1)

@@ -63,6 +63,24 @@ test('explain without a time tells what the job is at: waiting, running, tried a
   await turnsUntil(async () => (await explain(failing)) === 'retrying', 'the next try');
 });
 
+test('who asks in whole seconds means what the job has within that second', async () => {
+  await using cron = await running();
+  const { gateway, add } = cron;
+  const nowMs = gateway.clock.now();
+  const id = await add({ schedule: { kind: 'every', everyMs: HOUR_MS, anchorMs: nowMs + HOUR_MS + 764 } });
+  const explained = async (atMs: number) => {
+    const told = await gateway.call('cron.explain', { id, atMs });
+    return [told.atMs - nowMs, told.verdict];
+  };
+  assert.deepEqual(await explained(nowMs + HOUR_MS), [HOUR_MS + 764, 'scheduled']);
+  assert.deepEqual(await explained(nowMs + HOUR_MS + 1_000), [HOUR_MS + 1_000, 'not-scheduled']);
+  assert.deepEqual(await explained(nowMs + HOUR_MS + 1), [HOUR_MS + 1, 'not-scheduled']);
+  await gateway.call('cron.run', { id, mode: 'force' });
+  await gateway.clock.advance(300);
+  await gateway.call('cron.run', { id, mode: 'force' });
+  assert.deepEqual(await explained(nowMs), [0, 'ok']);
+});
+
 test('a job says no instant before its first', async () => {
   await using cron = await running();
   const { previousAtMs, nextAtMs } = await cron.gateway.call('cron.explain', { id: await cron.add() });

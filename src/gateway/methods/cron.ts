@@ -115,7 +115,7 @@ async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethod
   const { jobs, scheduler, occurrences } = deps.cron;
   const job = jobs.get(id);
   const nowMs = deps.clock.now();
-  const asked = atMs ?? (await currentOf(job, deps));
+  const asked = atMs === undefined ? await currentOf(job, deps) : await meantBy(atMs, job, occurrences);
   const told =
     asked === undefined
       ? explainIdle(job)
@@ -135,6 +135,16 @@ async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethod
     ...(nextAtMs !== undefined && { nextAtMs }),
     ...(previousAtMs !== undefined && { previousAtMs }),
   };
+}
+
+/** Who asks in whole seconds means whatever the job has within that second: its instants have milliseconds. */
+async function meantBy(atMs: number, job: Job, occurrences: Occurrences): Promise<number> {
+  const next = job.schedule.kind === 'at' ? job.schedule.atMs : nextOf(job.schedule, atMs - 1);
+  if (atMs % 1000 !== 0 || next === atMs || (await occurrences.at(job.id, atMs))) return atMs;
+  const throughMs = atMs + 999;
+  const row = await occurrences.at(job.id, atMs, throughMs);
+  if (row) return row.scheduled_ms;
+  return next !== undefined && next > atMs && next <= throughMs ? next : atMs;
 }
 
 /** The instant that a job is at, or waits for; undefined: for none. */
