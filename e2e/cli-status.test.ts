@@ -3,22 +3,30 @@ import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { runHeadgate, startDaemon } from './daemon.ts';
+import { openStranger } from './strangers.ts';
 
 const demo = { HEADGATE_MODEL: 'demo' };
 
-test('status says how the daemon is and what waits', async () => {
+test('status says how the daemon is and what waits', async (t) => {
   await using daemon = await startDaemon();
   const client = await daemon.client();
   const [main] = (await client.call('workstream.list', {})).workstreams;
   const requested = new Promise((resolve) => client.on('approval.requested', resolve));
   await client.call('workstream.send', { wsId: main?.wsId ?? '', message: 'run ls' });
   await requested;
+  await (await openStranger(t, daemon, 'den')).ask({ displayName: 'the den', commands: ['system.info'] });
   const { code, stdout } = await runHeadgate(['status'], { HEADGATE_HOME: daemon.home });
   assert.equal(code, 0);
-  for (const row of [/^Running {2}http:.*pid \d+/m, /^Memory {3}\d+ MiB$/m, /^ {2}attention main/m, /^\? bash: ls$/m])
+  for (const row of [
+    /^Running {2}http:.*pid \d+/m,
+    /^Memory {3}\d+ MiB$/m,
+    /^ {2}attention main/m,
+    /^\? bash: ls$/m,
+    /^\? the den .* code \S+$/m,
+  ])
     assert.match(stdout, row);
   const json = JSON.parse((await runHeadgate(['status', '--json'], { HEADGATE_HOME: daemon.home })).stdout);
-  assert.deepEqual([json.running, json.pid, json.approvals.length], [true, daemon.pid, 1]);
+  assert.deepEqual([json.running, json.pid, json.approvals.length, json.pairings.length], [true, daemon.pid, 1, 1]);
 });
 
 test('without a daemon status exits with 3, also as JSON', async () => {

@@ -1,7 +1,9 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { Approval } from '../../protocol/methods/approval.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { NodePairing } from '../../protocol/methods/node.ts';
 import type { WorkstreamRow } from '../../protocol/methods/workstream.ts';
+import { pairingCodeOf } from '../../protocol/pairing-code.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readVersion } from '../assets.ts';
 import { resolveTarget, type Target, type TargetFlags, withClient } from '../connect.ts';
@@ -33,6 +35,8 @@ interface Status {
   workstreams: WorkstreamRow[];
   /** Undefined where the caller may not decide. */
   approvals: Approval[] | undefined;
+  /** Machines that ask to be paired; undefined likewise. */
+  pairings: NodePairing[] | undefined;
   schedule: ScheduleStatus;
   residentBytes: number | undefined;
 }
@@ -55,18 +59,18 @@ export async function status({ flags, around, root }: StatusOptions): Promise<vo
 }
 
 async function readStatus(client: GatewayClient, target: Target): Promise<Status> {
-  const [health, { workstreams }, approvals, schedule, daemon, residentBytes] = await Promise.all([
+  const unlessForbidden = () => undefined; // without the right to decide there is nothing to do about it
+  const [health, { workstreams }, approvals, pairings, schedule, daemon, residentBytes] = await Promise.all([
     client.call('health', {}),
     client.call('workstream.list', {}),
-    client.call('approval.list', {}).then(
-      (list) => list.approvals,
-      () => undefined, // without the right to decide there is nothing to do about it
-    ),
+    client.call('approval.list', {}).then((list) => list.approvals, unlessForbidden),
+    client.call('node.pair.list', {}).then(({ pending }) => pending, unlessForbidden),
     readScheduleStatus(client),
     target.home === undefined ? undefined : readDaemonFile(target.home),
     readResidentBytes(target),
   ]);
-  return { url: toHttpUrl(target), process: daemon, health, workstreams, approvals, schedule, residentBytes };
+  const url = toHttpUrl(target);
+  return { url, process: daemon, health, workstreams, approvals, pairings, schedule, residentBytes };
 }
 
 const toHttpUrl = ({ url }: Target) => url.replace(/^ws/, 'http').replace(/\/$/, '');
@@ -84,7 +88,8 @@ async function readResidentBytes(target: Target): Promise<number | undefined> {
   }
 }
 
-function toJson({ url, process: daemon, health, workstreams, approvals, schedule, residentBytes }: Status): object {
+function toJson({ url, process: daemon, residentBytes, ...found }: Status): object {
+  const { health, workstreams, approvals, pairings, schedule } = found;
   return {
     running: true,
     url,
@@ -93,12 +98,13 @@ function toJson({ url, process: daemon, health, workstreams, approvals, schedule
     health,
     workstreams,
     ...(approvals && { approvals }),
+    ...(pairings && { pairings }),
     schedule,
   };
 }
 
 function toLines(found: Status, paint: Paint): string[] {
-  const { url, process: daemon, health, workstreams, approvals, schedule, residentBytes } = found;
+  const { url, process: daemon, health, workstreams, approvals, pairings, schedule, residentBytes } = found;
   const here = { nowMs: systemClock.now(), tz: Intl.DateTimeFormat().resolvedOptions().timeZone };
   const pid = daemon === undefined ? '' : `, pid ${daemon.pid}`;
   const notices = toNotices(health).map((notice) => paint('yellow', `! ${notice}`));
@@ -115,6 +121,7 @@ function toLines(found: Status, paint: Paint): string[] {
     ...rows.map(([name, text]) => `${paint('bold', name.padEnd(9))}${text}`),
     ...workstreams.map((row) => `  ${toStateWord(row, paint)} ${toSafeText(toLabel(row))}${toTitle(row, paint)}`),
     ...(approvals ?? []).flatMap((approval) => toWaitingLines(approval, paint)),
+    ...(pairings ?? []).flatMap((pairing) => toPairingLines(pairing, paint)),
     ...toTroubleLines(schedule).map((line) => paint('red', toSafeText(line))),
     ...notices,
   ];
@@ -132,6 +139,14 @@ const toTitle = ({ title, wsId }: WorkstreamRow, paint: Paint): string =>
 function toWaitingLines({ items, sessionKey }: Approval, paint: Paint): string[] {
   const what = items.map(({ header }) => toSafeText(header).replaceAll('\n', ' ')).join('; ');
   return [paint('yellow', `? ${what}`), paint('dim', `  waits for you: headgate chat --ws ${sessionKey}`)];
+}
+
+function toPairingLines({ requestId, displayName, nodeId, remoteIp }: NodePairing, paint: Paint): string[] {
+  const [name, code] = [toSafeText(displayName ?? nodeId), pairingCodeOf(requestId)];
+  return [
+    paint('yellow', `? ${name}${remoteIp === undefined ? '' : ` at ${remoteIp}`} asks to be paired, code ${code}`),
+    paint('dim', `  waits for you: headgate nodes approve ${code}`),
+  ];
 }
 
 function toDuration(seconds: number): string {
