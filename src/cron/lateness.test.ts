@@ -58,6 +58,13 @@ test('an instant is late because the run before was still going', () => {
   assert.equal(lateness.why(ran(NOW_MS), NOW_MS + 1_001), 'no slot was free in time');
 });
 
+test('a run that goes on over a restart is what kept an instant, not the restart', async () => {
+  const lateness = new Lateness(fakeClock(NOW_MS));
+  const last = { scheduledMs: 0, startedMs: NOW_MS - 60_000, durationMs: HOUR_MS, status: 'ok' as const };
+  assert.equal(lateness.why(someJob({ last, sinceMs: 0 }), NOW_MS - 1), 'the run before was still going');
+  assert.equal(lateness.why(someJob({ last, sinceMs: 0 }), NOW_MS - 60_001), 'Headgate was not running');
+});
+
 test('what nobody has begun is missed when its policy says so', async () => {
   const clock = fakeClock(NOW_MS);
   const lateness = new Lateness(clock);

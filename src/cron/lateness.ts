@@ -65,9 +65,11 @@ export class Lateness {
       return `its time was past already when the job was ${sinceMs > createdMs ? 'changed' : 'added'}`;
     }
     const dueMs = Math.max(scheduledMs, sinceMs);
-    if (dueMs < this.awakeMs()) return this.#why;
-    if (this.#away && dueMs >= this.#away.sinceMs) return this.#away.why;
-    return isWithin(last, dueMs) ? 'the run before was still going' : 'no slot was free in time';
+    const isAsleep = dueMs < this.awakeMs();
+    // Whatever else kept it, that did: a run goes on over restarts.
+    if (isWithin(last, dueMs)) return 'the run before was still going';
+    if (isAsleep) return this.#why;
+    return this.#away && dueMs >= this.#away.sinceMs ? this.#away.why : 'no slot was free in time';
   }
 }
 
