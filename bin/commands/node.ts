@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
+import { systemTimers } from '../../protocol/client/timers.ts';
 import { systemClock } from '../../src/clock.ts';
 import { toAllowance } from '../../src/gateway/nodes/command-policy.ts';
 import { randomIds } from '../../src/ids.ts';
+import type { Log } from '../../src/log.ts';
 import { readVersion } from '../assets.ts';
 import { toSocketUrl } from '../connect.ts';
 import { openHomeFolder } from '../home-folder.ts';
@@ -52,9 +54,11 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   if (flags.token !== undefined) await state.keep(gateway, { token: flags.token, commands: names });
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   say(`Node "${name}" (${state.nodeId}) for ${gateway}\nLends ${names.join(', ')}`);
-  if (patterns.length > 0) say(`system.run works once the gateway’s config.json has ${toAllowance(state.nodeId)}`);
+  if (patterns.length > 0) say(`If the gateway refuses system.run, its config.json needs ${toAllowance(state.nodeId)}`);
   const version = await readVersion(root);
-  await runHost({ ...shared, gateway, name, version, commands, state, say }, untilSignal());
+  using life = beginLife(log);
+  await runHost({ ...shared, gateway, name, version, commands, state, say }, life.signal);
+  life.throwFault();
 }
 
 function toPattern(text: string) {
@@ -75,10 +79,37 @@ async function openLent(given: string[], { around, homes }: { around: Surroundin
   }
 }
 
-function untilSignal(): AbortSignal {
-  const stopping = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.once(signal, () => stopping.abort(new Error(`the node stops (${signal})`)));
-  }
-  return stopping.signal;
+const DAY_MS = 86_400_000;
+
+/** Until a signal or a fault that nobody handles: then the host ends in order, so that no program outlives it. */
+function beginLife(log: Log) {
+  const ending = new AbortController();
+  const faults: unknown[] = [];
+  // To the end: a second Ctrl+C must not cut short what the first has begun, which takes seconds at most.
+  const onSignal = (signal: string) => ending.abort(new Error(`the node stops (${signal})`));
+  const onFault = (fault: unknown) => {
+    if (faults.push(fault) > 1) log.error({ err: fault }, 'a fault while the node stops');
+    ending.abort(new Error('the node stops (a fault)'));
+  };
+  let letSleep: () => void = () => undefined;
+  const stayAwake = () => {
+    letSleep = systemTimers.after(DAY_MS, stayAwake); // the clock alone keeps no process alive
+  };
+  stayAwake();
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const event of FAULTS) process.on(event, onFault);
+  return {
+    signal: ending.signal,
+    throwFault() {
+      if (faults.length > 0) throw faults[0];
+    },
+    [Symbol.dispose]() {
+      letSleep();
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+      for (const event of FAULTS) process.off(event, onFault);
+    },
+  };
 }
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
+const FAULTS = ['uncaughtException', 'unhandledRejection'] as const;

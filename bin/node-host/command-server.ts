@@ -8,10 +8,8 @@ import { CommandProblem, type LentCommand, toProblem } from './lent-command.ts';
 
 interface CommandServerDeps {
   commands: readonly LentCommand[];
-  /** Brings the answer to the gateway, however long that takes. */
-  answer(result: NodeInvokeResultParams): Promise<void>;
-  /** Ends what runs. */
-  stopping: AbortSignal;
+  /** Brings the answer to the gateway, however long that takes, until aborted. */
+  answer(result: NodeInvokeResultParams, signal: AbortSignal): Promise<void>;
   clock: Clock;
   log: Log;
 }
@@ -19,47 +17,69 @@ interface CommandServerDeps {
 const MAX_RUNNING = 16;
 /** Ids of requests that are remembered, so that one that comes twice runs once. */
 const MAX_KNOWN = 1_000;
+/** Longer than a program takes that has to be killed. */
+const CLOSE_MS = 5_000;
 
 interface CommandServer {
   onRequest(request: NodeInvokeRequest): void;
   /** Ends the command, which answers that; nothing when it is over. */
   onCancel(cancel: NodeInvokeCancel): void;
+  /** Ends whatever runs, and answers no more. Resolves when it has ended, or after five seconds. */
+  close(): Promise<void>;
 }
 
 /** Does what the gateway asks. */
 export function createCommandServer(deps: CommandServerDeps): CommandServer {
-  const { answer, log } = deps;
+  const { answer, clock, log } = deps;
   const known = new Set<string>();
-  const running = new Map<string, AbortController>();
+  const running = new Map<string, Running>();
+  const closing = new AbortController();
 
   async function serve(request: NodeInvokeRequest): Promise<void> {
-    const cancelled = new AbortController();
-    const isTooMuch = running.size >= MAX_RUNNING;
-    if (!isTooMuch) running.set(request.id, cancelled);
-    const stopping = AbortSignal.any([deps.stopping, cancelled.signal]);
-    const result = await (isTooMuch ? tooMuch(request) : run(request, { ...deps, stopping }));
-    running.delete(request.id);
+    const result = await (running.size >= MAX_RUNNING ? tooMuch(request) : perform(request));
     log.info({ command: request.command, ok: result.ok, code: result.error?.code }, 'a command was run');
-    await answer(result);
+    if (!closing.signal.aborted) await answer(result, closing.signal);
+  }
+
+  async function perform(request: NodeInvokeRequest): Promise<NodeInvokeResultParams> {
+    const cancelled = new AbortController();
+    const stopping = AbortSignal.any([closing.signal, cancelled.signal]);
+    const ended = run(request, { ...deps, stopping });
+    running.set(request.id, { cancelled, ended });
+    return ended.finally(() => running.delete(request.id));
   }
 
   return {
     onRequest(request) {
-      if (known.has(request.id)) return;
+      if (closing.signal.aborted || known.has(request.id)) return;
       known.add(request.id);
       const [oldest] = known;
       if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
       serve(request).catch((error: unknown) => log.error({ err: error }, 'an answer could not be sent'));
     },
-    onCancel: ({ id }) => running.get(id)?.abort(new StopReason('cancel', 'the command was cancelled')),
+    onCancel: ({ id }) => running.get(id)?.cancelled.abort(new StopReason('cancel', 'the command was cancelled')),
+    async close() {
+      closing.abort(new Error('the node stops'));
+      const over = new AbortController();
+      const late = clock.sleep(CLOSE_MS, over.signal).catch(() => undefined); // all have ended before
+      await Promise.race([late, Promise.allSettled([...running.values()].map(({ ended }) => ended))]);
+      over.abort();
+    },
   };
 }
 
-async function run(request: NodeInvokeRequest, deps: CommandServerDeps): Promise<NodeInvokeResultParams> {
+interface Running {
+  cancelled: AbortController;
+  ended: Promise<NodeInvokeResultParams>;
+}
+
+type RunDeps = Pick<CommandServerDeps, 'commands' | 'clock' | 'log'> & { stopping: AbortSignal };
+
+async function run(request: NodeInvokeRequest, deps: RunDeps): Promise<NodeInvokeResultParams> {
   const { id, nodeId, timeoutMs } = request;
-  using deadline = withDeadline(deps.stopping, { clock: deps.clock, ms: timeoutMs });
+  using deadline = withDeadline(deps.stopping, { clock: deps.clock, ms: timeoutMs - headStartMs(timeoutMs) });
   try {
-    const payload = await perform(request, deps.commands, deadline.signal);
+    const payload = await runCommand(request, deps.commands, deadline.signal);
     return { id, nodeId, ok: true, payload };
   } catch (error) {
     if (!(error instanceof CommandProblem) && !deadline.signal.aborted) {
@@ -69,7 +89,10 @@ async function run(request: NodeInvokeRequest, deps: CommandServerDeps): Promise
   }
 }
 
-async function perform(
+/** A command ends that much before the gateway stops waiting for it, so that what it has done so far arrives in time. */
+const headStartMs = (timeoutMs: number): number => Math.min(1_000, timeoutMs / 5);
+
+async function runCommand(
   { command, paramsJSON }: NodeInvokeRequest,
   commands: readonly LentCommand[],
   signal: AbortSignal,

@@ -28,27 +28,33 @@ type PhaseEnd = { kind: 'paired'; token: string } | { kind: 'stopped' };
 
 /**
  * Pairs where that is needed and lends the commands until aborted. Rejects with StartError for what only a person can
- * mend: rejected, revoked, or another host under the same id.
+ * mend: rejected, revoked, or another host under the same id. However it ends, what it has started ends first.
  */
 export async function runHost(options: HostOptions, signal: AbortSignal): Promise<void> {
   const { state, gateway, say } = options;
   const line = createLine(options, signal);
-  while (!signal.aborted) {
-    const pairing = state.find(gateway);
-    const end = await (pairing === undefined ? line.pair() : line.serve(pairing));
-    if (end.kind === 'stopped') return;
-    await state.keep(gateway, { token: end.token, commands: namesOf(options.commands) });
-    say('Paired.');
+  try {
+    while (!signal.aborted) {
+      const pairing = state.find(gateway);
+      const end = await (pairing === undefined ? line.pair() : line.serve(pairing));
+      if (end.kind === 'stopped') return;
+      await state.keep(gateway, { token: end.token, commands: namesOf(options.commands) });
+      say('Paired.');
+    }
+  } finally {
+    await line.close();
   }
 }
 
 /** The connections of one host, one after the other; answers go over whichever is there. */
 function createLine(options: HostOptions, signal: AbortSignal) {
-  const { clock, say } = options;
+  const { clock, log, say } = options;
   let current: GatewayClient | undefined;
 
-  async function answer(result: NodeInvokeResultParams): Promise<void> {
-    while (!signal.aborted && !(await trySend(result))) await pause();
+  async function answer(result: NodeInvokeResultParams, closing: AbortSignal): Promise<void> {
+    while (!closing.aborted && !(await trySend(result))) {
+      await clock.sleep(RETRY_MS, closing).catch(() => undefined); // aborted: the loop ends
+    }
   }
 
   async function trySend(result: NodeInvokeResultParams): Promise<boolean> {
@@ -62,9 +68,7 @@ function createLine(options: HostOptions, signal: AbortSignal) {
     }
   }
 
-  const pause = (ms = RETRY_MS) => clock.sleep(ms, signal).catch(() => undefined); // aborted: whoever loops looks
-
-  const server = createCommandServer({ ...options, answer, stopping: signal });
+  const server = createCommandServer({ commands: options.commands, answer, clock, log });
 
   /** One client, from its first connection until `end` is called or the gateway refuses it. */
   async function connected(pairing: Pairing | undefined, onOpen: (client: GatewayClient, end: End) => void) {
@@ -93,6 +97,7 @@ function createLine(options: HostOptions, signal: AbortSignal) {
   }
 
   return {
+    close: () => server.close(),
     pair: () => connected(undefined, (client) => void ask(client, { ...options, signal })),
     serve: (pairing: Pairing) =>
       connected(pairing, (client) => {

@@ -18,6 +18,7 @@ test('what could not be sent is sent by a repeat only if it is still allowed', a
   const invocations = createInvocations({
     store: gateway.store,
     connected: { find: () => (found.length > 1 ? found.shift() : found[0]), watch: () => () => undefined },
+    paired: { revocationOf: () => new AbortController().signal },
     checkAllowed: (_, command) => {
       if (!isAllowed) throw new GatewayError('INVALID_REQUEST', `not allowed: ${command}`);
     },

@@ -12,7 +12,8 @@ import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';
 import { createInvocationDeadlines, type InvocationDeadlines } from './invocation-deadlines.ts';
 import { readOutcome, toOutcome, toResult } from './invocation-outcome.ts';
-import { createOutcomeWaits } from './outcome-waits.ts';
+import { createOutcomeWaits, type WaitEnd } from './outcome-waits.ts';
+import type { PairedNodes } from './paired-nodes.ts';
 
 /** What is asked of a node. */
 export interface Invocation {
@@ -50,6 +51,7 @@ export interface Invocations {
 export interface InvocationsDeps {
   store: Pick<Store, 'db' | 'commit'>;
   connected: Pick<ConnectedNodes, 'find' | 'watch'>;
+  paired: Pick<PairedNodes, 'revocationOf'>;
   /** Throws where the command may not be sent as things are now. */
   checkAllowed(nodeId: string, command: string): void;
   clock: Clock;
@@ -59,7 +61,7 @@ export interface InvocationsDeps {
 
 export function createInvocations(deps: InvocationsDeps): Invocations {
   const { store, connected, clock, ids } = deps;
-  const waits = createOutcomeWaits({ connected, clock });
+  const waits = createOutcomeWaits(deps);
   const deadlines = createInvocationDeadlines(clock);
   const findRow = (column: 'invoke_id' | 'tool_call', value: string) =>
     store.db.selectFrom('invocations').selectAll().where(column, '=', value).executeTakeFirst();
@@ -70,7 +72,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
       throw error;
     });
     if (end.kind === 'answered') return toResult(row, end.outcome);
-    throw end.kind === 'lost' ? nodeLost(row) : timedOut(row);
+    throw toUnanswered(row, end.kind);
   }
 
   /** Stored as sent already. When the node has gone meanwhile, that is taken back: a repeat may still send it. */
@@ -203,6 +205,18 @@ const notConnected = (nodeId: string) =>
 
 const UNKNOWN =
   'Whether it ran is not known; it is not sent again, and a repeat of this key gets its result if it comes.';
+
+function toUnanswered(row: InvocationTable, kind: Exclude<WaitEnd['kind'], 'answered'>): GatewayError {
+  if (kind === 'revoked') return pairingRevoked(row);
+  return kind === 'lost' ? nodeLost(row) : timedOut(row);
+}
+
+const pairingRevoked = ({ command, invoke_id }: InvocationTable) =>
+  new GatewayError(
+    'UNAVAILABLE',
+    `the pairing of the node was revoked while it had ${command}. Whether it ran to its end is not known; it is not sent again.`,
+    { details: { code: 'PAIRING_REVOKED', invokeId: invoke_id }, retryable: false }, // nobody may bring the result
+  );
 
 const nodeLost = ({ command, invoke_id }: InvocationTable) =>
   new GatewayError('UNAVAILABLE', `the node was lost while it had ${command}. ${UNKNOWN}`, {

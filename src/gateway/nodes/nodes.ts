@@ -60,6 +60,7 @@ export async function openNodes({ rules, ...deps }: NodesDeps): Promise<Nodes> {
   const invocations = createInvocations({
     ...deps,
     connected,
+    paired,
     checkAllowed: (nodeId, command) => checkAllowed(paired.get(nodeId), command, createCommandPolicy(rules())),
   });
   const describe = (node: PairedNode) => toNodeRow(node, connected);

@@ -2,22 +2,29 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';
 import type { Outcome } from './invocation-outcome.ts';
+import type { PairedNodes } from './paired-nodes.ts';
 
-export type WaitEnd = { kind: 'answered'; outcome: Outcome } | { kind: 'deadline' } | { kind: 'lost' };
+export type WaitEnd =
+  | { kind: 'answered'; outcome: Outcome }
+  | { kind: 'deadline' }
+  | { kind: 'lost' }
+  /** The node is not paired any more. */
+  | { kind: 'revoked' };
 
 /** Callers that wait for a node to answer. */
 export interface OutcomeWaits {
-  /** Until the answer, the deadline, or ten seconds without the node. Rejects with the signal's reason. */
+  /** Until the answer, the deadline, ten seconds without the node, or the end of its pairing. Rejects with the signal's reason. */
   wait(of: { invoke_id: string; node_id: string; left_ms: number }, signal: AbortSignal): Promise<WaitEnd>;
   answer(invokeId: string, outcome: Outcome): void;
 }
 
 interface OutcomeWaitsDeps {
   connected: Pick<ConnectedNodes, 'find' | 'watch'>;
+  paired: Pick<PairedNodes, 'revocationOf'>;
   clock: Pick<Clock, 'sleep'>;
 }
 
-export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): OutcomeWaits {
+export function createOutcomeWaits({ connected, paired, clock }: OutcomeWaitsDeps): OutcomeWaits {
   const waiting = new Map<string, Set<(end: WaitEnd) => void>>();
 
   function join(invokeId: string, tell: (end: WaitEnd) => void): () => void {
@@ -54,9 +61,13 @@ export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): Outc
     async wait({ invoke_id, node_id, left_ms }, signal) {
       signal.throwIfAborted();
       if (left_ms <= 0) return { kind: 'deadline' };
+      const revocation = paired.revocationOf(node_id);
+      if (revocation === undefined) return { kind: 'revoked' };
       const { promise, resolve, reject } = Promise.withResolvers<WaitEnd>();
       const onAbort = () => reject(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
+      const onRevoked = () => resolve({ kind: 'revoked' });
+      revocation.addEventListener('abort', onRevoked, { once: true });
       const over = new AbortController();
       clock.sleep(left_ms, over.signal).then(
         () => resolve({ kind: 'deadline' }),
@@ -70,6 +81,7 @@ export function createOutcomeWaits({ connected, clock }: OutcomeWaitsDeps): Outc
         over.abort();
         leave();
         stopWatching();
+        revocation.removeEventListener('abort', onRevoked);
         signal.removeEventListener('abort', onAbort);
       }
     },

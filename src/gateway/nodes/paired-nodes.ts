@@ -6,7 +6,7 @@ import type { Ids } from '../../ids.ts';
 import type { Principal } from '../call.ts';
 import type { NodeTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Store } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 
 /** What tells a node's token from other secrets, for people and secret scanners. */
 const TOKEN_PREFIX = 'node_';
@@ -18,6 +18,8 @@ export interface PairedNodes {
   find(nodeId: string): PairedNode | undefined;
   /** NOT_FOUND when there is none. */
   get(nodeId: string): PairedNode;
+  /** Aborts when the pairing is revoked, and for nothing else; undefined when there is none. */
+  revocationOf(nodeId: string): AbortSignal | undefined;
   /** Who holds the node's token is the node. */
   authenticate(nodeId: string, token: string): Principal | undefined;
   /** Pairs what asked, with a new token. `retire` ends what is open under an earlier one. */
@@ -38,6 +40,8 @@ interface Entry {
   row: NodeTable;
   principal: Principal;
   end: AbortController;
+  /** The same for every token of one pairing. */
+  revocation: AbortController;
 }
 
 export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): Promise<PairedNodes> {
@@ -64,6 +68,7 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       return entry && toPairedNode(entry.row);
     },
     get: (nodeId) => toPairedNode(entryOf(nodeId).row),
+    revocationOf: (nodeId) => entries.get(nodeId)?.revocation.signal,
     authenticate(nodeId, token) {
       const entry = entries.get(nodeId);
       if (entry === undefined || !isSame(entry.row.token_hash, digestOf(token))) return undefined;
@@ -80,14 +85,11 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
         token_hash: digestOf(token),
         approved_by: by,
       };
-      const { node_id: _, seen_ms: __, is_connected: ___, ...change } = row;
-      const write = build.insertInto('nodes').values(row);
-      const unit = write.onConflict((on) => on.column('node_id').doUpdateSet(change));
-      await store.commit({ statements: [statementOf(unit)], durable: true });
+      await store.commit({ statements: [toUpsert(row)], durable: true });
       const replaced = entries.get(row.node_id);
-      entries.set(row.node_id, toEntry(row));
-      const retire = () => replaced?.end.abort(new Error('the node was paired anew'));
-      return { node: { ...toPairedNode(row), token }, retire };
+      entries.set(row.node_id, toEntry(row, replaced?.revocation));
+      const node = { ...toPairedNode(row), token };
+      return { node, retire: () => replaced?.end.abort(new Error('the node was paired anew')) };
     },
     async rename(nodeId, displayName) {
       const { row } = entryOf(nodeId);
@@ -95,25 +97,25 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       row.display_name = displayName;
     },
     async rotate(nodeId) {
-      const { row, end } = entryOf(nodeId);
+      const { row, end, revocation } = entryOf(nodeId);
       const token = newToken(ids);
       end.abort(new Error('the token was rotated')); // before the disk is asked: whatever happens there, it is over
       const changed = { ...row, token_hash: digestOf(token) };
-      entries.set(nodeId, toEntry(changed));
+      entries.set(nodeId, toEntry(changed, revocation));
       await update(nodeId, { token_hash: changed.token_hash });
       return token;
     },
     async revoke(nodeId) {
-      const { end } = entryOf(nodeId);
-      end.abort(new Error('the pairing was revoked'));
+      const { end, revocation } = entryOf(nodeId);
+      for (const over of [end, revocation]) over.abort(new Error('the pairing was revoked'));
       entries.delete(nodeId);
-      const gone = build.deleteFrom('nodes').where('node_id', '=', nodeId);
-      await store.commit({ statements: [statementOf(gone)], durable: true });
+      const gone = statementOf(build.deleteFrom('nodes').where('node_id', '=', nodeId));
+      await store.commit({ statements: [gone], durable: true });
     },
   };
 }
 
-function toEntry(row: NodeTable): Entry {
+function toEntry(row: NodeTable, revocation = new AbortController()): Entry {
   const end = new AbortController();
   const principal: Principal = {
     id: `node:${row.node_id}`,
@@ -121,7 +123,14 @@ function toEntry(row: NodeTable): Entry {
     source: { kind: 'node', nodeId: row.node_id },
     revoked: end.signal,
   };
-  return { row, principal, end };
+  return { row, principal, end, revocation };
+}
+
+/** What is known of its presence stays. */
+function toUpsert(row: NodeTable): Statement {
+  const { node_id: _, seen_ms: __, is_connected: ___, ...change } = row;
+  const insert = build.insertInto('nodes').values(row);
+  return statementOf(insert.onConflict((on) => on.column('node_id').doUpdateSet(change)));
 }
 
 type About = Omit<PairedNode, 'nodeId' | 'displayName' | 'commands' | 'createdAtMs' | 'approvedAtMs'> & {

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
+
+const ASKED = { nodeId: 'n1', command: 'look', idempotencyKey: 'k1' } as const;
+
+test('a command whose node’s pairing is revoked is answered at once, also when the node is away and by a repeat', async () => {
+  await using gateway = await openNodeGateway();
+  const revoked = {
+    code: 'UNAVAILABLE',
+    message:
+      'the pairing of the node was revoked while it had look. Whether it ran to its end is not known; it is not sent again.',
+  };
+  for (const [nodeId, isAway] of [
+    ['n1', false],
+    ['n2', true],
+  ] as const) {
+    const node = await gateway.join(nodeId);
+    const asked = { ...ASKED, nodeId, idempotencyKey: nodeId };
+    const answer = gateway.refusal('node.invoke', asked);
+    await requestTo(node);
+    if (isAway) {
+      node.socket.terminate();
+      await gateway.reaches(nodeId, false);
+    }
+    await gateway.call('node.token.revoke', { nodeId });
+    assert.deepEqual([await answer, await gateway.refusal('node.invoke', asked)], [revoked, revoked]);
+  }
+});
+
+test('a node whose token is rotated, or that is paired anew, answers what it had under the old one', async () => {
+  await using gateway = await openNodeGateway();
+  const node = await gateway.join('n1');
+  const answer = gateway.call('node.invoke', ASKED);
+  const { id } = await requestTo(node);
+  await gateway.call('node.token.rotate', { nodeId: 'n1' });
+  const back = await gateway.join('n1');
+  await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'after all' });
+  assert.equal((await answer).payload, 'after all');
+});
