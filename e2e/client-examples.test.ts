@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -96,6 +96,33 @@ test('the examples tell of a wrong token in one line', async (t) => {
     { code: 1, stdout: '', stderr: 'RequestError: unauthorized\n' },
     { code: 1, stdout: '', stderr: '401: Unauthorized: missing or invalid token\n' },
   ]);
+});
+
+test('the examples that run on say that their token was revoked, fail, and the place is kept', async (t) => {
+  await using daemon = await startDaemon();
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-follow-'));
+  const cursorFile = path.join(folder.path, 'cursor.txt');
+  const operator = await daemon.client();
+  const { token, tokenId } = await operator.call('token.create', { name: 'revoked', scope: 'approve' });
+  const { wsId } = await operator.call('workstream.create', {});
+  const guest = { ...daemon, token };
+  const follow = await start(t, { name: 'follow', args: [wsId, cursorFile], daemon: guest });
+  const decide = await start(t, { name: 'decide', args: [], daemon: guest });
+  await follow.printed(/snapshot of 0 messages/);
+  await Promise.all([follow, decide].map(({ printed }) => printed(/connected/, 'stderr')));
+  await operator.call('token.revoke', { tokenId });
+
+  const ends = [];
+  for (const { exited, stderr } of [follow, decide]) {
+    const { code } = await within(exited, 30_000, () => `an end: ${stderr()}`);
+    ends.push({ code, stderr: stderr() });
+  }
+  const why = 'unauthorized: the token was revoked or replaced, or has expired';
+  assert.deepEqual(ends, [
+    { code: 1, stderr: `connected\nRequestError: ${why}\n` },
+    { code: 1, stderr: `connected\nUNAUTHORIZED: ${why}\n` },
+  ]);
+  assert.equal(await readFile(cursorFile, 'utf8'), follow.stdout().split(' ')[0]);
 });
 
 test('the example that decides approves what it was told to and denies the rest', async (t) => {

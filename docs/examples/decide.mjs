@@ -1,7 +1,7 @@
 // Answers what waits for a person: approves commands that only look, denies all others. Runs until it is stopped:
 //   HEADGATE_TOKEN=… node decide.mjs ls pwd "git status"
 import process from 'node:process';
-import { createGatewayClient, RequestError } from 'headgate/client';
+import { ConnectionLostError, createGatewayClient, RequestError } from 'headgate/client';
 
 const { HEADGATE_URL = 'ws://127.0.0.1:7717', HEADGATE_TOKEN } = process.env;
 const harmless = process.argv.slice(2);
@@ -10,8 +10,19 @@ const client = createGatewayClient({
   url: HEADGATE_URL,
   token: HEADGATE_TOKEN,
   client: { name: 'decide-example', version: '1.0.0', mode: 'cli' },
-  onStatus: ({ kind }) => kind === 'open' && decideAll(),
+  onStatus({ kind, error }) {
+    if (kind === 'open') decideAll().catch(leave);
+    if (kind === 'closed' && error !== undefined) leave(error); // the token is wrong, or was revoked
+  },
 });
+
+/** An error that the next connection does not mend. What was lost with a connection is in its list again. */
+function leave(error) {
+  if (error instanceof ConnectionLostError || process.exitCode === 1) return;
+  console.error(error instanceof RequestError ? `${error.code}: ${error.message}` : error);
+  process.exitCode = 1;
+  client.close();
+}
 
 /** What was asked while nobody listened is in the list; what is asked from now on comes as an event. */
 async function decideAll() {
@@ -26,21 +37,14 @@ async function decide({ approvalId, items }) {
     for (const { header } of items) console.log(`${approved ? 'approved' : 'denied'}: ${header}`);
   } catch (error) {
     const isDecided = error instanceof RequestError && error.code === 'CONFLICT'; // by somebody else, or just before
-    if (!isDecided && !isStopping) throw error;
+    if (!isDecided) throw error;
   }
 }
 
-client.on('approval.requested', decide);
-let isStopping = false;
-const stop = () => {
-  isStopping = true;
-  client.close();
-};
+client.on('approval.requested', (approval) => decide(approval).catch(leave));
+const stop = () => client.close();
 process.once('SIGTERM', stop).once('SIGINT', stop);
-try {
-  await client.connect();
-  console.error('connected');
-} catch (error) {
-  console.error(error instanceof RequestError ? `${error.code}: ${error.message}` : error);
-  process.exitCode = 1;
-}
+await client.connect().then(
+  () => console.error('connected'),
+  () => undefined, // onStatus has said why
+);

@@ -20,7 +20,7 @@ const subscription = client.subscribe(wsId, {
   onSnapshot: ({ messages }, cursor) => console.log(`${cursor} snapshot of ${messages.length} messages`),
   onEvent: (event, cursor) => console.log(`${cursor} ${event.type}`),
   onReset: (reason) => console.log(`starting anew: ${reason ?? 'no reason given'}`),
-  onError: (error) => stop(error),
+  onError: (error) => stop(error), // refused, or the token was revoked: nothing follows
 });
 
 /** Keeps the place and leaves; with an error as a failure. */
@@ -32,5 +32,7 @@ async function stop(error) {
 }
 
 process.once('SIGTERM', () => stop()).once('SIGINT', () => stop());
-await client.connect().catch(stop);
-console.error('connected');
+await client.connect().then(
+  () => console.error('connected'),
+  () => undefined, // onError has said why
+);

@@ -3,10 +3,13 @@ import { test } from 'node:test';
 import type { Result } from '../index.ts';
 import type { WorkstreamSnapshot } from '../methods/workstream.ts';
 import type { StreamEvent } from '../stream-events.ts';
+import { RequestError } from './request-error.ts';
 import { connectedClient } from './testing/connected-client.ts';
+import { settled } from './testing/fake-timers.ts';
+import type { GatewayClientOptions } from './ws-client.ts';
 
-async function setUp(after?: string) {
-  const { gateway, timers, client } = await connectedClient();
+async function setUp(after?: string, options?: Partial<GatewayClientOptions>) {
+  const { gateway, timers, client } = await connectedClient(options);
   const told: unknown[] = [];
   const subscribe = () =>
     client.subscribe('w', {
@@ -171,4 +174,51 @@ test('a refusal for good is told and ends the subscription, a passing one is tri
     ['1', '2'],
   );
   assert.deepEqual(told, [['error', 'Unknown workstream']]);
+});
+
+test('the end of the client is told to every subscription, also to one that comes later, and keeps the cursor', async () => {
+  const { gateway, told, client, subscribe } = await setUp(undefined, { token: 'secret' });
+  const subscription = subscribe();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  const codes: unknown[] = [];
+  const onError = (error: unknown) => codes.push(error instanceof RequestError && error.code);
+  const quiet = { onSnapshot: () => undefined, onEvent: () => undefined, onError };
+  client.subscribe('unanswered', quiet);
+  await gateway.socket.drop(1008, 'unauthorized');
+  client.subscribe('late', quiet);
+  client.subscribe('closed at once', quiet).close();
+  await settled();
+  client.close();
+  assert.deepEqual(
+    { told, codes, cursor: subscription.cursor },
+    {
+      told: [
+        ['snapshot', '/a', 'e:4'],
+        ['error', 'unauthorized: the token was revoked or replaced, or has expired'],
+      ],
+      codes: ['UNAUTHORIZED', 'UNAUTHORIZED'],
+      cursor: 'e:4',
+    },
+  );
+});
+
+test('a client that does not reconnect tells its subscriptions of the lost connection; one that is closed tells nothing', async () => {
+  const { gateway, told, subscribe } = await setUp(undefined, { reconnect: false });
+  subscribe();
+  await gateway.socket.answer(fresh('1', 'e:4'));
+  await gateway.socket.drop();
+  const closed = await setUp();
+  closed.subscribe();
+  closed.client.close();
+  await settled();
+  assert.deepEqual(
+    [told, closed.told],
+    [
+      [
+        ['snapshot', '/a', 'e:4'],
+        ['error', 'the connection was closed (1006)'],
+      ],
+      [],
+    ],
+  );
 });

@@ -18,7 +18,7 @@ export interface SubscriptionOptions {
   onEvent(event: StreamEvent, cursor: string): void;
   /** Resumption was impossible; the snapshot that follows replaces what you have. */
   onReset?: ((reason: ResetReason | undefined) => void) | undefined;
-  /** The daemon refused the subscription (an unknown workstream, say). Nothing follows. */
+  /** The daemon refused the subscription (an unknown workstream, say), or the client has ended for good and not by its `close`. Nothing follows. */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -94,6 +94,13 @@ export class Subscriptions {
       live.attempt += 1;
       live.cancelRetry();
     }
+  }
+
+  /** Ends every subscription: no connection will come that could resume it. */
+  end(error: Error): void {
+    const ended = [...this.#live.values()];
+    this.#live.clear();
+    for (const { options } of ended) this.#port.tell(() => options.onError?.(error));
   }
 
   onEvent({ wsId, cursor, event }: GatewayEventPayload<'workstream'>): void {

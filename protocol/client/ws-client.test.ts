@@ -42,6 +42,36 @@ test('a refused handshake rejects connect and every call, and is not tried again
   assert.deepEqual(statuses, ['connecting', 'closed']);
 });
 
+test('a token that is taken back closes the client: what it carried is lost, what comes later is refused', async () => {
+  const { gateway, timers, client, statuses } = await connectedClient({ token: 'secret' });
+  const carried = refusal(client.call('health'));
+  await gateway.socket.drop(1008, 'unauthorized');
+  assert.deepEqual(await carried, {
+    name: 'ConnectionLostError',
+    message: 'the connection was closed (1008 unauthorized)',
+    reason: 'unauthorized',
+  });
+  assert.deepEqual(await refusal(client.call('health')), {
+    name: 'RequestError',
+    code: 'UNAUTHORIZED',
+    message: 'unauthorized: the token was revoked or replaced, or has expired',
+    retryable: false,
+  });
+  await timers.advance(60_000);
+  assert.equal(gateway.sockets.length, 1);
+  assert.deepEqual(statuses, ['connecting', 'open', 'closed']);
+});
+
+test('without a token a login that ended is asked for once more: the browser may have another cookie by now', async () => {
+  const { gateway, timers, statuses } = await connectedClient();
+  await gateway.socket.drop(1008, 'unauthorized');
+  await timers.advance(1000);
+  await gateway.socket.refuse({ code: 'UNAUTHORIZED', message: 'unauthorized', retryable: false });
+  await timers.advance(60_000);
+  assert.equal(gateway.sockets.length, 2);
+  assert.deepEqual(statuses, ['connecting', 'open', 'waiting', 'connecting', 'closed']);
+});
+
 test('an address where nothing opens a connection is named', async () => {
   const { gateway, client } = newClient({ reconnect: false });
   const connected = refusal(client.connect());

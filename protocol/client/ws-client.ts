@@ -15,7 +15,7 @@ export type ConnectionStatus =
   | { kind: 'connecting' }
   | { kind: 'open'; hello: HelloOk }
   | { kind: 'waiting'; retryInMs: number; error: Error }
-  /** For good: closed by the caller, or refused by the daemon (`error.code` says why). */
+  /** For good: closed by the caller, or by the daemon, which does not take the token (`error.code` says why). */
   | { kind: 'closed'; error: Error | undefined };
 
 export interface GatewayClientOptions {
@@ -117,7 +117,10 @@ class Client implements GatewayClient {
   }
 
   subscribe(wsId: string, options: SubscriptionOptions): Subscription {
-    return this.#subscriptions.add(wsId, options);
+    const subscription = this.#subscriptions.add(wsId, options);
+    const error = this.#closed?.error;
+    if (error !== undefined) queueMicrotask(() => this.#subscriptions.end(error)); // when the caller has its answer
+    return subscription;
   }
 
   retryNow(): void {
@@ -166,12 +169,12 @@ class Client implements GatewayClient {
     this.#connection = undefined;
     this.#hello = undefined;
     this.#subscriptions.onDisconnected();
-    const refused = error instanceof RequestError && !error.retryable;
-    if (refused || this.#options.reconnect === false) {
-      this.#shut(error);
+    this.#calls.fail(error, { all: false });
+    const final = this.#options.reconnect === false ? error : findRefusal(error, this.#options.token);
+    if (final !== undefined) {
+      this.#shut(final);
       return;
     }
-    this.#calls.fail(error, { all: false });
     const backoffMs = this.#backoff.nextMs();
     const retryInMs = error instanceof RequestError ? (error.retryAfterMs ?? backoffMs) : backoffMs;
     this.#cancelRetry = this.#timers.after(retryInMs, () => this.#open());
@@ -211,12 +214,23 @@ class Client implements GatewayClient {
     const reason = error ?? new ConnectionLostError('the client is closed');
     this.#calls.fail(reason, { all: true });
     this.#first.reject(reason);
+    if (error !== undefined) this.#subscriptions.end(error);
     this.#status({ kind: 'closed', error });
   }
 
   #status(status: ConnectionStatus): void {
     tell(() => this.#options.onStatus?.(status));
   }
+}
+
+/**
+ * What another attempt would only hear again. Without a token it is the browser's cookie that counted, and a login in
+ * another tab may have brought a new one: only the next handshake can tell.
+ */
+function findRefusal(error: ConnectionLostError | RequestError, token: string | undefined): RequestError | undefined {
+  if (error instanceof RequestError) return error.retryable ? undefined : error;
+  if (error.reason !== 'unauthorized' || token === undefined) return undefined;
+  return new RequestError('UNAUTHORIZED', 'unauthorized: the token was revoked or replaced, or has expired');
 }
 
 /** A listener's own mistake is reported like any uncaught error, but later, when the client's state is whole. */
