@@ -2,7 +2,7 @@ import type { CronOccurrenceTable } from '../../src/gateway/store/cron-schema.ts
 import type { Random } from '../checker/random.ts';
 import type { CronRuleName } from './check.ts';
 import type { CronEvidence, SimRun } from './evidence.ts';
-import { runsByJob } from './time-line.ts';
+import { runsByJob, TimeLine } from './time-line.ts';
 
 /** A lie about a true story, and the rule that has to see through it. */
 export interface CronDefect {
@@ -11,17 +11,27 @@ export interface CronDefect {
   apply(evidence: CronEvidence, random: Random): void;
 }
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Records of jobs whose schedule was never changed, so that nothing else stands where one is missing. */
-function plainRows({ occurrences, plans, jobs }: CronEvidence): CronOccurrenceTable[] {
+/**
+ * Records of jobs whose schedule was never changed, so that nothing else stands where one is missing, and of instants that
+ * have really come.
+ */
+function plainRows(evidence: CronEvidence): CronOccurrenceTable[] {
+  const { occurrences, plans, jobs } = evidence;
+  const { endWallMs } = new TimeLine(evidence);
   const steady = new Set(
     jobs.map(({ job_id }) => job_id).filter((id) => plans.filter(({ jobId }) => jobId === id).length === 1),
   );
   const lasting = new Set(plans.filter(({ schedule }) => schedule.kind !== 'at').map(({ jobId }) => jobId));
   return occurrences.filter(
-    ({ job_id, trigger, status }) =>
-      steady.has(job_id) && lasting.has(job_id) && trigger === 'schedule' && status === 'ok',
+    ({ job_id, scheduled_ms, trigger, status }) =>
+      steady.has(job_id) &&
+      lasting.has(job_id) &&
+      scheduled_ms < endWallMs - HOUR_MS &&
+      trigger === 'schedule' &&
+      status === 'ok',
   );
 }
 
@@ -40,6 +50,24 @@ function startAgain({ runs, attempts }: CronEvidence, run: SimRun, more: Partial
   runs.push(again);
   const row = attempts.find(({ run_id }) => run_id === run.runId);
   if (row) attempts.push({ ...row, run_id: again.runId, attempt: again.attempt });
+}
+
+/** One that took a while, in one process. */
+const someWorking = (runs: readonly SimRun[], random: Random): SimRun =>
+  random.pick(
+    runs.filter(
+      ({ startMs = 0, endMs = 0, holds, stoppedMs, maxRunMs }) =>
+        holds.length === 1 && endMs - startMs > 5_000 && endMs - startMs < maxRunMs - 1_000 && stoppedMs === undefined,
+    ),
+  );
+
+/** As if nothing had ever come of it. */
+function callMissed(evidence: CronEvidence, row: CronOccurrenceTable): void {
+  const isOfIt = ({ jobId, scheduledMs }: { jobId: string; scheduledMs: number }) =>
+    jobId === row.job_id && scheduledMs === row.scheduled_ms;
+  Object.assign(row, { status: 'missed', error: 'Headgate was not running; its policy skips what is over 60 s late' });
+  evidence.runs = evidence.runs.filter((run) => !isOfIt(run));
+  evidence.writes = evidence.writes.filter((write) => !isOfIt(write));
 }
 
 export const CRON_DEFECTS: CronDefect[] = [
@@ -92,6 +120,79 @@ export const CRON_DEFECTS: CronDefect[] = [
       const last = [...Map.groupBy(occurrences, ({ job_id }) => job_id).values()].flatMap((rows) => rows.slice(-1));
       const row = random.pick(last.filter(({ trigger, status }) => trigger === 'schedule' && status === 'ok'));
       Object.assign(row, { status: 'missed', error: 'no slot was free in time', ended_ms: row.scheduled_ms });
+    },
+  },
+  {
+    name: 'what could have run is called missed',
+    rule: 'what was missed could not have run',
+    apply(evidence, random) {
+      for (const row of plainRows(evidence)) if (random.chance(0.2)) callMissed(evidence, row);
+    },
+  },
+  {
+    name: 'something else is said to have kept it',
+    rule: 'what was missed says what kept it',
+    apply({ occurrences }, random) {
+      const down = occurrences.filter(({ error }) => error?.startsWith('Headgate was not running'));
+      random.pick(down).error = 'schedules were switched off; its policy skips what is over 60 s late';
+    },
+  },
+  {
+    name: 'a process goes on with what another has taken over',
+    rule: 'who has lost a claim writes no more',
+    apply({ writes }, random) {
+      const taken = random.pick(writes.filter(({ what, epoch }) => what === 'claim' && epoch > 1));
+      writes.splice(writes.indexOf(taken) + 1, 0, {
+        ...taken,
+        what: 'renew',
+        owner: 'who had it',
+        epoch: taken.epoch - 1,
+      });
+    },
+  },
+  {
+    name: 'a process loses what it has to another',
+    rule: 'what a process has is not taken from it',
+    apply({ writes }, random) {
+      const start = random.pick(writes.filter(({ what, epoch }) => what === 'start' && epoch === 1));
+      writes.splice(writes.indexOf(start) + 1, 0, { ...start, what: 'claim', owner: 'who has none', epoch: 2 });
+    },
+  },
+  {
+    name: 'what dead processes left is taken up late',
+    rule: 'what a process left is taken up',
+    apply({ writes }) {
+      for (const write of writes) if (write.what === 'claim' && write.epoch > 1) write.atMs += 600_000;
+    },
+  },
+  {
+    name: 'more run at once than may',
+    rule: 'no more run at once than may',
+    apply({ runs, maxConcurrentRuns }, random) {
+      const run = random.pick(runs.filter(({ holds: [hold] }) => hold?.toMs !== undefined && hold.toMs > hold.fromMs));
+      for (let more = 0; more < maxConcurrentRuns; more += 1) runs.push({ ...run, jobId: `job ${more}` });
+    },
+  },
+  {
+    name: 'a run goes on for too long',
+    rule: 'a run is stopped when its time is over',
+    apply: ({ runs }, random) => void Object.assign(someWorking(runs, random), { maxRunMs: 1_000 }),
+  },
+  {
+    name: 'a run is stopped before its time is over',
+    rule: 'a run is stopped when its time is over',
+    apply({ runs }, random) {
+      const run = someWorking(runs, random);
+      run.stoppedMs = run.endMs;
+    },
+  },
+  {
+    name: 'jobs are not left alone after errors',
+    rule: 'a job that fails is left alone for a while',
+    apply({ runs }) {
+      for (const ofJob of runsByJob(runs).values()) {
+        for (const [index, run] of ofJob.entries()) run.startMs = ofJob[index - 1]?.endMs ?? run.startMs;
+      }
     },
   },
   {

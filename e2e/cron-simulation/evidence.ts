@@ -12,10 +12,16 @@ export interface CronEvidence {
   runs: SimRun[];
   /** How true time and the wall clock went together. */
   wallSteps: WallStep[];
-  /** When nothing could begin, in true time: the machine slept, the store took no writes, schedules were turned off. */
-  blocked: Span[];
+  /** Of occurrences, in the order they were committed. */
+  writes: CronWrite[];
+  /** When nothing could begin, in true time. */
+  blocked: Block[];
   /** Of processes, in true time. */
   lives: (Span & { owner: string })[];
+  /** When a process was stopped and went on later, in true time. */
+  stalls: (Span & { owner: string })[];
+  /** When people asked something of a job, whatever came of it. */
+  asked: { jobId: string; atMs: number }[];
   maxConcurrentRuns: number;
   /** So long after its owner was killed, a claim may be taken over; 0 where a scheduler is alone. */
   leaseMs: number;
@@ -25,6 +31,22 @@ export interface CronEvidence {
 export interface Span {
   fromMs: number;
   toMs: number;
+}
+
+export interface Block extends Span {
+  why: 'the machine sleeps' | 'the store takes no writes' | 'schedules are off';
+}
+
+/** An accepted one; `atMs` in true time. */
+export interface CronWrite {
+  /** Settled is what does not run, without a claim; claimed also what is taken over. */
+  what: 'settle' | 'claim' | 'renew' | 'start' | 'postpone' | 'end';
+  owner: string;
+  jobId: string;
+  scheduledMs: number;
+  /** Of the claim; 0 without one. */
+  epoch: number;
+  atMs: number;
 }
 
 /** A schedule of a job, while it was enabled. True times, but for `sinceMs`. */
@@ -52,8 +74,11 @@ export interface SimRun {
   /** When work on it began from nothing. */
   startMs: number | undefined;
   endMs: number | undefined;
-  /** Who worked on it; without an end: until the end of the run, or of that process. */
-  holds: { owner: string; fromMs: number }[];
+  /** Who worked on it; without an end: until that process died. */
+  holds: { owner: string; fromMs: number; toMs: number | undefined }[];
+  /** The longest it may go on, and when it was stopped because of that. */
+  maxRunMs: number;
+  stoppedMs: number | undefined;
   outcome: 'ok' | 'error';
 }
 

@@ -3,6 +3,7 @@ import type { CronSchedule } from '../../protocol/cron.ts';
 const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
 const DAY_MS = 86_400_000;
+const HALF_DAY_MS = DAY_MS / 2;
 /** No expression of the simulation comes less often. */
 const MAX_WAIT_MS = 800 * DAY_MS;
 
@@ -34,16 +35,15 @@ export function gridOf(schedule: CronSchedule): Grid {
 
 function cronGrid(expr: string, tz: string): Grid {
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = expr.split(' ');
+  const isDay = (wallMs: number): boolean => {
+    const wall = new Date(wallMs);
+    return isIn(day, wall.getUTCDate()) && isIn(month, wall.getUTCMonth() + 1) && isIn(weekday, wall.getUTCDay());
+  };
   const matches = (wallMs: number): boolean => {
     const wall = new Date(wallMs);
-    return (
-      isIn(minute, wall.getUTCMinutes()) &&
-      isIn(hour, wall.getUTCHours()) &&
-      isIn(day, wall.getUTCDate()) &&
-      isIn(month, wall.getUTCMonth() + 1) &&
-      isIn(weekday, wall.getUTCDay())
-    );
+    return isIn(minute, wall.getUTCMinutes()) && isIn(hour, wall.getUTCHours()) && isDay(wallMs);
   };
+  const isNear = (wallMs: number): boolean => [-DAY_MS, 0, DAY_MS].some((ms) => isDay(wallMs + ms));
   const isRhythm = /[*/]/.test(`${minute} ${hour}`);
   const zone = zoneOf(tz);
   const has = (atMs: number): boolean => {
@@ -56,7 +56,10 @@ function cronGrid(expr: string, tz: string): Grid {
     has,
     next(afterMs) {
       let atMs = afterMs - (afterMs % MINUTE_MS) + MINUTE_MS;
-      for (const endMs = atMs + MAX_WAIT_MS; atMs < endMs; atMs += MINUTE_MS) if (has(atMs)) return atMs;
+      for (const endMs = atMs + MAX_WAIT_MS; atMs < endMs; ) {
+        if (has(atMs)) return atMs;
+        atMs += atMs % HALF_DAY_MS === 0 && !isNear(zone(atMs)) ? HALF_DAY_MS : MINUTE_MS;
+      }
       return undefined;
     },
   };

@@ -22,35 +22,70 @@ export class Activity {
   }
 }
 
-/** Of a process that may be killed at any of its awaits: from then on nothing of it goes on, whatever it waited for. */
+interface LifeDeps {
+  activity: Activity;
+  random: Random;
+  onEnd(): void;
+  onStall(): void;
+  onGoOn(): void;
+}
+
+/**
+ * Of a process that may be killed at any of its awaits: from then on nothing of it goes on, whatever it waited for. Or it is
+ * stopped there, as by SIGSTOP: all of it goes on later.
+ */
 export class Life {
-  readonly #activity: Activity;
-  readonly #random: Random;
+  readonly #deps: LifeDeps;
   #isOver = false;
-  /** Awaits that are left to it. */
+  /** While it is stopped: resolves when it goes on. */
+  #stall: PromiseWithResolvers<void> | undefined;
+  /** Awaits that are left until `#burnt`. */
   #fuse = Number.POSITIVE_INFINITY;
+  #burnt = (): void => undefined;
 
-  readonly #onEnd: () => void;
-
-  constructor({ activity, random, onEnd }: { activity: Activity; random: Random; onEnd: () => void }) {
-    this.#activity = activity;
-    this.#random = random;
-    this.#onEnd = onEnd;
+  constructor(deps: LifeDeps) {
+    this.#deps = deps;
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** It dies after so many awaits. */
-  light(fuse: number): void {
+  get isStalled(): boolean {
+    return this.#stall !== undefined;
+  }
+
+  /** It dies, or is stopped, after so many awaits. */
+  light(fuse: number, then: 'end' | 'stall'): void {
     this.#fuse = fuse;
+    this.#burnt = () => this[then]();
   }
 
   end(): void {
     if (this.#isOver) return;
+    this.goOn();
     this.#isOver = true;
-    this.#onEnd();
+    this.#deps.onEnd();
+  }
+
+  stall(): void {
+    if (this.#isOver || this.#stall) return;
+    this.#stall = Promise.withResolvers();
+    this.#deps.onStall();
+  }
+
+  goOn(): void {
+    this.#fuse = Number.POSITIVE_INFINITY;
+    if (!this.#stall) return;
+    this.#stall.resolve();
+    this.#stall = undefined;
+    this.#deps.onGoOn();
+  }
+
+  /** For what comes from outside, like a timer: waits where it is stopped, and has only waited when this answers true. */
+  async reaches(): Promise<boolean> {
+    while (this.#stall) await this.#stall.promise;
+    return !this.#isOver;
   }
 
   /** An object whose calls cross the border of the process: they take their time, and it may die before or after each. */
@@ -65,17 +100,20 @@ export class Life {
   }
 
   async #cross(call: () => unknown): Promise<unknown> {
-    this.#activity.begin();
+    this.#deps.activity.begin();
     const [answer] = await Promise.allSettled([this.#take(call)]);
-    this.#activity.end();
+    await this.#standStill();
+    this.#deps.activity.end();
     if (this.#isOver) return NEVER;
     if (answer.status === 'rejected') throw answer.reason;
     return answer.value;
   }
 
   async #take(call: () => unknown): Promise<unknown> {
-    for (let turns = this.#random.int(0, 3); turns > 0; turns -= 1) await turn();
-    if (this.#burn()) return undefined;
+    for (let turns = this.#deps.random.int(0, 3); turns > 0; turns -= 1) await turn();
+    this.#burn();
+    await this.#standStill();
+    if (this.#isOver) return undefined;
     try {
       return await call();
     } finally {
@@ -87,12 +125,21 @@ export class Life {
   async step(): Promise<void> {
     await turn();
     this.#burn();
+    await this.#standStill();
   }
 
-  #burn(): boolean {
+  /** Whoever is stopped is not at work. */
+  async #standStill(): Promise<void> {
+    while (this.#stall) {
+      this.#deps.activity.end();
+      await this.#stall.promise;
+      this.#deps.activity.begin();
+    }
+  }
+
+  #burn(): void {
     this.#fuse -= 1;
-    if (this.#fuse <= 0) this.end();
-    return this.#isOver;
+    if (this.#fuse <= 0) this.#burnt();
   }
 }
 

@@ -5,6 +5,12 @@ interface Sleeper {
   wake(): void;
 }
 
+/** Of a process: whether, once it is not stopped, something reaches it. */
+interface Sleeping {
+  readonly isOver: boolean;
+  reaches(): Promise<boolean>;
+}
+
 /** The wall clock went on from here with this much added to true time. */
 export interface WallStep {
   trueMs: number;
@@ -49,8 +55,8 @@ export class SimClock {
     this.#trueMs += ms;
   }
 
-  /** For a process that may die: its timers do not go off any more then. */
-  clockOf(life: { readonly isOver: boolean }): Clock {
+  /** For a process that may die: its timers do not go off any more then; or be stopped: then they go off later. */
+  clockOf(life: Sleeping): Clock {
     return {
       now: () => this.now(),
       monotonic: () => this.monotonic(),
@@ -58,7 +64,7 @@ export class SimClock {
     };
   }
 
-  #sleep(ms: number, { signal, life }: { signal: AbortSignal; life: { readonly isOver: boolean } }): Promise<void> {
+  #sleep(ms: number, { signal, life }: { signal: AbortSignal; life: Sleeping }): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const giveUp = () => {
@@ -69,7 +75,7 @@ export class SimClock {
         dueMs: this.#steadyMs + Math.max(0, ms),
         wake() {
           signal.removeEventListener('abort', giveUp);
-          if (!life.isOver) resolve();
+          void life.reaches().then((isThere) => isThere && resolve());
         },
       };
       this.#sleepers.add(sleeper);

@@ -8,6 +8,7 @@ import type { Random } from '../checker/random.ts';
 import type { SimRun } from './evidence.ts';
 import type { Life } from './life.ts';
 import type { SimClock } from './sim-clock.ts';
+import type { Writes } from './sim-ledger.ts';
 
 /** How runs of a job go. */
 export interface Nature {
@@ -30,7 +31,8 @@ interface JournalledRun {
 
 interface RunsDeps {
   clock: SimClock;
-  store: Pick<Store, 'commit'>;
+  writes: Writes;
+  store: Pick<Store, 'db' | 'commit'>;
   random: Random;
   natureOf(jobId: string): Nature;
 }
@@ -58,29 +60,45 @@ export class SimRuns {
   }
 
   async #begin(job: Job, claim: Claim, holder: Holder): Promise<Begun | undefined> {
-    const { clock, store, random } = this.#deps;
+    const { clock, random } = this.#deps;
     if (!this.isCalm && random.chance(0.01)) throw Object.assign(new Error('the queue is full'), { retryable: true });
     const runId = `run-${this.#journal.size + 1}-${random.int(0, 1e9)}`;
-    const statements = startStatements(claim, { owner: holder.owner, nowMs: clock.now(), runId, sessionKey: 'sim' });
-    try {
-      await store.commit({ statements, durable: true });
-    } catch (error) {
-      if (isClaimLost(error)) return undefined;
-      throw error;
-    }
+    if (!(await this.#recordStart(claim, holder, runId))) return undefined;
     const { jobId, scheduledMs, trigger, attempts } = claim;
     const { meanMs, failRate } = this.isCalm ? { meanMs: 0, failRate: 0 } : this.#deps.natureOf(job.id);
     const run: JournalledRun = {
       seen: {
         ...{ runId, jobId, scheduledMs, trigger, attempt: attempts + 1, owner: holder.owner },
+        ...{ maxRunMs: job.maxRunMs, stoppedMs: undefined },
         ...{ startMs: undefined, endMs: undefined, holds: [], outcome: random.chance(failRate) ? 'error' : 'ok' },
       },
       workMs: Math.round(-meanMs * Math.log(1 - random.fraction())),
       holder,
     };
     this.#journal.set(runId, run); // with the commit: what is told apart here is the start itself
+    const startedMs = clock.now();
     await holder.life.step();
-    return holder.life.isOver ? undefined : this.#work(run, clock.now());
+    if (holder.life.isOver) return undefined;
+    // Stopped between the start and the work, and taken over meanwhile.
+    return run.holder === holder ? this.#work(run, startedMs) : { startedMs, ended: SUPERSEDED, stop: () => undefined };
+  }
+
+  /** False: the claim is somebody else's. */
+  async #recordStart(claim: Claim, { owner }: Holder, runId: string): Promise<boolean> {
+    const { clock, store, writes } = this.#deps;
+    const statements = startStatements(claim, { owner, nowMs: clock.now(), runId, sessionKey: 'sim' });
+    const { jobId, scheduledMs, epoch } = claim;
+    try {
+      await writes.watch(
+        store,
+        ({ commit }) => commit({ statements, durable: true }),
+        () => [{ what: 'start', jobId, scheduledMs, epoch, owner }],
+      );
+      return true;
+    } catch (error) {
+      if (isClaimLost(error)) return false;
+      throw error;
+    }
   }
 
   #resume({ runId, startedMs = 0 }: OpenOccurrence, holder: Holder): Begun | undefined {
@@ -95,16 +113,17 @@ export class SimRuns {
     const { clock } = this.#deps;
     const { seen, holder } = run;
     seen.startMs ??= clock.trueMs;
-    seen.holds.push({ owner: holder.owner, fromMs: clock.trueMs });
+    const hold: SimRun['holds'][number] = { owner: holder.owner, fromMs: clock.trueMs, toMs: undefined };
+    seen.holds.push(hold);
     const end = Promise.withResolvers<Outcome>();
     const finish = (outcome: Outcome) => {
-      if (run.holder !== holder) return end.resolve({ status: 'interrupted', error: 'another process works on it' });
-      seen.endMs ??= clock.trueMs;
-      end.resolve(outcome);
+      hold.toMs ??= clock.trueMs;
+      if (run.holder === holder) seen.endMs ??= clock.trueMs;
+      end.resolve(run.holder === holder ? outcome : SUPERSEDED);
     };
     const said: Outcome =
       seen.outcome === 'ok' ? { status: 'ok', summary: 'done' } : { status: 'error', error: 'no luck' };
-    if (seen.endMs !== undefined) end.resolve(said);
+    if (seen.endMs !== undefined) finish(said);
     else
       void clock
         .clockOf(holder.life)
@@ -114,9 +133,14 @@ export class SimRuns {
       startedMs,
       ended: end.promise,
       stop(reason) {
-        if (seen.endMs === undefined) seen.outcome = 'error';
+        if (run.holder === holder && seen.endMs === undefined) {
+          Object.assign(seen, { outcome: 'error', stoppedMs: clock.trueMs });
+        }
         finish({ status: 'error', error: reason });
       },
     };
   }
 }
+
+/** The journal takes nothing more from a process that has lost its run to another. */
+const SUPERSEDED = Promise.resolve<Outcome>({ status: 'interrupted', error: 'another process works on it' });

@@ -22,7 +22,7 @@ const ZONES = [
   'Asia/Kathmandu',
   'Africa/Casablanca',
 ];
-const POLICIES: CronMisfire[] = ['once', 'skip', 'all', { within: 2 * HOUR_MS }, { within: 5 * MINUTE_MS }];
+const POLICIES: CronMisfire[] = ['once', 'skip', 'all', { all: 3 }, { within: 2 * HOUR_MS }, { within: 5 * MINUTE_MS }];
 
 /** A job as somebody might ask for it. */
 export function askedJob(random: Random, nowMs: number): Params<'cron.add'> {

@@ -1,11 +1,11 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import { Scheduler } from '../../src/cron/scheduler.ts';
 import { CronJobs } from '../../src/gateway/cron/cron-jobs.ts';
-import { SqlLedger } from '../../src/gateway/cron/sql-ledger.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import type { Life } from './life.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimRuns } from './sim-executor.ts';
+import { SimLedger, type Writes } from './sim-ledger.ts';
 
 /** One process with a scheduler, until it is killed. */
 export interface SimProcess {
@@ -19,6 +19,7 @@ export interface ProcessDeps {
   clock: SimClock;
   store: Pick<Store, 'db' | 'commit'>;
   runs: SimRuns;
+  writes: Writes;
   settings: { enabled: boolean; maxConcurrentRuns: number };
   isAlone: boolean;
   newId(kind: string): string;
@@ -28,12 +29,7 @@ export interface ProcessDeps {
 export function startProcess(deps: ProcessDeps, { owner, life }: { owner: string; life: Life }): SimProcess {
   const { store, settings, isAlone, publish, newId } = deps;
   const clock = deps.clock.clockOf(life);
-  const ledger = new SqlLedger({
-    ...{ store, clock, owner },
-    async tellMain(_line, also) {
-      await store.commit({ statements: also, durable: true });
-    },
-  });
+  const ledger = new SimLedger({ store, clock, owner, writes: deps.writes });
   const scheduler = new Scheduler({
     ledger: life.wrap(ledger),
     executor: life.wrap(deps.runs.executorOf({ owner, life })),

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { LEASE_MS } from '../../src/cron/lease-watch.ts';
 import { toJob } from '../../src/gateway/cron/job-rows.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
@@ -17,13 +16,19 @@ export interface SimulationOptions {
   /** Over one store. */
   schedulers: number;
   jobs: number;
+  /** The longest time in which nothing happens to them. */
+  restMs: number;
 }
 
+/** So much happens in a day that is no worse than others. */
+export const USUAL_REST_MS = 20 * 60_000;
 const DAY_MS = 86_400_000;
+/** As decision 34 has it. */
+const LEASE_MS = 30_000;
 /** Shortly before Berlin sets its clocks forward, and three weeks after New York did. */
 const START_MS = Date.UTC(2026, 2, 22, 13, 0, 0, 123);
 /** Everything that waits is over by then: holds, tries that are made again, leases. */
-const CALM_MS = 5 * 3_600_000;
+const CALM_MS = 2 * 3_600_000;
 
 /** Lets schedulers live through days of trouble, and tells all that happened. The same seed tells the same. */
 export async function simulate(options: SimulationOptions): Promise<CronEvidence> {
@@ -60,9 +65,12 @@ async function readEvidence(
     attempts: await db.selectFrom('cron_attempts').selectAll().execute(),
     plans: world.plans.all,
     runs: world.runs.seen,
+    writes: world.writes.all,
     wallSteps: world.clock.wallSteps,
     blocked: world.blocked,
     lives: world.lives,
+    stalls: world.stalls,
+    asked: world.asked,
     maxConcurrentRuns: MAX_RUNS,
     leaseMs: schedulers === 1 ? 0 : LEASE_MS,
     endTrueMs: world.clock.trueMs,

@@ -1,17 +1,11 @@
-import type { CronEvidence, SimRun, Span } from './evidence.ts';
+import type { CronEvidence, SimRun } from './evidence.ts';
 
 /** Answers of the evidence about time. */
 export class TimeLine {
   readonly #evidence: CronEvidence;
-  /** By owner: when all its slots were taken. */
-  readonly #full = new Map<string, Span[]>();
-  readonly #down: Span[];
 
   constructor(evidence: CronEvidence) {
     this.#evidence = evidence;
-    this.#down = downTimes(evidence);
-    const owners = new Set(evidence.runs.flatMap(({ holds }) => holds.map(({ owner }) => owner)));
-    for (const owner of owners) this.#full.set(owner, fullTimes(evidence, owner));
   }
 
   /** What the wall clock showed at the end. */
@@ -54,55 +48,6 @@ export class TimeLine {
     const later = this.#evidence.wallSteps.filter(({ trueMs }) => trueMs >= afterMs);
     return Math.min(...later.map(({ trueMs, offsetMs }) => trueMs + offsetMs));
   }
-
-  /** Until when, before a true time, `owner` was kept from beginning anything. */
-  freeSince(owner: string, beforeMs: number): number {
-    const spans = [...this.#evidence.blocked, ...this.#down, ...(this.#full.get(owner) ?? [])];
-    return lastEnd(spans, beforeMs);
-  }
-
-  /** When a scheduler was last killed before a true time. */
-  lastDeath(beforeMs: number): number {
-    return Math.max(0, ...this.#evidence.lives.map(({ toMs }) => toMs).filter((toMs) => toMs <= beforeMs));
-  }
-}
-
-const lastEnd = (spans: readonly Span[], beforeMs: number): number => {
-  let latest = 0;
-  for (const { fromMs, toMs } of spans) if (fromMs <= beforeMs) latest = Math.max(latest, Math.min(toMs, beforeMs));
-  return latest;
-};
-
-/** When no scheduler was there. */
-function downTimes({ lives }: CronEvidence): Span[] {
-  const down: Span[] = [];
-  let upToMs = 0;
-  for (const { fromMs, toMs } of lives.toSorted((a, b) => a.fromMs - b.fromMs)) {
-    if (fromMs >= upToMs) down.push({ fromMs: upToMs, toMs: fromMs });
-    upToMs = Math.max(upToMs, toMs);
-  }
-  return down;
-}
-
-function fullTimes({ runs, lives, maxConcurrentRuns, endTrueMs }: CronEvidence, owner: string): Span[] {
-  const diedMs = lives.find((life) => life.owner === owner)?.toMs ?? endTrueMs;
-  const changes = runs.flatMap(({ holds, endMs = endTrueMs }) =>
-    holds
-      .filter((hold) => hold.owner === owner)
-      .flatMap(({ fromMs }) => [
-        { atMs: fromMs, by: 1 },
-        { atMs: Math.max(fromMs, Math.min(endMs, diedMs)), by: -1 },
-      ]),
-  );
-  const full: Span[] = [];
-  let count = 0;
-  let fromMs = 0;
-  for (const { atMs, by } of changes.sort((a, b) => a.atMs - b.atMs || b.by - a.by)) {
-    if (by > 0 && count + by === maxConcurrentRuns) fromMs = atMs;
-    if (by < 0 && count === maxConcurrentRuns) full.push({ fromMs, toMs: atMs });
-    count += by;
-  }
-  return full;
 }
 
 /** In the order they began. */
@@ -111,3 +56,7 @@ export const startedOf = (runs: readonly SimRun[]): SimRun[] =>
 
 export const runsByJob = (runs: readonly SimRun[]): Map<string, SimRun[]> =>
   Map.groupBy(startedOf(runs), ({ jobId }) => jobId);
+
+/** When the last process that worked on it saw it end: from then on its job was left alone, or waited to be tried again. */
+export const notedMs = ({ startMs, holds, endMs }: SimRun): number =>
+  Math.max(endMs ?? startMs ?? 0, ...holds.map(({ fromMs, toMs }) => toMs ?? fromMs));

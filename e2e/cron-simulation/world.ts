@@ -3,18 +3,21 @@ import type { Job } from '../../src/cron/job.ts';
 import { toJob } from '../../src/gateway/cron/job-rows.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import type { Random } from '../checker/random.ts';
-import type { CronEvidence, Span } from './evidence.ts';
+import type { Block, CronEvidence, Span } from './evidence.ts';
 import { Activity, Life } from './life.ts';
 import { Plans } from './plans.ts';
 import { SimClock } from './sim-clock.ts';
 import { type Nature, SimRuns } from './sim-executor.ts';
 import { askedJob, someNature, someSchedule } from './sim-jobs.ts';
+import { Writes } from './sim-ledger.ts';
 import { type SimProcess, startProcess } from './sim-process.ts';
 
 interface WorldOptions {
   startMs: number;
   schedulers: number;
   jobs: number;
+  /** The longest time in which nothing happens. */
+  restMs: number;
   random: Random;
 }
 
@@ -22,7 +25,8 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-export const MAX_RUNS = 4;
+/** So few that they are often not enough. */
+export const MAX_RUNS = 3;
 
 /** A machine with schedulers on it, somebody who changes their jobs, and much that goes wrong. */
 export class World {
@@ -31,6 +35,9 @@ export class World {
   readonly plans: Plans;
   readonly blocked: CronEvidence['blocked'] = [];
   readonly lives: CronEvidence['lives'] = [];
+  readonly stalls: CronEvidence['stalls'] = [];
+  readonly asked: CronEvidence['asked'] = [];
+  readonly writes: Writes;
   readonly #store: Store;
   readonly #options: WorldOptions;
   readonly #random: Random;
@@ -49,8 +56,9 @@ export class World {
     this.#random = options.random;
     this.clock = new SimClock(options.startMs);
     this.plans = new Plans(() => this.clock.trueMs);
+    this.writes = new Writes(this.clock);
     this.runs = new SimRuns({
-      clock: this.clock,
+      ...{ clock: this.clock, writes: this.writes },
       store: this.#writable(),
       random: this.#random.fork('runs'),
       natureOf: (jobId) => this.#natures.get(jobId) ?? { meanMs: 0, failRate: 0 },
@@ -66,9 +74,10 @@ export class World {
 
   /** Some time goes by, then something happens. */
   async happen(): Promise<void> {
-    await this.#pass(this.#random.int(0, 20 * MINUTE_MS));
+    await this.#pass(this.#random.int(0, this.#options.restMs));
     const deed = this.#random.int(0, 99);
-    if (deed < 30) await this.#kill();
+    if (deed < 22) await this.#kill();
+    else if (deed < 32) await this.#stall();
     else if (deed < 50) await this.#setClock();
     else if (deed < 58) await this.#sleep();
     else if (deed < 63) await this.#fail();
@@ -90,12 +99,30 @@ export class World {
   async #kill(): Promise<void> {
     const index = this.#random.int(0, this.#options.schedulers - 1);
     const process = this.#alive(index);
-    process?.life.light(this.#random.int(1, 25));
+    process?.life.light(this.#random.int(1, 25), 'end');
     await this.#pass(this.#random.int(0, 2 * MINUTE_MS));
     process?.life.end();
-    const downMs = this.#random.pick([0, 0, 5 * SECOND_MS, 10 * MINUTE_MS, this.#random.int(0, 3 * HOUR_MS), DAY_MS]);
-    await this.#pass(downMs);
+    await this.#pass(this.#absenceMs());
     this.#start(index);
+  }
+
+  /** Stops a process at one of its next awaits; others may take over its work until it goes on with what it was about. */
+  async #stall(): Promise<void> {
+    const process = this.#random.pick(this.#processes);
+    if (!process || process.life.isOver || process.life.isStalled) return;
+    process.life.light(this.#random.int(1, 25), 'stall');
+    await this.#pass(this.#random.int(0, 2 * MINUTE_MS));
+    process.life.stall();
+    await this.#pass(this.#random.int(10 * SECOND_MS, 3 * MINUTE_MS));
+    if (this.#random.chance(0.3)) await this.happen();
+    process.life.goOn();
+    await this.#pass(0);
+  }
+
+  /** Often short: what is about to happen is to find somebody there. */
+  #absenceMs(): number {
+    const someMs = [0, 0, 5 * SECOND_MS, 2 * MINUTE_MS, 20 * MINUTE_MS, this.#random.int(0, 3 * HOUR_MS)];
+    return this.#random.chance(0.03) ? DAY_MS : this.#random.pick(someMs);
   }
 
   async #setClock(): Promise<void> {
@@ -110,13 +137,14 @@ export class World {
   }
 
   async #sleep(): Promise<void> {
-    const span = this.#beginSpan();
-    this.clock.suspend(this.#random.pick([10 * SECOND_MS, 20 * MINUTE_MS, this.#random.int(0, 8 * HOUR_MS), DAY_MS]));
+    const span = this.#beginSpan('the machine sleeps');
+    this.clock.suspend(this.#absenceMs() + 10 * SECOND_MS);
     span.toMs = this.clock.trueMs;
+    if (this.#random.chance(0.5)) await this.#ask(); // before anybody has noticed
   }
 
   async #fail(): Promise<void> {
-    const span = this.#beginSpan();
+    const span = this.#beginSpan('the store takes no writes');
     this.#takesWrites = false;
     await this.#pass(this.#random.int(0, 5 * MINUTE_MS));
     this.#takesWrites = true;
@@ -124,9 +152,12 @@ export class World {
   }
 
   async #turnOff(): Promise<void> {
-    const span = this.#beginSpan();
+    const span = this.#beginSpan('schedules are off');
     this.#settings.enabled = false;
-    await this.#pass(this.#random.int(0, 2 * HOUR_MS));
+    for (let asked = this.#random.int(0, 4); asked > 0; asked -= 1) {
+      await this.#pass(this.#random.int(0, 30 * MINUTE_MS));
+      await this.#ask();
+    }
     this.#settings.enabled = true;
     span.toMs = this.clock.trueMs;
   }
@@ -135,11 +166,11 @@ export class World {
 
   async #ask(): Promise<void> {
     const process = this.#random.pick(this.#processes);
-    if (!process || process.life.isOver) return;
-    const job = this.#random.pick([...process.scheduler.jobs(), undefined]);
-    // Jobs that another scheduler adds are seen by those that start later only.
+    if (!process || process.life.isOver || process.life.isStalled) return;
+    const jobs = [...process.scheduler.jobs()];
+    const job = this.#random.pick([...jobs, undefined]);
     if (job) await this.#do(job.id, () => this.#deed(process, job));
-    else if (this.#options.schedulers === 1) await this.#add();
+    if (!job || jobs.length < this.#options.jobs) await this.#add();
   }
 
   #deed({ scheduler, jobs }: SimProcess, job: Job): Promise<unknown> {
@@ -155,7 +186,7 @@ export class World {
 
   async #add(): Promise<void> {
     const process = this.#alive(0);
-    if (!process) return;
+    if (!process || process.life.isStalled) return;
     const jobId = `job-${this.#ids + 1}`; // the next one
     await this.#do(jobId, () => process.jobs.add(askedJob(this.#random, this.clock.now()), () => []));
   }
@@ -165,6 +196,7 @@ export class World {
     const before = await this.#rowOf(jobId);
     deed().catch(() => undefined);
     await this.#activity.settle();
+    this.asked.push({ jobId, atMs: this.clock.trueMs });
     this.plans.follow(jobId, before, await this.#rowOf(jobId));
   }
 
@@ -180,16 +212,10 @@ export class World {
     const owner = `scheduler-${index}-${this.#ids}`;
     const span = { owner, fromMs: this.clock.trueMs, toMs: Number.POSITIVE_INFINITY };
     this.lives.push(span);
-    const life = new Life({
-      activity: this.#activity,
-      random: this.#random.fork(owner),
-      onEnd: () => {
-        span.toMs = this.clock.trueMs;
-      },
-    });
+    const life = this.#newLife(span);
     this.#processes[index] = startProcess(
       {
-        ...{ clock: this.clock, runs: this.runs, settings: this.#settings },
+        ...{ clock: this.clock, runs: this.runs, writes: this.writes, settings: this.#settings },
         store: this.#writable(),
         isAlone: this.#options.schedulers === 1,
         newId: (kind) => this.#newJobId(kind),
@@ -197,6 +223,21 @@ export class World {
       },
       { owner, life },
     );
+  }
+
+  #newLife(span: CronEvidence['lives'][number]): Life {
+    let stall: CronEvidence['stalls'][number] | undefined;
+    const end = (ended: Span | undefined) => void (ended && Object.assign(ended, { toMs: this.clock.trueMs }));
+    return new Life({
+      activity: this.#activity,
+      random: this.#random.fork(span.owner),
+      onEnd: () => end(span),
+      onStall: () => {
+        stall = { ...span, fromMs: this.clock.trueMs, toMs: Number.POSITIVE_INFINITY };
+        this.stalls.push(stall);
+      },
+      onGoOn: () => end(stall),
+    });
   }
 
   #newJobId(kind: string): string {
@@ -210,8 +251,8 @@ export class World {
     await this.clock.advance(ms, () => this.#activity.settle());
   }
 
-  #beginSpan(): Span {
-    const span = { fromMs: this.clock.trueMs, toMs: this.clock.trueMs };
+  #beginSpan(why: Block['why']): Block {
+    const span = { fromMs: this.clock.trueMs, toMs: this.clock.trueMs, why };
     this.blocked.push(span);
     return span;
   }

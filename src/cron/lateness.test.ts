@@ -65,6 +65,21 @@ test('a run that goes on over a restart is what kept an instant, not the restart
   assert.equal(lateness.why(someJob({ last, sinceMs: 0 }), NOW_MS - 60_001), 'Headgate was not running');
 });
 
+test('a process that was stopped, or could not write, says so', async () => {
+  const clock = fakeClock(NOW_MS);
+  const lateness = new Lateness(clock);
+  const why = (scheduledMs: number, changes = {}) => lateness.why(someJob({ sinceMs: 0, ...changes }), scheduledMs);
+  lateness.naps(10_000);
+  await clock.advance(40_000);
+  assert.equal(why(NOW_MS + 39_999), 'Headgate stood still');
+  lateness.naps(60_000);
+  await clock.advance(1_000);
+  lateness.storeFailed();
+  assert.equal(why(NOW_MS + 41_000), 'the store took no writes');
+  assert.equal(why(NOW_MS + 41_001), 'no slot was free in time');
+  assert.equal(why(NOW_MS + 41_001, { misfire: 'all' }), 'runs before it were going, or no slot was free');
+});
+
 test('what nobody has begun is missed when its policy says so', async () => {
   const clock = fakeClock(NOW_MS);
   const lateness = new Lateness(clock);

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Job } from './job.ts';
-import { whyTooLate } from './misfire.ts';
+import { maxAll, whyTooLate } from './misfire.ts';
 import type { Outcome } from './occurrence.ts';
 import { WallWatch } from './wall-watch.ts';
 
@@ -13,6 +13,10 @@ export class Lateness {
   readonly #watch: WallWatch;
   #untilMs: number;
   #why = 'Headgate was not running';
+  /** By then, on the steady clock, it is looked again. */
+  #backMs = Number.POSITIVE_INFINITY;
+  /** The store last failed. */
+  #failedMs = 0;
   /** Nobody looks since then. */
   #away: { sinceMs: number; why: string } | undefined;
 
@@ -27,7 +31,21 @@ export class Lateness {
     const jumpedMs = this.#watch.look();
     if (jumpedMs > LEAP_MS) this.#passed('the machine slept, or its clock was set forward');
     if (jumpedMs < 0) this.#isSetBack();
+    if (this.#clock.monotonic() > this.#backMs + LEAP_MS) {
+      this.#backMs = Number.POSITIVE_INFINITY;
+      this.#passed('Headgate stood still');
+    }
     return this.#untilMs;
+  }
+
+  /** It is looked again after so long at the latest. */
+  naps(ms: number): void {
+    this.#backMs = this.#clock.monotonic() + ms;
+  }
+
+  /** Something was due and could not be claimed. */
+  storeFailed(): void {
+    this.#failedMs = this.#clock.now();
   }
 
   /** From now on instants pass without being noticed; `why`. */
@@ -49,6 +67,7 @@ export class Lateness {
   #isSetBack(): void {
     const nowMs = this.#clock.now();
     this.#untilMs = Math.min(this.#untilMs, nowMs);
+    this.#failedMs = Math.min(this.#failedMs, nowMs);
     if (this.#away) this.#away.sinceMs = Math.min(this.#away.sinceMs, nowMs);
   }
 
@@ -69,7 +88,12 @@ export class Lateness {
     // Whatever else kept it, that did: a run goes on over restarts.
     if (isWithin(last, dueMs)) return 'the run before was still going';
     if (isAsleep) return this.#why;
-    return this.#away && dueMs >= this.#away.sinceMs ? this.#away.why : 'no slot was free in time';
+    if (this.#away && dueMs >= this.#away.sinceMs) return this.#away.why;
+    if (dueMs <= this.#failedMs) return 'the store took no writes';
+    // Where all are run, they wait for one another too.
+    return maxAll(misfire) === undefined
+      ? 'no slot was free in time'
+      : 'runs before it were going, or no slot was free';
   }
 }
 

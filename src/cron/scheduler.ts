@@ -159,6 +159,7 @@ export class Scheduler {
       if (settings.enabled) lateness.isBack();
       else lateness.isAway('schedules were switched off');
       const napMs = this.#start();
+      lateness.naps(napMs);
       const nap = new AbortController();
       const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken before
       await Promise.race([this.#woken.promise, slept]);
@@ -211,6 +212,7 @@ export class Scheduler {
     } catch (error) {
       if (this.#stopping.aborted) return;
       log.warn({ err: error, jobId }, 'a scheduled job could not be started; trying again');
+      this.#transitions.lateness.storeFailed();
       await clock.sleep(RETRY_MS, this.#stopping).catch(() => undefined); // the daemon stops
     } finally {
       this.#arrange(jobId);

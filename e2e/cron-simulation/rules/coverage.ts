@@ -27,13 +27,13 @@ interface Owed {
 }
 
 /**
- * A plan that stands owes all that the clock has come to since it began; one that is over, what it had dealt with, unless
- * the clock was set back before that later: then it has not come yet.
+ * A plan owes all that the clock has come to since it began, up to its end; unless the clock was set back before that
+ * later: then it has not come yet.
  */
-function owedBy({ schedule, sinceMs, overMs, nextMs }: Plan, grid: Grid, line: TimeLine): Owed {
+function owedBy({ schedule, sinceMs, overMs }: Plan, grid: Grid, line: TimeLine): Owed {
   const firstMs = schedule.kind === 'at' ? schedule.atMs : grid.next(sinceMs);
   if (overMs === undefined) return { firstMs, throughMs: line.endWallMs - GRACE_MS };
-  return { firstMs, throughMs: Math.min(line.setBackTo(overMs), (nextMs ?? Number.POSITIVE_INFINITY) - 1) };
+  return { firstMs, throughMs: Math.min(line.setBackTo(overMs), line.wallAt(overMs)) };
 }
 
 /** The first instant of every stretch without records. */

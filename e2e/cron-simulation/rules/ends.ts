@@ -40,12 +40,14 @@ function lieOf(row: CronOccurrenceTable, context: Context): string | undefined {
   return undefined;
 }
 
-/** What is missed was late, or something later was claimed instead; a policy that runs what is late allows the latter only. */
+/** What is missed was too late for its policy, or something later was claimed instead. */
 function lieOfMissed(row: CronOccurrenceTable, { others, plans }: Context): string | undefined {
   const isReplaced = others.some(({ scheduled_ms, epoch }) => epoch > 0 && scheduled_ms > row.through_ms);
   if (isReplaced) return undefined;
-  const plan = plans.findLast(({ schedule }) => gridOf(schedule).has(row.scheduled_ms));
-  if (plan?.misfire === 'once' || plan?.misfire === 'all') return 'its policy is to run it late';
+  const misfire = plans.findLast(({ schedule }) => gridOf(schedule).has(row.scheduled_ms))?.misfire;
+  const isWithin = typeof misfire === 'object' && 'within' in misfire;
+  if (misfire !== 'skip' && !isWithin) return 'its policy is to run it late';
   const lateMs = (row.ended_ms ?? 0) - row.through_ms;
-  return lateMs > IN_TIME_MS ? undefined : 'it was not late';
+  const limitMs = isWithin ? Math.max(IN_TIME_MS, misfire.within) : IN_TIME_MS;
+  return lateMs > limitMs ? undefined : `it was ${lateMs} ms late, and ${limitMs} are allowed`;
 }

@@ -1,9 +1,10 @@
 import type { CronEvidence, CronFinding, Plan, SimRun } from '../evidence.ts';
-import { runsByJob, startedOf, TimeLine } from '../time-line.ts';
+import { FreeTime } from '../free-time.ts';
+import { heldSpans, retryDelayMs } from '../held.ts';
+import { longest } from '../spans.ts';
+import { notedMs, runsByJob, startedOf, TimeLine } from '../time-line.ts';
 
 const MAX_LATE_MS = 61_000;
-const FIRST_HOLD_MS = 30_000;
-const MAX_HOLD_MS = 3_600_000;
 const MAX_TRIES = 5;
 
 const nameOf = ({ scheduledMs, attempt }: SimRun): string =>
@@ -34,54 +35,46 @@ export function* neverTwoAtOnce({ runs }: CronEvidence): Iterable<CronFinding> {
   }
 }
 
-/** First attempts of what was scheduled: not before the clock came to it, and at most a minute after nothing held it up. */
+/** Not before the clock came to it, and at most a minute after nothing held it up, however much did so later. */
 export function* inTime(evidence: CronEvidence): Iterable<CronFinding> {
   const line = new TimeLine(evidence);
+  const free = new FreeTime(evidence);
+  const plansOf = Map.groupBy(evidence.plans, ({ jobId }) => jobId);
   for (const [jobId, ofJob] of runsByJob(evidence.runs)) {
-    const plans = evidence.plans.filter((plan) => plan.jobId === jobId);
+    const plans = plansOf.get(jobId) ?? [];
     for (const [index, run] of ofJob.entries()) {
-      const isFirst = run.trigger === 'schedule' && run.attempt === 1;
-      const wrong = isFirst && wrongTime(run, { line, before: ofJob.slice(0, index), plans, evidence });
+      const wrong = wrongTime(run, { line, free, before: ofJob.slice(0, index), plans });
       if (wrong) yield { jobId, what: `${nameOf(run)} started ${wrong}` };
     }
   }
 }
 
-function wrongTime(run: SimRun, surroundings: Surroundings): string | undefined {
-  const startMs = startOf(run);
-  if (!surroundings.line.hasShown(run.scheduledMs, startMs)) return 'before it was due';
-  const lateMs = startMs - possibleSince(run, surroundings);
-  return lateMs > MAX_LATE_MS ? `${Math.round(lateMs / 1000)} s late` : undefined;
-}
-
 interface Surroundings {
   line: TimeLine;
+  free: FreeTime;
   before: readonly SimRun[];
   plans: readonly Plan[];
-  evidence: CronEvidence;
 }
 
-/** When nothing held the run up any more, in true time. */
-function possibleSince(run: SimRun, { line, before, plans, evidence: { leaseMs } }: Surroundings): number {
+function wrongTime(run: SimRun, surroundings: Surroundings): string | undefined {
+  const { line, free, before } = surroundings;
   const startMs = startOf(run);
-  const made = plans.map(({ madeMs }) => madeMs).filter((madeMs) => madeMs <= startMs);
-  return Math.max(
-    line.reached(run.scheduledMs, startMs),
-    line.freeSince(run.holds[0]?.owner ?? run.owner, startMs),
-    leaseMs === 0 ? 0 : line.lastDeath(startMs) + leaseMs,
-    before.at(-1)?.endMs ?? 0,
-    heldUntil(before, { line, startMs }),
-    ...made,
-  );
+  if (run.trigger === 'schedule' && !line.hasShown(run.scheduledMs, startMs)) return 'before it was due';
+  const since = { fromMs: wantedSince(run, surroundings), toMs: startMs };
+  if (startMs - since.fromMs <= MAX_LATE_MS) return undefined;
+  const held = run.trigger === 'schedule' ? heldSpans(before, line, startMs) : [];
+  const late = longest(free.windows({ jobId: run.jobId, episode: free.episodeOf(run) }, since, held));
+  return late > MAX_LATE_MS ? `although it could have been ${Math.round(late / 1000)} s before` : undefined;
 }
 
-/** A job that failed several times in a row is left alone for a while. */
-function heldUntil(before: readonly SimRun[], { line, startMs }: { line: TimeLine; startMs: number }): number {
-  const failed = before.slice(before.findLastIndex(({ outcome }) => outcome === 'ok') + 1);
-  const last = failed.at(-1);
-  if (failed.length < 2 || last?.endMs === undefined) return 0;
-  const holdMs = Math.min(MAX_HOLD_MS, FIRST_HOLD_MS * 2 ** (failed.length - 2));
-  return line.reached(line.wallAt(last.endMs) + holdMs, startMs);
+/** True time. */
+function wantedSince(run: SimRun, { line, free, before, plans }: Surroundings): number {
+  const startMs = startOf(run);
+  if (run.trigger === 'forced') return free.episodeOf(run)?.fromMs ?? startMs;
+  const tried = before.findLast(({ scheduledMs }) => scheduledMs === run.scheduledMs);
+  if (tried) return line.reached(line.wallAt(notedMs(tried)) + retryDelayMs(tried.attempt), startMs);
+  const made = plans.map(({ madeMs }) => madeMs).filter((madeMs) => madeMs <= startMs);
+  return Math.max(line.reached(run.scheduledMs, startMs), ...made);
 }
 
 const startOf = ({ startMs }: SimRun): number => startMs ?? Number.POSITIVE_INFINITY;

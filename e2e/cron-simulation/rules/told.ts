@@ -1,0 +1,84 @@
+import type { CronOccurrenceTable } from '../../../src/gateway/store/cron-schema.ts';
+import type { CronEvidence, CronFinding, CronWrite, Plan, Span } from '../evidence.ts';
+import { FreeTime, type Hold, holds } from '../free-time.ts';
+import { TimeLine } from '../time-line.ts';
+
+/** A leap is noticed within a minute; what comes before that may as well have come in the leap. */
+const NOTICED_MS = 61_000;
+
+interface Surroundings {
+  evidence: CronEvidence;
+  line: TimeLine;
+  free: FreeTime;
+  holdsOf: ReadonlyMap<string, Hold[]>;
+  plansOf: ReadonlyMap<string, Plan[]>;
+}
+
+/** What was missed says what kept it: something that happened between the first of what was given up at once and that. */
+export function* toldTruly(evidence: CronEvidence): Iterable<CronFinding> {
+  const decisions = evidence.writes.filter(({ what }) => what === 'settle' || what === 'end');
+  const decided = new Map(decisions.map((write) => [`${write.jobId} ${write.scheduledMs}`, write]));
+  const firstOf = new Map(
+    [...Map.groupBy(decisions, groupOf)].map(([group, writes]) => [
+      group,
+      Math.min(...writes.map(({ scheduledMs }) => scheduledMs)),
+    ]),
+  );
+  const surroundings: Surroundings = {
+    ...{ evidence, line: new TimeLine(evidence), free: new FreeTime(evidence) },
+    holdsOf: Map.groupBy(holds(evidence), ({ run }) => run.jobId),
+    plansOf: Map.groupBy(evidence.plans, ({ jobId }) => jobId),
+  };
+  for (const row of evidence.occurrences) {
+    const write = decided.get(`${row.job_id} ${row.scheduled_ms}`);
+    if (row.status !== 'missed' || !write) continue;
+    if (isTrue(row, { ...write, firstMs: firstOf.get(groupOf(write)) ?? write.scheduledMs }, surroundings)) continue;
+    yield { jobId: row.job_id, what: `${new Date(row.scheduled_ms).toISOString()}: it is not so that ${row.error}` };
+  }
+}
+
+const groupOf = ({ what, owner, jobId, atMs }: CronWrite): string => `${what} ${owner} ${jobId} ${atMs}`;
+
+type Decision = CronWrite & { firstMs: number };
+
+function isTrue({ error }: CronOccurrenceTable, decision: Decision, surroundings: Surroundings): boolean {
+  const sinceMs = surroundings.line.reached(decision.firstMs, decision.atMs);
+  const since = { fromMs: sinceMs - 1, toMs: decision.atMs + 1 };
+  const reason = Object.keys(REASONS).find((known) => error?.startsWith(known));
+  return REASONS[reason ?? '']?.({ ...surroundings, ...decision, since }) === true;
+}
+
+type Told = Surroundings & Decision & { since: Span };
+
+/** By how they begin. */
+const REASONS: Record<string, (told: Told) => boolean | undefined> = {
+  'Headgate was not running': ({ evidence, owner, since }) =>
+    evidence.lives.some((life) => life.owner === owner && life.fromMs > since.fromMs),
+  'Headgate stood still': ({ evidence, owner, since }) =>
+    evidence.stalls.some((stall) => stall.owner === owner && overlaps(stall, since)),
+  'the machine slept, or its clock was set forward': (told) => {
+    const since = { ...told.since, fromMs: told.since.fromMs - NOTICED_MS };
+    return wasBlocked({ ...told, since }, 'the machine sleeps') || hasLeapt(told.evidence, since);
+  },
+  'the store took no writes': (told) => wasBlocked(told, 'the store takes no writes'),
+  'schedules were switched off': (told) => wasBlocked(told, 'schedules are off'),
+  'the run before was still going': ({ holdsOf, jobId, since }) =>
+    holdsOf.get(jobId)?.some((hold) => overlaps(hold, since)),
+  'runs before it were going, or no slot was free': ({ holdsOf, jobId, free, owner, since }) =>
+    holdsOf.get(jobId)?.some((hold) => overlaps(hold, since)) ||
+    free.fullOf(owner).some((full) => overlaps(full, since)),
+  'no slot was free in time': ({ free, owner, since }) => free.fullOf(owner).some((full) => overlaps(full, since)),
+  'its time was past already when the job was': ({ plansOf, jobId, line, firstMs }) =>
+    plansOf.get(jobId)?.some(({ madeMs }) => line.wallAt(madeMs) >= firstMs),
+};
+
+const overlaps = (one: Span, other: Span): boolean => one.fromMs < other.toMs && one.toMs > other.fromMs;
+
+const wasBlocked = ({ evidence, since }: Told, name: CronEvidence['blocked'][number]['why']): boolean =>
+  evidence.blocked.some((block) => block.why === name && overlaps(block, since));
+
+const hasLeapt = ({ wallSteps }: CronEvidence, { fromMs, toMs }: Span): boolean =>
+  wallSteps.some(({ trueMs, offsetMs }, index) => {
+    const before = wallSteps[index - 1];
+    return before !== undefined && offsetMs > before.offsetMs && trueMs > fromMs && trueMs < toMs;
+  });
