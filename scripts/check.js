@@ -9,7 +9,7 @@ import { runTests, toCountLine } from './run-tests.js';
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Fewer tests than these mean that some were not found. Raise them as tests are added. */
-const FLOORS = { unit: 2_330, 'end-to-end': 720 };
+const FLOORS = { unit: 2_450, 'end-to-end': 740 };
 
 const STATIC_CHECKS = {
   'format and lint': ['biome', 'check', '--error-on-warnings', '--max-diagnostics=200'],
