@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defineConfig, type Plugin } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
+import { toLicenseText } from './scripts/licenses.js';
 
 /** The page: one self-contained file, and beside it the hashes that its Content-Security-Policy needs. */
 export default defineConfig({
@@ -8,7 +9,7 @@ export default defineConfig({
   logLevel: 'warn',
   build: { outDir: '../../../dist/ui', emptyOutDir: true, target: 'es2023', modulePreload: false },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [viteSingleFile(), cspHashes()],
+  plugins: [viteSingleFile(), cspHashes(), licenses()],
 });
 
 /** Writes csp.json: `{ scripts: ["'sha256-…'"], styles: ["'sha256-…'"] }`, one per inline element of the final page. */
@@ -25,6 +26,17 @@ function cspHashes(): Plugin {
         const hashes = { scripts: hashesOf(html, 'script'), styles: hashesOf(html, 'style') };
         this.emitFile({ type: 'asset', fileName: 'csp.json', source: `${JSON.stringify(hashes)}\n` });
       },
+    },
+  };
+}
+
+/** Writes licenses.txt, the licence texts of all that the page holds. */
+function licenses(): Plugin {
+  return {
+    name: 'headgate:licenses',
+    async generateBundle() {
+      const source = await toLicenseText([...this.getModuleIds()]);
+      this.emitFile({ type: 'asset', fileName: 'licenses.txt', source });
     },
   };
 }

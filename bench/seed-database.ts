@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { createLog } from '../bin/log.ts';
 import { systemClock } from '../src/clock.ts';
 import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
@@ -22,19 +23,21 @@ export async function seedDatabase(path: string, contents: Contents): Promise<vo
 }
 
 const OPEN = 40;
+/** Without it, the first start would write it to each open workstream. */
+const ROOT = String(statSync('/').ino);
 
 function conversation({ messagesEach, eventsEach }: Contents, loaded: 0 | 1): Statement[] {
   const nowMs = systemClock.now();
-  const row = toWorkstreamRow({ wsId: randomIds.wsId(), workdir: '/', loaded, nowMs });
+  const row = toWorkstreamRow({ wsId: randomIds.wsId(), workdir: '/', workdirIno: ROOT, loaded, nowMs });
   const text = 'What was said in the course of a day, neither short nor long. '.repeat(5);
   return [
     insertWorkstream({ ...row, message_count: messagesEach }),
     {
-      sql: `${NUMBERS} insert into messages select ?, n, null, json_object('role', iif(n % 2, 'user', 'assistant'), 'content', ?, 'toolCalls', json_array()), ? from numbers`,
+      sql: `${NUMBERS} insert into messages select id, n, null, body, ms, message_checksum(id, n, null, body, ms) from (select ? as id, n, json_object('role', iif(n % 2, 'user', 'assistant'), 'content', ?, 'toolCalls', json_array()) as body, ? as ms from numbers)`,
       parameters: [messagesEach, row.ws_id, text, nowMs],
     },
     {
-      sql: `${NUMBERS} insert into events select ?, n, json_object('type', 'info', 'message', ?), ? from numbers`,
+      sql: `${NUMBERS} insert into events select id, n, body, ms, event_checksum(id, n, body, ms) from (select ? as id, n, json_object('type', 'info', 'message', ?) as body, ? as ms from numbers)`,
       parameters: [eventsEach, row.ws_id, text, nowMs],
     },
   ];

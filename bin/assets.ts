@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { ENCODINGS, type StaticText } from '../src/http/encoding.ts';
 import type { Assets } from './compose.ts';
 import { StartError } from './start-error.ts';
 
@@ -10,17 +11,24 @@ export async function loadAssets(root: URL): Promise<Assets> {
   const dist = new URL('dist/', root);
   try {
     const read = (name: string) => readFile(new URL(name, dist), 'utf8');
-    const [pageHtml, hashes, openapi] = await Promise.all([
-      read('ui/index.html'),
+    const readStatic = async (name: string): Promise<StaticText> => {
+      const encoded = ENCODINGS.map((encoding) => readFile(new URL(`${name}.${encoding}`, dist)));
+      const [text, br, gzip] = await Promise.all([read(name), ...encoded]);
+      return { text, encoded: { ...(br && { br }), ...(gzip && { gzip }) } };
+    };
+    const [pageHtml, licenses, hashes, openapi] = await Promise.all([
+      readStatic('ui/index.html'),
+      readStatic('ui/licenses.txt'),
       read('ui/csp.json'),
-      read('openapi.json'),
+      readStatic('openapi.json'),
     ]);
     const { scripts, styles } = PolicyHashes.parse(JSON.parse(hashes));
     return {
       pageHtml,
+      licenses,
       scriptSources: scripts,
       styleSources: styles,
-      openapi: JSON.parse(openapi),
+      openapi,
       searchWorkerUrl: new URL('search-worker.js', dist),
       checkpointWorkerUrl: new URL('checkpoint-worker.js', dist),
     };

@@ -16,7 +16,9 @@ export async function readBootId(file = '/proc/sys/kernel/random/boot_id'): Prom
 
 async function readSessionUuid(): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)('sysctl', ['-n', 'kern.bootsessionuuid'], { timeout: 2_000 });
+    const { stdout } = await promisify(execFile)('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], {
+      timeout: 2_000,
+    });
     return stdout.trim() || 'unknown';
   } catch {
     return 'unknown'; // no macOS either

@@ -15,8 +15,8 @@ export const clientPolicies = (options: DaemonOptions, address: { host: string; 
 
 /** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */
 function originPolicyAt({ authEnabled, config }: DaemonOptions, address: { host: string; port: number }): OriginPolicy {
-  const { allowedHosts, publicUrl } = config.server;
-  const make = () => createOriginPolicy({ authEnabled, allowedHosts, publicUrl, ...address });
+  const { allowedHosts, allowedOrigins, publicUrl } = config.server;
+  const make = () => createOriginPolicy({ authEnabled, allowedHosts, allowedOrigins, publicUrl, ...address });
   let made = { port: address.port, policy: make() };
   const policy = () => {
     if (made.port !== address.port) made = { port: address.port, policy: make() };
@@ -26,6 +26,7 @@ function originPolicyAt({ authEnabled, config }: DaemonOptions, address: { host:
     checkHost: (host) => policy().checkHost(host),
     isOwn: (origin, host) => policy().isOwn(origin, host),
     isForeign: (headers) => policy().isForeign(headers),
+    admitsSocket: (headers) => policy().admitsSocket(headers),
     admitsForeign: (method, url) => policy().admitsForeign(method, url),
   };
 }

@@ -2,11 +2,14 @@ import type { Server } from 'node:http';
 import { hostname, platform } from 'node:os';
 import path from 'node:path';
 import { readOutput } from '../src/agent/process/output-files.ts';
+import type { IsSandboxedPeer } from '../src/agent/process/sandboxed-peers.ts';
 import { createModels } from '../src/agent/providers/models.ts';
 import type { Clock } from '../src/clock.ts';
 import { createAttachmentFiles } from '../src/gateway/attachments/attachment-files.ts';
 import { openApiTokens } from '../src/gateway/auth/api-tokens.ts';
 import { createAuthenticator } from '../src/gateway/auth/create-authenticator.ts';
+import { endFormerOperator } from '../src/gateway/auth/former-operator.ts';
+import { OPERATOR } from '../src/gateway/auth/lineage.ts';
 import { createLoginCodes } from '../src/gateway/auth/login-codes.ts';
 import { openLoginSessions } from '../src/gateway/auth/login-sessions.ts';
 import { createLoginThrottle } from '../src/gateway/auth/login-throttle.ts';
@@ -15,26 +18,29 @@ import { openSigningKey } from '../src/gateway/auth/signing-key.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../src/gateway/gateway.ts';
 import type { LogRing } from '../src/gateway/log-ring.ts';
 import { loginLink } from '../src/gateway/methods/auth.ts';
-import { toNodeDirectory } from '../src/gateway/nodes/node-directory.ts';
-import { openNodes } from '../src/gateway/nodes/nodes.ts';
 import { startCheckpointThread } from '../src/gateway/store/checkpoint-thread.ts';
 import { lockHome } from '../src/gateway/store/home-lock.ts';
 import { openSqliteStore, type SqliteStore } from '../src/gateway/store/sqlite-store.ts';
-import { resolveWorkdir, type WorkdirPolicy } from '../src/gateway/workstreams/workdir.ts';
+import { createGuardedFetch } from '../src/guarded-fetch.ts';
 import { createHttpApp } from '../src/http/app.ts';
 import { BodyDeadlines } from '../src/http/body-deadlines.ts';
+import type { StaticText } from '../src/http/encoding.ts';
 import { createRateLimit } from '../src/http/rate-limit.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { Ids } from '../src/ids.ts';
 import type { Log } from '../src/log.ts';
+import { createAgentParts } from './agent-parts.ts';
 import { runInBackground } from './background.ts';
 import { type ClientPolicies, clientPolicies } from './client-policies.ts';
 import type { Config } from './config.ts';
 import { createConfigFile } from './config-file.ts';
+import { openKeyHosts } from './key-hosts.ts';
 import { closeServer, listen, urlOf } from './listen.ts';
-import { createLiveConfig, type LiveConfig } from './live-config.ts';
+import { createLiveConfig } from './live-config.ts';
+import { nodeIdOf } from './node-id.ts';
 import { StartError } from './start-error.ts';
-import { createTools, outputsOf } from './tools.ts';
+import { outputsOf } from './tools.ts';
+import { openWorkdirs } from './workdirs.ts';
 
 /** Everything a daemon is made of that is not its own code: what the command line, the environment and the build say. */
 export interface DaemonOptions {
@@ -49,6 +55,8 @@ export interface DaemonOptions {
   config: Config;
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
+  /** The user's number; undefined where the system has none. */
+  uid: number | undefined;
   version: string;
   /** Of this machine, an IANA name. */
   hostTimeZone: string;
@@ -67,10 +75,12 @@ export interface DaemonOptions {
 
 /** What the build made. */
 export interface Assets {
-  pageHtml: string;
+  pageHtml: StaticText;
+  /** Of what the page is made of. */
+  licenses: StaticText;
   scriptSources: string[];
   styleSources: string[];
-  openapi: unknown;
+  openapi: StaticText;
   searchWorkerUrl: URL;
   checkpointWorkerUrl: URL;
 }
@@ -134,14 +144,14 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { clock, log, host } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
-  const startNotices = [...store.notices];
   const url = () => urlOf({ ...address, publicUrl: options.config.server.publicUrl });
-  const models = createModels({ ...options, model: options.model });
-  await asStartError(() => models.start());
   const live = createLiveConfig(options);
-  const { runner, ...tools } = await createAgentParts(options, { store, live });
-  const workdirs = workdirPolicyOf(options);
-  const workdir = await asStartError(() => resolveWorkdir(workdirs));
+  const fetch = createGuardedFetch({ privateHosts: () => live.privateHosts, environment: options.environment });
+  const models = createModels({ ...options, fetch, model: options.model });
+  await asStartError(() => models.start());
+  const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
+  const { runner, notices, ...tools } = await createAgentParts({ ...options, workdir }, { store, live });
+  const startNotices = [...store.notices, ...notices];
   const auth = await createAuth(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
   const clients = clientPolicies(options, address);
   const gateway = createGateway({
@@ -155,20 +165,20 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     models,
     ...tools,
     killLeftover: (process) => runner.killLeftover(process),
-    resolveWorkdir: (asked) => resolveWorkdir(workdirs, asked),
+    workdirs,
     attachmentFiles: createAttachmentFiles(path.join(options.home, 'attachments')),
     readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
     ...clients,
-    server: { version: options.version, host: hostname(), nodeId: nodeIdOf(store), platform: platform() },
+    server: machineOf(options),
     live,
     hostTimeZone: options.hostTimeZone,
     webhooks: { destinations: () => live.webhooks, fetch },
-    configFile: createConfigFile({ ...options, live }),
+    configFile: createConfigFile({ ...options, live, keyHosts: await openKeyHosts(options) }),
   });
   gateway.metrics.observeProcess();
   await gateway.recover();
   const bodies = new BodyDeadlines({ clock });
-  const server = createHttp(options, { gateway, ...clients, ...auth, bodies, closing: stopping.signal });
+  const server = createHttp(options, { gateway, ...clients, ...auth, ...tools, bodies, closing: stopping.signal });
   address.port = await listen(server, address);
   const background = runInBackground({
     ...{ clock, log, live, gateway, models, store, auth, bodies },
@@ -196,18 +206,6 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   };
 }
 
-/** What the agent acts with: its tools, and the nodes that one of them reaches. */
-async function createAgentParts(options: DaemonOptions, { store, live }: { store: SqliteStore; live: LiveConfig }) {
-  const nodes = await openNodes({ ...options, store, lastAliveMs: store.lastAliveMs, rules: () => live.nodes });
-  return { nodes, ...(await createTools({ ...options, live, nodes: toNodeDirectory(nodes) })) };
-}
-
-const workdirPolicyOf = ({ home, userHome, workdir, config }: DaemonOptions): WorkdirPolicy => ({
-  home,
-  userHome,
-  standard: workdir ?? config.workdir ?? path.join(home, 'workspace'),
-});
-
 interface AuthParts {
   store: SqliteStore;
   baseUrl(): string;
@@ -218,10 +216,12 @@ async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: 
   const { home, ids, clock } = options;
   const key = await asStartError(() => openSigningKey({ ...options, onNotice }));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
-  const sessions = await openLoginSessions({ store, key, clock, ids });
+  const notice = await endFormerOperator({ store, operatorToken, clock });
+  if (notice !== undefined) onNotice(notice);
   const tokens = await openApiTokens({ store, clock, ids, log: options.log });
+  const sessions = await openLoginSessions({ store, key, clock, ids, lineage: tokens });
   const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, tokens, sessions });
-  const codes = createLoginCodes({ store, clock, ids });
+  const codes = createLoginCodes({ store, clock, ids, lineage: tokens });
   const throttle = createLoginThrottle({ clock });
   return {
     authenticator,
@@ -230,22 +230,23 @@ async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: 
     codes,
     throttle,
     baseUrl,
-    link: () => loginLink({ authenticator, codes, baseUrl }),
+    link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
 }
 
 interface HttpParts extends ClientPolicies {
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
+  isSandboxedPeer: IsSandboxedPeer;
   bodies: BodyDeadlines;
   closing: AbortSignal;
 }
 
 function createHttp(options: DaemonOptions, parts: HttpParts): Server {
-  const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = parts;
+  const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = parts;
   const { assets, clock, log } = options;
   const { ratelimit } = options.config;
-  const { pageHtml: html, scriptSources, styleSources, openapi } = assets;
+  const { pageHtml: html, licenses, scriptSources, styleSources, openapi } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
     authenticator,
@@ -256,19 +257,22 @@ function createHttp(options: DaemonOptions, parts: HttpParts): Server {
     originPolicy,
     clientAddress,
     rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
-    page: { html, scriptSources, styleSources },
+    page: { html, licenses, scriptSources, styleSources },
     openapi,
     clock,
     log,
     closing,
   });
-  const server = createHttpServer(app, { bodies, clock, log });
+  const server = createHttpServer(app, { bodies, isSandboxedPeer, clock, log });
   gateway.sockets.attach(server);
   return server;
 }
 
-/** The machine as /health names it: its host name and what tells two daemons of it apart, the same at every start. */
-const nodeIdOf = ({ epoch }: SqliteStore): string => `${hostname() || 'headgate'}_${epoch.slice(0, 4)}`;
+/** How the daemon introduces itself. */
+const machineOf = ({ version, home }: DaemonOptions): GatewayDeps['server'] => {
+  const host = hostname();
+  return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
+};
 
 /** What is wrong with the machine or its files is told to the person in one line. */
 async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {

@@ -34,7 +34,8 @@ async function setUp(text?: string) {
       return { applied: ['retentionDays'], restart: [] };
     },
   };
-  const config = createConfigFile({ home: home.path, live, version: '1.2.3', clock: fakeClock(0) });
+  const keyHosts = { check: () => [], remember: async () => undefined };
+  const config = createConfigFile({ home: home.path, live, keyHosts, version: '1.2.3', clock: fakeClock(0) });
   return {
     file,
     applied,
@@ -85,7 +86,7 @@ test('a text is written as it is given, comments and all, the old one kept, a ma
   const next = (raw ?? '').replace('retentionDays: 7', 'retentionDays: 9');
   const changed = await world.config.write(next, hash);
   assert.deepEqual(changed, {
-    ...{ path: world.file, applied: ['retentionDays'], restart: [] },
+    ...{ path: world.file, issues: [], applied: ['retentionDays'], restart: [] },
     config: { ...(changed.config as object), retentionDays: 9 },
   });
   assert.equal(await world.onDisk(), TEXT.replace('7', '9').replace("'sk-1234'", '"sk-1234"'));
@@ -225,10 +226,12 @@ test('the hints say which settings hold secrets and which wait for a restart, on
     'server.host': restart,
     'server.port': restart,
     'server.allowedHosts': restart,
+    'server.allowedOrigins': restart,
     'server.publicUrl': restart,
     ratelimit: restart,
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,
     workdir: restart,
+    workdirs: restart,
   });
 });

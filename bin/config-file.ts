@@ -13,13 +13,21 @@ import { hasCode } from '../src/gateway/store/private-file.ts';
 import { replaceFile } from '../src/gateway/store/replace-file.ts';
 import { Config, findTooDeep, unknownKeys } from './config.ts';
 import { isSecretKey, maskText, maskValue, unmaskText } from './config-secrets.ts';
+import type { KeyHostBindings } from './key-hosts.ts';
 import { effectOf, type LiveConfig } from './live-config.ts';
 
 interface ConfigFileDeps {
   home: string;
   live: Pick<LiveConfig, 'check' | 'apply'>;
+  keyHosts: KeyHostBindings;
   version: string;
   clock: Pick<Clock, 'now'>;
+}
+
+/** A change as a client sent it, with masks for secrets that stay, and the file before it. */
+interface Change {
+  raw: string;
+  before: string | undefined;
 }
 
 /** What a text of the file comes to. */
@@ -31,17 +39,20 @@ interface Reading {
 }
 
 /** `<home>/config.json` for clients: read masked, written whole, atomically, with the version before kept as `.bak`. */
-export function createConfigFile({ home, live, version, clock }: ConfigFileDeps): ConfigFile {
+export function createConfigFile({ home, live, keyHosts, version, clock }: ConfigFileDeps): ConfigFile {
   const file = path.join(home, 'config.json');
 
   /** Everything is checked before anything is written. */
-  async function replace(text: string, before: string | undefined): Promise<ConfigChange> {
+  async function replace(text: string, { raw, before }: Change): Promise<ConfigChange> {
     const { config, issues } = readConfig(text);
     if (config === undefined) throw invalid(issues);
-    const missing = live.check(config);
-    if (missing.length > 0) throw invalid(missing);
+    const typed = new Set(textsOf(readConfig(raw).parsed));
+    const moved = keyHosts.check(config, { before: readConfig(before ?? '{}').config, typed });
+    const problems = [...live.check(config), ...moved];
+    if (problems.length > 0) throw invalid(problems);
     if (text !== before) await replaceFile(file, text);
-    return { path: file, config: maskValue(config), ...live.apply(config) };
+    await keyHosts.remember(config);
+    return { path: file, config: maskValue(config), issues, ...live.apply(config) };
   }
 
   return {
@@ -62,7 +73,7 @@ export function createConfigFile({ home, live, version, clock }: ConfigFileDeps)
     async write(raw, baseHash) {
       const before = await readText(file);
       if (baseHash !== undefined) requireBase(baseHash, before);
-      return replace(unmask(raw, before), before);
+      return replace(unmask(raw, before), { raw, before });
     },
     async patch(raw, baseHash) {
       const before = await readText(file);
@@ -70,7 +81,7 @@ export function createConfigFile({ home, live, version, clock }: ConfigFileDeps)
       const { parsed, issues } = readConfig(before ?? '{}');
       if (!isRecord(parsed)) throw invalid(issues);
       const patch = parsePatch(unmask(raw, before));
-      return replace(`${JSON.stringify(mergePatch(parsed, patch), null, 2)}\n`, before);
+      return replace(`${JSON.stringify(mergePatch(parsed, patch), null, 2)}\n`, { raw, before });
     },
     schema() {
       const schema = z.toJSONSchema(Config, { io: 'input' });
@@ -160,6 +171,12 @@ function invalid(issues: readonly ConfigIssue[]): GatewayError {
 }
 
 type Json = Record<string, unknown>;
+
+/** Every text that a value holds, keys left out. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
 
 const isRecord = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -23,11 +23,17 @@ const InboundConfig = z.object({
   perSecond: z.number().min(0.1).max(1_000_000).default(LIMITS.inboundPerSecond),
 });
 
+const isOrigin = (text: string): boolean => text !== 'null' && URL.parse(text)?.origin === text;
+
 const ServerConfig = z.object({
   host: z.string().min(1).optional(),
   port: z.int().min(0).max(65_535).optional(),
   /** Names besides the loopback ones under which browsers may reach the daemon: `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1)).default([]),
+  /** Other sites whose pages may open WebSockets, with a token. */
+  allowedOrigins: z
+    .array(z.string().refine(isOrigin, 'must be an origin: a scheme, a host and perhaps a port, without a path'))
+    .default([]),
   /** Where people reach the daemon when something stands before it. */
   publicUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** Loaded at once; the oldest idle one is unloaded, never deleted. */
@@ -64,6 +70,16 @@ const ChannelsConfig = z.object({
   webhook: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig).default({}),
 });
 
+const EgressConfig = z.object({
+  /** Host names that may resolve to private addresses. */
+  privateHosts: z.array(z.string().min(1).max(253)).max(1_000).default([]),
+});
+
+const ApprovalsConfig = z.object({
+  /** How long auto-approve lasts; 0: it has no end. */
+  alwaysSecs: z.int().min(0).max(31_536_000).default(28_800),
+});
+
 const CronConfig = z.object({
   /** False: no scheduled job runs by itself. */
   enabled: z.boolean().default(true),
@@ -72,12 +88,18 @@ const CronConfig = z.object({
   retentionDays: z.int().min(1).max(36_500).default(90),
 });
 
+const Folder = z
+  .string()
+  .refine((text) => path.isAbsolute(text) || /^~(\/|$)/.test(text), 'must be absolute or start with ~/');
+
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
   channels: ChannelsConfig.prefault({}),
+  /** Where the daemon itself may send requests: to models and web hooks. */
+  egress: EgressConfig.prefault({}),
   /** How often the main session has a turn of its own; 0: never. */
   heartbeatMinutes: z.int().min(0).max(10_080).default(0),
   cron: CronConfig.prefault({}),
@@ -85,10 +107,10 @@ export const Config = ModelsConfig.extend({
   durability: z.enum(['normal', 'full']).default('normal'),
   retentionDays: z.int().min(1).max(36_500).default(30),
   approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),
-  workdir: z
-    .string()
-    .refine((text) => path.isAbsolute(text) || /^~(\/|$)/.test(text), 'must be absolute or start with ~/')
-    .optional(),
+  approvals: ApprovalsConfig.prefault({}),
+  workdir: Folder.optional(),
+  /** Where callers without the approve scope may start work. Default: the working directory, and folders that approvers have named. */
+  workdirs: z.array(Folder).max(1_000).optional(),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 export type Config = z.infer<typeof Config>;

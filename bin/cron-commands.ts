@@ -8,6 +8,7 @@ import type {
   RunJobFlags,
   RunsFlags,
 } from './commands/cron.ts';
+import { refuseUnknown } from './default-command.ts';
 import type { Surroundings } from './options.ts';
 
 interface CronCommandsDeps {
@@ -42,9 +43,9 @@ export function addCronCommands(program: Command, { root, around, withTarget }: 
     .addHelpText('after', EXAMPLES);
   const load = () => import('./commands/cron.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
-  const add = (usage: string) => withTarget(cron.command(usage)).option('--json', 'as JSON');
-  add('list')
-    .description('list the jobs, with their next run by the clocks here')
+  const add = (usage: string, options = {}) => withTarget(cron.command(usage, options)).option('--json', 'as JSON');
+  refuseUnknown(cron, add('list', { isDefault: true }))
+    .description('list the jobs, with their next run by the clocks here (also without a command)')
     .action(async (flags: ListFlags) => (await load()).listJobs(on(flags)));
   add('show')
     .description('show all of one job: what it does, when, and its policies')

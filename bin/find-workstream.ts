@@ -20,13 +20,17 @@ const SHORTEST_PREFIX = 3;
  */
 export async function findWorkstream(client: Client, name: string): Promise<string | undefined> {
   const { workstreams: loaded } = await client.call('workstream.list', {});
-  const open = loaded.find((row) => isExactly(row, name) || row.sessionKey === name);
+  const open = loaded.find((row) => row.sessionKey === name || row.wsId === name);
   if (open) return open.wsId;
   const closed = await findStored(client, name);
   if (closed !== undefined) return reopen(client, closed);
   const { workstreams: saved } = await client.call('workstream.saved', { limit: SAVED });
-  const exact = saved.find((row) => isExactly(row, name));
-  const wsId = exact?.wsId ?? findByPrefix([...loaded, ...saved], name);
+  const rows = [...loaded, ...saved];
+  const wsId =
+    theOnly(
+      rows.filter((row) => isExactly(row, name)),
+      name,
+    ) ?? findByPrefix(rows, name);
   if (wsId === undefined) return undefined;
   return loaded.some((row) => row.wsId === wsId) ? wsId : reopen(client, wsId);
 }
@@ -57,10 +61,15 @@ async function findStored(client: Client, key: string): Promise<string | undefin
 function findByPrefix(rows: readonly Named[], prefix: string): string | undefined {
   if (prefix.length < SHORTEST_PREFIX) return undefined;
   const fitting = rows.filter(({ wsId, name }) => wsId.startsWith(prefix) || name.startsWith(prefix));
+  return theOnly(fitting, prefix);
+}
+
+/** Names may repeat, ids do not. */
+function theOnly(fitting: readonly Named[], asked: string): string | undefined {
   const ids = new Set(fitting.map(({ wsId }) => wsId));
   if (ids.size > 1) {
     const names = [...ids].map((id) => `${fitting.find(({ wsId }) => wsId === id)?.name} (${id.slice(0, 8)})`);
-    throw new UsageError(`"${prefix}" can mean ${names.join(' or ')}: give more of it.`);
+    throw new UsageError(`"${asked}" can mean ${names.join(' or ')}: give more of it, or the id in parentheses.`);
   }
   return [...ids][0];
 }

@@ -7,7 +7,8 @@ import { StartError } from './start-error.ts';
 
 /** The keys of config.json that take effect while the daemon runs; the others wait for its next start. */
 const LIVE_KEYS: readonly string[] = [
-  ...['approvalTimeoutSecs', 'channels', 'cron', 'heartbeatMinutes', 'logLevel', 'nodes', 'retentionDays'],
+  ...['approvalTimeoutSecs', 'approvals', 'channels', 'cron', 'egress', 'heartbeatMinutes', 'logLevel', 'nodes'],
+  'retentionDays',
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
 
@@ -21,6 +22,8 @@ interface LiveConfigOptions {
 export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
   readonly commandTimeoutSecs: number;
+  /** Names that may resolve to private addresses. */
+  readonly privateHosts: readonly string[];
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
   /** What may be asked of nodes. */
   readonly nodes: Config['nodes'];
@@ -37,6 +40,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
   return {
     get approvalMs() {
       return current.approvalTimeoutSecs * 1000;
+    },
+    get alwaysMs() {
+      return current.approvals.alwaysSecs * 1000;
     },
     get maxWorkstreams() {
       return current.server.maxWorkstreams;
@@ -58,6 +64,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get commandTimeoutSecs() {
       return current.tools.timeoutSecs;
+    },
+    get privateHosts() {
+      return current.egress.privateHosts;
     },
     get webhooks() {
       return webhooks;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { NodeRunFlags } from './commands/node.ts';
 import type { InvokeFlags, JsonFlags } from './commands/nodes.ts';
 import type { TargetFlags } from './connect.ts';
+import { refuseUnknown } from './default-command.ts';
 import type { Surroundings } from './options.ts';
 
 interface NodeCommandsDeps {
@@ -33,8 +34,8 @@ function addNodes(program: Command, { root, around, withTarget }: NodeCommandsDe
   const nodes = program.command('nodes').description('machines that lend commands to the daemon');
   const load = () => import('./commands/nodes.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
-  withTarget(nodes.command('list'))
-    .description('list paired nodes')
+  refuseUnknown(nodes, withTarget(nodes.command('list', { isDefault: true })))
+    .description('list paired nodes (also without a command)')
     .option('--json', 'as JSON')
     .action(async (flags: JsonFlags) => (await load()).listNodes(on(flags)));
   withTarget(nodes.command('pending'))

@@ -102,7 +102,7 @@ function toPort(texts: Record<string, string | undefined>): number | undefined {
 }
 
 /** An absolute path; `~` is the person's home folder. */
-export function resolveFolder(text: string, { userHome, cwd }: Surroundings): string {
+export function resolveFolder(text: string, { userHome, cwd }: Pick<Surroundings, 'userHome' | 'cwd'>): string {
   if (text.trim() === '') throw new UsageError('A folder is named by an empty text.');
   if (text === '~' || text.startsWith('~/')) return path.join(userHome, text.slice(1));
   return path.resolve(cwd, text);

@@ -1,7 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { type Program, whyNot } from '../src/agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../src/agent/process/runner.ts';
 import { detectSandbox } from '../src/agent/process/sandbox.ts';
+import { createSandboxedCommands } from '../src/agent/process/sandboxed-commands.ts';
+import { createSandboxedPeers, type IsSandboxedPeer } from '../src/agent/process/sandboxed-peers.ts';
 import { createBashTool } from '../src/agent/tools/bash.ts';
 import { createConfinement } from '../src/agent/tools/confinement.ts';
 import { createEditFileTool } from '../src/agent/tools/edit-file.ts';
@@ -9,27 +12,43 @@ import { createListDirectoryTool } from '../src/agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../src/agent/tools/node.ts';
 import { createReadFileTool } from '../src/agent/tools/read-file.ts';
 import { createSearchTool } from '../src/agent/tools/search.ts';
-import { findRipgrep } from '../src/agent/tools/search-ripgrep.ts';
 import { createToolbox, type Toolbox } from '../src/agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../src/agent/tools/write-file.ts';
 import type { DaemonOptions } from './compose.ts';
+import { findPrograms } from './programs.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   nodes: NodeDirectory;
   live: { readonly commandTimeoutSecs: number };
+  /** Where workstreams work when nothing else is said. */
+  workdir: string;
 };
 
+interface Tools {
+  toolbox: Toolbox;
+  runner: ProcessRunner;
+  notSandboxed: string | undefined;
+  isSandboxedPeer: IsSandboxedPeer;
+  /** For the person who starts the daemon. */
+  notices: string[];
+}
+
 /** The agent's tools, and the runner that also cleans up after the last daemon: the home has to be locked by now. */
-export async function createTools(
-  options: ToolOptions,
-): Promise<{ toolbox: Toolbox; runner: ProcessRunner; notSandboxed: string | undefined }> {
+export async function createTools(options: ToolOptions): Promise<Tools> {
   const { home, environment, clock, ids, config, assets, live, log } = options;
-  const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox, ids, home: await realpath(home) });
+  const workdirs = [await realpath(options.workdir)];
+  const programs = await findPrograms({ environment, avoid: workdirs });
+  const { bash, rg } = programs;
+  const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock, programs });
+  const commands = createSandboxedCommands(clock);
+  const runner = createProcessRunner({
+    ...{ clock, environment, sandbox, sandboxed: commands, bash, workdirs, ids },
+    home: await realpath(home),
+  });
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the last daemon had left');
   const confinement = createConfinement({ home });
-  const ripgrep = await findRipgrep(environment);
+  const ripgrep = rg.kind === 'found' ? rg.path : undefined;
   const toolbox = createToolbox([
     createBashTool({ runner, outputs: outputsOf(home), ids, live }),
     createReadFileTool({ confinement }),
@@ -39,8 +58,20 @@ export async function createTools(
     createListDirectoryTool({ confinement }),
     createNodeTool(options.nodes),
   ]);
-  return { toolbox, runner, notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined };
+  return {
+    toolbox,
+    runner,
+    notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
+    isSandboxedPeer: createSandboxedPeers({ commands, uid: process.geteuid?.() ?? 0 }),
+    notices: toNotices({ bash, rg }),
+  };
 }
+
+/** That a program is not installed is told by `headgate doctor`; that one is there and not used would surprise. */
+const toNotices = (programs: Record<string, Program>): string[] =>
+  Object.entries(programs).flatMap(([name, program]) =>
+    program.kind === 'unsafe' ? [`${name} ${whyNot(program)}. Install it from your system's packages.`] : [],
+  );
 
 /** Where outputs lie that are too long to be shown whole. */
 export const outputsOf = (home: string): string => path.join(home, 'outputs');

@@ -26,7 +26,7 @@ export function createArrivals<T>(): Arrivals<T> {
       };
       waiting.add(tell);
       try {
-        return await within(promise, 15_000, () => `${what}, among ${JSON.stringify(all).slice(-2_000)}`);
+        return await within(promise, 60_000, () => `${what}, among ${JSON.stringify(all).slice(-2_000)}`);
       } finally {
         waiting.delete(tell);
       }

@@ -146,7 +146,7 @@ test('a conversation that is resumed elsewhere has its files, also when the firs
     file: new File([new Uint8Array(png(70))], 'beach.png'),
   });
   const sent = { sessionKey: first, message: 'where', attachmentIds: [id], idempotencyKey: 'holiday' };
-  await client.call('agent.wait', { runId: (await client.call('chat.send', sent)).runId, timeoutMs: 20_000 });
+  await client.call('agent.wait', { runId: (await client.call('chat.send', sent)).runId, timeoutMs: 60_000 });
   await using chat = openTerminal({ args: ['chat', '--ws', second], env: { HEADGATE_HOME: daemon.home } });
   await chat.until((rows) => rows.at(-1) === '›', 'the prompt');
   chat.type('/resume holiday\r');

@@ -72,7 +72,7 @@ test('An attachment whose file is gone or damaged must be neither served nor sen
   const ask = async (message: string, attachmentIds: string[] = []) => {
     const params = { sessionKey: wsId, message, attachmentIds, idempotencyKey: message };
     const { runId } = await client.call('chat.send', params);
-    await client.call('agent.wait', { runId, timeoutMs: 20_000 });
+    await client.call('agent.wait', { runId, timeoutMs: 60_000 });
   };
   const [waiting, sent] = [await uploaded('waiting'), await uploaded('sent')];
   await ask('whole', [sent.attachment_id]);

@@ -34,7 +34,7 @@ async function uploaded(wsId: string, bytes: Buffer, name = 'cat.png'): Promise<
 }
 
 const newWorkstream = async (client: GatewayClient) => (await client.call('workstream.create', {})).wsId;
-const ended = (client: GatewayClient, runId = '') => client.call('agent.wait', { runId, timeoutMs: 20_000 });
+const ended = (client: GatewayClient, runId = '') => client.call('agent.wait', { runId, timeoutMs: 60_000 });
 const filesOf = ({ home }: DaemonUnderTest): Promise<string[]> =>
   readdir(path.join(home, 'attachments')).catch(() => []); // made with the first attachment
 

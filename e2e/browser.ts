@@ -11,6 +11,8 @@ interface VisitOptions {
   /** What the browser's console may say all the same. */
   expected?: readonly RegExp[];
   phone?: boolean;
+  /** Scrollbars that take room, as most desktops have them; by default there are none. */
+  scrollbars?: boolean;
 }
 
 /** One visitor: a browser profile of their own, with one tab open. */
@@ -26,9 +28,11 @@ export interface Visit {
  * policy is one), a script threw, or anything but the daemon was asked for anything.
  */
 export async function visit(t: TestContext, daemon: DaemonUnderTest, options: VisitOptions = {}): Promise<Visit> {
-  const { loggedIn = true, expected = [], phone = false } = options;
-  const context = await (await launched()).newContext(phone ? PHONE : { viewport: { width: 1100, height: 760 } });
-  context.setDefaultTimeout(20_000);
+  const { loggedIn = true, expected = [], phone = false, scrollbars = false } = options;
+  const context = await (await launched({ scrollbars })).newContext(
+    phone ? PHONE : { viewport: { width: 1100, height: 760 } },
+  );
+  context.setDefaultTimeout(60_000);
   const troubles: string[] = [];
   const tell = (trouble: string) => {
     if (!expected.some((pattern) => pattern.test(trouble))) troubles.push(trouble);
@@ -108,15 +112,21 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-let browser: Promise<Browser> | undefined;
+const browsers = new Map<boolean, Promise<Browser>>();
 
-/** One for all tests of a file. */
-export function launched(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: findChromium(), args: FLAGS });
+/** One for all tests of a file; another one for those that want scrollbars. */
+export function launched({ scrollbars = false } = {}): Promise<Browser> {
+  const known = browsers.get(scrollbars);
+  if (known !== undefined) return known;
+  const left = scrollbars ? ['--hide-scrollbars'] : [];
+  const browser = chromium.launch({ executablePath: findChromium(), args: FLAGS, ignoreDefaultArgs: left });
+  browsers.set(scrollbars, browser);
   return browser;
 }
 
-after(async () => (await browser)?.close());
+after(async () => {
+  for (const browser of browsers.values()) await (await browser).close();
+});
 
 function findChromium(): string {
   const folders = (process.env.PATH ?? '').split(path.delimiter);

@@ -83,18 +83,22 @@ test('a run that fails ends with 1 and says why; one that is not due is no failu
 test('a run that is due is told by its own end, not by that of a run before it; one that is tried again has failed', async () => {
   await using still = await startDaemon({ env: { HEADGATE_SKIP_CRON: '1' } }); // its model refuses jobs of their own
   const on = (...args: string[]) => runHeadgate(['cron', ...args, '--home', still.home]);
+  const runOnceDue = async (job: string) => {
+    let ended = await on('run', job, '--due');
+    while (ended.stderr === 'It is not due.\n') ended = await on('run', job, '--due');
+    return ended;
+  };
   await on('add', 'every 1s', 'do it', '--name', 'j', '--main', '--wake', 'next');
   assert.deepEqual((await on('run', 'j')).stdout, 'do it\n');
   await on('edit', 'j', '--isolated');
-  const due = await on('run', 'j', '--due');
+  const due = await runOnceDue('j');
   assert.deepEqual([due.code, due.stdout], [1, '']);
   assert.match(due.stderr, /^error: /);
 
   await on('add', 'in 1h', 'once', '--name', 'once', '--main');
   assert.equal((await on('run', 'once')).stderr, 'ok\nA job with one time: it is over now.\n');
   await on('add', 'in 1s', 'at job', '--name', 'a');
-  let first = await on('run', 'a', '--due');
-  while (first.stderr === 'It is not due.\n') first = await on('run', 'a', '--due');
+  const first = await runOnceDue('a');
   assert.equal(first.code, 1);
   assert.match(first.stderr, /^error: .+\nIt is tried again \w{3} \d{4}-\d\d-\d\d \S+ \(in \d+ s\)\.\n$/);
   const { code, stdout } = await on('run', 'a', '--json');

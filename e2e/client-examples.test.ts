@@ -26,7 +26,7 @@ async function start(t: TestContext, { name, args, daemon }: Example) {
 
 async function run(t: TestContext, example: Example) {
   const child = await start(t, example);
-  const { code } = await within(child.exited, 30_000, () => `an end of ${example.name}: ${child.stderr()}`);
+  const { code } = await within(child.exited, 60_000, () => `an end of ${example.name}: ${child.stderr()}`);
   return { code, stdout: child.stdout(), stderr: child.stderr() };
 }
 
@@ -114,7 +114,7 @@ test('the examples that run on say that their token was revoked, fail, and the p
 
   const ends = [];
   for (const { exited, stderr } of [follow, decide]) {
-    const { code } = await within(exited, 30_000, () => `an end: ${stderr()}`);
+    const { code } = await within(exited, 60_000, () => `an end: ${stderr()}`);
     ends.push({ code, stderr: stderr() });
   }
   const why = 'unauthorized: the token was revoked or replaced, or has expired';

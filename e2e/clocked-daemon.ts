@@ -30,7 +30,15 @@ export async function startClockedDaemon(config: object = {}) {
   const log = recordingLog();
   const start = async () =>
     startDaemon({
-      ...{ home, host: '127.0.0.1', port: 0, authEnabled: true, bootId: 'boot', userHome: folder.path },
+      ...{
+        home,
+        host: '127.0.0.1',
+        port: 0,
+        authEnabled: true,
+        bootId: 'boot',
+        userHome: folder.path,
+        uid: process.getuid?.(),
+      },
       hostTimeZone: 'UTC',
       config: parseConfig(JSON.stringify(config), 'config.json').config,
       environment: { HEADGATE_MODEL: 'demo' },

@@ -39,7 +39,7 @@ test('call says that a run waits for a decision, its own or the one before it', 
   model.when('then this', say('done'));
   const ask = (message: string) =>
     spawnHeadgate({ args: ['call', 'agent', JSON.stringify({ message, sessionKey: 'asking' })], env: here });
-  const hint = /^[0-9a-f]{32} waits for a decision \(bash\): .* approval\.resolve '(\{.*\})'$/m;
+  const hint = /^asking waits for a decision \(bash\): .* approval\.resolve '(\{.*\})'$/m;
   const first = await ask('touch it');
   await first.printed(hint, 'stderr');
   const second = await ask('then this');

@@ -4,9 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Finding } from '../bin/conformance/run-cases.ts';
+import type { GatewayClient } from '../protocol/client/ws-client.ts';
 import { type DaemonUnderTest, runHeadgate, startDaemon } from './daemon.ts';
 import { spawnHeadgate } from './daemon-process.ts';
 import { within } from './deadline.ts';
+import { startScriptedModel } from './scripted-model.ts';
+import { stall } from './scripted-steps.ts';
 
 interface Report {
   counts: Record<Finding['outcome'], number>;
@@ -18,6 +21,25 @@ async function judge(url: string, token: string): Promise<Report & { code: numbe
   const child = await spawnHeadgate({ args: ['conformance', url, '--token', token, '--json'], env: {} });
   const { code } = await within(child.exited, 100_000, () => `an end of conformance: ${child.stderr()}`);
   return { code, ...JSON.parse(child.stdout()) };
+}
+
+/** A visit left nothing: no session but `main`, which heard nothing, and no token, node or job. */
+async function assertUntouched(client: GatewayClient): Promise<void> {
+  const { sessions } = await client.call('sessions.list', {});
+  const { nodes } = await client.call('node.list', {});
+  assert.deepEqual(
+    {
+      sessions: sessions.map(({ key }) => key),
+      saved: (await client.call('workstream.saved', {})).workstreams,
+      said: (await client.call('chat.history', { sessionKey: 'main' })).messages,
+      queued: (await client.call('status', {})).queuedSystemEvents,
+      tokens: (await client.call('token.list', {})).tokens,
+      jobs: (await client.call('cron.list', { includeDisabled: true })).jobs,
+      nodes: nodes.filter(({ paired }) => paired),
+      approvals: (await client.call('approval.list', {})).approvals,
+    },
+    { sessions: ['main'], saved: [], said: [], queued: [], tokens: [], jobs: [], nodes: [], approvals: [] },
+  );
 }
 
 const withOutcome = (findings: readonly Finding[], outcome: Finding['outcome']) =>
@@ -66,13 +88,21 @@ suite('headgate conformance', { concurrency: true }, () => {
     const { code, counts, findings } = await judge(daemon.url, daemon.token);
     assert.deepEqual(withOutcome(findings, 'fails'), []);
     assert.deepEqual({ code, counts }, { code: 0, counts: { holds: findings.length, fails: 0, 'does not apply': 0 } });
-    const left = {
-      saved: (await client.call('workstream.saved', {})).workstreams.filter(({ name }) =>
-        name.startsWith('conformance'),
-      ),
-      tokens: (await client.call('token.list', {})).tokens,
-    };
-    assert.deepEqual(left, { saved: [], tokens: [] });
+    await assertUntouched(client);
+  });
+
+  test('an interrupted visit ends within seconds with 130 and leaves nothing behind', async () => {
+    await using model = await startScriptedModel();
+    model.onRequest(() => stall());
+    await using daemon = await startDaemon({ model: model.url });
+    const client = await daemon.client();
+    const child = await spawnHeadgate({ args: ['conformance', daemon.url, '--token', daemon.token], env: {} });
+    await model.request(0); // a run of a case is going on, and will for a minute
+    child.kill('SIGINT');
+    const { code } = await within(child.exited, 20_000, () => `an end of conformance: ${child.stderr()}`);
+    assert.equal(code, 130);
+    assert.match(child.stderr(), /^headgate: interrupted after \d+ of \d+ sentences\n$/);
+    await assertUntouched(client);
   });
 
   test('a dead address and a token that is not taken are told in one line, and nothing is tried', async () => {
@@ -141,6 +171,7 @@ suite('headgate conformance', { concurrency: true }, () => {
       [],
     );
     assert.equal(code, 1);
+    await assertUntouched(await daemon.client());
     const harmless = 'An unknown method must be answered INVALID_REQUEST with its name';
     assert.equal(findings.find(({ must }) => must === harmless)?.outcome, 'holds');
   });

@@ -110,8 +110,7 @@ test('a connection that breaks in mid-answer ends the run, and what was said sta
   await talk.agree();
 });
 
-test('a cancel closes the connection to the model within 200 ms', async () => {
-  const tookMs: number[] = [];
+test('a cancel closes the connection to the model', async () => {
   for (const [name, answer] of Object.entries({
     'before it answers': [stall()],
     'in mid-answer': [say('half'), stall()],
@@ -122,10 +121,8 @@ test('a cancel closes the connection to the model within 200 ms', async () => {
     const question = await askFor(talk, name);
     const upstream = await model.request(index);
     if (name === 'in mid-answer') await talk.until('content');
-    const startMs = performance.now();
     const cancelled = cancel(talk);
     assert.deepEqual(await upstream.closed, { whole: false });
-    tookMs.push(performance.now() - startMs);
     await cancelled;
     await talk.ended(question);
     const shown = name === 'in mid-answer' ? ['thinking_stop', 'content: half'] : [];
@@ -135,7 +132,6 @@ test('a cancel closes the connection to the model within 200 ms', async () => {
     ]);
     await talk.agree();
   }
-  assert.ok(Math.min(...tookMs) <= 200, `took ${tookMs} ms`);
 });
 
 test('a cancel while a person is asked denies the question', async () => {

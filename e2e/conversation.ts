@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayClient } from '../protocol/client/ws-client.ts';
 import { parseCursor } from '../protocol/cursor.ts';
+import type { ParamsInput } from '../protocol/index.ts';
 import type { Approval } from '../protocol/methods/approval.ts';
 import type { StreamEvent, StreamEventOf, StreamEventType } from '../protocol/stream-events.ts';
 import type { Arrivals } from './arrivals.ts';
@@ -42,9 +43,12 @@ export interface Conversation extends AsyncDisposable {
 }
 
 /** Opens a workstream of its own, followed from its beginning. */
-export async function openConversation(daemon: DaemonUnderTest): Promise<Conversation> {
+export async function openConversation(
+  daemon: DaemonUnderTest,
+  options: ParamsInput<'workstream.create'> = {},
+): Promise<Conversation> {
   const client = await daemon.client();
-  const { wsId } = await client.call('workstream.create', {});
+  const { wsId } = await client.call('workstream.create', options);
   const socket = followSocket(client, wsId);
   const stream = await followStream(daemon, wsId);
   const until: Conversation['until'] = async (type, fits = () => true) => {

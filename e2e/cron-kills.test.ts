@@ -94,12 +94,12 @@ test('kills give a run no more time than its job allows', async () => {
   await first.reached;
   await pause(5_000);
   await daemon.kill9();
-  const killedMs = systemClock.monotonic();
   await daemon.restart();
+  const readyMs = systemClock.monotonic();
   const { entries } = await endAfter(daemon, id);
   assert.deepEqual(
     entries.map(({ error }) => error),
     ["It ran longer than 6.5 s, the job's maxRunMs"],
   );
-  assert.ok(systemClock.monotonic() - killedMs < 6_500, 'it was given its whole time again');
+  assert.ok(systemClock.monotonic() - readyMs < 5_000, 'it was given its whole time again');
 });

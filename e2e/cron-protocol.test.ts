@@ -118,6 +118,10 @@ const WRONG: [field: RegExp, part: object][] = [
     /approval\.tools\.0: ".+" is the name of no tool; there are: bash, read_file, /,
     { approval: { mode: 'allow', tools: ['sh'] } },
   ],
+  [
+    /payload\.channel: unsupported channel: pigeon \(there are: /,
+    { sessionTarget: 'isolated', payload: { kind: 'agentTurn', message: 'x', channel: 'pigeon' } },
+  ],
   [/"color"/, { color: 'red' }],
 ];
 

@@ -1,5 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { within } from './deadline.ts';
@@ -26,7 +27,16 @@ interface SpawnOptions {
   entry?: string | URL | undefined;
   args: readonly string[];
   env: Record<string, string>;
+  /** Where it is started. Default: the repository. */
+  cwd?: string | undefined;
+  /** Another user, which only root can choose; also its group. */
+  uid?: number | undefined;
+  /** One of ours that it inherits under `INHERITED_FD`, as from a careless program that starts it. */
+  descriptor?: number | undefined;
 }
+
+/** High enough that Node does not look for it at its start. */
+export const INHERITED_FD = 40;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** For coverage, and for tests of code that is being written: without the bundle. */
@@ -38,15 +48,32 @@ process.once('exit', () => {
 });
 
 /** Runs `headgate` with `args` in its own process. */
-export async function spawnHeadgate({ entry = STANDARD_ENTRY, args, env }: SpawnOptions): Promise<DaemonProcess> {
+export async function spawnHeadgate({
+  entry = STANDARD_ENTRY,
+  args,
+  env,
+  cwd = ROOT,
+  uid,
+  descriptor,
+}: SpawnOptions): Promise<DaemonProcess> {
   await bundleUpToDate();
-  const file = entry instanceof URL ? fileURLToPath(entry) : entry;
-  const child = spawn(process.execPath, [file, ...args], { cwd: ROOT, env: cleanEnvironment(env), stdio: 'pipe' });
-  child.stdin.end();
+  const file = entry instanceof URL ? fileURLToPath(entry) : path.resolve(ROOT, entry);
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: cleanEnvironment(env),
+    stdio: descriptor === undefined ? 'pipe' : stdioWith(descriptor),
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error('the daemon has no pipes');
+  stdin.end();
   const read = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
+  for (const [name, stream] of [
+    ['stdout', stdout],
+    ['stderr', stderr],
+  ] as const) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
       read[name] += text;
       for (const look of [...waiting]) look();
     });
@@ -69,12 +96,18 @@ export async function spawnHeadgate({ entry = STANDARD_ENTRY, args, env }: Spawn
         throw new Error(`the process ended with ${code ?? signal}: ${read.stderr.trim()}`);
       });
       const what = () => `${pattern} on ${on}; stderr: ${read.stderr}`;
-      await within(Promise.race([seen.promise, failed]), 30_000, what).finally(() => waiting.delete(look));
+      await within(Promise.race([seen.promise, failed]), 60_000, what).finally(() => waiting.delete(look));
     },
     exited,
     kill: (signal) => void child.kill(signal),
   };
 }
+
+const stdioWith = (descriptor: number): StdioOptions => [
+  ...(['pipe', 'pipe', 'pipe'] as const),
+  ...Array<'ignore'>(INHERITED_FD - 3).fill('ignore'),
+  descriptor,
+];
 
 let built: Promise<unknown> | undefined;
 

@@ -20,6 +20,12 @@ export interface StartOptions {
   model?: string;
   /** The file to run: for a composition of a test's own. */
   entry?: string | URL;
+  /** Where it is started. Default: the repository. */
+  cwd?: string;
+  /** Another user, which only root can choose. The home has to be that user's. */
+  uid?: number;
+  /** See `spawnHeadgate`. */
+  descriptor?: number;
 }
 
 /** A daemon in its own process, as users run it. After `restart` its address is the same and its pid another. */
@@ -82,7 +88,7 @@ export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnd
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> => {
     const { child } = state;
     child.kill(signal);
-    return within(child.exited, 10_000, () => `an end after ${signal}; stderr: ${child.stderr()}`);
+    return within(child.exited, 60_000, () => `an end after ${signal}; stderr: ${child.stderr()}`);
   };
 
   return {
@@ -150,7 +156,7 @@ async function writeConfig(home: string, config: object): Promise<void> {
 /** Runs a command of the CLI to its end. */
 export async function runHeadgate(args: readonly string[], env: Record<string, string> = {}) {
   const child = await spawnHeadgate({ args, env });
-  const { code } = await within(child.exited, 30_000, () => `an end of: headgate ${args.join(' ')}`);
+  const { code } = await within(child.exited, 60_000, () => `an end of: headgate ${args.join(' ')}`);
   return { code, stdout: child.stdout(), stderr: child.stderr() };
 }
 
@@ -163,9 +169,9 @@ interface Launched {
 }
 
 async function launch(options: StartOptions, { home, port }: { home: string; port: number }): Promise<Launched> {
-  const { args = [], env, model, entry } = options;
+  const { args = [], env, model, entry, cwd, uid, descriptor } = options;
   const child = await spawnHeadgate({
-    entry,
+    ...{ entry, cwd, uid, descriptor },
     args: ['start', '--port', String(port), '--home', home, ...args],
     // Without a model the daemon would look for servers on this machine.
     env: {

@@ -33,7 +33,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
-    ...['GET /', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
+    ...['GET /', 'GET /licenses.txt', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status'],
   ],
   read: [

@@ -221,7 +221,7 @@ test('a run whose question waits while its conversation is damaged ends with the
   await daemon.restart();
   await storeIs(daemon, 'degraded');
   const client = await daemon.client();
-  const ended = await client.call('agent.wait', { runId: question.runId, timeoutMs: 5_000 });
+  const ended = await client.call('agent.wait', { runId: question.runId, timeoutMs: 60_000 });
   assert.equal(ended.status, 'error');
   assert.equal((await daemon.get('/v1/api/workstreams')).status, 200);
 });

@@ -25,7 +25,11 @@ import { openStage } from './stage.ts';
 
 const MIB = 1024 * 1024;
 
-const { model, daemon } = await openStage({ config: { answers: { firstSecs: 1, betweenSecs: 1 } } });
+/** More than a busy machine may hold up either process. */
+const SILENT_SECS = 3;
+const { model, daemon } = await openStage({
+  config: { answers: { firstSecs: SILENT_SECS, betweenSecs: SILENT_SECS } },
+});
 
 const chunk = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
 const gzip = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' };
@@ -42,13 +46,13 @@ interface Fault {
 }
 
 const FAULTS: Record<string, Fault> = {
-  'a hang before the headers': { answer: stall(), reason: /silent for 1 seconds/ },
-  'headers, then silence': { answer: [headers(), stall()], reason: /silent for 1 seconds/ },
-  'silence in mid-stream': { answer: [say('kept'), stall()], reason: /silent for 1 seconds/, kept: 'kept' },
-  'a byte now and then': { answer: [say('kept'), ...dripping], reason: /silent for 1 seconds/, kept: 'kept' },
+  'a hang before the headers': { answer: stall(), reason: /silent for 3 seconds/ },
+  'headers, then silence': { answer: [headers(), stall()], reason: /silent for 3 seconds/ },
+  'silence in mid-stream': { answer: [say('kept'), stall()], reason: /silent for 3 seconds/, kept: 'kept' },
+  'a byte now and then': { answer: [say('kept'), ...dripping], reason: /silent for 3 seconds/, kept: 'kept' },
   'comments and nothing else': {
     answer: [say('kept'), ...Array.from({ length: 20 }, () => [raw(': ping\n\n'), pause(200)]).flat()],
-    reason: /silent for 1 seconds/,
+    reason: /silent for 3 seconds/,
     kept: 'kept',
   },
   'a reset in mid-stream': {

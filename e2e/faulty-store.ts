@@ -25,6 +25,8 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     onCommitted: (listener) => store.onCommitted(listener),
     bounds: (wsId) => store.bounds(wsId),
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
+    findNewestEvent: (wsId, beginning) => store.findNewestEvent(wsId, beginning),
+    readMessages: (wsId, range) => store.readMessages(wsId, range),
     health: () => store.health(),
   };
 }
@@ -78,6 +80,14 @@ export function tappedStore<S extends Store>(store: S, failureOf: (call: StoreCa
     async readEvents(wsId: string, after: number, limit: number) {
       onRead();
       return store.readEvents(wsId, after, limit);
+    },
+    async findNewestEvent(wsId: string, beginning: string) {
+      onRead();
+      return store.findNewestEvent(wsId, beginning);
+    },
+    async readMessages(...range: Parameters<Store['readMessages']>) {
+      onRead();
+      return store.readMessages(...range);
     },
   };
 }

@@ -20,10 +20,13 @@ export async function followStream(daemon: DaemonUnderTest, wsId: string): Promi
   const seen = createArrivals<Logged>();
   let stream = await daemon.sse(wsId);
   let lastId = (await stream.until('history')).id ?? '';
+  let failure: StreamEvent | undefined;
   const take = ({ id, data }: SseFrame) => {
+    if (id === undefined && data.type === 'ws_state') failure = data; // the `idle` that follows has its id
     if (id === undefined || isOpening(data)) return;
     lastId = id;
-    seen.add({ offset: parseCursor(id)?.offset ?? 0, event: data });
+    seen.add({ offset: parseCursor(id)?.offset ?? 0, event: failure ?? data });
+    failure = undefined;
   };
   let reading = eachFrame(stream, take);
   return {

@@ -32,7 +32,7 @@ async function send({ port }: DaemonUnderTest, route: string, { method = 'GET', 
 
 const ROWS: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 const PROTECTED = ROWS.filter(({ scope }) => scope !== 'public');
-const PLAIN = ['/', '/metrics', '/openapi.json', '/nowhere'];
+const PLAIN = ['/', '/licenses.txt', '/metrics', '/openapi.json', '/nowhere'];
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 

@@ -17,7 +17,7 @@ export async function storeLongConversation(home: string, name: string, messages
   try {
     const wsId = randomIds.wsId();
     const nowMs = systemClock.now();
-    const row = toWorkstreamRow({ wsId, alias: name, workdir: home, nowMs });
+    const row = toWorkstreamRow({ wsId, alias: name, workdir: path.join(home, 'workspace'), nowMs });
     await store.commit({ statements: [insertWorkstream(row)] });
     const statements = Array.from({ length: messages }, (_, index) => toMessage(index + 1)).flatMap((message) =>
       insertMessage({ wsId, runId: null, nowMs }, message),

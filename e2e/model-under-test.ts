@@ -24,6 +24,7 @@ export function impatientClock(): Clock & { slept: number[] } {
 /** The product's own way to a model, pointed at a scripted server. */
 export async function modelOf(upstream: ScriptedModel, { clock = impatientClock() as Clock, key = '' } = {}) {
   const models = createModels({
+    fetch,
     config: {},
     environment: { OPENAI_BASE_URL: upstream.url, ...(key && { OPENAI_API_KEY: key }) },
     clock,

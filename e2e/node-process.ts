@@ -19,19 +19,26 @@ export interface NodeUnderTest extends AsyncDisposable {
 }
 
 /** `headgate node run` in a process of its own, for the gateway of `daemon`. */
-export async function startNode(daemon: DaemonUnderTest, args: readonly string[] = []): Promise<NodeUnderTest> {
+export async function startNode(
+  daemon: DaemonUnderTest,
+  args: readonly string[] = [],
+  envOf: (folder: string) => Record<string, string> = () => ({}),
+): Promise<NodeUnderTest> {
   const root = await mkdtemp(path.join(tmpdir(), 'headgate-node-'));
   const [home, folder] = [path.join(root, 'home'), await mkdtemp(path.join(root, 'lent-'))];
   const start = async (more: readonly string[]) => {
     const standard = ['--gateway', daemon.url, '--home', home, '--name', 'box', '--folder', folder];
-    const child = await spawnHeadgate({ args: ['node', 'run', ...standard, ...more], env: { HOME: root } });
+    const child = await spawnHeadgate({
+      args: ['node', 'run', ...standard, ...more],
+      env: { HOME: root, ...envOf(folder) },
+    });
     await child.printed(/^Lends .*\n/m);
     return child;
   };
   let child = await start(args);
   const stop = async (signal: NodeJS.Signals) => {
     child.kill(signal);
-    return within(child.exited, 10_000, () => `an end of the node after ${signal}`);
+    return within(child.exited, 60_000, () => `an end of the node after ${signal}`);
   };
   return {
     home,

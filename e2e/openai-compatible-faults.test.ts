@@ -96,7 +96,7 @@ for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
     await using upstream = await startScriptedModel();
     const whole = Buffer.from(chunks.join(''));
     const kind = openaiCompatible;
-    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url });
+    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url, fetch });
     const about = { provider: 'openai-compatible', baseUrl: upstream.url, keyName: '' };
     const around = {
       clock: systemClock,

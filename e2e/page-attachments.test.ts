@@ -64,7 +64,7 @@ test('files that are pasted and dropped are attached; one that cannot be says wh
   }
   const binary = { name: 'program', mimeType: 'application/octet-stream', buffer: Buffer.alloc(64) };
   await page.getByLabel('Attach files').setInputFiles(binary);
-  const problem = page.locator('.composer > .problem', { hasText: 'program: Only images' });
+  const problem = page.locator('.composer .problem', { hasText: 'program: Only images' });
   await problem.waitFor();
   assert.equal(await page.locator('.chip').count(), 2);
 });

@@ -219,7 +219,7 @@ test('one line of a megabyte, printed and written by the model, leaves the page 
   const code = `\`\`\`json\n"${'y'.repeat(1_000_000)}"\n\`\`\`\n\nthe end of it`;
   model.when('line please', say(...(code.match(/[\s\S]{1,50000}/g) ?? [])));
   await send(page, 'line please');
-  await page.getByText('the end of it').waitFor();
+  await page.locator('.answer', { hasText: 'the end of it' }).waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('still here');
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'still here');
 });

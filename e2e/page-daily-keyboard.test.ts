@@ -72,9 +72,9 @@ test('the list of workstreams is one stop of Tab; arrows walk, F2 renames, Delet
   assert.match((await page.locator(':focus').getAttribute('title')) ?? '', /^walk b/);
   await page.keyboard.press('F2');
   const field = page.getByRole('textbox', { name: 'New name' });
-  await field.fill('walk a');
+  await field.fill('main');
   await field.press('Enter');
-  await page.getByText('That name is already used by another workstream').waitFor();
+  await page.getByText("The name 'main' is reserved").waitFor();
   await field.press('Escape');
   await tab.focus();
   await page.keyboard.press('Delete');

@@ -162,7 +162,7 @@ test('a keyboard on glass leaves the composer and the end of the conversation in
   await page.setViewportSize({ width: 360, height: 400 });
   await page.waitForFunction(() => document.querySelector('.desk')?.clientHeight === 400);
   assert.equal(await isInView(page, '.composer-box'), true);
-  await page.getByText('The end.').scrollIntoViewIfNeeded();
+  await page.locator('.answer').getByText('The end.').scrollIntoViewIfNeeded();
   assert.equal(await isInView(page, '.composer-box'), true);
   assert.equal(await page.evaluate(() => scrollY), 0, 'the page itself does not scroll');
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { openConnection } from '../src/gateway/store/connection.ts';
 import { blocksOf, button, openWorkstream, send, state, visit } from './browser.ts';
 import { startDaemon } from './daemon.ts';
 
@@ -15,7 +15,8 @@ await daemon.restart();
 
 /** As if somebody had talked for years; a whole import has one time. */
 function storeConversations(): void {
-  const store = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
+  const connection = openConnection(path.join(daemon.home, 'headgate.db'));
+  const store = connection.database;
   store.exec('BEGIN');
   const columns = store
     .prepare('PRAGMA table_info(workstreams)')
@@ -36,7 +37,8 @@ function storeConversations(): void {
      FROM workstreams WHERE session_key = 'main'`,
   );
   const say = store.prepare(
-    'INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms) VALUES (?, 1, NULL, ?, 1)',
+    `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
+     VALUES (?1, 1, NULL, ?2, 1, message_checksum(?1, 1, NULL, ?2, 1))`,
   );
   for (let index = 0; index < STORED; index += 1) {
     const wsId = index.toString(16).padStart(32, '0');
@@ -44,7 +46,7 @@ function storeConversations(): void {
     say.run(wsId, JSON.stringify({ role: 'user', content: `Question ${index}` }));
   }
   store.exec('COMMIT');
-  store.close();
+  connection.close();
 }
 
 async function openSaved(page: Page): Promise<void> {
@@ -93,7 +95,10 @@ test('the list goes on while it is scrolled, and a search finds one of thousands
 
 test('a saved conversation is renamed in the list, under the rules of the daemon', async (t) => {
   const { page } = await visit(t, daemon);
-  await openWorkstream(page, 'taken');
+  await openWorkstream(page, 'open');
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  await client.call('workstream.update', { wsId, name: 'taken' });
   await openSaved(page);
   const search = page.getByRole('searchbox', { name: 'Search saved conversations' });
   await search.fill('question 4242');

@@ -172,16 +172,16 @@ test('what a machine says of itself is text: no markup, nothing that hides or re
   const node = await openStranger(t, daemon, 'liar');
   const endless = 'x'.repeat(100);
   await node.ask({
-    displayName: `<b>nice</b>\u202eevil\u0007\n${endless}`,
+    displayName: `<b>nice</b>\u200bevil\u200f\u00ad${endless}`,
     platform: '<img src=x onerror=alert(1)>',
     version: endless,
-    commands: [`run.${endless}`, '\u2066hidden'],
+    commands: [`run.${endless}`, '\u200bhidden'],
   });
   const card = request(page, '<b>nice</b>');
-  const shown = `<b>nice</b>\\u202eevil\\u0007\\n${endless}`;
+  const shown = `<b>nice</b>\\u200bevil\\u200f\\u00ad${endless}`;
   const name = card.getByRole('heading', { level: 2 }).locator('.claimed');
   assert.deepEqual([await name.innerText(), await name.getAttribute('title')], [shown, shown]);
-  await card.getByText('\\u2066hidden').waitFor();
+  await card.getByText('\\u200bhidden').waitFor();
   await card.getByText('<img src=x onerror=alert(1)>').waitFor();
   assert.equal(await card.locator('b, img').count(), 0);
   const isCut = await name.evaluate((element) => element.scrollWidth > element.clientWidth);

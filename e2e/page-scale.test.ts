@@ -124,7 +124,7 @@ test('what is read stays where it is while older messages load, and while an ans
   await page.waitForFunction((was) => (document.querySelector('.transcript')?.scrollHeight ?? 0) > was, height);
   assert.ok(Math.abs((await settled(page, heading)) - before) < 2, 'an older page moves nothing');
   await button(page, 'Go to the latest').click();
-  await page.getByText('It ends.').waitFor();
+  await page.locator('.answer').getByText('It ends.').waitFor();
 });
 
 const heightOf = (page: Page): Promise<number> =>
@@ -149,7 +149,7 @@ test('the end stays in view while an answer of 200 kB streams in, also when it i
   const pieces = Array.from({ length: 200 }, (_, at) => list.slice(at * 20, at * 20 + 20).join(''));
   model.when('list please', say(...pieces, '\nthe end of the list'));
   await send(page, 'list please');
-  await page.getByText('the end of the list').waitFor();
+  await page.locator('.answer').getByText('the end of the list').waitFor();
   await state(page, 'idle');
   await page.waitForFunction(() => {
     const view = document.querySelector('.transcript');

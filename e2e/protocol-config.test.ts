@@ -14,7 +14,7 @@ test('config.json is read, written and patched over the wire; what can change at
   assert.deepEqual([before.exists, before.raw, before.valid], [false, null, true]);
   const raw = `// ours\n{ server: { maxWorkstreams: 2 }, models: { x: { provider: 'openai', apiKey: 'sk-canary' } } }\n`;
   const set = await client.call('config.set', { raw, baseHash: before.hash, extended: true });
-  assert.deepEqual([set.applied, set.restart], [['server.maxWorkstreams'], ['models']]);
+  assert.deepEqual([set.applied, set.restart, set.issues], [['server.maxWorkstreams'], ['models'], []]);
   assert.equal(await readFile(file, 'utf8'), raw);
   await client.call('workstream.create', { name: 'second' });
   await client.call('workstream.create', { name: 'third' });
@@ -23,12 +23,26 @@ test('config.json is read, written and patched over the wire; what can change at
   const now = await client.call('config.get', {});
   assert.equal(JSON.stringify(now).includes('sk-canary'), false);
   const patched = await client.call('config.patch', { raw: '{ server: null }', baseHash: now.hash });
-  assert.deepEqual(Object.keys(patched), ['ok', 'path', 'config']);
+  assert.deepEqual(Object.keys(patched), ['ok', 'path', 'config', 'issues']);
   assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), {
     models: { x: { provider: 'openai', apiKey: 'sk-canary' } },
   });
   const refused = client.call('config.set', { raw: '{ retentionDays: 0 }' });
   await assert.rejects(refused, { code: 'INVALID_REQUEST', message: /retentionDays/ });
+});
+
+test('config.set and config.patch return the issues of what they wrote, and a refusal those of what they did not', async () => {
+  const client = await daemon.client();
+  const noSetting = [{ path: 'colour', message: 'is not a setting and has no effect' }];
+  assert.deepEqual((await client.call('config.set', { raw: '{ retentionDays: 9 }' })).issues, []);
+  assert.deepEqual((await client.call('config.set', { raw: '{ retentionDays: 9, colour: 1 }' })).issues, noSetting);
+  const { hash, issues } = await client.call('config.get', {});
+  assert.deepEqual(issues, noSetting);
+  const patched = await client.call('config.patch', { raw: '{ colour: 2 }', baseHash: hash });
+  assert.deepEqual(patched.issues, noSetting);
+  await assert.rejects(client.call('config.set', { raw: '{ retentionDays: 0 }' }), {
+    details: { issues: [{ path: 'retentionDays', message: 'must be at least 1' }] },
+  });
 });
 
 test('a reader sees the configuration and its schema, and changes nothing', async (t) => {

@@ -109,6 +109,7 @@ test('A cursor whose events are no longer kept must be answered `recovered: fals
   // What the daily removal does when the days are over.
   const db = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
   db.prepare('delete from events where ws_id = ? and "offset" <= 4').run(talk.wsId);
+  db.prepare('update log_heads set "first" = 5 where ws_id = ?').run(talk.wsId);
   db.close();
   await daemon.restart();
   talk.client.retryNow();

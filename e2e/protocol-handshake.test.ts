@@ -123,6 +123,20 @@ test('Connect params that do not fit must be refused and closed with 1008 `inval
   }
 });
 
+test('A protocol range without 2 must be answered before anything else that is wrong with `connect`', async () => {
+  await using gateway = await openGateway();
+  const later = { minProtocol: 3, maxProtocol: 4, client: { id: 'cli' }, role: 'operator', auth: { token: 'wrong' } };
+  for (const params of [later, { minProtocol: 1, maxProtocol: 1 }, { ...CONNECT, ...later }]) {
+    const { frames, closed } = await greet(gateway, req('connect', params));
+    const [first] = frames;
+    const error = first?.type === 'res' ? first.error : undefined;
+    assert.deepEqual(
+      [error?.message, error?.details, closed],
+      ['protocol mismatch', { expectedProtocol: 2 }, { code: 1002, reason: 'protocol mismatch' }],
+    );
+  }
+});
+
 test('A protocol range without 2 must be refused with the expected version and closed with 1002', async () => {
   await using gateway = await openGateway();
   const error = {
@@ -171,23 +185,35 @@ test('An upgrade under a host name that is not ours must be answered 403', async
   assert.equal(await upgrade(gateway, { Host: 'localhost' }), 101);
 });
 
-test('With authentication off an upgrade from the page of another site must be answered 403', async () => {
-  await using gateway = await openGateway({ isAuthEnabled: false });
+test('An upgrade from the page of another site must be answered 403, with a credential too', async () => {
+  for (const isAuthEnabled of [true, false]) await refusesForeignPages(isAuthEnabled);
+});
+
+async function refusesForeignPages(isAuthEnabled: boolean): Promise<void> {
+  await using gateway = await openGateway({ isAuthEnabled });
   const own = `http://127.0.0.1:${gateway.port}`;
   const origins = ['http://evil.test', 'null', `http://127.0.0.1:${gateway.port + 1}`, `${own}.evil.test`];
   const Host = `127.0.0.1:${gateway.port}`;
-  const statuses = await Promise.all(origins.map((Origin) => upgrade(gateway, { Host, Origin })));
-  assert.deepEqual(statuses, [403, 403, 403, 403]);
+  const credential = { Authorization: 'Bearer approve-token', Cookie: 'service_auth=approve-token' };
+  const asked = origins.flatMap((Origin) => [
+    { Host, Origin },
+    { Host, Origin, ...credential },
+  ]);
+  const statuses = await Promise.all(asked.map((headers) => upgrade(gateway, headers)));
+  assert.deepEqual(
+    statuses,
+    asked.map(() => 403),
+  );
   assert.equal(await upgrade(gateway, { Host, 'Sec-Fetch-Site': 'same-site' }), 403);
   assert.equal(await upgrade(gateway, { Host, Origin: own }), 101);
-});
+}
 
 test('A login cookie must count on an upgrade only when our own page opens the socket', async () => {
   await using gateway = await openGateway();
   const Cookie = 'service_auth=read-token';
   const answerFor = async (headers: Record<string, string>) => {
-    const client = await gateway.open(headers);
-    return (await client.request('connect', CONNECT)).ok;
+    const client = await gateway.open(headers).catch(() => undefined);
+    return (await client?.request('connect', CONNECT))?.ok ?? false;
   };
   assert.deepEqual(
     [

@@ -26,6 +26,41 @@ test('`agent` must answer twice on one id: accepted, then the final answer', asy
   socket.socket.close();
 });
 
+test('A repeat of a finished `agent` must be answered once, with the final answer', async () => {
+  model.when('once only', say('done'));
+  const params = { message: 'once only', idempotencyKey: 'finished' };
+  const first = await openSocket(daemon);
+  await first.call('agent', params);
+  first.socket.close();
+  const socket = await openSocket(daemon);
+  await socket.call('agent', params);
+  await daemon.restart();
+  const after = await openSocket(daemon);
+  await after.call('agent', params);
+  await after.call('health'); // whatever else was to come has come
+  for (const { frames } of [socket, after]) {
+    assert.deepEqual(
+      frames.filter((frame) => frame.type === 'res' && frame.id === 'r2'),
+      [{ type: 'res', id: 'r2', ok: true, payload: { runId: 'finished', status: 'ok', summary: 'completed' } }],
+    );
+  }
+  after.socket.close();
+});
+
+test('`chat.abort` of a run of another session must be answered INVALID_REQUEST', async () => {
+  const hold = stall();
+  model.when('hold on', hold, say('done'));
+  const socket = await openSocket(daemon);
+  await socket.call('chat.send', { sessionKey: 'held', message: 'hold on', idempotencyKey: 'held' });
+  await socket.call('sessions.patch', { key: 'other' });
+  for (const sessionKey of ['other', 'main', 'nowhere']) {
+    const { error } = await socket.request('chat.abort', { sessionKey, runId: 'held' });
+    assert.deepEqual([error?.code, error?.message], ['INVALID_REQUEST', 'runId does not match sessionKey'], sessionKey);
+  }
+  assert.deepEqual(await socket.call('chat.abort', { sessionKey: 'held', runId: 'held' }), { ok: true, aborted: true });
+  socket.socket.close();
+});
+
 test('A failed run must answer `agent` with both its result and an error', async () => {
   model.when('this fails', fail(400, { message: 'no such thing' }));
   const socket = await openSocket(daemon);

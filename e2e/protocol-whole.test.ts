@@ -42,7 +42,7 @@ async function waitingApproval() {
   const wsId = await newSession();
   await call('chat.send', { sessionKey: wsId, message: 'change it', idempotencyKey: key() });
   const isHere = async () => (await call('approval.list', { wsId })).approvals[0];
-  const approval = await within(until(isHere), 10_000, () => 'an approval');
+  const approval = await within(until(isHere), 60_000, () => 'an approval');
   return { wsId, approvalId: approval.approvalId };
 }
 
@@ -58,7 +58,7 @@ async function until<T>(look: () => T | undefined | Promise<T | undefined>): Pro
 /** A machine that asks to be paired. */
 async function asking(nodeId = `node-${key()}`) {
   const node = await open({ token: '', client: { mode: 'node', instanceId: nodeId } });
-  const { request } = await node.ask('node.pair.request', { nodeId, commands: ['look'] });
+  const { request } = await node.ask('node.pair.request', { nodeId, commands: ['camera.snap'] });
   return { node, nodeId, requestId: request.requestId };
 }
 
@@ -74,7 +74,7 @@ async function connected() {
 /** Invokes a command, which the node answers. */
 async function invoked() {
   const { node, nodeId } = await connected();
-  const answer = call('node.invoke', { nodeId, command: 'look', params: { at: 1 }, idempotencyKey: key() });
+  const answer = call('node.invoke', { nodeId, command: 'camera.snap', params: { at: 1 }, idempotencyKey: key() });
   const request = (await node.event('node.invoke.request')).payload as NodeInvokeRequest;
   const told = await node.ask('node.invoke.result', { id: request.id, nodeId, ok: true, payload: { seen: 2 } });
   assert.deepEqual([JSON.parse(request.paramsJSON ?? ''), told], [{ at: 1 }, { ok: true }]);
@@ -96,7 +96,10 @@ async function calledOff() {
   const { node, nodeId } = await connected();
   const wsId = await newSession();
   await call('workstream.update', { wsId, autoApprove: true });
-  model.when(nodeId, callTools({ name: 'node', arguments: { action: 'invoke', node: nodeId, command: 'look' } }));
+  model.when(
+    nodeId,
+    callTools({ name: 'node', arguments: { action: 'invoke', node: nodeId, command: 'camera.snap' } }),
+  );
   await call('chat.send', { sessionKey: wsId, message: nodeId, idempotencyKey: key() });
   const { id } = (await node.event('node.invoke.request')).payload as NodeInvokeRequest;
   await call('chat.abort', { sessionKey: wsId });
@@ -121,7 +124,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   async 'agent.wait'() {
     const runId = key();
     await call('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: runId });
-    assert.equal((await call('agent.wait', { runId, timeoutMs: 10_000 })).status, 'ok');
+    assert.equal((await call('agent.wait', { runId, timeoutMs: 60_000 })).status, 'ok');
   },
   'chat.history': () => call('chat.history', { sessionKey: 'main', limit: 5 }),
   'chat.send': () => call('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: key() }),
@@ -243,13 +246,13 @@ test('every method of PROTOCOL.md has a case', async () => {
 
 for (const [method, use] of Object.entries(METHODS)) {
   test(`${method} is answered as its row says`, async () => {
-    await within(use(), 20_000, () => method);
+    await within(use(), 60_000, () => method);
     for (const client of clients) client.check();
   });
 }
 
 test('a node hears that a run which asked for its command was cancelled', async () => {
-  await within(calledOff(), 20_000, () => 'the cancel');
+  await within(calledOff(), 60_000, () => 'the cancel');
 });
 
 test('every event of PROTOCOL.md reaches a client that may have it, as its row says', async () => {

@@ -37,7 +37,7 @@ async function hold(daemon: Daemon, auth: string) {
   return {
     closed: socket.closed,
     ended: () => ended,
-    over: () => within(Promise.all(all), 10_000, () => `the end of all; ${ended} have ended`),
+    over: () => within(Promise.all(all), 60_000, () => `the end of all; ${ended} have ended`),
   };
 }
 

@@ -71,7 +71,7 @@ test('a client whose gateway fell silent gives it up after two ticks and misses 
   const until = async (isSo: () => boolean, what: string) => {
     while (!isSo()) {
       wake = Promise.withResolvers();
-      await within(wake.promise, 10_000, () => `${what}; heard ${heard}, was ${statuses}`);
+      await within(wake.promise, 60_000, () => `${what}; heard ${heard}, was ${statuses}`);
     }
   };
   const texts = (event: StreamEvent) => (event.type === 'info' ? [/word\d/.exec(event.message)?.[0] ?? ''] : []);

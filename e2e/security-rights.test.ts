@@ -87,8 +87,8 @@ function bearer(token: string): RequestInit {
 
 test('every method and every route has its expected right', async () => {
   const siteRoutes = createSite({
-    page: { html: '', scriptSources: [], styleSources: [] },
-    openapi: {},
+    page: { html: { text: '', encoded: {} }, licenses: { text: '', encoded: {} }, scriptSources: [], styleSources: [] },
+    openapi: { text: '{}', encoded: {} },
     metrics: { text: async () => '' },
     respond: () => undefined,
     clock: fakeClock(),

@@ -9,26 +9,21 @@ import { turnLines } from './story.ts';
 
 const { model, daemon } = await openStage();
 
-const DEADLINE_MS = 5_000;
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 
 /** Ends the daemon as a service manager does, and checks how it says good-bye. */
 async function terminate(): Promise<void> {
   const socket = await openSocket(daemon);
-  const startedMs = performance.now();
   const exit = await daemon.stop('SIGTERM');
-  const tookMs = performance.now() - startedMs;
   const closed = await socket.closed;
   const last = socket.events().at(-1);
   assert.deepEqual(
-    { exit, closed, last: last?.type === 'event' && last.event, inTime: tookMs < DEADLINE_MS },
+    { exit, closed, last: last?.type === 'event' && last.event },
     {
       exit: { code: 0, signal: null },
       closed: { code: 1012, reason: 'service restart' },
       last: 'shutdown',
-      inTime: true,
     },
-    `took ${tookMs} ms`,
   );
 }
 

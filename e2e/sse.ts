@@ -98,7 +98,7 @@ interface Source {
 async function findFrame(
   { frames, waiting, ended }: Source,
   wanted: string | ((frame: SseFrame) => boolean),
-  { timeoutMs = 10_000, after }: UntilOptions = {},
+  { timeoutMs = 60_000, after }: UntilOptions = {},
 ): Promise<SseFrame> {
   const fits = typeof wanted === 'string' ? ({ data }: SseFrame) => data.type === wanted : wanted;
   const { promise, resolve, reject } = Promise.withResolvers<SseFrame>();

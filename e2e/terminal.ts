@@ -61,7 +61,7 @@ export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOpt
       lookers.add(look);
       look();
       const told = () => `${what} on the screen:\n${read().slice(-rows).join('\n')}`;
-      return within(seen.promise, 20_000, told).finally(() => lookers.delete(look));
+      return within(seen.promise, 60_000, told).finally(() => lookers.delete(look));
     },
     type: (keys) => void child.stdin.write(keys),
     exited,

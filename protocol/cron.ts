@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { NonEmpty } from './frames.ts';
+import { NonEmpty, optionalText } from './frames.ts';
+import { LIMITS } from './limits.ts';
 
 const Count = z.int().min(0);
 /** Milliseconds since the epoch, within what a Date can hold. */
@@ -11,7 +12,7 @@ export const CronSchedule = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('at'), atMs: Instant }),
     z.strictObject({ kind: z.literal('every'), everyMs: Instant.min(1), anchorMs: Instant.optional() }),
-    z.strictObject({ kind: z.literal('cron'), expr: NonEmpty.max(256), tz: z.string().max(64).optional() }),
+    z.strictObject({ kind: z.literal('cron'), expr: NonEmpty.max(256), tz: optionalText(64) }),
   ])
   .meta({ id: 'CronSchedule' });
 export type CronSchedule = z.infer<typeof CronSchedule>;
@@ -19,17 +20,17 @@ export type CronSchedule = z.infer<typeof CronSchedule>;
 /** What it does: `systemEvent` tells the main session something, `agentTurn` asks the agent in a session of the job's own. */
 export const CronPayload = z
   .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('systemEvent'), text: NonEmpty.max(8_192) }),
+    z.strictObject({ kind: z.literal('systemEvent'), text: NonEmpty.max(LIMITS.systemEventChars) }),
     z.strictObject({
       kind: z.literal('agentTurn'),
       message: NonEmpty.max(262_144),
-      thinking: z.string().optional(),
+      thinking: optionalText(),
       /** 600 where it is left out. */
       timeoutSeconds: z.int().min(1).max(86_400).optional(),
       deliver: z.boolean().optional(),
       /** `last`, or the name of a channel. */
-      channel: z.string().optional(),
-      to: z.string().optional(),
+      channel: optionalText(),
+      to: optionalText(),
       /** An answer that cannot be delivered is no error. */
       bestEffortDeliver: z.boolean().optional(),
     }),
@@ -76,9 +77,7 @@ export const CronApproval = z
   .meta({ id: 'CronApproval' });
 export type CronApproval = z.infer<typeof CronApproval>;
 
-export const CronIsolation = z
-  .strictObject({ postToMainPrefix: z.string().max(200).optional() })
-  .meta({ id: 'CronIsolation' });
+export const CronIsolation = z.strictObject({ postToMainPrefix: optionalText(200) }).meta({ id: 'CronIsolation' });
 
 const CronState = z
   .strictObject({
@@ -124,6 +123,8 @@ export const CronExtendedJob = CronJob.extend({
   deleteAfterRun: z.boolean(),
   maxRunMs: Count,
   approval: CronApproval,
+  /** Present where the main session is not told of ends. */
+  tellMain: z.literal(false).optional(),
   state: CronState.extend({
     lastStatus: CronStatus.optional(),
     /** The instant that the last run was for. */

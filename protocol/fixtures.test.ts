@@ -10,6 +10,7 @@ const FOLDER = new URL('fixtures/', import.meta.url);
 function schemasById(): Map<string, z.core.$ZodType> {
   const byId = new Map<string, z.core.$ZodType>();
   z.toJSONSchema(z.object(schemasByPlace()), {
+    io: 'input',
     override: ({ zodSchema }) => {
       const id = z.globalRegistry.get(zodSchema)?.id;
       if (id !== undefined) byId.set(id, zodSchema);

@@ -3,8 +3,15 @@ import { ERROR_CODES, type ErrorCode } from './errors.ts';
 
 /** A string that must not be empty: the specification's "minLength 1". */
 export const NonEmpty = z.string().min(1);
+const MAX_KEY = 256;
 /** Names a call, so that one made again under it has no second effect. */
-export const IdempotencyKey = NonEmpty.max(256);
+export const IdempotencyKey = NonEmpty.max(MAX_KEY);
+/** For an optional field of a request: clients that have nothing to say may send `""`, which counts as left out. */
+const emptyIsAbsent = (text: z.ZodString) => text.transform((said) => (said === '' ? undefined : said));
+const textOf = (maxLength?: number) => (maxLength === undefined ? z.string() : z.string().max(maxLength));
+export const optionalText = (maxLength?: number) => emptyIsAbsent(textOf(maxLength)).optional();
+export const optionalKey = () => optionalText(MAX_KEY);
+export const nullishText = (maxLength?: number) => emptyIsAbsent(textOf(maxLength)).nullish();
 const codes = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
 export const ErrorShape = z

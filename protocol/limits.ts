@@ -13,6 +13,9 @@ export const LIMITS = {
   inlineAttachmentBytes,
   attachmentBytes: 20 * 1024 * 1024,
   imageBytes: 6 * 1024 * 1024,
+  /** Of HTTP, for the request line and headers; checked every 5 s. */
+  headMs: 15_000,
+  requestHeaders: 100,
   /** For the body of a request; an upload has as long again whenever it brought `uploadProgressBytes`. */
   bodyMs: 60_000,
   uploadProgressBytes: 256 * 1024,
@@ -45,6 +48,13 @@ export const LIMITS = {
   requestsPerUnpairedNode: 32,
   nodeInvokeMs: 30_000,
   nodeLossMs: 10_000,
+  /** Characters of what the main session is told: `wake`, `system-event`, and the `systemEvent` of a job. */
+  systemEventChars: 64 * 1024,
+  /** Of the messages of one `chat.history`, as JSON; the newest message is always there. */
+  chatHistoryBytes: 6 * 1024 * 1024,
+  /** Answers that one client may leave unread before a further large one (`largeAnswerBytes`) is answered BUSY. */
+  unreadAnswerBytes: 24 * 1024 * 1024,
+  largeAnswerBytes: 256 * 1024,
   presenceEntries: 200,
   presenceTtlMs: 5 * 60 * 1000,
   agentSampleMs: 150,

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { boundsTable } from './bounds.ts';
 import type { Contract } from './contract.ts';
 import { ERROR_CODES } from './errors.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { ENDPOINTS } from './http/index.ts';
 import { CONTRACTS } from './index.ts';
+import { LIMITS } from './limits.ts';
 import { STREAM_EVENTS, TRANSIENT_EVENTS } from './stream-events.ts';
 
 const readPage = (page: string) => readFile(new URL(`../${page}`, import.meta.url), 'utf8');
@@ -100,4 +102,17 @@ test('HTTP.md has every event of a stream, and PROTOCOL.md every event of the lo
     Object.keys(STREAM_EVENTS).filter((name) => !protocolPage.includes(`\`${name}\``)),
     [],
   );
+});
+
+test('PROTOCOL.md has all bounds of params, as `npm run generate` writes them', () => {
+  const [, written = ''] = /<!-- bounds: [^\n]*-->\n([\s\S]*)<!-- end of bounds -->/.exec(protocolPage) ?? [];
+  assert.equal(written.trim(), boundsTable());
+  assert.match(written, /`chat.history` \| `limit`: 1 to 1000 /);
+  assert.match(written, /`wake` \| `text`: at most 65536 characters, plain /);
+});
+
+test('the bounds that no row has are those of the code', () => {
+  const [, others = ''] = /^Other bounds: (.*)$/ms.exec(protocolPage) ?? [];
+  for (const bound of [LIMITS.apiTokens, LIMITS.inlineAttachmentBytes])
+    assert.ok(others.includes(` ${bound} `), `${bound}`);
 });

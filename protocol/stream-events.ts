@@ -52,6 +52,29 @@ export const Attachment = z
   .meta({ id: 'Attachment' });
 export type Attachment = z.infer<typeof Attachment>;
 
+/**
+ * Why a message got no answer at all. It stays in the history, and the model no longer reads it: one that the upstream
+ * refused would otherwise be refused with every later message.
+ */
+export const MessageFailure = z
+  .object({
+    code: z.enum([
+      'refused', // the upstream says that the request is wrong
+      'content_filter',
+      'unauthorized',
+      'rate_limited',
+      'unreachable',
+      'circuit_open',
+      'timeout',
+      'interrupted', // the answer broke off before its first word
+      'over_limit',
+      'internal',
+    ]),
+    text: z.string(),
+  })
+  .meta({ id: 'MessageFailure' });
+export type MessageFailure = z.infer<typeof MessageFailure>;
+
 /** One message of a stored conversation, as `history` and snapshots show it. */
 export const HistoryMessage = z
   .object({
@@ -63,14 +86,21 @@ export const HistoryMessage = z
     reasoning: z.string().optional(),
     /** On user messages. */
     attachments: z.array(Attachment).optional(),
+    /** On user messages whose run ended without any answer. */
+    failed: MessageFailure.optional(),
     /** On tool messages. */
     call_id: z.string().optional(),
     name: z.string().optional(),
     is_error: z.boolean().optional(),
+    /** On tool messages, as in `tool_result`. */
+    exit_code: z.int().optional(),
+    duration_ms: z.int().min(0).optional(),
     /** On tool messages whose `content` is not all that was printed: how much that is, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
     /** A denied or blocked call: on the tool message and on the assistant message that asked for it. */
     denied: z.boolean().optional(),
+    /** The database no longer holds this message as it was written; `content` says so, and the role is not known. */
+    damaged: z.literal(true).optional(),
     /** The answer was cut off by a cancel. */
     partial: z.boolean().optional(),
     created_ms: z.int().min(0).optional(),
@@ -108,6 +138,8 @@ export const RunOutcome = z
     run_id: z.string(),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
     error: z.string().optional(),
+    /** The run ended without any answer: its message is marked with this. */
+    failed: MessageFailure.optional(),
   })
   .meta({ id: 'RunOutcome' });
 export type RunOutcome = z.infer<typeof RunOutcome>;
@@ -157,11 +189,16 @@ export const STREAM_EVENTS = {
     name: z.string(),
     output: z.string(),
     is_error: z.boolean(),
+    /** Of a command that ended by itself. */
+    exit_code: z.int().optional(),
+    /** How long the call ran; absent where it did not run. */
+    duration_ms: z.int().min(0).optional(),
     /** Where `output` is only the two ends of what was printed: how much that is, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
   }),
   info: event('info', { message: z.string() }),
-  error: event('error', { message: z.string() }),
+  /** `damaged`: stands for events that the database holds no longer as they were written. */
+  error: event('error', { message: z.string(), damaged: z.literal(true).optional() }),
   /** The display starts anew: histories begin after message `after_seq`. */
   clear_ui: event('clear_ui', { after_seq: z.int().min(0) }),
   /** Messages of a resumed conversation, after `clear_ui`. */
@@ -173,6 +210,8 @@ export const STREAM_EVENTS = {
     model: z.string(),
     model_alias: z.string(),
     skip_permissions: z.boolean(),
+    /** When auto-approve ends; absent when it is off or has no end. */
+    skip_permissions_until_ms: z.int().min(0).optional(),
   }),
 } as const;
 
@@ -194,6 +233,7 @@ export const TRANSIENT_EVENTS = {
     model: z.string(),
     model_alias: z.string(),
     skip_permissions: z.boolean(),
+    skip_permissions_until_ms: z.int().min(0).optional(),
     recovered: z.boolean().optional(),
     reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
   }),

@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { precompress } from './precompress.js';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** Builds the page into `outDir`: index.html, which holds everything, and csp.json with the hashes for its policy. */
+/** Builds the page into `outDir`: index.html, which holds everything, licenses.txt, both compressed too, and csp.json with the hashes for its policy. */
 export async function buildPage(outDir = `${repository}dist/ui`) {
   await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/http/ui`, build: { outDir } });
+  await precompress(`${outDir}/index.html`);
+  await precompress(`${outDir}/licenses.txt`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPage();

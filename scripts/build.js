@@ -2,25 +2,45 @@
 // sees old files or new ones, never half of one: everything is built aside and renamed into place, the entry last.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { toLicenseText } from './licenses.js';
+import { precompress } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = path.join(ROOT, 'dist');
 const HOUR_MS = 3_600_000;
+const LICENSES = 'THIRD-PARTY-LICENSES.txt';
 
 /** What each part is made from. A part whose sources are as they were is left alone. */
 const PARTS = {
   server: {
-    sources: ['bin', 'src', 'protocol', 'scripts/build.js', 'package-lock.json', 'tsconfig.json'],
+    sources: [
+      'bin',
+      'src',
+      'protocol',
+      'scripts/build.js',
+      'scripts/licenses.js',
+      'scripts/precompress.js',
+      'package-lock.json',
+      'tsconfig.json',
+    ],
     skip: (file) => file.startsWith('src/http/ui/') || isTest(file),
     build: buildServer,
   },
   page: {
-    sources: ['src/http/ui', 'protocol', 'scripts/build-page.js', 'vite.config.ts', 'package-lock.json'],
+    sources: [
+      'src/http/ui',
+      'protocol',
+      'scripts/build-page.js',
+      'scripts/licenses.js',
+      'scripts/precompress.js',
+      'vite.config.ts',
+      'package-lock.json',
+    ],
     skip: isTest,
     build: buildPage,
   },
@@ -87,6 +107,11 @@ async function buildServer(outdir) {
     platform: 'node',
     target: 'node24',
     sourcemap: true,
+    metafile: true,
+    // Lines stay short enough for a stack trace to name a useful one.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    lineLimit: 160,
     logLevel: 'warning',
     // Where the files will be in the end: source maps name their sources relative to that.
     outdir: DIST,
@@ -117,7 +142,10 @@ async function buildServer(outdir) {
     await mkdir(path.dirname(aside), { recursive: true });
     await writeFile(aside, file.contents);
   }
-  await cp(path.join(ROOT, 'protocol/generated/openapi.json'), path.join(outdir, 'openapi.json'));
+  await writeLicenses(path.join(outdir, LICENSES), bundles);
+  const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
+  await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
+  await precompress(path.join(outdir, 'openapi.json'));
 }
 
 /** Importing `node:http` by name reads all that it exports, and some of that loads undici, which takes 30 ms. */
@@ -141,8 +169,9 @@ async function buildPage(outdir) {
 /** What `headgate/client` and `headgate/http` are: one file each, without imports, and the types of both. */
 async function buildClients(outdir) {
   const { build: bundle } = await import('esbuild');
-  await bundle({
+  const clients = await bundle({
     absWorkingDir: ROOT,
+    metafile: true,
     entryPoints: ['client', 'http'].map((name) => `protocol/client/exports/${name}.ts`),
     outdir: path.join(outdir, 'clients'),
     bundle: true,
@@ -152,10 +181,16 @@ async function buildClients(outdir) {
     target: 'es2022',
     logLevel: 'warning',
   });
+  await writeLicenses(path.join(outdir, 'clients', LICENSES), [clients]);
   // What is wrong in the types `npm run check` says; here it would only keep a daemon from starting.
   const compiler = path.join(ROOT, 'node_modules/.bin/tsc');
   const types = ['--outDir', path.join(outdir, 'clients/types')];
   await promisify(execFile)(compiler, ['-p', path.join(ROOT, 'tsconfig.clients.json'), '--noCheck', ...types]);
+}
+
+async function writeLicenses(file, bundles) {
+  const files = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  await writeFile(file, await toLicenseText(files.map((input) => path.resolve(ROOT, input))));
 }
 
 async function moveInto(from, to) {

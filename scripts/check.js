@@ -9,7 +9,10 @@ import { runTests, toCountLine } from './run-tests.js';
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Fewer tests than these mean that some were not found. Raise them as tests are added. */
-const FLOORS = { unit: 2_450, 'end-to-end': 740 };
+const FLOORS = { unit: 2_650, 'end-to-end': 900 };
+
+/** A file that runs longer than this hangs: on the busiest machine seen, none took a third of it. */
+const HUNG_MS = 600_000;
 
 const STATIC_CHECKS = {
   'format and lint': ['biome', 'check', '--error-on-warnings', '--max-diagnostics=200'],
@@ -30,13 +33,25 @@ export async function checkStatically() {
   return results.every(Boolean);
 }
 
+/**
+ * CI installs what tests need, so nothing is skipped there but tests of what a kernel may refuse: the sandbox, and IPv6.
+ * Skipped tests are named.
+ */
+const NEED_KERNEL = [
+  'e2e/security-programs.test.ts',
+  'e2e/security-sockets.test.ts',
+  'src/agent/process/sandbox.test.ts',
+  'src/agent/process/sandboxed-peers.test.ts',
+];
+const maySkip = (file) => process.env.CI !== 'true' || NEED_KERNEL.includes(file);
+
 /** Runs the tests that lie beside the code. */
 export function runUnitTests() {
   const files = globSync('{src,protocol,bin,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
   // Files share most of what they load. Coverage would be less exact with it.
   const cache = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compiled-tests') };
   const environmentOf = () => (process.env.NODE_V8_COVERAGE === undefined ? cache : {});
-  return runTests({ name: 'unit', files, atLeast: FLOORS.unit, timeoutMs: 60_000, environmentOf });
+  return runTests({ name: 'unit', files, atLeast: FLOORS.unit, timeoutMs: HUNG_MS, maySkip, environmentOf });
 }
 
 /**
@@ -49,9 +64,8 @@ const FROM_SOURCES = ['e2e/command-line.test.ts', 'e2e/start-failures.test.ts'];
 export function runEndToEndTests() {
   const files = globSync('e2e/**/*.test.ts', { cwd: ROOT }).sort();
   const environmentOf = (file) => (FROM_SOURCES.includes(file) ? { E2E_SOURCES: '1' } : {});
-  const limits = { atLeast: FLOORS['end-to-end'], timeoutMs: 180_000 };
-  // Real processes, browsers and clocks on a machine that others use too: an accident is told, and no failure.
-  return runTests({ name: 'end-to-end', files, ...limits, secondTry: true, environmentOf });
+  const limits = { atLeast: FLOORS['end-to-end'], timeoutMs: HUNG_MS };
+  return runTests({ name: 'end-to-end', files, ...limits, maySkip, environmentOf });
 }
 
 /** Tells the counts of a run. */

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { asyncApiDocument } from '../protocol/asyncapi.ts';
+import { boundsTable } from '../protocol/bounds.ts';
 import { jsonSchemaDocument, openApiDocument } from '../protocol/documents.ts';
 
 // Writes the documents that derive from the protocol's rows; a test compares them.
@@ -12,3 +13,12 @@ for (const [name, document] of [
   ['asyncapi.json', asyncApiDocument(version)],
 ] as const)
   await writeFile(new URL(name, folder), `${JSON.stringify(document, null, 2)}\n`);
+
+// The one part of a page that derives from them.
+const page = new URL('../PROTOCOL.md', import.meta.url);
+const text = await readFile(page, 'utf8');
+const marked = /(<!-- bounds: [^\n]*-->\n)[\s\S]*(<!-- end of bounds -->)/;
+await writeFile(
+  page,
+  text.replace(marked, (_, begin, end) => `${begin}\n${boundsTable()}\n\n${end}`),
+);

@@ -13,7 +13,8 @@ function toEntry(type, { name, file, line, skip, todo, details, message }) {
   if (type === 'test:dequeue') return { outcome: 'begun', name };
   if (type === 'test:diagnostic') return { outcome: 'told', line, message };
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
-  if (skip !== undefined || todo !== undefined) return { outcome: 'skipped', name };
+  if (skip !== undefined || todo !== undefined)
+    return { outcome: 'skipped', name, file, line, reason: typeof skip === 'string' ? skip : 'no reason given' };
   if (type === 'test:pass') return { outcome: 'passed', name };
   return { outcome: 'failed', name, file, line, reason: reasonOf(details?.error) };
 }

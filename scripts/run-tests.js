@@ -11,60 +11,50 @@ import { fileURLToPath } from 'node:url';
 const MAX_REASON = 4_000;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
-/** More files than these do not fail by accident. */
-const MAX_SECOND_TRIES = 3;
-
 /**
- * Answers the counts; `ok` is false when a test failed or fewer than `atLeast` ran. With `secondTry` a few files that fail
- * are run again when all others are done, each alone: what passes then is told, counted in `unsteady`, and no failure.
+ * Returns the counts; `ok` is false when a test failed or fewer than `atLeast` ran. No test runs twice. Where `maySkip` is
+ * false for a file, a skipped test counts as failed.
  */
-export async function runTests({ name, files, atLeast, timeoutMs, secondTry = false, environmentOf = () => ({}) }) {
+export async function runTests({
+  name,
+  files,
+  atLeast,
+  timeoutMs,
+  maySkip = (_file) => true,
+  environmentOf = () => ({}),
+}) {
   const startMs = performance.now();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const queue = [...files];
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
   const run = (file, report) =>
     runFile({ file, timeoutMs, environment: environmentOf(file), reportPath: path.join(folder, report) });
-  const count = (results) => {
-    for (const { outcome } of results) counts[outcome] += 1;
-  };
-  const failures = [];
   const work = async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-      const results = await run(file, String(queue.length));
-      if (results.some(isFailed)) failures.push({ file, results });
-      else count(results);
+      for (const result of (await run(file, String(queue.length))).map(judgeSkip(maySkip(file)))) {
+        counts[result.outcome] += 1;
+        if (result.outcome !== 'passed') process.stdout.write(toReport(result));
+      }
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
-  const mayTryAgain = secondTry && failures.length <= MAX_SECOND_TRIES;
-  let unsteady = 0;
-  for (const { file, results } of failures) {
-    const last = mayTryAgain ? await run(file, `again-${path.basename(file)}`) : results;
-    const failsAgain = last.some(isFailed);
-    tellFailures(results, failsAgain ? '✖' : '⚠ passed only when run again, alone:');
-    if (!failsAgain) unsteady += 1;
-    count(last);
-  }
   await rm(folder, { recursive: true });
   const missing = Math.max(0, atLeast - counts.passed - counts.failed);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);
   const seconds = (performance.now() - startMs) / 1000;
-  return { name, ...counts, unsteady, files: files.length, seconds, ok: counts.failed === 0 && missing === 0 };
+  return { name, ...counts, files: files.length, seconds, ok: counts.failed === 0 && missing === 0 };
 }
 
-const isFailed = ({ outcome }) => outcome === 'failed';
-
-function tellFailures(results, mark) {
-  for (const result of results) if (isFailed(result)) process.stdout.write(toReport(result, mark));
-}
+const judgeSkip = (isAllowed) => (result) =>
+  result.outcome === 'skipped' && !isAllowed
+    ? { ...result, outcome: 'failed', reason: `must not be skipped here: ${result.reason}` }
+    : result;
 
 /** One line for people: `412 unit tests passed in 83 files (31.2 s)`. */
-export function toCountLine({ name, passed, failed, skipped, unsteady, files, seconds }) {
+export function toCountLine({ name, passed, failed, skipped, files, seconds }) {
   const failures = failed > 0 ? `, ${failed} failed` : '';
   const skips = skipped > 0 ? `, ${skipped} skipped` : '';
-  const again = unsteady > 0 ? `, ${unsteady} of the files only when run again` : '';
-  return `${passed} ${name} tests passed${failures}${skips}${again} in ${files} files (${seconds.toFixed(1)} s)`;
+  return `${passed} ${name} tests passed${failures}${skips} in ${files} files (${seconds.toFixed(1)} s)`;
 }
 
 /** The outcome of every test of the file, and one more that failed when the file itself did. */
@@ -142,9 +132,9 @@ function killGroup(group) {
   }
 }
 
-function toReport({ name, file, line, reason }, mark) {
+function toReport({ outcome, name, file, line, reason }) {
   const place =
     file === undefined ? '' : ` (${path.relative(process.cwd(), file)}${line === undefined ? '' : `:${line}`})`;
   const text = reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)} …` : reason;
-  return `${mark} ${name}${place}\n  ${text.replaceAll('\n', '\n  ')}\n\n`;
+  return `${outcome === 'skipped' ? '- skipped:' : '✖'} ${name}${place}\n  ${text.replaceAll('\n', '\n  ')}\n\n`;
 }

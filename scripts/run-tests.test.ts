@@ -6,7 +6,11 @@ import { type TestContext, test } from 'node:test';
 import { runTests, toCountLine } from './run-tests.js';
 
 /** Files with these texts, run; what was told to the person, and the counts. */
-async function runTexts(t: TestContext, texts: readonly string[], { atLeast = 0, secondTry = false } = {}) {
+async function runTexts(
+  t: TestContext,
+  texts: readonly string[],
+  { atLeast = 0, maySkip = (_: string): boolean => true } = {},
+) {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-'));
   t.after(() => rm(folder, { recursive: true }));
   const files = texts.map((_, index) => path.join(folder, `${index}.test.js`));
@@ -18,18 +22,26 @@ async function runTexts(t: TestContext, texts: readonly string[], { atLeast = 0,
     told += text;
     return true;
   });
-  const { seconds: _, ...result } = await runTests({ name: 'sample', files, atLeast, secondTry, timeoutMs: 2_000 });
+  const { seconds: _, ...result } = await runTests({ name: 'sample', files, atLeast, maySkip, timeoutMs: 2_000 });
   t.mock.restoreAll();
   return { told, result };
 }
 
-test('tests that pass are counted and told in one line', async (t) => {
-  const { told, result } = await runTexts(t, [`test('one', () => {}); test('two', { skip: true }, () => {});`], {
+test('passed tests are counted in one line, and skipped ones are named with their reason', async (t) => {
+  const { told, result } = await runTexts(t, [`test('one', () => {}); test('two', { skip: 'no disk' }, () => {});`], {
     atLeast: 1,
   });
-  const counts = { name: 'sample', passed: 1, failed: 0, skipped: 1, unsteady: 0, files: 1 };
-  assert.deepEqual({ told, result }, { told: '', result: { ...counts, ok: true } });
+  const counts = { name: 'sample', passed: 1, failed: 0, skipped: 1, files: 1 };
+  assert.deepEqual(result, { ...counts, ok: true });
+  assert.match(told, /^- skipped: two \(.*0\.test\.js:2\)\n {2}no disk\n\n$/);
   assert.equal(toCountLine({ ...counts, seconds: 1.25 }), '1 sample tests passed, 1 skipped in 1 files (1.3 s)');
+});
+
+test('where nothing may be skipped, a skipped test fails', async (t) => {
+  const skipping = `test('one', () => {}); test('two', { skip: 'no disk' }, () => {});`;
+  const { told, result } = await runTexts(t, [skipping], { maySkip: () => false });
+  assert.match(told, /^✖ two \(.*\)\n {2}must not be skipped here: no disk\n\n$/);
+  assert.deepEqual([result.passed, result.skipped, result.failed, result.ok], [1, 0, 1, false]);
 });
 
 test('a test that fails is told with its place and reason', async (t) => {
@@ -75,35 +87,4 @@ test('a file that spins is killed and costs only itself', async (t) => {
 test('a test that never ends is named', async (t) => {
   const { told } = await runTexts(t, [`test('waits', () => new Promise(() => setInterval(() => {}, 1000)));`]);
   assert.match(told, /unfinished: waits/);
-});
-
-/** Passes when it is run the second time. */
-const UNSTEADY = `
-  const { existsSync, writeFileSync } = require('node:fs');
-  test('steady', () => {});
-  test('late', () => {
-    const mark = __filename + '.mark';
-    if (existsSync(mark)) return;
-    writeFileSync(mark, '');
-    throw new Error('too early');
-  });`;
-
-test('what passes only when it is run again is told, and no failure', async (t) => {
-  const { told, result } = await runTexts(t, [UNSTEADY], { secondTry: true });
-  assert.match(told, /^⚠ passed only when run again, alone: late \(.*0\.test\.js:\d+\)\n {2}Error: too early\n/);
-  assert.deepEqual(result, { name: 'sample', passed: 2, failed: 0, skipped: 0, unsteady: 1, files: 1, ok: true });
-  assert.match(toCountLine({ ...result, seconds: 1 }), /^2 sample tests passed, 1 of the files only when run again in/);
-});
-
-test('what fails again is a failure, and so is what fails where nothing may be run again', async (t) => {
-  const again = await runTexts(t, [`test('adds', () => { throw new Error('it is 5'); });`], { secondTry: true });
-  assert.match(again.told, /^✖ adds /);
-  assert.deepEqual([again.result.failed, again.result.unsteady, again.result.ok], [1, 0, false]);
-  const once = await runTexts(t, [UNSTEADY]);
-  assert.deepEqual([once.result.failed, once.result.unsteady, once.result.ok], [1, 0, false]);
-});
-
-test('when many files fail, none is run again', async (t) => {
-  const { result } = await runTexts(t, [UNSTEADY, UNSTEADY, UNSTEADY, UNSTEADY], { secondTry: true });
-  assert.deepEqual([result.failed, result.unsteady, result.ok], [4, 0, false]);
 });

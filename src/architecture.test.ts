@@ -35,6 +35,14 @@ for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
   });
 }
 
+test('only the store reads events and messages from their tables, because it compares their checksums', () => {
+  const elsewhere = product.filter((file) => !file.startsWith('src/gateway/store/'));
+  const wrong = elsewhere.filter((file) =>
+    /selectFrom\('(events|messages)'\)/.test(readFileSync(path.join(ROOT, file), 'utf8')),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 test('every source belongs to a folder of the table', () => {
   const known = Object.keys(MAY_IMPORT);
   assert.deepEqual(

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { readVersion } from '../assets.ts';
 import { checkDaemon, checkPort } from '../doctor/daemon-checks.ts';
@@ -56,7 +57,10 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
     disk: () => checkDisk(home, systemClock),
     clock: async () => checkYear(systemClock.now(), health?.ts),
     database: async () => (health ? [] : [await checkDatabase(home)]),
-    tools: () => checkTools({ folder, config, environment }),
+    tools: async () => {
+      const workdir = resolveOptions({}, config, around).workdir ?? path.join(home, 'workspace');
+      return checkTools({ folder, workdir, config, environment });
+    },
   };
   const found = await Promise.all(Object.entries(checks).map(([name, check]) => attempt(name, check)));
   return [checkNode(process.versions.node), ...settings, ...daemon.findings, ...found.flat()];

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { systemTimers } from '../../protocol/client/timers.ts';
+import { whyNot } from '../../src/agent/process/programs.ts';
 import { systemClock } from '../../src/clock.ts';
 import { toAllowance } from '../../src/gateway/nodes/command-policy.ts';
 import { randomIds } from '../../src/ids.ts';
@@ -13,6 +14,7 @@ import { createCommands } from '../node-host/commands.ts';
 import { openFolders } from '../node-host/folders.ts';
 import { runHost } from '../node-host/host.ts';
 import { namesOf } from '../node-host/lent-command.ts';
+import { findLentPrograms } from '../node-host/lent-programs.ts';
 import { openNodeState } from '../node-host/node-state.ts';
 import { resolveFolder, resolveHome, type Surroundings } from '../options.ts';
 import { StartError, UsageError } from '../start-error.ts';
@@ -47,13 +49,21 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   const log = createLog({ level: 'warn', readable: process.stderr.isTTY });
   const shared = { clock: systemClock, log };
   const state = await openNodeState({ ...shared, home, ids: randomIds });
-  const commands = createCommands({ ...shared, patterns, folders, startedIn: cwd, environment });
+  const programs = await findLentPrograms(patterns, {
+    ...{ environment, avoid: folders.all, startedIn: cwd },
+    ...{ uid: process.getuid?.(), platform: process.platform },
+  });
+  const commands = createCommands({ ...shared, patterns, folders, startedIn: cwd, environment, programs });
   const name = (flags.name ?? hostname()).slice(0, 128) || 'node';
   const names = namesOf(commands);
   if (flags.pair) await state.forget(gateway);
   if (flags.token !== undefined) await state.keep(gateway, { token: flags.token, commands: names });
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   say(`Node "${name}" (${state.nodeId}) for ${gateway}\nLends ${names.join(', ')}`);
+  for (const [program, found] of programs) {
+    if (found.kind !== 'found')
+      say(`${program} cannot be run: it ${whyNot(found)}. Name it by its path, or install it.`);
+  }
   if (patterns.length > 0) say(`If the gateway refuses system.run, its config.json needs ${toAllowance(state.nodeId)}`);
   const version = await readVersion(root);
   using life = beginLife(log);

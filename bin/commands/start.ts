@@ -45,6 +45,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     config,
     environment,
     userHome: around.userHome,
+    uid: process.getuid?.(),
     version,
     hostTimeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     bootId,

@@ -52,7 +52,7 @@ export async function revokeToken(which: string, command: TokenCommand): Promise
     const found = tokens.find(({ name, tokenId }) => tokenId === which || name === which);
     if (!found) throw new StartError(`There is no token "${which}". headgate token list shows them.`);
     await client.call('token.revoke', { tokenId: found.tokenId });
-    process.stderr.write(`Token "${found.name}" is revoked; what was open under it has ended.\n`);
+    process.stderr.write(`Token "${found.name}" is revoked, with every token, login and login link created with it.\n`);
   });
 }
 

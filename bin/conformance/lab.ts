@@ -28,6 +28,8 @@ export interface Lab {
   greetAsNode(nodeId: string, token?: string): Promise<Session | ResponseFrame>;
   /** A workstream of the case's own. */
   makeWorkstream(session: Session): Promise<string>;
+  /** A key for a session of the case's own, which the first message makes. */
+  nameSession(): string;
   /** A token that may only read. */
   makeReader(session: Session): Promise<{ token: string; tokenId: string }>;
   /** What is undone in the end, the latest first. */
@@ -44,7 +46,8 @@ export function needs({ hello }: Session, ...methods: string[]): void {
   if (missing.length > 0) throw new Inapplicable(`not among this token’s methods: ${missing.join(', ')}`);
 }
 
-export function createLab(server: Server): Lab {
+/** `stopping` aborts: what a case waits for ends, and what it has made is taken back. */
+export function createLab(server: Server, stopping?: AbortSignal): Lab {
   const wires: Wire[] = [];
   const undoings: (() => Promise<unknown>)[] = [];
   const connectParams = (token = server.token) => ({
@@ -53,8 +56,9 @@ export function createLab(server: Server): Lab {
     client: { name: 'conformance', version: '1', platform: 'node', mode: 'test', instanceId: randomUUID() },
     ...(token !== undefined && { auth: { token } }),
   });
+  let isCleaning = false;
   const open = async () => {
-    const wire = await openWire(server.url);
+    const wire = await openWire(server.url, isCleaning ? undefined : stopping);
     wires.push(wire);
     return wire;
   };
@@ -88,6 +92,11 @@ export function createLab(server: Server): Lab {
       undoings.push(() => removeWorkstream(connect, wsId));
       return wsId;
     },
+    nameSession() {
+      const key = `conformance-${randomUUID().slice(0, 8)}`;
+      undoings.push(async () => (await connect()).request('sessions.delete', { key }));
+      return key;
+    },
     async makeReader(session) {
       needs(session, 'token.create', 'token.revoke');
       const made = Token.parse(
@@ -97,8 +106,11 @@ export function createLab(server: Server): Lab {
       return made;
     },
     async clean() {
-      for (const undo of undoings.reverse()) await undo();
+      isCleaning = true;
+      const undone = await settleInTurn(undoings.reverse());
       for (const wire of wires) wire.close();
+      const failed = undone.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
       const stray = wires
         .flatMap(({ frames }) => frames)
         .find((frame) => frame.type === 'event' && frame.event === INVALID);
@@ -113,4 +125,11 @@ async function removeWorkstream(connect: () => Promise<Session>, wsId: string): 
   const mayDelete = session.hello.features.methods.includes('sessions.delete');
   if (mayDelete) await session.call('sessions.delete', { key: wsId });
   else await session.call('workstream.close', { wsId });
+}
+
+/** One after the other, whatever becomes of the one before. */
+async function settleInTurn(tasks: readonly (() => Promise<unknown>)[]): Promise<PromiseSettledResult<unknown>[]> {
+  const results: PromiseSettledResult<unknown>[] = [];
+  for (const task of tasks) results.push(...(await Promise.allSettled([task()])));
+  return results;
 }

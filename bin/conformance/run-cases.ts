@@ -9,23 +9,26 @@ export interface Finding {
   reason?: string;
 }
 
-/** Tries every case in order; those that mostly wait run beside the others. `onFinding` hears of each in the order of the table. */
+/** Tries every case in order until `stopping` aborts; those that mostly wait run beside the others. `onFinding` hears of each in the order of the table. */
 export async function runCases(
   cases: readonly ConformanceCase[],
-  { server, onFinding }: { server: Server; onFinding(finding: Finding): void },
+  { server, stopping, onFinding }: { server: Server; stopping: AbortSignal; onFinding(finding: Finding): void },
 ): Promise<Finding[]> {
-  const slow = new Map(cases.filter(({ slow: waits }) => waits).map((row) => [row, tryCase(row, server)]));
+  const slow = new Map(cases.filter(({ slow: waits }) => waits).map((row) => [row, tryCase(row, server, stopping)]));
   const findings: Finding[] = [];
   for (const row of cases) {
-    const finding = await (slow.get(row) ?? tryCase(row, server));
+    if (stopping.aborted) break;
+    const finding = await (slow.get(row) ?? tryCase(row, server, stopping));
+    if (stopping.aborted) break;
     onFinding(finding);
     findings.push(finding);
   }
+  await Promise.all(slow.values()); // they take back what they have made, too
   return findings;
 }
 
-async function tryCase({ must, run }: ConformanceCase, server: Server): Promise<Finding> {
-  const lab = createLab(server);
+async function tryCase({ must, run }: ConformanceCase, server: Server, stopping: AbortSignal): Promise<Finding> {
+  const lab = createLab(server, stopping);
   const verdict = await judge(() => run(lab));
   const cleaned = await judge(() => lab.clean());
   const told = verdict.outcome === 'holds' && cleaned.outcome === 'fails' ? cleaned : verdict;

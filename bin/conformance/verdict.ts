@@ -8,6 +8,15 @@ export class Inapplicable extends Error {
   override readonly name = 'Inapplicable';
 }
 
+/** Somebody stopped the trial. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+
+  constructor() {
+    super('interrupted');
+  }
+}
+
 /** Throws a Violation that shows both sides, unless they are equal as JSON. */
 export function expectEqual(actual: unknown, expected: unknown, what: string): void {
   const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)];

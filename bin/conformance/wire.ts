@@ -1,6 +1,6 @@
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { type EventFrame, Frame, type ResponseFrame } from '../../protocol/frames.ts';
-import { Violation } from './verdict.ts';
+import { Interrupted, Violation } from './verdict.ts';
 
 export interface Closed {
   code: number;
@@ -23,8 +23,11 @@ export interface Wire {
 }
 
 const PATIENCE_MS = 10_000;
+/** For what is on its way when somebody interrupts: a server that has made something says what it is called. */
+const HURRY_MS = 1_000;
 
-export async function openWire(url: string): Promise<Wire> {
+/** After `hurry` nothing more is sent or waited for, but for what comes at once. */
+export async function openWire(url: string, hurry?: AbortSignal): Promise<Wire> {
   const socket = new WebSocket(url);
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();
@@ -53,27 +56,34 @@ export async function openWire(url: string): Promise<Wire> {
       const finish = (settle: () => void) => {
         waiting.delete(look);
         cancel();
+        hurry?.removeEventListener('abort', onHurry);
         settle();
+      };
+      const onHurry = () => {
+        cancel();
+        cancel = systemTimers.after(HURRY_MS, () => finish(() => reject(new Interrupted())));
       };
       const look = () => {
         const found = firstOf(frames, pick);
         if (found !== undefined) return finish(() => resolve(found));
         if (end) finish(() => reject(new Violation(`closed (${end?.code} ${end?.reason}) before ${what}`)));
       };
-      const cancel = systemTimers.after(PATIENCE_MS, () => finish(() => reject(new Violation(`no ${what} in 10 s`))));
+      let cancel = systemTimers.after(PATIENCE_MS, () => finish(() => reject(new Violation(`no ${what} in 10 s`))));
+      hurry?.addEventListener('abort', onHurry, { once: true });
       waiting.add(look);
       look();
     });
 
   let lastId = 0;
-  const request: Wire['request'] = (method, params) => {
+  const request: Wire['request'] = async (method, params) => {
+    if (hurry?.aborted) throw new Interrupted();
     const id = `c${++lastId}`;
     socket.send(JSON.stringify({ type: 'req', id, method, params }));
     return until(`answer to ${method}`, (frame) => (frame.type === 'res' && frame.id === id ? frame : undefined));
   };
   return {
     frames,
-    closed: () => patiently(closed),
+    closed: () => patiently(closed, hurry),
     send: (text) => socket.send(text),
     until,
     request,
@@ -113,12 +123,15 @@ function parseJson(text: string): unknown {
 }
 
 /** A Violation when the end does not come, counted from when a case asks. */
-function patiently(closed: Promise<Closed>): Promise<Closed> {
-  return new Promise((resolve, reject) => {
-    const cancel = systemTimers.after(1.5 * PATIENCE_MS, () => reject(new Violation('the socket was not closed')));
-    closed.then((end) => {
-      cancel();
-      resolve(end);
-    }, reject);
-  });
+async function patiently(closed: Promise<Closed>, hurry: AbortSignal | undefined): Promise<Closed> {
+  const late = Promise.withResolvers<never>();
+  const cancel = systemTimers.after(1.5 * PATIENCE_MS, () => late.reject(new Violation('the socket was not closed')));
+  const onHurry = () => late.reject(new Interrupted());
+  hurry?.addEventListener('abort', onHurry, { once: true });
+  try {
+    return await Promise.race([closed, late.promise]);
+  } finally {
+    cancel();
+    hurry?.removeEventListener('abort', onHurry);
+  }
 }

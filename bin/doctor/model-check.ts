@@ -3,6 +3,7 @@ import { findLocalServer } from '../../src/agent/providers/discovery.ts';
 import { checkModel } from '../../src/agent/providers/model-check.ts';
 import { chooseDefault, DEMO } from '../../src/agent/providers/model-choice.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createGuardedFetch } from '../../src/guarded-fetch.ts';
 import type { Config } from '../config.ts';
 import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
 
@@ -27,7 +28,8 @@ export async function askModel(
   config: Config,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Finding> {
-  const asking = { fetch: globalThis.fetch, clock: systemClock, signal: new AbortController().signal };
+  const fetch = createGuardedFetch({ privateHosts: () => config.egress.privateHosts, environment });
+  const asking = { fetch, clock: systemClock, signal: new AbortController().signal };
   try {
     const known = { config, environment, wanted: environment.HEADGATE_MODEL || undefined };
     const choice = chooseDefault(known) ?? chooseDefault({ ...known, localUrl: await findLocalServer(asking) }) ?? DEMO;

@@ -1,26 +1,29 @@
 import { execFile } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { type Program, whyNot } from '../../src/agent/process/programs.ts';
 import { detectSandbox } from '../../src/agent/process/sandbox.ts';
-import { findRipgrep } from '../../src/agent/tools/search-ripgrep.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../config.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { findPrograms } from '../programs.ts';
+import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
 
 interface ToolSurroundings {
   /** A folder that exists. */
   folder: string;
+  /** Where workstreams work when nothing else is said. */
+  workdir: string;
   config: Config;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** What the agent's tools use of the machine. */
-export async function checkTools({ folder, config, environment }: ToolSurroundings): Promise<Finding[]> {
-  const [sandbox, ripgrep, bash, git] = await Promise.all([
-    detectSandbox({ mode: config.tools.sandbox, home: folder, environment, clock: systemClock }),
-    findRipgrep(environment),
-    versionOf('bash'),
-    versionOf('git'),
-  ]);
+export async function checkTools({ folder, workdir, config, environment }: ToolSurroundings): Promise<Finding[]> {
+  const avoid = [await realpath(workdir).catch(() => workdir)]; // it is made at the first start
+  const programs = await findPrograms({ environment, avoid });
+  const { bash, rg, git } = programs;
+  const mode = config.tools.sandbox;
+  const sandbox = await detectSandbox({ mode, home: folder, environment, clock: systemClock, programs });
   return [
     sandbox.kind === 'bubblewrap'
       ? ok('sandbox', 'commands run in bubblewrap')
@@ -31,22 +34,22 @@ export async function checkTools({ folder, config, environment }: ToolSurroundin
             `commands run without one: ${sandbox.reason}`,
             'apt-get install bubblewrap (docs/operating.md)',
           ),
-    bash === undefined
-      ? problem('bash', 'not found: the agent cannot run commands', 'Install bash.')
-      : ok('bash', bash),
-    ripgrep === undefined
-      ? warning('rg', 'not found: searching is slower', 'apt-get install ripgrep')
-      : ok('rg', ripgrep),
-    git === undefined ? warning('git', 'not found', 'apt-get install git') : ok('git', git),
+    bash.kind === 'found'
+      ? ok('bash', await describe(bash))
+      : problem('bash', `${whyNot(bash)}: the agent cannot run commands`, 'apt-get install bash'),
+    rg.kind === 'found'
+      ? ok('rg', await describe(rg))
+      : warning('rg', `${whyNot(rg)}: searching is slower`, 'apt-get install ripgrep'),
+    git.kind === 'found' ? ok('git', await describe(git)) : warning('git', whyNot(git), 'apt-get install git'),
   ];
 }
 
-/** The first line that `program --version` prints. */
-async function versionOf(program: string): Promise<string | undefined> {
+/** Its path, and the first line that `program --version` prints. */
+async function describe({ path }: Extract<Program, { kind: 'found' }>): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 5_000 });
-    return stdout.split('\n')[0];
-  } catch {
-    return undefined; // not installed, or not usable
+    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 5_000, cwd: '/', env: {} });
+    return `${path} (${stdout.split('\n')[0]})`;
+  } catch (error) {
+    return `${path} (its version is unknown: ${wordsOf(error)})`;
   }
 }

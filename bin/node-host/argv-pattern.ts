@@ -1,10 +1,12 @@
 import { fitsStars } from '../../src/star-pattern.ts';
 
 /**
- * Which programs may run, one word of a pattern for each argument: `git status` is exactly that, `git log *` any further
- * arguments, `systemctl restart web-*` any name that begins so. A star within a word never stands for a way upwards.
+ * Programs that may run, with one word of the pattern for each argument: `git status` is exactly that, `git log *` allows any
+ * further arguments, `systemctl restart web-*` any name with that beginning. A star inside a word matches text of the same kind only.
  */
 export interface ArgvPattern {
+  /** Its first word. */
+  program: string;
   fits(argv: readonly string[]): boolean;
 }
 
@@ -15,6 +17,7 @@ export function parseArgvPattern(text: string): ArgvPattern | undefined {
   const isOpen = words.length > 1 && words.at(-1) === '*';
   const fixed = isOpen ? words.slice(0, -1) : words;
   return {
+    program,
     fits: (argv) =>
       (isOpen ? argv.length >= fixed.length : argv.length === fixed.length) &&
       fixed.every((word, i) => fitsWord(word, argv[i] ?? '')),
@@ -22,6 +25,17 @@ export function parseArgvPattern(text: string): ArgvPattern | undefined {
 }
 
 function fitsWord(word: string, argument: string): boolean {
-  if (word.includes('*') && argument.split('/').includes('..')) return false;
-  return fitsStars(word, argument);
+  return word === argument || (word.includes('*') && isSameKind(word, argument) && fitsStars(word, argument));
+}
+
+/** First characters that turn a name into something else: an option, a response file, an absolute path, a hidden file. */
+const KIND_PREFIX = /^[-+@/.~]/;
+/** Paths, assignments, and `host:file`: a star never supplies these characters, the pattern has to contain them. */
+const SEPARATORS = ['/', '=', ':'];
+
+function isSameKind(word: string, argument: string): boolean {
+  if (argument.split('/').includes('..')) return false;
+  if (word.startsWith('*') && KIND_PREFIX.test(argument)) return false;
+  if (word.startsWith('/')) return true; // an absolute path: the other separators have no meaning in it
+  return SEPARATORS.every((separator) => word.includes(separator) || !argument.includes(separator));
 }

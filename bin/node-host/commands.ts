@@ -4,6 +4,7 @@ import type { ArgvPattern } from './argv-pattern.ts';
 import { createFileRead, createFileWrite } from './file-commands.ts';
 import type { Folders } from './folders.ts';
 import type { LentCommand } from './lent-command.ts';
+import type { LentPrograms } from './lent-programs.ts';
 import { systemInfo } from './system-info.ts';
 import { createSystemRun } from './system-run.ts';
 
@@ -15,6 +16,7 @@ interface LendingOptions {
   startedIn: string;
   environment: Environment;
   clock: Clock;
+  programs: LentPrograms;
 }
 
 /** What this machine lends, by what it was started with. */

@@ -19,28 +19,35 @@ export interface ProgramEnd {
   timedOut: boolean;
 }
 
-interface Program {
+interface Run {
+  /** The absolute path of the program that the first argument names. */
+  program: string;
   argv: readonly string[];
   cwd: string;
   environment: Environment;
+  /** Folders that the gateway can write to. */
+  avoid: readonly string[];
   clock: Clock;
 }
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
 
 /** Runs a program without a shell, in a process group that is gone when this resolves. It gets no input. */
-export async function runProgram({ argv, cwd, environment, clock }: Program, signal: AbortSignal): Promise<ProgramEnd> {
+export async function runProgram(run: Run, signal: AbortSignal): Promise<ProgramEnd> {
+  const { program, argv, cwd, environment, avoid, clock } = run;
+  const [name = '', ...args] = argv;
+  const env = await toChildEnvironment(environment, avoid);
   signal.throwIfAborted();
-  const [program = '', ...args] = argv;
   const child = spawn(program, args, {
+    argv0: name,
     cwd,
-    env: toChildEnvironment(environment),
+    env,
     detached: true, // its own process group
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<Pick<ProgramEnd, 'exitCode' | 'signal'>>((resolve, reject) => {
     child.once('error', (error) =>
-      reject(new CommandProblem('UNAVAILABLE', `${program} could not be run: ${error.message}`)),
+      reject(new CommandProblem('UNAVAILABLE', `${name} could not be run: ${error.message}`)),
     );
     child.once('exit', (exitCode, killedBy) => resolve({ exitCode, signal: killedBy }));
   });
@@ -48,7 +55,7 @@ export async function runProgram({ argv, cwd, environment, clock }: Program, sig
   const [stdout, stderr] = [keepHead(child.stdout), keepHead(child.stderr)];
   if (child.pid === undefined) {
     await exited;
-    throw new CommandProblem('UNAVAILABLE', `${program} could not be run`);
+    throw new CommandProblem('UNAVAILABLE', `${name} could not be run`);
   }
   const leader = await identifyProcess(child.pid);
   let isStopped = false;

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Environment } from '../../src/agent/process/environment.ts';
+import { whyNot } from '../../src/agent/process/programs.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { ArgvPattern } from './argv-pattern.ts';
 import type { Folders } from './folders.ts';
 import { CommandProblem, type LentCommand } from './lent-command.ts';
+import type { LentPrograms } from './lent-programs.ts';
 import { runProgram } from './run-program.ts';
 
 const SystemRunParams = z.strictObject({
@@ -20,6 +22,7 @@ interface SystemRunDeps {
   startedIn: string;
   environment: Environment;
   clock: Clock;
+  programs: LentPrograms;
 }
 
 /** Runs a program that fits one of the patterns. */
@@ -29,6 +32,7 @@ export const createSystemRun = ({
   startedIn,
   environment,
   clock,
+  programs,
 }: SystemRunDeps): LentCommand<SystemRunParams> => ({
   name: 'system.run',
   params: SystemRunParams,
@@ -44,6 +48,13 @@ export const createSystemRun = ({
     }
     const place = cwd === undefined ? undefined : await folders.locate(cwd);
     const folder = place?.path ?? folders.first ?? startedIn;
-    return runProgram({ argv, cwd: folder, environment, clock }, signal);
+    const program = getProgram(argv[0] ?? '', programs);
+    return runProgram({ program, argv, cwd: folder, environment, avoid: folders.all, clock }, signal);
   },
 });
+
+function getProgram(name: string, programs: LentPrograms): string {
+  const program = programs.get(name) ?? { kind: 'missing' };
+  if (program.kind === 'found') return program.path;
+  throw new CommandProblem('UNAVAILABLE', `${name} ${whyNot(program)}`);
+}

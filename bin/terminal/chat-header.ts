@@ -1,15 +1,26 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import { toLocal } from '../local-time.ts';
 import type { Sheet } from './markdown.ts';
+import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 import type { Talk } from './talk.ts';
 import { wrapWords } from './wrap.ts';
 
 /** What a person should know before the first message. */
-export function toChatHeader({ name, model, workdir, autoApprove }: Talk, { paint, columns }: Sheet): string[] {
+export function toChatHeader(talk: Talk, { paint, columns }: Sheet): string[] {
+  const { name, model, workdir } = talk;
   const title = `${paint('bold', `Headgate · ${toSafeText(name)}`)} · ${toSafeText(model)} · ${toSafeText(workdir)}`;
   const keys = paint('dim', '/help says what can be typed · Ctrl-C stops an answer · Ctrl-D leaves');
-  const warning = paint('yellow', '! This workstream runs every call without asking.');
-  return [title, keys, ...(autoApprove ? [warning] : [])].flatMap((line) => wrapWords(line, columns));
+  return [title, keys, ...toAutoApproveLines(talk.autoApprove, paint)].flatMap((line) => wrapWords(line, columns));
+}
+
+/** A warning while nothing is asked, with the time when that ends. */
+export function toAutoApproveLines({ isOn, untilMs }: Talk['autoApprove'], paint: Paint): string[] {
+  if (!isOn) return [];
+  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  // In whole minutes: what counts is the daemon's clock.
+  const until = untilMs === undefined ? '' : ` until ${toLocal(untilMs - (untilMs % 60_000), { tz })}`;
+  return [paint('yellow', `! This workstream runs every call without asking${until}.`)];
 }
 
 /** What is not as it should be, one sentence each. */

@@ -24,13 +24,16 @@ export function toHistoryLines(
 }
 
 function toMessageLines(
-  { role, content, partial, attachments, tool_calls: calls }: HistoryMessage,
+  { role, content, partial, attachments, failed, tool_calls: calls }: HistoryMessage,
   sheet: Sheet & { failed: ReadonlySet<string | undefined> },
 ): string[] {
   const { paint, columns } = sheet;
   switch (role) {
     case 'user':
-      return toUserLines(withFiles(content ?? '', attachments), { paint, from: '' });
+      return [
+        ...toUserLines(withFiles(content ?? '', attachments), { paint, from: '' }),
+        ...(failed ? [paint('red', `  ✖ not answered: ${toSafeText(failed.text)}`)] : []),
+      ];
     case 'tool':
       return []; // its call says whether it failed
     case 'assistant': {

@@ -48,7 +48,7 @@ function toItemLines(item: ApprovalItem, style: { paint: Paint; maxLines: number
     `  ${toHeaderText(call, paint)}${tag}`,
     ...(item.not_sandboxed === undefined
       ? []
-      : [paint('yellow', `  ! Not sandboxed: ${toSafeText(item.not_sandboxed)}`)]),
+      : [paint('yellow', `  ! Not sandboxed, local sockets are open: ${toSafeText(item.not_sandboxed)}`)]),
     ...(item.error === null ? [] : [paint('red', `  Will not run: ${toSafeText(item.error)}`)]),
     ...toPreviewLines(call, style),
   ];

@@ -4,6 +4,7 @@ import type { ParamsInput } from '../../protocol/index.ts';
 import type { Attachment, StatusRecord } from '../../protocol/stream-events.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { PathUpload } from '../upload.ts';
+import { toAutoApproveLines } from './chat-header.ts';
 import { createTranscript, isBusy, type Transcript } from './transcript.ts';
 
 type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
@@ -19,6 +20,8 @@ interface TalkDeps extends TranscriptOptions {
   onChange(): void;
 }
 
+const toAutoApprove = (isOn: boolean, untilMs: number | undefined): Talk['autoApprove'] => ({ isOn, untilMs });
+
 /** `busy`: another answer is still being given, and the message was not taken. */
 export type SendOutcome = 'sent' | 'busy';
 
@@ -28,7 +31,8 @@ export interface Talk {
   readonly name: string;
   readonly model: string;
   readonly workdir: string;
-  readonly autoApprove: boolean;
+  /** Whether calls run without a question, and until when; without an end where none is given. */
+  readonly autoApprove: { isOn: boolean; untilMs: number | undefined };
   readonly usage: StatusRecord | undefined;
   /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
   readonly opened: Promise<void>;
@@ -51,14 +55,15 @@ export function openTalk(deps: TalkDeps): Talk {
     isMyRun: (runId) => runs.has(runId),
     isMyDecision: (approvalId) => decisions.has(approvalId),
   });
-  const settings = { name: '', model: '', workdir: '', autoApprove: false };
+  const settings = { name: '', model: '', workdir: '', autoApprove: toAutoApprove(false, undefined) };
   let usage: StatusRecord | undefined;
   const opened = Promise.withResolvers<void>();
   let isOpen = false;
   const subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
       const { workstream, model, workdir, status } = snapshot;
-      Object.assign(settings, { name: workstream.name, model, workdir, autoApprove: workstream.skipPermissions });
+      const autoApprove = toAutoApprove(workstream.skipPermissions, workstream.skipPermissionsUntilMs);
+      Object.assign(settings, { name: workstream.name, model, workdir, autoApprove });
       usage = status;
       if (!isOpen) deps.onOpen?.(talk);
       isOpen = true;
@@ -68,7 +73,11 @@ export function openTalk(deps: TalkDeps): Talk {
     },
     onEvent(event) {
       if (event.type === 'settings_changed') {
-        Object.assign(settings, { name: event.name, model: event.model, autoApprove: event.skip_permissions });
+        const { autoApprove: before } = settings;
+        const autoApprove = toAutoApprove(event.skip_permissions, event.skip_permissions_until_ms);
+        Object.assign(settings, { name: event.name, model: event.model, autoApprove });
+        const isNew = !before.isOn || before.untilMs !== autoApprove.untilMs;
+        if (isNew) transcript.print(toAutoApproveLines(autoApprove, deps.sheet().paint));
       }
       if (event.type === 'status') usage = event;
       transcript.onEvent(event);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StreamEvent } from '../../protocol/stream-events.ts';
+import type { HistoryMessage, RunOutcome, StreamEvent } from '../../protocol/stream-events.ts';
 import { createMarkdownStream } from './markdown-stream.ts';
 import { createPaint } from './paint.ts';
 import { createTranscript } from './transcript.ts';
@@ -37,6 +37,7 @@ function open(reach = Number.POSITIVE_INFINITY) {
 const said = (message: string, run_id = 'mine') =>
   ({ type: 'user_turn', message, run_id, source: 'person' }) satisfies StreamEvent;
 const content = (text: string) => ({ type: 'content', text }) satisfies StreamEvent;
+const ended = (run: RunOutcome) => ({ type: 'ws_state', ws_id: 'w', state: 'error', run }) satisfies StreamEvent;
 const END = { type: 'stream_end' } satisfies StreamEvent;
 const IDLE = {
   type: 'ws_state',
@@ -199,4 +200,21 @@ test('a run that failed says why once', () => {
   const failed = { ...IDLE, state: 'error', run: { run_id: 'mine', status: 'error', error: 'no model' } } as const;
   assert.deepEqual(open().tell(said('x'), failed), ['› x', '', '✖ no model']);
   assert.deepEqual(open().tell(said('x'), { type: 'error', message: 'no model' }, failed), ['› x', '', '✖ no model']);
+});
+
+test('a message without an answer is marked when its run ends, and in the history with the reason', () => {
+  const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
+  const live = open();
+  const run: RunOutcome = { run_id: 'mine', status: 'error', error: failed.text, failed };
+  assert.deepEqual(
+    live.tell(said('hello'), { type: 'error', message: `Error: ${failed.text}` }, ended(run)).slice(-1),
+    ['(not answered, and no longer sent to the model)'],
+  );
+  const stored = open();
+  const messages: HistoryMessage[] = [{ seq: 1, role: 'user', content: 'hello', tool_calls: null, failed }];
+  const lines = stored.tell({ type: 'history', messages });
+  assert.deepEqual(
+    lines.filter((line) => line !== ''),
+    ['› hello', '  ✖ not answered: openai answered 400: no'],
+  );
 });

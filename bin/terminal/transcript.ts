@@ -262,8 +262,9 @@ class LoggedTranscript implements Transcript {
     this.#endAnswer();
     for (const { call } of this.#tools.values()) this.print([`${paint('red', '■')} ${toHeaderText(call, paint)}`]);
     this.#tools.clear();
-    if (run === undefined || run.status === 'ok' || run.status === 'cancelled' || this.#toldError) return;
-    this.print([paint('red', `✖ ${toSafeText(run.error ?? `The run ended: ${run.status}`)}`)]);
+    const isTold = run === undefined || run.status === 'ok' || run.status === 'cancelled' || this.#toldError;
+    if (!isTold) this.print([paint('red', `✖ ${toSafeText(run.error ?? `The run ended: ${run.status}`)}`)]);
+    if (run?.failed) this.print([paint('dim', '(not answered, and no longer sent to the model)')]);
   }
 
   #onNotice(event: StreamEventOf<'status' | 'info' | 'error' | 'clear_ui' | 'history' | 'settings_changed'>): void {

@@ -2,7 +2,7 @@ import { parseCursor } from '../../protocol/cursor.ts';
 import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { Result } from '../../protocol/index.ts';
 import type { HistoryMessage, StreamEvent } from '../../protocol/stream-events.ts';
-import type { Evidence, SocketFrame, SocketHistory, StreamHistory } from './evidence.ts';
+import type { Evidence, SocketFrame, SocketHistory, StreamFrame, StreamHistory } from './evidence.ts';
 
 /** What one reader saw of one workstream over one connection: where it began, and the events that followed. */
 export interface View {
@@ -36,12 +36,20 @@ function streamView({ reader, wsId, lastEventId, frames, isOpen }: StreamHistory
   const [connected, history, ...rest] = frames;
   if (connected?.data.type !== 'connected' || history?.data.type !== 'history') return undefined;
   const { recovered, reason } = connected.data;
-  const seen = rest.flatMap(({ id, data }) =>
-    // Frames without an id are not of the log; the rule of openings looks at them.
-    id === undefined ? [] : [{ cursor: id, event: data as StreamEvent }],
-  );
+  const seen = rest.flatMap(({ id, data }, index) => {
+    if (id === undefined) return []; // not of the log; the rule of openings looks at them
+    return [{ cursor: id, event: errorBefore(rest, index) ?? (data as StreamEvent) }];
+  });
   const opening = { asked: lastEventId, recovered, reason, cursor: history.id, messages: history.data.messages };
   return { reader, wsId, opening, seen, isOpen };
+}
+
+/** The log's error that these streams follow by an idle, which has its cursor: `error`, `state_change`, `idle`. */
+function errorBefore(frames: readonly StreamFrame[], index: number): StreamEvent | undefined {
+  const [error, change, idle] = frames.slice(Math.max(0, index - 2), index + 1);
+  const isIdle = idle?.data.type === 'ws_state' && idle.data.state === 'idle' && idle.data.run === undefined;
+  if (!isIdle || change?.data.type !== 'state_change' || error?.id !== undefined) return undefined;
+  return error?.data.type === 'ws_state' && error.data.state === 'error' ? error.data : undefined;
 }
 
 /** One view per answered `events.subscribe`. */

@@ -38,6 +38,7 @@ export function startProcess(deps: ProcessDeps, { owner, life }: { owner: string
   });
   const jobs = new CronJobs({
     toolbox: { definitions: () => [] },
+    channels: { all: [], byName: () => undefined },
     store: life.wrap({ commit: store.commit }),
     ids: { id: newId },
     ...{ scheduler, clock, hostTimeZone: 'Europe/Berlin', publish },

@@ -23,6 +23,8 @@ export interface Endpoint<
   answers?: A;
   /** What is sent instead of JSON: one part per field. */
   body?: 'multipart';
+  /** A form is refused: what it carries would be lost without a word. */
+  jsonOnly?: true;
   /** Error statuses with their body text, for the documents. */
   errors?: Partial<Record<number, string>>;
   /** A header by which a repeat gets the first answer. */

@@ -7,6 +7,52 @@ const WsId = z.string().default('');
 const Ok = z.object({ status: z.literal('ok') });
 const text = z.string().nullish();
 
+/** Fields of later releases that are refused rather than ignored: whoever sends one counts on it. */
+const NOT_SUPPORTED = [
+  'judge_model',
+  'initial_message',
+  'auto_approve_tools',
+  'notify_targets',
+  'attachment_ids',
+  'kind',
+  'parent_ws_id',
+  'ws_id',
+] as const;
+
+/** Values that these clients send when they mean the default. */
+const isDefault = (field: string, value: unknown): boolean =>
+  value === undefined || value === null || value === '' || value === false || isEmpty(value) || isUsual(field, value);
+
+const isEmpty = (value: unknown): boolean => typeof value === 'object' && Object.keys(value ?? {}).length === 0;
+const isUsual = (field: string, value: unknown): boolean => field === 'kind' && value === 'interactive';
+
+const Create = z.object({
+  name: text,
+  model: text,
+  auto_approve: z.boolean().default(false),
+  /** An ambiguous name is a 409 that lists the ids. */
+  resume_ws: text,
+  workdir: text,
+  /** There are none yet: a name is a 400, beside `resume_ws` it is ignored. */
+  template: text,
+  /** There are none yet: a name is a 400. */
+  ws_template: text,
+  /** There are none yet: a name is a 400. */
+  skill: text,
+  ...Object.fromEntries(NOT_SUPPORTED.map((field) => [field, z.unknown().optional()])),
+});
+
+/** The first thing that a new workstream cannot be given; undefined when there is none. */
+function refusedIn(request: z.output<typeof Create>): { path: string[]; message: string } | undefined {
+  const { template, ws_template, skill, resume_ws } = request;
+  const missing = (what: string, name: string) => ({ path: [], message: `${what}: ${name.slice(0, 128)}` });
+  if (ws_template) return missing('Workstream template not found or disabled', ws_template);
+  if (template && !resume_ws) return missing('Template not found', template);
+  if (skill) return missing('Skill not found or disabled', skill);
+  const field = NOT_SUPPORTED.find((name) => !isDefault(name, Reflect.get(request, name)));
+  return field && { path: [field], message: 'not supported; leave it out' };
+}
+
 export const workstreamEndpoints = {
   list: endpoint({
     verb: 'get',
@@ -42,15 +88,13 @@ export const workstreamEndpoints = {
     path: '/v1/api/workstreams/new',
     summary: 'Make a workstream, or reopen a stored one.',
     scope: 'write',
-    request: z.object({
-      name: text,
-      model: text,
-      auto_approve: z.boolean().default(false),
-      resume_ws: text,
-      workdir: text,
+    jsonOnly: true,
+    request: Create.superRefine((request, { addIssue }) => {
+      const refused = refusedIn(request);
+      if (refused) addIssue({ code: 'custom', ...refused });
     }),
     reply: z.object({ ws_id: z.string(), name: z.string(), resumed: z.boolean(), message_count: z.int() }),
-    errors: { 400: 'Maximum of N workstreams reached' },
+    errors: { 400: 'Maximum of N workstreams reached', 409: '"x" names several workstreams: … Use one of these ids.' },
     idempotencyKey: true,
   }),
   close: endpoint({
@@ -93,9 +137,17 @@ export const workstreamEndpoints = {
       always: z.boolean().default(false),
       ws_id: WsId,
       approval_id: text,
+      /** Other names of the question: one of its calls, … */
+      call_id: text,
+      /** … and its `approval_id` under the name that later releases have for it. */
+      cycle_id: text,
     }),
     reply: Ok,
-    errors: { 400: 'approved: must be true or false', 409: 'That approval was decided already', ...UNKNOWN },
+    errors: {
+      400: 'approved: must be true or false',
+      409: 'That approval was decided already, stale call_id or stale cycle_id',
+      ...UNKNOWN,
+    },
     idempotencyKey: true,
   }),
   cancel: endpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { IdempotencyKey, NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 
 const Count = z.int().min(0);
 
@@ -8,12 +8,12 @@ export const AgentParams = z
   .strictObject({
     message: NonEmpty,
     idempotencyKey: IdempotencyKey,
-    to: z.string().optional(),
-    sessionId: z.string().optional(),
-    sessionKey: z.string().optional(),
-    thinking: z.string().optional(),
+    to: optionalText(),
+    sessionId: optionalText(),
+    sessionKey: optionalText(),
+    thinking: optionalText(),
     deliver: z.boolean().optional(),
-    channel: z.string().optional(),
+    channel: optionalText(),
     /** Seconds; 0 or absent: no limit. Time a person takes to decide does not count. */
     timeout: Count.optional(),
   })
@@ -48,7 +48,7 @@ export const agentContracts = {
     params: z
       .strictObject({
         runId: NonEmpty,
-        sessionKey: z.string().optional(),
+        sessionKey: optionalText(),
         timeoutMs: Count.max(3_600_000).optional(),
       })
       .meta({ id: 'AgentWaitParams' }),

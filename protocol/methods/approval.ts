@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalText } from '../frames.ts';
 import { ApprovalItem } from '../stream-events.ts';
 
 /** A question that waits for a person; also the payload of `approval.requested`. */
@@ -20,7 +20,7 @@ export const approvalContracts = {
   'approval.list': contract({
     summary: 'What waits for a decision, oldest first.',
     scope: 'approve',
-    params: z.strictObject({ wsId: NonEmpty.optional() }).meta({ id: 'ApprovalListParams' }),
+    params: z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
     result: z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
   }),
   'approval.resolve': contract({
@@ -30,7 +30,7 @@ export const approvalContracts = {
       .strictObject({
         approvalId: NonEmpty,
         approved: z.boolean(),
-        feedback: z.string().max(16_384).optional(),
+        feedback: optionalText(16_384),
         /** With approved: later calls in this workstream skip approval. */
         always: z.boolean().optional(),
       })

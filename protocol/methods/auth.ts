@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { optionalText } from '../frames.ts';
 
 /** A browser login session; `jwt` goes into the HttpOnly cookie and authenticates like any bearer token. */
 const LoginResult = z
@@ -17,9 +18,7 @@ export const authContracts = {
   'auth.login': contract({
     summary: 'Exchange a one-time login code or a token for a session.',
     scope: 'public',
-    params: z
-      .strictObject({ code: z.string().max(256).optional(), token: z.string().max(4096).optional() })
-      .meta({ id: 'AuthLoginParams' }),
+    params: z.strictObject({ code: optionalText(256), token: optionalText(4096) }).meta({ id: 'AuthLoginParams' }),
     result: LoginResult,
   }),
   'auth.logout': contract({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { IdempotencyKey, NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 import { LIMITS } from '../limits.ts';
+import { MessageFailure } from '../stream-events.ts';
 
 const Count = z.int().min(0);
 
@@ -28,6 +29,8 @@ export const ChatMessage = z
     toolCallId: z.string().optional(),
     toolName: z.string().optional(),
     isError: z.boolean().optional(),
+    /** On user messages whose run ended without any answer. */
+    failed: MessageFailure.optional(),
   })
   .meta({ id: 'ChatMessage' });
 export type ChatMessage = z.infer<typeof ChatMessage>;
@@ -35,9 +38,9 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 /** An image that travels with the message; what it is, its bytes say. */
 export const ChatAttachment = z
   .strictObject({
-    type: z.string().max(64).optional(),
-    mimeType: z.string().max(256).optional(),
-    fileName: z.string().max(1024).optional(),
+    type: optionalText(64),
+    mimeType: optionalText(256),
+    fileName: optionalText(1024),
     /** Base64; all of one message together at most `LIMITS.inlineAttachmentBytes` when decoded. */
     content: z.string({ error: 'content must be base64 string' }),
   })
@@ -63,6 +66,7 @@ export const chatContracts = {
     summary: 'The last messages of a session, oldest first; unknown sessions are empty.',
     scope: 'read',
     weight: 3,
+    serial: () => 'chat.history', // each may take some megabytes of memory
     params: z
       .strictObject({ sessionKey: NonEmpty, limit: z.int().min(1).max(1000).optional() })
       .meta({ id: 'ChatHistoryParams' }),
@@ -71,6 +75,8 @@ export const chatContracts = {
         sessionKey: NonEmpty,
         sessionId: z.string().optional(),
         messages: z.array(ChatMessage),
+        /** There are older messages: `limit` or the size of the answer left them out. Absent where all are there. */
+        truncated: z.literal(true).optional(),
         thinkingLevel: z.string(),
       })
       .meta({ id: 'ChatHistoryResult' }),
@@ -82,7 +88,7 @@ export const chatContracts = {
       .strictObject({
         sessionKey: NonEmpty,
         message: z.string(),
-        thinking: z.string().optional(),
+        thinking: optionalText(),
         deliver: z.boolean().optional(),
         attachments: z.array(ChatAttachment).max(LIMITS.attachmentsPerMessage).optional(),
         /** Uploaded over HTTP before. */
@@ -99,7 +105,7 @@ export const chatContracts = {
   'chat.abort': contract({
     summary: 'Cancel a run of a session, or all of them when runId is absent.',
     scope: 'write',
-    params: z.strictObject({ sessionKey: NonEmpty, runId: NonEmpty.optional() }).meta({ id: 'ChatAbortParams' }),
+    params: z.strictObject({ sessionKey: NonEmpty, runId: optionalText() }).meta({ id: 'ChatAbortParams' }),
     result: z.strictObject({ ok: z.literal(true), aborted: z.boolean() }).meta({ id: 'ChatAbortResult' }),
   }),
 };

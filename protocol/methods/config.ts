@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalText } from '../frames.ts';
 
 /** `path` is empty for the file as a whole. */
 const ConfigIssue = z.strictObject({ path: z.string(), message: z.string() }).meta({ id: 'ConfigIssue' });
@@ -16,6 +16,8 @@ const ConfigChange = {
   path: z.string(),
   /** With every default filled in; secrets masked. */
   config: z.unknown(),
+  /** What the file holds that is not a setting and has no effect; mostly empty. */
+  issues: z.array(ConfigIssue),
   /** Only when asked for with `extended`: what counts from now on, and what does from the next start on. */
   applied: z.array(z.string()).optional(),
   restart: z.array(z.string()).optional(),
@@ -47,7 +49,7 @@ export const configContracts = {
       .strictObject({
         raw: Raw,
         /** Refused when the file is another by now. */
-        baseHash: NonEmpty.max(128).optional(),
+        baseHash: optionalText(128),
         extended: z.boolean().optional(),
       })
       .meta({ id: 'ConfigSetParams' }),

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty, StateVersion } from '../frames.ts';
+import { NonEmpty, optionalText, StateVersion } from '../frames.ts';
+import { PlainName } from '../plain-text.ts';
 
 const Count = z.int().min(0);
+const Name = PlainName.min(1);
 
 export const PresenceEntry = z
   .strictObject({
@@ -27,18 +29,18 @@ export const ConnectParams = z
     minProtocol: z.int().min(1),
     maxProtocol: z.int().min(1),
     client: z.strictObject({
-      name: NonEmpty,
-      version: NonEmpty,
-      platform: NonEmpty,
-      mode: NonEmpty,
-      deviceFamily: NonEmpty.optional(),
-      modelIdentifier: NonEmpty.optional(),
-      instanceId: NonEmpty.optional(),
+      name: Name,
+      version: Name,
+      platform: Name,
+      mode: Name,
+      deviceFamily: Name.optional(),
+      modelIdentifier: Name.optional(),
+      instanceId: Name.optional(),
     }),
-    caps: z.array(NonEmpty).default([]),
-    auth: z.strictObject({ token: z.string().optional() }).optional(),
-    locale: z.string().optional(),
-    userAgent: z.string().optional(),
+    caps: z.array(Name).default([]),
+    auth: z.strictObject({ token: optionalText() }).optional(),
+    locale: optionalText(),
+    userAgent: optionalText(),
   })
   .meta({ id: 'ConnectParams' });
 

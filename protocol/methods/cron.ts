@@ -16,7 +16,8 @@ import {
   SessionTarget,
   WakeMode,
 } from '../cron.ts';
-import { IdempotencyKey, NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalKey, optionalText } from '../frames.ts';
+import { PlainName } from '../plain-text.ts';
 
 const Count = z.int().min(0);
 const JobId = NonEmpty.max(64);
@@ -24,9 +25,11 @@ const JobId = NonEmpty.max(64);
 const AnyJob = z.union([CronJob, CronExtendedJob]).meta({ id: 'CronAnyJob' });
 
 const changeable = {
-  name: z.string().max(200).optional(),
+  name: PlainName.max(200).optional(),
   enabled: z.boolean().optional(),
   isolation: CronIsolation.optional(),
+  /** False: the main session is not told how runs in the job's own session end. */
+  tellMain: z.boolean().optional(),
   misfire: CronMisfire.optional(),
   /** Only `at` jobs: forget the job once it went well. */
   deleteAfterRun: z.boolean().optional(),
@@ -84,7 +87,7 @@ export const cronContracts = {
         payload: CronPayload,
         ...changeable,
         ...Extended,
-        idempotencyKey: IdempotencyKey.optional(),
+        idempotencyKey: optionalKey(),
       })
       .meta({ id: 'CronAddParams' }),
     result: AnyJob,
@@ -129,7 +132,7 @@ export const cronContracts = {
         id: JobId,
         mode: z.enum(['due', 'force']).optional(),
         wait: z.boolean().optional(),
-        idempotencyKey: IdempotencyKey.optional(),
+        idempotencyKey: optionalKey(),
       })
       .meta({ id: 'CronRunParams' }),
     result: z
@@ -158,7 +161,7 @@ export const cronContracts = {
         count: z.int().min(1).max(50).optional(),
         fromMs: Instant.optional(),
         /** Where clocks stand for words that name no zone; the daemon's where it is left out. */
-        tz: z.string().max(64).optional(),
+        tz: optionalText(64),
       })
       .meta({ id: 'CronPreviewParams' }),
     result: z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { optionalText } from '../frames.ts';
 import { WorkstreamSnapshot } from './workstream.ts';
 
 export const eventsContracts = {
@@ -7,7 +8,7 @@ export const eventsContracts = {
     summary: 'Follow one workstream: answered before its first event, which arrives as `workstream`.',
     scope: 'read',
     weight: 3,
-    params: z.strictObject({ wsId: z.string(), after: z.string().optional() }).meta({ id: 'EventsSubscribeParams' }),
+    params: z.strictObject({ wsId: z.string(), after: optionalText() }).meta({ id: 'EventsSubscribeParams' }),
     result: z
       .strictObject({
         /** Events come after this one. */

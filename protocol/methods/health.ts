@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { NonEmpty } from '../frames.ts';
 
 const Count = z.int().min(0);
 
@@ -33,6 +34,17 @@ export const HealthSummary = z
     }),
     /** Whether shell commands run in a sandbox, and if not, why. */
     sandbox: z.strictObject({ active: z.boolean(), reason: z.string().optional() }),
+    // What clients of the specification's time show. Neither of its providers exists here.
+    web: z.strictObject({ linked: z.literal(false) }),
+    telegram: z.strictObject({ configured: z.literal(false) }),
+    /** Seconds between periodic heartbeats; 0: none. */
+    heartbeatSeconds: Count,
+    /** All of them, and the five that were updated last. */
+    sessions: z.strictObject({
+      path: z.string(),
+      count: Count,
+      recent: z.array(z.strictObject({ key: NonEmpty, updatedAt: Count, age: Count })).max(5),
+    }),
     /** Things a person should know (demo model in use, a refused key …), one sentence each. */
     notices: z.array(z.string()),
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { optionalText } from '../frames.ts';
 
 export const logsContracts = {
   'logs.tail': contract({
@@ -8,7 +9,7 @@ export const logsContracts = {
     params: z
       .strictObject({
         /** As the last answer gave it. */
-        cursor: z.string().max(64).optional(),
+        cursor: optionalText(64),
         limit: z.int().min(1).max(5_000).default(500),
         maxBytes: z.int().min(1_000).max(1_000_000).default(250_000),
       })

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { IdempotencyKey, NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty, nullishText, optionalText } from '../frames.ts';
+import { PlainName } from '../plain-text.ts';
 
 const Ms = z.int().min(0);
 /** What a node says of itself is shown to people, so it is kept short. */
-const Short = NonEmpty.max(128);
+const SHORT = 128;
+const Short = NonEmpty.max(SHORT);
 const NodeId = Short;
 const Names = z.array(Short).max(128);
 const RequestId = z.strictObject({ requestId: NonEmpty });
@@ -19,6 +21,20 @@ const about = {
   deviceFamily: Short.optional(),
   modelIdentifier: Short.optional(),
   remoteIp: Short.optional(),
+};
+
+/** The same as a request may say it. Rows that an earlier version stored are shown as they are. */
+const Name = PlainName.min(1).max(SHORT);
+const claimed = {
+  nodeId: Name,
+  displayName: Name.optional(),
+  platform: Name.optional(),
+  version: Name.optional(),
+  deviceFamily: Name.optional(),
+  modelIdentifier: Name.optional(),
+  remoteIp: Name.optional(),
+  caps: z.array(Name).max(128).optional(),
+  commands: z.array(Name).max(128).optional(),
 };
 
 /** A machine that asks to become a node. `isRepair`: it is one already; approving gives it a new token. */
@@ -93,8 +109,8 @@ const NodeInvokeResultParams = z
     ok: z.boolean(),
     payload: z.unknown().optional(),
     /** The payload as JSON text, for nodes that have it so. */
-    payloadJSON: z.string().nullish(),
-    error: z.strictObject({ code: Short.optional(), message: z.string().optional() }).nullish(),
+    payloadJSON: nullishText(),
+    error: z.strictObject({ code: optionalText(SHORT), message: optionalText() }).nullish(),
   })
   .meta({ id: 'NodeInvokeResultParams' });
 export type NodeInvokeResultParams = z.infer<typeof NodeInvokeResultParams>;
@@ -115,9 +131,7 @@ const pairing = {
   'node.pair.request': contract({
     summary: 'Ask to be paired as a node; the outcome comes as an event on the same connection.',
     scope: 'pairing',
-    params: z
-      .strictObject({ ...about, caps: Names.optional(), commands: Names.optional(), silent: z.boolean().optional() })
-      .meta({ id: 'NodePairRequestParams' }),
+    params: z.strictObject({ ...claimed, silent: z.boolean().optional() }).meta({ id: 'NodePairRequestParams' }),
     result: z
       .strictObject({ status: z.literal('pending'), request: NodePairing, created: z.boolean() })
       .meta({ id: 'NodePairRequestResult' }),
@@ -170,7 +184,7 @@ export const nodeContracts = {
   'node.rename': contract({
     summary: 'Give a node another name for people.',
     scope: 'approve',
-    params: z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameParams' }),
+    params: z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
     result: z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
   }),
   'node.invoke': contract({
@@ -203,9 +217,9 @@ export const nodeContracts = {
     weight: 3,
     params: z
       .strictObject({
-        event: Short,
+        event: Name,
         payload: z.unknown().optional(),
-        payloadJSON: z.string().max(65_536).nullish(),
+        payloadJSON: nullishText(65_536),
       })
       .meta({ id: 'NodeEventParams' }),
     result: z.strictObject({ ok: z.literal(true) }).meta({ id: 'NodeEventResult' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { IdempotencyKey, NonEmpty } from '../frames.ts';
+import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 
 export const sendContracts = {
   send: contract({
@@ -12,9 +12,9 @@ export const sendContracts = {
         to: NonEmpty.max(256),
         message: NonEmpty.max(262_144),
         idempotencyKey: IdempotencyKey,
-        mediaUrl: z.string().max(2_048).optional(),
+        mediaUrl: optionalText(2_048),
         /** `webhook` or `workstream`; left out: the first that has the destination. */
-        provider: z.string().max(64).optional(),
+        provider: optionalText(64),
       })
       .meta({ id: 'SendParams' }),
     result: z

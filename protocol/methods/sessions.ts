@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalText } from '../frames.ts';
 
 const Count = z.int().min(0);
 
@@ -32,7 +32,8 @@ const SessionEntry = z.strictObject({
 const SessionPreview = z
   .strictObject({
     key: NonEmpty,
-    status: z.enum(['ok', 'empty', 'missing']),
+    /** `error`: the part of the database that holds it is damaged. */
+    status: z.enum(['ok', 'empty', 'missing', 'error']),
     items: z.array(z.strictObject({ role: z.enum(['user', 'assistant', 'tool']), text: z.string() })),
   })
   .meta({ id: 'SessionPreview' });
@@ -132,7 +133,7 @@ export const sessionsContracts = {
     summary: 'The canonical key of a session, by its key, id or label; opens nothing.',
     scope: 'read',
     params: z
-      .strictObject({ key: NonEmpty.optional(), sessionId: NonEmpty.optional(), label: NonEmpty.optional() })
+      .strictObject({ key: optionalText(), sessionId: optionalText(), label: optionalText() })
       .refine((given) => Object.values(given).filter((value) => value !== undefined).length === 1, {
         message: 'give exactly one of key, sessionId and label',
       })

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { LIMITS } from '../limits.ts';
+import { isPlainName, PLAIN_NAME_RULE, PlainText } from '../plain-text.ts';
 import { PresenceEntry } from './connect.ts';
 
 /** A wrong type counts as left out, as clients of the protocol expect. */
-const lenient = (max = 200) => z.string().min(1).max(max).optional().catch(undefined);
+const lenient = (max = 200) => z.string().min(1).max(max).optional().catch(undefined).refine(isPlain, PLAIN_NAME_RULE);
+const isPlain = (said: string | undefined) => said === undefined || isPlainName(said);
 
 export const systemContracts = {
   'system-presence': contract({
@@ -17,7 +20,7 @@ export const systemContracts = {
     scope: 'write',
     params: z
       .object({
-        text: z.string().max(8_192).regex(/\S/, 'text required'),
+        text: PlainText.max(LIMITS.systemEventChars).regex(/\S/, 'text required'),
         instanceId: lenient(),
         host: lenient(),
         ip: lenient(),
@@ -28,7 +31,12 @@ export const systemContracts = {
         modelIdentifier: lenient(),
         reason: lenient(),
         lastInputSeconds: z.int().min(0).optional().catch(undefined),
-        tags: z.array(z.string().min(1).max(64)).max(20).optional().catch(undefined),
+        tags: z
+          .array(z.string().min(1).max(64))
+          .max(20)
+          .optional()
+          .catch(undefined)
+          .refine((tags = []) => tags.every(isPlainName), PLAIN_NAME_RULE),
       })
       .meta({ id: 'SystemEventParams' }),
     result: z.strictObject({ ok: z.literal(true) }).meta({ id: 'SystemEventResult' }),

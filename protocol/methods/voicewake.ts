@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { PlainName } from '../plain-text.ts';
 
 export const VoiceWake = z.strictObject({ triggers: z.array(z.string()) }).meta({ id: 'VoiceWake' });
 
@@ -13,7 +14,7 @@ export const voicewakeContracts = {
   'voicewake.set': contract({
     summary: 'Set these words; blank ones are dropped, and none at all means the usual ones.',
     scope: 'write',
-    params: z.strictObject({ triggers: z.array(z.string().max(64)).max(32) }).meta({ id: 'VoiceWakeSetParams' }),
+    params: z.strictObject({ triggers: z.array(PlainName.max(64)).max(32) }).meta({ id: 'VoiceWakeSetParams' }),
     result: VoiceWake,
   }),
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { LIMITS } from '../limits.ts';
+import { PlainText } from '../plain-text.ts';
 
 const Count = z.int().min(0);
 
@@ -22,7 +23,7 @@ export const wakeContracts = {
     summary: 'Tell the main session something: for its next turn, or (`now`) in a turn of its own.',
     scope: 'write',
     params: z
-      .strictObject({ mode: z.enum(['now', 'next-heartbeat']), text: NonEmpty.max(8_192) })
+      .strictObject({ mode: z.enum(['now', 'next-heartbeat']), text: PlainText.min(1).max(LIMITS.systemEventChars) })
       .meta({ id: 'WakeParams' }),
     result: z.strictObject({ ok: z.boolean() }).meta({ id: 'WakeResult' }),
   }),

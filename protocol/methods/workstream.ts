@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { IdempotencyKey, NonEmpty } from '../frames.ts';
+import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
 
@@ -10,13 +10,15 @@ const WsId = z.string();
 export const WorkstreamRow = z
   .strictObject({
     wsId: NonEmpty,
-    /** The alias if set, otherwise the generated `ws-xxxx`. */
+    /** The alias if set, otherwise the name that it was made with, or the generated `ws-xxxx`. May repeat. */
     name: NonEmpty,
     sessionKey: NonEmpty,
     state: WorkstreamState,
     title: z.string().nullable(),
     modelAlias: z.string(),
     skipPermissions: z.boolean(),
+    /** When auto-approve ends; absent when it is off or has no end. */
+    skipPermissionsUntilMs: Count.optional(),
     messageCount: Count,
     createdMs: Count,
     updatedMs: Count,
@@ -27,6 +29,7 @@ export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
 export const SavedWorkstream = z
   .strictObject({
     wsId: NonEmpty,
+    /** What a person has named it; null while nobody has. */
     alias: z.string().nullable(),
     name: NonEmpty,
     title: z.string().nullable(),
@@ -86,9 +89,9 @@ export const workstreamContracts = {
         limit: z.int().min(1).max(500).optional(),
         /** With `beforeWsId`: `updatedMs` and `wsId` of the last one that was read. Alone it skips its equals. */
         before: Count.optional(),
-        beforeWsId: z.string().max(128).optional(),
+        beforeWsId: optionalText(128),
         /** Words; each is in the name or the title. */
-        search: z.string().max(256).optional(),
+        search: optionalText(256),
       })
       .meta({ id: 'WorkstreamSavedParams' }),
     result: z.strictObject({ workstreams: z.array(SavedWorkstream) }).meta({ id: 'WorkstreamSavedResult' }),
@@ -99,12 +102,12 @@ export const workstreamContracts = {
     weight: 3,
     params: z
       .strictObject({
-        name: z.string().max(128).optional(),
-        model: z.string().max(256).optional(),
+        name: optionalText(128),
+        model: optionalText(256),
         autoApprove: z.boolean().optional(),
-        resumeWs: z.string().max(128).optional(),
-        workdir: z.string().max(4096).optional(),
-        idempotencyKey: IdempotencyKey.optional(),
+        resumeWs: optionalText(128),
+        workdir: optionalText(4096),
+        idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamCreateParams' }),
     result: z
@@ -136,14 +139,19 @@ export const workstreamContracts = {
       .meta({ id: 'WorkstreamHistoryResult' }),
   }),
   'workstream.update': contract({
-    summary: 'Rename, choose another model, or set auto-approve (which needs the approve scope).',
+    summary: 'Rename, choose another model, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
     params: z
       .strictObject({
         wsId: WsId,
+        /** Empty: the name is removed, and the generated one counts. */
         name: z.string().max(128).optional(),
-        model: z.string().max(256).optional(),
+        model: optionalText(256),
         autoApprove: z.boolean().optional(),
+        /** Takes the folder that lies at the path of the working directory now. */
+        confirmWorkdir: z.literal(true).optional(),
+        /** Absolute paths of all further folders that may be read without a question. */
+        readable: z.array(z.string().min(1).max(4096)).max(32).optional(),
       })
       .meta({ id: 'WorkstreamUpdateParams' }),
     result: WorkstreamRow,
@@ -157,7 +165,7 @@ export const workstreamContracts = {
         message: z.string(),
         /** Uploaded before; `pending`: all of the caller's that no message has yet. */
         attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
-        idempotencyKey: IdempotencyKey.optional(),
+        idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamSendParams' }),
     result: z
@@ -173,16 +181,21 @@ export const workstreamContracts = {
     idempotency: 'optional',
   }),
   'workstream.approve': contract({
-    summary: 'Decide whatever waits in a workstream; with approvalId only that one (a stale one is CONFLICT).',
+    summary:
+      'Decide whatever waits in a workstream; with approvalId, callId or cycleId only that one (a stale one is CONFLICT).',
     scope: 'approve',
     params: z
       .strictObject({
         wsId: WsId,
         approved: z.boolean(),
-        feedback: z.string().max(16_384).nullable().optional(),
+        feedback: nullishText(16_384),
         always: z.boolean().optional(),
-        approvalId: z.string().optional(),
-        idempotencyKey: IdempotencyKey.optional(),
+        approvalId: optionalText(),
+        /** One of the calls that are asked about. Another one is CONFLICT. */
+        callId: optionalText(),
+        /** The approval under another name, which is CONFLICT also where it never existed. */
+        cycleId: optionalText(),
+        idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamApproveParams' }),
     result: Ok,

@@ -1,4 +1,4 @@
-import type { Attachment } from '../../protocol/stream-events.ts';
+import type { Attachment, MessageFailure } from '../../protocol/stream-events.ts';
 
 /** One call the model asks for, as the model wrote it. */
 export interface ToolCall {
@@ -15,6 +15,10 @@ export type Message =
       content: string;
       /** Named here; whoever asks the model has their bytes. */
       attachments?: Attachment[];
+      /** Written by the daemon or by a caller who may approve. */
+      trusted?: true;
+      /** Its run ended without any answer: people read it, the model does not. */
+      failed?: MessageFailure;
     }
   | {
       role: 'assistant';
@@ -32,6 +36,10 @@ export type Message =
       name: string;
       output: string;
       isError: boolean;
+      /** Of a command that ended by itself. */
+      exitCode?: number;
+      /** How long the call ran; absent where it did not run. */
+      durationMs?: number;
       /** What a later edit needs to know: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
       /** Where `output` is only the two ends of what was printed: where the rest is. */

@@ -69,6 +69,16 @@ test('the usual misfire policy is that of the schedule, on whatever day the job 
   }
 });
 
+test('a period below a second is kept as the one that is used, and its multiples stay on the grid', () => {
+  const shown = (everyMs: number) => {
+    const { schedule } = make({ schedule: { kind: 'every', everyMs } });
+    return schedule.kind === 'every' && schedule.everyMs;
+  };
+  assert.deepEqual([1, 300, 999, 1_000, 1_001].map(shown), [1_000, 1_200, 1_998, 1_000, 1_001]);
+  const changed = changedJob(make(), { schedule: { kind: 'every', everyMs: 400 } }, when);
+  assert.deepEqual(changed.schedule, { kind: 'every', everyMs: 1_200, anchorMs: NOW });
+});
+
 test('another schedule brings its own misfire policy, except where somebody has named one', () => {
   const daily = { schedule: cron('0 9 * * *') };
   assert.deepEqual(changedJob(make(), daily, when).misfire, { within: DAY_MS / 4 });

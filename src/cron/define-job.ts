@@ -4,7 +4,7 @@ import { GatewayError } from '../../protocol/errors.ts';
 import type { Params } from '../../protocol/index.ts';
 import type { Job, JobDefinition } from './job.ts';
 import { nextOf } from './next-of.ts';
-import { isMoreFrequentThanDaily } from './schedule.ts';
+import { isMoreFrequentThanDaily, usedPeriod } from './schedule.ts';
 import { checkSchedule } from './schedule-check.ts';
 import { resolveTimeZone } from './schedule-zone.ts';
 
@@ -83,9 +83,17 @@ const merged = (job: Job, patch: Patch): Omit<Asked, 'enabled'> => ({
   payload: patch.payload ?? job.payload,
   isolation: patch.isolation ?? job.isolation,
   misfire: patch.misfire ?? (patch.schedule && hasDefaultMisfire(job) ? undefined : job.misfire),
+  ...mergedLimits(job, patch),
+});
+
+const mergedLimits = (
+  job: Job,
+  patch: Patch,
+): Pick<Asked, 'deleteAfterRun' | 'maxRunMs' | 'approval' | 'tellMain'> => ({
   deleteAfterRun: patch.deleteAfterRun ?? job.deleteAfterRun,
   maxRunMs: patch.maxRunMs ?? job.maxRunMs,
   approval: patch.approval ?? job.approval,
+  tellMain: patch.tellMain ?? job.tellMain,
 });
 
 function fresh(schedule: CronSchedule, enabled: boolean, nowMs: number) {
@@ -119,6 +127,7 @@ function defined(
     wakeMode: asked.wakeMode,
     payload: asked.payload,
     isolation: asked.isolation,
+    tellMain: asked.tellMain === false ? false : undefined,
     misfire: asked.misfire ?? defaultMisfire(schedule),
     deleteAfterRun: asked.deleteAfterRun ?? false,
     maxRunMs: asked.maxRunMs ?? DEFAULT_MAX_RUN_MS,
@@ -142,7 +151,7 @@ function resolved(
   schedule: CronSchedule,
   { hostTimeZone, anchorMs }: { hostTimeZone: string; anchorMs: number },
 ): CronSchedule {
-  if (schedule.kind === 'every') return { ...schedule, anchorMs: schedule.anchorMs ?? anchorMs };
+  if (schedule.kind === 'every') return { ...usedPeriod(schedule), anchorMs: schedule.anchorMs ?? anchorMs };
   if (schedule.kind === 'cron') return { ...schedule, tz: resolveTimeZone(schedule.tz, hostTimeZone) ?? 'UTC' };
   return schedule;
 }

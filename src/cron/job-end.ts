@@ -90,8 +90,11 @@ function lastBefore({ last }: Job, nowMs: number): LastRun | undefined {
 }
 
 /** What the main session is told of the end of a job of its own session. */
-export function lineForMain({ sessionTarget, isolation, wakeMode }: Job, { status, summary, error }: Outcome) {
-  if (sessionTarget === 'main') return undefined;
+export function lineForMain(
+  { sessionTarget, isolation, tellMain, wakeMode }: Job,
+  { status, summary, error }: Outcome,
+) {
+  if (sessionTarget === 'main' || tellMain === false) return undefined;
   const prefix = isolation?.postToMainPrefix?.trim() || 'Cron';
   const told = (status === 'ok' ? summary : (error ?? summary))?.trim() || status;
   const about = status === 'ok' ? prefix : `${prefix} (${status})`;

@@ -9,6 +9,8 @@ export interface JobDefinition {
   wakeMode: 'next-heartbeat' | 'now';
   payload: CronPayload;
   isolation?: { postToMainPrefix?: string | undefined } | undefined;
+  /** False: the main session is not told of the ends of its runs. */
+  tellMain?: false | undefined;
   misfire: CronMisfire;
   deleteAfterRun: boolean;
   maxRunMs: number;

@@ -62,6 +62,10 @@ export function toPeriodMs(everyMs: number): number {
   return everyMs * Math.ceil(Math.max(1, MIN_EVERY_MS / everyMs));
 }
 
+/** The schedule with the period that is used, which is what clients are shown. */
+export const usedPeriod = <S extends CronSchedule>(schedule: S): S =>
+  schedule.kind === 'every' ? { ...schedule, everyMs: toPeriodMs(schedule.everyMs) } : schedule;
+
 export function zoneOf(schedule: CronSchedule, defaults: Pick<ScheduleDefaults, 'tz'>): string {
   return (schedule.kind === 'cron' ? schedule.tz : undefined) ?? defaults.tz ?? 'UTC';
 }

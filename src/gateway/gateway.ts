@@ -32,6 +32,8 @@ import { createPresence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { Store } from './store/store.ts';
 import type { EventStreams } from './streams/event-streams.ts';
+import { announceAlwaysEnds } from './workstreams/always-ends.ts';
+import type { Workdirs } from './workstreams/workdirs.ts';
 
 export interface GatewayDeps {
   store: Store;
@@ -45,7 +47,7 @@ export interface GatewayDeps {
   toolbox: Toolbox;
   notSandboxed: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
-  resolveWorkdir(asked?: string): Promise<string>;
+  workdirs: Workdirs;
   readOutput: OutputMethodDeps['readOutput'];
   attachmentFiles: AttachmentFiles;
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
@@ -103,7 +105,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
   const states = () => workstreams.list().map(({ data }) => data.state);
-  const health = new Health({ ...deps.server, ...deps, states });
+  const health = new Health({ ...deps.server, ...deps, ...parts, states });
   const handlers = createHandlers(deps, { ...parts, broadcast, presence, health });
   const dispatch = createDispatch({ handlers, idempotency, metrics, check, clock, log });
   const sockets = createGatewayServer({
@@ -138,6 +140,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         parts.outbox.run(signal),
         parts.cron.run(signal),
         parts.attachments.run(signal),
+        announceAlwaysEnds({ ...parts, store, clock, log }, signal),
         health.run(signal, publish),
       ]);
     },

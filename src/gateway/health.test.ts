@@ -23,6 +23,9 @@ function setUp() {
     notSandboxed: undefined,
     live: { maxWorkstreams: 50 },
     states: () => ['idle', 'error', 'idle'],
+    sessions: { known: () => ({ count: 0, newest: [] }) },
+    storePath: '/home/ada/.headgate/headgate.db',
+    heartbeats: { everySeconds: 0 },
     clock,
   });
   return { clock, backend, store, notices, health };

@@ -4,6 +4,7 @@ import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { StoreHealth } from './store/store.ts';
+import type { SessionList } from './workstreams/session-list.ts';
 
 export interface HealthDeps {
   version: string;
@@ -20,9 +21,14 @@ export interface HealthDeps {
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
+  sessions: Pick<SessionList, 'known'>;
+  /** Where sessions are kept, for people who ask. */
+  storePath: string;
+  heartbeats: { readonly everySeconds: number };
   clock: Clock;
 }
 
+const RECENT = 5;
 const REFRESH_MS = 60_000;
 /** A change is told soon, but not each of a flapping one. */
 const LOOK_MS = 2_000;
@@ -64,7 +70,23 @@ export class Health {
       backend,
       store: stored,
       sandbox: { active: notSandboxed === undefined, ...(notSandboxed !== undefined && { reason: notSandboxed }) },
+      ...this.#forOldClients(clock.now()),
       notices: [...startNotices, ...models.notices()],
+    };
+  }
+
+  /** What gateways of the specification's time told, and their clients show. */
+  #forOldClients(nowMs: number): Pick<HealthSummary, 'web' | 'telegram' | 'heartbeatSeconds' | 'sessions'> {
+    const { sessions, storePath, heartbeats } = this.#deps;
+    const { count, newest } = sessions.known(RECENT);
+    const recent = newest.map(({ sessionKey: key, updatedMs: updatedAt }) => {
+      return { key, updatedAt, age: Math.max(0, nowMs - updatedAt) };
+    });
+    return {
+      web: { linked: false },
+      telegram: { configured: false },
+      heartbeatSeconds: heartbeats.everySeconds,
+      sessions: { path: storePath, count, recent },
     };
   }
 

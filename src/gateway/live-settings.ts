@@ -4,6 +4,8 @@ import type { CronSwitch } from '../../protocol/cron.ts';
 export interface LiveSettings {
   /** How long a question waits for its answer. */
   readonly approvalMs: number;
+  /** How long auto-approve lasts; 0: it has no end. */
+  readonly alwaysMs: number;
   /** Workstreams loaded at once. */
   readonly maxWorkstreams: number;
   /** How often the main session has a turn of its own; 0: never. */

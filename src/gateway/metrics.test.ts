@@ -61,6 +61,35 @@ test('gauges ask for the state when they are read', async () => {
   ]);
 });
 
+test('the build and the states have exactly the specified labels, whatever else the state carries', async () => {
+  const metrics = createMetrics();
+  let scrapes = 0;
+  const build = () => ({ version: '0.1.0', model: 'demo', ts: ++scrapes, notices: ['a'] });
+  const workstreams = () => ({ total: 3, idle: 2, thinking: 0, running: 1, attention: 0, error: 0 });
+  metrics.mirror({
+    build,
+    workstreams,
+    uptimeSeconds: () => 1,
+    contextUsedRatio: () => 0,
+    gatewayConnections: () => 0,
+    backend: () => ({ status: 'up', circuitState: 'closed' }),
+  });
+  const read = async () =>
+    (await metrics.text()).split('\n').filter((line) => /^service_(build|workstreams)/.test(line));
+  const first = await read();
+  assert.deepEqual(await read(), first);
+  assert.deepEqual(first, [
+    'service_workstreams_evicted_total 0',
+    'service_build_info{version="0.1.0",model="demo"} 1',
+    'service_workstreams_active_total 3',
+    'service_workstreams_by_state{state="idle"} 2',
+    'service_workstreams_by_state{state="thinking"} 0',
+    'service_workstreams_by_state{state="running"} 1',
+    'service_workstreams_by_state{state="attention"} 0',
+    'service_workstreams_by_state{state="error"} 0',
+  ]);
+});
+
 test('workstreams are counted per state and together', async () => {
   const { lines } = setUp();
   assert.deepEqual(await lines('service_workstreams_active'), ['service_workstreams_active_total 3']);
@@ -80,6 +109,7 @@ test('an HTTP request is counted by row and status, and timed in eleven buckets 
   metrics.httpRequest({ ...request, seconds: 3 });
   metrics.httpRequest({ ...request, method: 'BREW', statusCode: 405, seconds: 0 });
   assert.deepEqual(await lines('service_http_requests_total'), [
+    'service_http_requests_total{method="GET",endpoint="/metrics",status_code="200"} 0',
     'service_http_requests_total{method="POST",endpoint="/v1/api/send",status_code="200"} 2',
     'service_http_requests_total{method="other",endpoint="/v1/api/send",status_code="405"} 1',
   ]);

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.ts';
-import type { WorkstreamState } from '../../protocol/stream-events.ts';
+import { WorkstreamState } from '../../protocol/stream-events.ts';
 
 /** What the daemon counts, and its Prometheus text. Labels come from tables of ours, never from a client. */
 export interface Metrics {
@@ -135,6 +135,9 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 's
   });
   const totalOf = bindLabels(['method', 'endpoint', 'status_code'], (labels) => total.labels(labels));
   const durationOf = bindLabels(['method', 'endpoint'], (labels) => duration.labels(labels));
+  // A scrape is counted after its text is made: without these the second scrape would have series that the first lacks.
+  totalOf({ ...SCRAPE, status_code: '200' }).inc(0);
+  duration.zero(SCRAPE);
   return {
     httpRequest({ method, endpoint, statusCode, seconds }) {
       const labels = { method: knownMethod(method), endpoint };
@@ -146,8 +149,15 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 's
   };
 }
 
+const SCRAPE = { method: 'GET', endpoint: '/metrics' };
+
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
 const knownMethod = (method: string): string => (HTTP_METHODS.has(method) ? method : 'other');
+
+interface Series {
+  labels: string[];
+  read(): [Labels, number][];
+}
 
 function createGauges(registry: Registry, state: MirroredState): void {
   const gauge = (name: string, help: string, read: () => number) =>
@@ -159,25 +169,30 @@ function createGauges(registry: Registry, state: MirroredState): void {
         this.set(read());
       },
     });
-  const labelled = (name: string, help: string, read: () => [Labels, number][]) =>
+  /** Label names are written out and looked up one by one: `state` may carry more fields than its type names. */
+  const labelled = (name: string, help: string, series: Series) =>
     new Gauge({
       name,
       help,
-      labelNames: [...new Set(read().flatMap(([labels]) => Object.keys(labels)))],
+      labelNames: series.labels,
       registers: [registry],
       collect() {
-        this.reset(); // a model that is not used any more is not shown any more
-        for (const [labels, value] of read()) this.set(labels, value);
+        this.reset(); // drops the series of a model that is no longer in use
+        for (const [values, value] of series.read()) {
+          this.set(Object.fromEntries(series.labels.map((label) => [label, values[label] ?? ''])), value);
+        }
       },
     });
-  const total = () => Object.values(state.workstreams()).reduce((sum, count) => sum + count, 0);
+  const byState = () => {
+    const counts = state.workstreams();
+    return WorkstreamState.options.map((name): [{ state: string }, number] => [{ state: name }, counts[name]]);
+  };
+  const total = () => byState().reduce((sum, [, count]) => sum + count, 0);
 
-  labelled('service_build_info', 'Always 1', () => [[{ ...state.build() }, 1]]);
+  labelled('service_build_info', 'Always 1', { labels: ['version', 'model'], read: () => [[state.build(), 1]] });
   gauge('service_uptime_seconds', 'Seconds since start', state.uptimeSeconds);
   gauge('service_workstreams_active_total', 'Loaded workstreams', total);
-  labelled('service_workstreams_by_state', 'Loaded workstreams per state', () =>
-    Object.entries(state.workstreams()).map(([name, count]) => [{ state: name }, count]),
-  );
+  labelled('service_workstreams_by_state', 'Loaded workstreams per state', { labels: ['state'], read: byState });
   gauge('service_context_window_used_ratio', 'Last known fraction of a context window', state.contextUsedRatio);
   gauge('service_backend_up', '1 up, 0 down', () => (state.backend().status === 'up' ? 1 : 0));
   gauge('service_circuit_state', '0 closed, 1 open, 2 half open', () => CIRCUIT[state.backend().circuitState]);

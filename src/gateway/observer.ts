@@ -1,7 +1,8 @@
 import type { Broadcast } from './connections/broadcast.ts';
+import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
-import type { UnseenEnds } from './streams/unseen-ends.ts';
+import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
 import type { WorkstreamObserver } from './workstreams/workstream-deps.ts';
 
@@ -9,7 +10,10 @@ interface ObserverDeps {
   broadcast: Broadcast;
   metrics: Metrics;
   agentEvents: AgentEvents;
-  unseenEnds: UnseenEnds;
+  unseenRuns: UnseenRuns;
+  events: Pick<EventLog, 'bounds'>;
+  /** Other sessions are loaded than before. */
+  onSessions(): void;
 }
 
 /** Tells the rest of the gateway what happens in workstreams. */
@@ -17,16 +21,19 @@ export function observeWorkstreams({
   broadcast,
   metrics,
   agentEvents,
-  unseenEnds,
+  unseenRuns,
+  events,
+  onSessions,
 }: ObserverDeps): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
   onEvicted(): void;
 } {
   return {
-    onRunning({ wsId, sessionKey }, { runId, source }) {
+    onRunning({ wsId, sessionKey, messageCount }, { runId, source }) {
       agentEvents.begin({ wsId, runId, sessionKey });
-      unseenEnds.begun(wsId, source === 'person');
+      const place = { after: events.bounds(wsId).last, upTo: messageCount };
+      unseenRuns.begun(wsId, source === 'person' ? place : undefined);
     },
     onEnded(_data, _run, { status }) {
       if (status === 'error' || status === 'timeout') metrics.error();
@@ -42,10 +49,13 @@ export function observeWorkstreams({
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),
-    onLoaded: ({ wsId }) => broadcast.publish('workstream.opened', { wsId }),
+    onLoaded({ wsId }) {
+      broadcast.publish('workstream.opened', { wsId });
+      onSessions();
+    },
     onUnloaded({ wsId }) {
-      unseenEnds.forget(wsId);
       broadcast.publish('workstream.closed', { wsId });
+      onSessions();
     },
     onEvicted: () => metrics.evicted(),
   };

@@ -1,5 +1,6 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
+import type { Clock } from '../clock.ts';
 import { Attachments } from './attachments/attachments.ts';
 import { createChannels } from './channels/channels.ts';
 import { Outbox } from './channels/outbox.ts';
@@ -13,12 +14,15 @@ import type { Idempotency } from './idempotency.ts';
 import type { Metrics } from './metrics.ts';
 import { observeWorkstreams } from './observer.ts';
 import { AgentEvents } from './streams/agent-events.ts';
-import { UnseenEnds } from './streams/unseen-ends.ts';
+import { restoreUnseen } from './streams/restore-unseen.ts';
+import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
+import { AlwaysRules } from './workstreams/always.ts';
 import { Approvals } from './workstreams/approvals.ts';
 import { Commands } from './workstreams/commands.ts';
+import { Folders } from './workstreams/folders.ts';
 import { createMessages } from './workstreams/history.ts';
 import { createNotes } from './workstreams/notes.ts';
 import { recoverRuns, restoreState } from './workstreams/recovery.ts';
@@ -34,19 +38,16 @@ export function createParts(
   deps: GatewayDeps,
   around: { broadcast: Broadcast; metrics: Metrics; idempotency: Idempotency; stopping: AbortSignal },
 ) {
-  const { store, models, clock, ids, log } = deps;
+  const { store, models, clock, log } = deps;
   const stored = createStored(deps, around.idempotency);
-  const { events, messages, notes, attachments } = stored;
-  const unseenEnds = new UnseenEnds({ clock, events });
-  const agentEvents = new AgentEvents({
-    events,
-    clock,
-    stopping: around.stopping,
-    send: (wsId, { event, payload }) => around.broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
-  });
-  const observer = observeWorkstreams({ ...around, agentEvents, unseenEnds });
+  const { events, messages, notes, attachments, always } = stored;
+  const unseenRuns = new UnseenRuns({ clock, events });
+  const agentEvents = createAgentEvents(events, { ...around, clock });
+  const onSessions = () => sessions.refresh();
+  const observer = observeWorkstreams({ ...around, agentEvents, unseenRuns, events, onSessions });
   const workstreams: Workstreams = new Workstreams({
     ...deps,
+    ...stored,
     ...observer,
     observer: {
       ...observer,
@@ -55,7 +56,6 @@ export function createParts(
         outbox.wake(); // the end may have sent the answer on its way
       },
     },
-    events,
     stopping: around.stopping,
     onLoaded(data) {
       streams.announce(data);
@@ -63,14 +63,18 @@ export function createParts(
     },
     loadContext: (data) => messages.context(data),
     readAttachment: (attachment) => attachments.read(attachment),
-    onRemoved: () => attachments.sweep(),
+    onRemoved: () => {
+      onSessions();
+      return attachments.sweep();
+    },
   });
+  const sessions = createSessionList({ ...deps, workstreams, always });
   const { channels, outbox } = createWayOut(deps, workstreams);
   const snapshots = createSnapshots({ messages, notes, events });
-  const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenEnds });
+  const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
   const { systemEvents, runs, heartbeats } = createRuns(deps, workstreams, around.broadcast);
-  const settings = new Settings({ store, workstreams, models, clock });
-  const commands = new Commands({ store, messages, settings, models, clock, ids });
+  const settings = new Settings({ store, workstreams, models, always, clock });
+  const commands = new Commands({ ...deps, messages, settings });
   const publish = (event: CronEvent) => around.broadcast.publish('cron', event);
   const cron = createCron({ ...deps, workstreams, runs, commands, channels, systemEvents, heartbeats, publish });
   return {
@@ -88,13 +92,14 @@ export function createParts(
     commands,
     cron,
     saved: createSavedWorkstreams(store),
-    sessions: createSessionList({ workstreams, models, store }),
+    sessions,
     async recover() {
       await attachments.sweep();
       await systemEvents.load();
       const recovered = await recoverRuns({ ...deps, nowMs: clock.now() });
       await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
       for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+      await restoreUnseen(workstreams, { ...deps, unseenRuns, events });
       const wakes = systemEvents.wakes();
       if (wakes !== undefined) heartbeats.wake(wakes); // the last process could not
       log.info({ workstreams: workstreams.list().length }, 'ready');
@@ -102,11 +107,23 @@ export function createParts(
   };
 }
 
+/** Runs as protocol-2 clients see them. */
+const createAgentEvents = (
+  events: EventLog,
+  { broadcast, clock, stopping }: { broadcast: Broadcast; clock: Clock; stopping: AbortSignal },
+) =>
+  new AgentEvents({
+    ...{ events, clock, stopping },
+    send: (wsId, { event, payload }) => broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
+  });
+
 /** What is read and kept beside the workstreams themselves. */
 const createStored = (deps: GatewayDeps, idempotency: Idempotency) => ({
   events: new EventLog(deps),
   messages: createMessages(deps.store),
   notes: createNotes(deps.store),
+  always: new AlwaysRules(deps),
+  folders: new Folders(deps),
   attachments: new Attachments({ ...deps, files: deps.attachmentFiles, idempotency }),
 });
 

@@ -80,7 +80,7 @@ test('a thousand retries of cron.run at once and over restarts are one run', asy
 test('a thousand retries of node.invoke at once and over restarts are one command', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
-  const asked = { nodeId: 'n1', command: 'look', idempotencyKey: 'k' };
+  const asked = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k' };
   const sent: string[] = [];
   const join = async () => {
     const node = await gateway.connect({ nodeId: 'n1', token });

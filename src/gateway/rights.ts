@@ -38,6 +38,8 @@ export function rightsFrom(scope: Scope): readonly Rights[] {
   return rung === undefined ? [] : BY_RUNG.slice(rung);
 }
 
+export const lesserOf = (a: Rights, b: Rights): Rights => (BY_RUNG.indexOf(a) < BY_RUNG.indexOf(b) ? a : b);
+
 function topRung(granted: ReadonlySet<Scope>): number {
   let top = 0;
   for (const scope of granted) top = Math.max(top, RUNGS[scope] ?? 0);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LIMITS } from '../../protocol/limits.ts';
 import { CONNECT, openGateway } from './testing/gateway-fixture.ts';
 
 const COOKIE = 'theme=dark; service_auth=approve-token; other=1';
@@ -23,11 +24,11 @@ const FOREIGN: [what: string, origin: string][] = [
 const originAt = (pattern: string, port: number) => pattern.replace('PORT', `${port}`).replace('OTHER', `${port + 1}`);
 
 for (const [what, pattern] of FOREIGN) {
-  test(`a cookie does not open a socket for a page from ${what}`, async () => {
+  test(`a page from ${what} gets no socket, whatever it sends along`, async () => {
     await using gateway = await openGateway();
-    const client = await gateway.open({ origin: originAt(pattern, gateway.port), cookie: COOKIE });
-    const { error } = await client.request('connect', CONNECT);
-    assert.deepEqual([error?.code, await client.closed], ['UNAUTHORIZED', { code: 1008, reason: 'unauthorized' }]);
+    const origin = originAt(pattern, gateway.port);
+    for (const headers of [{}, { cookie: COOKIE }, { authorization: 'Bearer approve-token' }])
+      await assert.rejects(gateway.open({ ...headers, origin }), { message: /403/ });
   });
 
   test(`with authentication off a page from ${what} gets no socket at all`, async () => {
@@ -78,3 +79,22 @@ for (const host of ['evil.test', '127.0.0.1.evil.test', 'localhost.evil.test:80'
     await assert.rejects(gateway.open({ host }), { message: /40[03]/ });
   });
 }
+
+test('sockets of pages from elsewhere take no place from others', async () => {
+  await using gateway = await openGateway();
+  for (let n = 0; n < 40; n += 1) await gateway.open({ origin: 'https://evil.test' }).catch(() => undefined);
+  assert.equal(
+    (await (await gateway.open()).request('connect', { ...CONNECT, auth: { token: 'read-token' } })).ok,
+    true,
+  );
+});
+
+test('when strangers hold every place, a valid credential opens a socket and a wrong one does not', async () => {
+  await using gateway = await openGateway();
+  for (let n = 0; n < LIMITS.unauthenticatedSocketsPerAddress; n += 1) await gateway.open();
+  await assert.rejects(gateway.open(), { message: /503/ });
+  await assert.rejects(gateway.open({ authorization: 'Bearer guess' }), { message: /503/ });
+  const own = { origin: `http://127.0.0.1:${gateway.port}`, cookie: COOKIE };
+  for (const headers of [own, { authorization: 'Bearer read-token' }])
+    assert.equal((await (await gateway.open(headers)).request('connect', CONNECT)).ok, true);
+});

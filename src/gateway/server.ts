@@ -9,17 +9,16 @@ import type { Log } from '../log.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
-import { createAdmission } from './connections/admission.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { Connection, type ConnectionDeps, type Upgrade } from './connections/connection.ts';
-import { tokenOfUpgrade } from './connections/credentials.ts';
 import { createDeadlines } from './connections/deadlines.ts';
+import { createEntrance } from './connections/entrance.ts';
 import { createHello, type GatewayView } from './connections/hello.ts';
 import { createFrameJoin } from './connections/outbox.ts';
 import { createRevocations } from './connections/revocations.ts';
 import type { Follow } from './connections/subscriptions.ts';
 import { createTurn } from './connections/turn.ts';
-import { refusalOf, refuseUpgrade } from './connections/upgrade.ts';
+import { refuseUpgrade } from './connections/upgrade.ts';
 import type { Wire } from './connections/wire.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Presence } from './presence.ts';
@@ -27,7 +26,7 @@ import type { Presence } from './presence.ts';
 export interface GatewayServerDeps {
   dispatch: Dispatch;
   authenticator: Authenticator;
-  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'isForeign'>;
+  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'admitsSocket'>;
   clientAddress: ClientAddress;
   broadcast: Broadcast;
   presence: Presence;
@@ -117,9 +116,9 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
 
 /** Lets sockets in: who may have one, and the connection of each. */
 function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
-  const { authenticator, originPolicy, clientAddress, ids, log } = deps;
+  const { clientAddress, ids, log } = deps;
   const connections = new Set<Connection>();
-  const admission = createAdmission();
+  const enter = createEntrance(deps);
   const sockets = new WebSocketServer(SOCKET_OPTIONS);
   let isClosing = false;
   const emptied = Promise.withResolvers<void>();
@@ -147,16 +146,18 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', onSocketError);
+    void letIn(request, socket, head);
+  }
+
+  async function letIn(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = clientAddress(request);
-    const refusal = refusalOf(request, { originPolicy, isAuthEnabled: authenticator.enabled });
-    const leaveLobby = refusal !== undefined || isClosing ? undefined : admission.enter(address);
-    if (!leaveLobby) {
-      refuseUpgrade(socket, refusal ?? 503);
+    const entry = await enter({ request, socket, address });
+    if (entry.kind === 'refused' || isClosing) {
+      refuseUpgrade(socket, entry.kind === 'refused' ? entry.status : 503);
       return;
     }
-    socket.once('close', leaveLobby); // also when ws finds the request wanting and never calls back
+    const { token, leaveLobby } = entry;
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const token = tokenOfUpgrade(request.headers, originPolicy);
       const hasOrigin = request.headers.origin !== undefined;
       open({ webSocket, socket }, { connId: ids.id('conn'), address, token, hasOrigin, leaveLobby });
     });

@@ -6,12 +6,14 @@ import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import { problemOfHead } from '../gateway/auth/request-head.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
 import type { EventStreams } from '../gateway/streams/event-streams.ts';
 import type { Log } from '../log.ts';
 import type { Binding } from './bind.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
 import { createIdentify } from './credentials.ts';
+import type { StaticText } from './encoding.ts';
 import { type Answer, createRespond, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
 import { createGoneSignals } from './gone-signals.ts';
 import type { Page } from './page.ts';
@@ -40,7 +42,7 @@ export interface HttpDeps {
   rateLimit?: RateLimit | undefined;
   page: Page;
   /** The OpenAPI document. */
-  openapi: unknown;
+  openapi: StaticText;
   clock: Clock;
   log: Log;
   /** Aborts when the server shuts down: streams end. */
@@ -75,6 +77,8 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
 function refuse(req: IncomingMessage, path: string, deps: HttpDeps): Answer | undefined {
   const { originPolicy, rateLimit, metrics } = deps;
   const { method = '', headers } = req;
+  const problem = problemOfHead(req.rawHeaders);
+  if (problem) return json(problem.status, { error: problem.text });
   if (!originPolicy.checkHost(headers.host)) return UNKNOWN_HOST;
   if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return FOREIGN;
   const waitMs = rateLimit === undefined || method === 'OPTIONS' || UNLIMITED.has(path) ? 0 : rateLimit(req);

@@ -36,6 +36,16 @@ test('a body that is not a JSON object counts as an empty one', async (t) => {
   }
 });
 
+test('half of a surrogate pair anywhere in a body is refused, at any depth', async () => {
+  await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
+  const deep = `${'{"a":['.repeat(20_000)}"\\ud800"${']}'.repeat(20_000)}`;
+  const bodies = ['{"message":"\\ud800"}', '{"\\udc00":1}', deep, Buffer.from('7b2261223a22eda08022', 'hex')];
+  const error = 'The body holds half of a surrogate pair, which is not a character. Send valid Unicode text.';
+  for (const body of bodies)
+    assert.deepEqual(await edge.sendJson({ method: 'POST', path: SEND, headers: HEADERS, body }), [400, { error }]);
+  assert.deepEqual(edge.asked, []);
+});
+
 test('a body is read as JSON whatever it is declared as, but for uploads', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   const types = {

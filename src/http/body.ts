@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
+import { halfSurrogate, holdsEncodedSurrogate, holdsHalfSurrogate } from './surrogates.ts';
 
 /** What a body counts as that cannot be read or is not an object. */
 export const UNREADABLE: Record<string, unknown> = Object.freeze({});
@@ -9,7 +10,7 @@ export const UNREADABLE: Record<string, unknown> = Object.freeze({});
 /**
  * JSON bodies, whatever they are declared as: `curl -d` says "form". One that cannot be read or is not an object counts
  * as an empty object, by specification: UNREADABLE. What a page of another site may send is decided before anything is read. Rejects with
- * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Nothing is ever decompressed.
+ * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Rejects with INVALID_REQUEST when a text in it holds half of a surrogate pair. Nothing is ever decompressed.
  */
 export function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
   const { 'content-length': length = 0, 'content-type': type } = req.headers;
@@ -36,21 +37,36 @@ function readAll<T>(req: IncomingMessage, parse: (bytes: Buffer) => T): Promise<
         reject(tooLarge());
       } else chunks.push(chunk);
     });
-    req.on('end', () => resolve(parse(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))));
+    req.on('end', () => {
+      try {
+        resolve(parse(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+      } catch (error) {
+        reject(error);
+      }
+    });
     req.on('error', (cause) => reject(new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause })));
   });
 }
 
 function toObject(bytes: Buffer): Record<string, unknown> {
   if (bytes.length === 0) return {};
-  if (!isUtf8(bytes)) return UNREADABLE;
-  try {
-    const text = bytes.toString('utf8');
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value)) return UNREADABLE;
-    return MAY_NAME_PROTOTYPES.test(text) ? withoutPrototypeKeys(value) : value;
-  } catch {
+  if (!isUtf8(bytes)) {
+    if (holdsEncodedSurrogate(bytes)) throw halfSurrogate('body');
     return UNREADABLE;
+  }
+  const text = bytes.toString('utf8');
+  const value = parsed(text);
+  if (!isRecord(value)) return UNREADABLE;
+  // What is UTF-8 can hold half of a pair only by an escape.
+  if (text.includes('\\u') && holdsHalfSurrogate(value)) throw halfSurrogate('body');
+  return MAY_NAME_PROTOTYPES.test(text) ? withoutPrototypeKeys(value) : value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

@@ -167,7 +167,13 @@ test('login sets the cookie, Secure unless this machine is reached by plain http
 
   await using named = await httpEdge({
     answer: () => login,
-    originPolicy: { checkHost: () => true, isOwn: () => true, isForeign: () => false, admitsForeign: () => true },
+    originPolicy: {
+      checkHost: () => true,
+      isOwn: () => true,
+      isForeign: () => false,
+      admitsSocket: () => true,
+      admitsForeign: () => true,
+    },
   });
   const { headers } = await named.send({
     method: 'POST',

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { chooseEncoding, compress, type Encoding, type StaticText } from './encoding.ts';
 import type { HeaderFields } from './status.ts';
 
 /** What the HTTP edge counts. */
@@ -30,30 +32,91 @@ export interface Answer {
   status: number;
   contentType: string;
   body: string;
+  /** Of a text that never changes: what is known of it already. */
+  known?: { encoded: StaticText['encoded']; etag: string };
+  /** With `Cache-Control: no-store` it holds a credential: it is neither compressed nor given an ETag (SECURITY.md). */
   headers?: HeaderFields;
 }
 
 export type Respond = (exchange: Exchange, answer: Answer) => void;
 
 const LINGER_MS = 1_000;
+/** Smaller answers fit into one packet either way. */
+const MIN_CODED_BYTES = 1024;
 
 /** Writes whole answers by hand: Express's `res.json` costs more than all the rest of a cheap call. */
 export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock: Clock }): Respond {
-  return (exchange, { status, contentType, body, headers }) => {
+  return (exchange, answer) => {
     const { req, res, endpoint, startedMs } = exchange;
-    if (!res.headersSent && !res.destroyed) {
-      res.writeHead(status, {
-        'Access-Control-Allow-Origin': '*',
-        'Content-Type': contentType,
-        'Content-Length': Buffer.byteLength(body),
-        ...headers,
-      });
+    const count = (statusCode: number) => {
+      const seconds = (clock.monotonic() - startedMs) / 1000;
+      metrics.httpRequest({ method: req.method ?? '', endpoint, statusCode, seconds });
+    };
+    const { status, body } = answer;
+    const bytes = Buffer.byteLength(body);
+    if (res.headersSent || res.destroyed) count(status);
+    else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
+      respondAtLength(exchange, answer, count);
+    } else {
+      res.writeHead(status, { ...headersOf(answer), 'Content-Length': bytes });
       if (status === 413) endLater(exchange, body, clock);
       else res.end(body);
+      count(status);
     }
-    const seconds = (clock.monotonic() - startedMs) / 1000;
-    metrics.httpRequest({ method: req.method ?? '', endpoint, statusCode: status, seconds });
   };
+}
+
+const headersOf = ({ contentType, headers }: Answer): HeaderFields => ({
+  'Access-Control-Allow-Origin': '*',
+  'Content-Type': contentType,
+  ...headers,
+});
+
+/** An answer that is worth compressing, and keeping until it changes. */
+function respondAtLength({ req, res }: Exchange, answer: Answer, count: (statusCode: number) => void): void {
+  const { status } = answer;
+  const etag = status === 200 && (req.method === 'GET' || req.method === 'HEAD') ? etagOf(answer) : undefined;
+  const headers = { Vary: 'Accept-Encoding', ...(etag && { 'Cache-Control': 'private, no-cache', ETag: etag }) };
+  if (etag !== undefined && matches(req.headers['if-none-match'], etag)) {
+    res.writeHead(304, { ...headers, ...headersOf(answer) }).end();
+    count(304);
+    return;
+  }
+  const write = ({ bytes, encoding }: Coded) => {
+    const coding = encoding && { 'Content-Encoding': encoding };
+    const length = { 'Content-Length': bytes.byteLength };
+    if (!res.destroyed) res.writeHead(status, { ...headers, ...headersOf(answer), ...length, ...coding }).end(bytes);
+    count(status);
+  };
+  const plain = () => write({ bytes: Buffer.from(answer.body) });
+  const encoding = chooseEncoding(req.headers['accept-encoding']);
+  if (encoding === undefined) plain();
+  else codeAs(encoding, answer).then(write, plain);
+}
+
+interface Coded {
+  bytes: Uint8Array;
+  encoding?: Encoding;
+}
+
+async function codeAs(encoding: Encoding, { body, known }: Answer): Promise<Coded> {
+  const ready = known?.encoded[encoding];
+  if (ready) return { bytes: ready, encoding };
+  const plain = Buffer.from(body);
+  const bytes = await compress(plain, encoding);
+  return bytes ? { bytes, encoding } : { bytes: plain };
+}
+
+const etagOf = ({ body, known }: Answer): string => known?.etag ?? toEtag(body);
+
+/** Weak, because one stands for the text in every coding. */
+export const toEtag = (body: string): string => `W/"${hash('sha1', body, 'base64url')}"`;
+
+/** Whether an `If-None-Match` names the ETag, by weak comparison. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const names = ifNoneMatch.split(',').map((name) => name.trim().replace(/^W\//, ''));
+  return names.includes('*') || names.includes(etag.replace(/^W\//, ''));
 }
 
 export const json = (status: number, body: unknown, headers?: HeaderFields): Answer => ({

@@ -1,9 +1,12 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { StaticText } from './encoding.ts';
 
 /** The browser app as one file. */
 export interface Page {
-  html: string;
+  html: StaticText;
+  /** Licence texts of the software in the page. */
+  licenses: StaticText;
   /** CSP sources of its inline scripts and styles: `'sha256-…'`. */
   scriptSources: readonly string[];
   styleSources: readonly string[];

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { z } from 'zod';
@@ -12,9 +13,11 @@ import type { Dispatch } from '../gateway/dispatch.ts';
 import { holds } from '../gateway/rights.ts';
 import type { Log } from '../log.ts';
 import type { Binding } from './bind.ts';
-import { readBody, UNREADABLE } from './body.ts';
+import { isMultipart, readBody, UNREADABLE } from './body.ts';
 import { type Exchange, json, type Respond } from './exchange.ts';
+import { inFields } from './field-problems.ts';
 import { lacksScope, toFailure, unauthorized } from './status.ts';
+import { halfSurrogate, holdsEncodedSurrogate } from './surrogates.ts';
 
 const MAX_KEY_LENGTH = 256;
 
@@ -36,6 +39,7 @@ export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) =
     let input: Record<string, unknown> | undefined;
     try {
       const caller = admit(await deps.identify(req), endpoint.scope);
+      if (endpoint.jsonOnly && isMultipart(req.headers['content-type'])) throw noForm();
       input = endpoint.verb === 'post' ? await readBody(req) : queryOf(exchange);
       // The generic seam: `bind` has checked that these fit together.
       const renamed = binding.params(read(endpoint, input) as never);
@@ -49,10 +53,13 @@ export function serve(binding: Binding, deps: ServeDeps): (exchange: Exchange) =
       const headers = binding.headers?.(result, { loopback: isLoopbackHost(req.headers.host) });
       deps.respond(exchange, json(200, binding.reply(result), headers));
     } catch (error) {
-      fail(exchange, error, { ...deps, hint: input === UNREADABLE ? HINT : undefined });
+      fail(exchange, inFields(error), { ...deps, hint: input === UNREADABLE ? HINT : undefined });
     }
   };
 }
+
+const noForm = () =>
+  new GatewayError('INVALID_REQUEST', 'Content-Type: multipart/form-data is not supported here; send JSON');
 
 const HINT = 'the body is no JSON object, so it counted as an empty one';
 
@@ -85,8 +92,20 @@ export function read<E extends Endpoint>(endpoint: E, input: unknown): z.output<
   throw new GatewayError('INVALID_REQUEST', problemsOf(parsed.error));
 }
 
-export const queryOf = ({ query }: Exchange): Record<string, string> =>
-  query === '' ? {} : Object.fromEntries(new URLSearchParams(query));
+/** Bytes that are not UTF-8 would be replaced silently, and the call would be about another text. */
+export function queryOf({ query }: Exchange): Record<string, string> {
+  if (query === '') return {};
+  const bytes = unescaped(query);
+  if (holdsEncodedSurrogate(bytes)) throw halfSurrogate('query');
+  if (!isUtf8(bytes)) throw new GatewayError('INVALID_REQUEST', 'The query is not UTF-8. Percent-encode UTF-8 text.');
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+const unescaped = (text: string): Buffer =>
+  Buffer.from(
+    text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
 
 /** Calls of the daemon to itself, for endpoints that are public although their method is not. */
 const DAEMON: Principal = {

@@ -59,7 +59,7 @@ test('the limits against slow clients stand', async () => {
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount } = edge.server;
   assert.deepEqual(
     { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount },
-    { headersTimeout: 15_000, requestTimeout: 82 * 60_000, keepAliveTimeout: 5_000, maxHeadersCount: 100 },
+    { headersTimeout: 15_000, requestTimeout: 82 * 60_000, keepAliveTimeout: 5_000, maxHeadersCount: 101 },
   );
 });
 
@@ -74,4 +74,26 @@ test('who was told that a request is wrong is let go a second later, also withou
   await edge.clock.advance(1);
   assert.deepEqual([lingering, await connections()], [1, 0]);
   socket.destroy();
+});
+
+test('nothing of a connection is read before it is known whose it is, and that of a command is refused', async () => {
+  const judged: ((isCommands: boolean) => void)[] = [];
+  const isSandboxedPeer = () => new Promise<boolean>((resolve) => judged.push(resolve));
+  await using edge = await httpEdge({ isSandboxedPeer });
+  const start = 'Host: localhost\r\nAuthorization: Bearer write\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
+  const [held, refused] = ['held', 'refused'].map((name) =>
+    exchange(edge.port, `POST /v1/api/send?${name} HTTP/1.1\r\n${start}`),
+  );
+  const upgrade = exchange(edge.port, 'GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n');
+  while (judged.length < 3) await new Promise(setImmediate);
+  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  assert.deepEqual(edge.asked, []);
+  for (const [i, answer] of judged.entries()) answer(i > 0);
+  assert.match((await held) ?? '', /^HTTP\/1\.1 200 /);
+  assert.equal(edge.asked.length, 1);
+  const body = '{"error":"Forbidden: sandboxed commands cannot connect to the daemon"}';
+  for (const answer of [refused, upgrade])
+    assert.match((await answer) ?? '', /^HTTP\/1\.1 403 Forbidden\r\n.*\r\n\r\n/s);
+  assert.ok((await refused)?.endsWith(body));
+  assert.equal(edge.asked.length, 1);
 });

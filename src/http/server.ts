@@ -8,6 +8,8 @@ import type { BodyDeadlines } from './body-deadlines.ts';
 
 interface ServerDeps {
   bodies: Pick<BodyDeadlines, 'begin'>;
+  /** Whether a connection comes from a command of the agent, which may not talk to us; undefined if that cannot be. */
+  isSandboxedPeer(connection: Socket): Promise<boolean> | undefined;
   clock: Clock;
   log: Log;
 }
@@ -16,10 +18,12 @@ interface ServerDeps {
 const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMITS.uploadProgressBytes));
 
 /** A server with limits against slow and oversized requests. Streams are answers, so the request limits leave them alone. */
-export function createHttpServer(app: RequestListener, { bodies, clock, log }: ServerDeps): Server {
+export function createHttpServer(app: RequestListener, deps: ServerDeps): Server {
+  const { bodies, isSandboxedPeer, clock, log } = deps;
   const server = createServer(
     {
-      headersTimeout: 15_000,
+      headersTimeout: LIMITS.headMs,
+      connectionsCheckingInterval: 5_000, // Node's 30 s would let a head take 45
       requestTimeout: LONGEST_MS,
       keepAliveTimeout: 5_000,
       maxHeaderSize: 16 * 1024,
@@ -31,7 +35,7 @@ export function createHttpServer(app: RequestListener, { bodies, clock, log }: S
       app(req, res);
     },
   );
-  server.maxHeadersCount = 100;
+  server.maxHeadersCount = LIMITS.requestHeaders + 1; // Node drops what is beyond; with one more it shows
   // Without a listener Node answers by itself, and reads the body for as long as it comes.
   server.on('checkExpectation', (_, res: ServerResponse) => {
     res.writeHead(417, { 'Access-Control-Allow-Origin': '*', 'Content-Length': 0, Connection: 'close' }).end();
@@ -40,6 +44,8 @@ export function createHttpServer(app: RequestListener, { bodies, clock, log }: S
     socket.setNoDelay(true);
     // Without a listener one client that resets its connection would end the process.
     socket.on('error', (error) => log.debug({ err: error }, 'a connection broke'));
+    const judged = isSandboxedPeer(socket);
+    if (judged !== undefined) void holdBack(socket, judged, deps);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const status = CLIENT_ERRORS[error.code ?? ''] ?? '400 Bad Request';
@@ -51,6 +57,22 @@ export function createHttpServer(app: RequestListener, { bodies, clock, log }: S
   });
   return server;
 }
+
+/** Nothing is read from a connection before it is known whose it is: neither a request nor an upgrade. */
+async function holdBack(socket: Socket, judged: Promise<boolean>, { clock, log }: ServerDeps): Promise<void> {
+  // Here the server has begun to read, in a tick of its own, and nothing has arrived yet.
+  queueMicrotask(() => socket.pause());
+  if (!(await judged)) return void socket.resume();
+  log.warn({}, 'refused a connection of a sandboxed command');
+  socket.end([...REFUSAL, `Content-Length: ${SANDBOXED.length}`, '', SANDBOXED].join('\r\n'));
+  closeSoon(socket, clock);
+}
+
+const REFUSAL = [
+  'HTTP/1.1 403 Forbidden',
+  ...['Access-Control-Allow-Origin: *', 'Connection: close', 'Content-Type: application/json'],
+];
+const SANDBOXED = JSON.stringify({ error: 'Forbidden: sandboxed commands cannot connect to the daemon' });
 
 const LINGER_MS = 1_000;
 

@@ -1,13 +1,14 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Answer, HttpMetrics, Respond } from './exchange.ts';
+import type { StaticText } from './encoding.ts';
+import { type Answer, type HttpMetrics, type Respond, toEtag } from './exchange.ts';
 import { type Page, pageHeaders } from './page.ts';
 import { fail } from './serve.ts';
 
 interface SiteDeps {
   page: Page;
-  openapi: unknown;
+  openapi: StaticText;
   metrics: Pick<HttpMetrics, 'text'>;
   respond: Respond;
   clock: Clock;
@@ -20,7 +21,9 @@ export function createSite({ page, openapi, metrics, respond, clock, log }: Site
   site.disable('x-powered-by');
   site.enable('case sensitive routing');
   site.enable('strict routing');
-  const openapiText = JSON.stringify(openapi);
+  const html = staticAnswer(page.html, 'text/html; charset=utf-8');
+  const licenses = staticAnswer(page.licenses, 'text/plain; charset=utf-8');
+  const document = staticAnswer(openapi, 'application/json');
   const exchangeOf = (req: express.Request, res: express.Response, endpoint: string) => ({
     ...{ req, res, endpoint },
     query: '',
@@ -28,8 +31,9 @@ export function createSite({ page, openapi, metrics, respond, clock, log }: Site
     startedMs: clock.monotonic(),
   });
 
-  site.get('/', pageHeaders(page), (req, res) => respond(exchangeOf(req, res, '/'), htmlAnswer(page.html)));
-  site.get('/openapi.json', (req, res) => respond(exchangeOf(req, res, '/openapi.json'), jsonAnswer(openapiText)));
+  site.get('/', pageHeaders(page), (req, res) => respond(exchangeOf(req, res, '/'), html));
+  site.get('/licenses.txt', (req, res) => respond(exchangeOf(req, res, '/licenses.txt'), licenses));
+  site.get('/openapi.json', (req, res) => respond(exchangeOf(req, res, '/openapi.json'), document));
   site.get('/metrics', async (req, res) =>
     respond(exchangeOf(req, res, '/metrics'), metricsAnswer(await metrics.text())),
   );
@@ -42,14 +46,14 @@ export function createSite({ page, openapi, metrics, respond, clock, log }: Site
 
 const NOT_FOUND: Answer = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'Not found' };
 
-const htmlAnswer = (body: string): Answer => ({
+/** Anybody may keep it, if they ask each time whether it is still the same. */
+const staticAnswer = ({ text: body, encoded }: StaticText, contentType: string): Answer => ({
   status: 200,
-  contentType: 'text/html; charset=utf-8',
+  contentType,
   body,
+  known: { encoded, etag: toEtag(body) },
   headers: { 'Cache-Control': 'no-cache' },
 });
-
-const jsonAnswer = (body: string): Answer => ({ status: 200, contentType: 'application/json', body });
 
 const metricsAnswer = (body: string): Answer => ({
   status: 200,

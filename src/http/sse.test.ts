@@ -46,14 +46,14 @@ test('what one turn sends is one chunk, and the end is an end', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await until(() => edge.streams.length === 1);
-  edge.streams[0]?.send(sseFrame('"ä"', 'e:1'));
+  edge.streams[0]?.send(sseFrame('"ä"'));
   edge.streams[0]?.send(sseFrame('2'));
   await until(() => edge.received().includes('data: 2'));
   edge.streams[0]?.send(sseFrame('3'));
   edge.streams[0]?.end();
   await once(edge.socket, 'close');
-  const together = 'id: e:1\ndata: "ä"\n\ndata: 2\n\n';
-  assert.deepEqual(edge.bodies(), [`1d\r\n${together}\r\n9\r\ndata: 3\n\n\r\n0\r\n\r\n`]);
+  const together = 'data: "ä"\n\ndata: 2\n\n';
+  assert.deepEqual(edge.bodies(), [`15\r\n${together}\r\n9\r\ndata: 3\n\n\r\n0\r\n\r\n`]);
 });
 
 test('a stream is plain text for a client that knows no chunks', async () => {

@@ -116,9 +116,8 @@ function createChunkEncoding(): SseWriting['encode'] {
   };
 }
 
-/** One event as a frame; only log events have an id to continue from. */
-export const sseFrame = (json: string, id?: string): string =>
-  id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
+/** An event that is not in the log, as a frame. */
+export const sseFrame = (json: string): string => `data: ${json}\n\n`;
 
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',

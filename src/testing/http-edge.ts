@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../protocol/contract.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import { createClientAddress } from '../gateway/auth/client-address.ts';
+import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
 import { expandScopes } from '../gateway/auth/scopes.ts';
 import type { Principal } from '../gateway/call.ts';
@@ -32,9 +33,11 @@ interface Sent {
  * callers with that scope.
  */
 export async function httpEdge(
-  deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } = {},
+  deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } & Partial<
+      Pick<Parameters<typeof createHttpServer>[1], 'isSandboxedPeer'>
+    > = {},
 ) {
-  const { answer = () => ({}), authEnabled = true, ...given } = deps;
+  const { answer = () => ({}), authEnabled = true, isSandboxedPeer = () => undefined, ...given } = deps;
   const clock = fakeClock(1_000);
   const log = recordingLog();
   const asked: Asked[] = [];
@@ -60,19 +63,25 @@ export async function httpEdge(
     originPolicy: createOriginPolicy({
       authEnabled,
       allowedHosts: [],
+      allowedOrigins: [],
       publicUrl: undefined,
       host: '127.0.0.1',
       port: 0,
     }),
     clientAddress: createClientAddress([]),
-    page: { html: '<title>Headgate</title>', scriptSources: ["'sha256-AAAA'"], styleSources: [] },
-    openapi: { openapi: '3.1.0' },
+    page: {
+      html: { text: '<title>Headgate</title>', encoded: {} },
+      licenses: { text: 'licences', encoded: {} },
+      scriptSources: ["'sha256-AAAA'"],
+      styleSources: [],
+    },
+    openapi: { text: '{"openapi":"3.1.0"}', encoded: {} },
     clock,
     log,
     closing: closing.signal,
     ...given,
   });
-  const server = createHttpServer(app, { bodies, clock, log });
+  const server = createHttpServer(app, { bodies, isSandboxedPeer, clock, log });
   const watching = bodies.run(closing.signal);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -130,13 +139,19 @@ const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove:
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
 
 export function principalWith(scope: Scope, revoked = new AbortController().signal): Principal {
-  return { id: scope, scopes: expandScopes([scope]), source: { kind: 'login', jti: `jti-${scope}` }, revoked };
+  return {
+    id: scope,
+    scopes: expandScopes([scope]),
+    source: { kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
+    revoked,
+  };
 }
 
 function scopedTokens(enabled: boolean): Authenticator {
   const local: Principal = { ...principalWith('approve'), id: 'local', source: { kind: 'local' } };
   return {
     enabled,
+    endOf: () => undefined,
     async authenticate(token) {
       if (!enabled) return local;
       return token === 'read' || token === 'write' || token === 'approve' ? principalWith(token) : undefined;

@@ -91,8 +91,7 @@ export const attachmentCases: ConformanceCase[] = [
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'chat.send', 'chat.history');
-      const sessionKey = `conformance-${randomUUID()}`;
-      lab.takeBack(async () => (await lab.connect()).request('sessions.delete', { key: sessionKey }));
+      const sessionKey = lab.nameSession();
       for (const more of [{ message: ' ' }, { thinking: 'hard' }, { attachments: NO_IMAGES }]) {
         await expectRefused(session, sessionKey, more);
       }

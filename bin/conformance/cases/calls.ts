@@ -49,6 +49,8 @@ async function askAgent(lab: Lab) {
 
 const Numbered = z.object({ runId: z.string(), seq: z.int() });
 const Told = z.object({ runId: z.string(), state: z.string() });
+const Keyed = z.object({ runId: z.string(), sessionKey: z.string() });
+const Listed = z.object({ sessions: z.array(z.object({ key: z.string() })) });
 const RunEnd = z.object({
   event: z.object({
     type: z.literal('ws_state'),
@@ -69,6 +71,18 @@ export const callCases: ConformanceCase[] = [
       expectEqual(first.payload, { runId: key, status: 'accepted' }, 'the first answer');
       const status = Run.safeParse(final.payload).data?.status;
       expectThat(status === 'ok' || status === 'error', `the final answer says ${status}`);
+    },
+  },
+  {
+    must: 'A repeat of a finished `agent` must be answered once, with the final answer',
+    async run(lab) {
+      const { sessionKey, key, final } = await askAgent(lab);
+      const again = await lab.connect();
+      const repeat = await again.request('agent', { sessionKey, message: MESSAGE, idempotencyKey: key });
+      await again.call('health'); // whatever else was to come has come
+      const answers = again.frames.filter((frame) => frame.type === 'res' && frame.id === repeat.id);
+      expectEqual(answers.length, 1, 'how many answers');
+      expectEqual(repeat.payload, final.payload, 'the answer to the repeat');
     },
   },
   {
@@ -98,6 +112,37 @@ export const callCases: ConformanceCase[] = [
       const sessionKey = await lab.makeWorkstream(session);
       const answer = await session.call('chat.abort', { sessionKey, runId: randomUUID() });
       expectEqual(answer, { ok: true, aborted: false }, 'the answer');
+    },
+  },
+  {
+    must: '`chat.abort` of a run of another session must be answered INVALID_REQUEST',
+    async run(lab) {
+      const { session, runId } = await runToEnd(lab);
+      needs(session, 'chat.abort');
+      const sessionKey = await lab.makeWorkstream(session);
+      const { error } = await session.request('chat.abort', { sessionKey, runId });
+      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer');
+    },
+  },
+  {
+    must: 'An alias that created its session must be the key of that session in every frame and answer',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'chat.send', 'agent.wait', 'sessions.list', 'sessions.delete');
+      const sessionKey = lab.nameSession();
+      const params = { sessionKey, message: MESSAGE, idempotencyKey: randomUUID() };
+      const { runId } = Run.parse(await session.call('chat.send', params));
+      await waitFor(session, runId);
+      await hearFinal(session, runId);
+      const events = payloadsOf(session, 'chat', Keyed).filter((event) => event.runId === runId);
+      const { sessions } = Listed.parse(await session.call('sessions.list', {}));
+      const history = Keyed.pick({ sessionKey: true }).parse(await session.call('chat.history', { sessionKey }));
+      expectEqual([...new Set(events.map((event) => event.sessionKey))], [sessionKey], 'the keys of its events');
+      expectThat(
+        sessions.some(({ key }) => key === sessionKey),
+        'sessions.list does not have the key',
+      );
+      expectEqual(history.sessionKey, sessionKey, 'the key in its history');
     },
   },
   {

@@ -65,6 +65,24 @@ export const frameCases: ConformanceCase[] = [
     },
   },
   {
+    must: 'An empty optional string of params must count as absent',
+    async run(lab) {
+      const session = await lab.connect();
+      needs(session, 'cron.preview', 'sessions.resolve', 'agent.wait');
+      const schedule = { kind: 'cron', expr: '0 9 * * *' };
+      const given = { count: 1, fromMs: 0 };
+      const [without, empty] = [
+        await session.call('cron.preview', { ...given, schedule }),
+        await session.call('cron.preview', { ...given, schedule: { ...schedule, tz: '' }, tz: '' }),
+      ];
+      expectEqual(empty, without, 'the preview with empty zones');
+      const resolved = await session.request('sessions.resolve', { key: 'main', sessionId: '', label: '' });
+      expectEqual(resolved.ok, true, 'whether a session is found by its key alone');
+      const { error } = await session.request('agent.wait', { runId: randomUUID(), sessionKey: '' });
+      expectEqual(error?.code, 'NOT_FOUND', 'the answer to agent.wait with an empty key');
+    },
+  },
+  {
     must: 'Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see',
     async run(lab) {
       const session = await lab.connect();

@@ -99,6 +99,15 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
+    must: 'A protocol range without 2 must be answered before anything else that is wrong with `connect`',
+    async run(lab) {
+      const params = { minProtocol: 7, maxProtocol: 9, client: 'of a later version', auth: { token: 'wrong' } };
+      const { error, end } = await greet(lab, connectFrame(params));
+      expectEqual(error?.details, { expectedProtocol: LIMITS.protocolVersion }, 'the details');
+      expectEqual(end, { code: 1002, reason: 'protocol mismatch' }, 'the end');
+    },
+  },
+  {
     must: 'A missing or wrong token must be refused as UNAUTHORIZED and closed with 1008',
     async run(lab) {
       await needsAuthentication(lab);

@@ -7,7 +7,7 @@ import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 
 const OPERATOR = ['node.pair.approve', 'node.pair.reject', 'node.token.revoke', 'node.describe', 'node.invoke'];
 /** Says by its name that it runs no program, so that no server needs to be told to allow it. */
-const COMMAND = 'conformance.look';
+const COMMAND = 'system.info';
 
 const Pairing = z.object({ request: z.object({ requestId: z.string() }), created: z.boolean() });
 const Approved = z.object({ node: z.object({ token: z.string() }) });

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+import type { Evidence, Finding, StoredMessage, WorkstreamOnDisk } from '../evidence.ts';
 
 /** Offsets count from 1 without a gap, in order (I2). */
 export function* denseLog({ disk }: Evidence): Generator<Finding> {
@@ -39,10 +39,10 @@ export function* nothingForgotten({ disk, earlier }: Evidence): Generator<Findin
 
 function* changesOf(before: WorkstreamOnDisk, after: WorkstreamOnDisk): Generator<Finding> {
   const where = before.wsId;
-  for (const what of ['events', 'messages'] as const) {
-    const index = before[what].findIndex((item, at) => !isSame(item, after[what][at]));
+  const ofEvents = before.events.findIndex((event, at) => !isSame(event, after.events[at]));
+  const ofMessages = before.messages.findIndex((message, at) => !isSameMessage(message, after.messages[at]));
+  for (const [what, index] of Object.entries({ events: ofEvents, messages: ofMessages }))
     if (index >= 0) yield { what: `number ${index + 1} of the ${what} was changed or is gone`, where };
-  }
   const found = new Map(settlementsOf(after));
   for (const [id, settled] of settlementsOf(before)) {
     if (!found.has(id)) yield { what: `${id} is gone`, where };
@@ -61,6 +61,14 @@ const settlementsOf = ({ runs, approvals }: WorkstreamOnDisk): [string, string |
     approval.decided_ms === null ? undefined : JSON.stringify(approval),
   ]),
 ];
+
+/** When its run ends without an answer, a message of the user is marked as failed (decision 40). A mark stays. */
+function isSameMessage(before: StoredMessage, after: StoredMessage | undefined): boolean {
+  if (after === undefined || isSame(before, after)) return after !== undefined;
+  if (before.message.role !== 'user' || after.message.role !== 'user' || before.message.failed) return false;
+  const { failed: _, ...message } = after.message;
+  return isSame(before, { ...after, message });
+}
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 

@@ -69,12 +69,13 @@ function wrongFrame([connected, history, ...rest]: StreamFrame[]): string | unde
     return 'does not begin with connected';
   if (history && (history.data.type !== 'history' || history.id === undefined)) return 'has no history with a cursor';
   const wrong = rest.find(({ id, data }) => (id === undefined) !== isWithoutPlace(data));
-  // The end of a run that nobody saw is told to the next who asks; it has no place any more.
-  if (!wrong || (wrong.id === undefined && wrong.data.type === 'ws_state' && wrong.data.run)) return undefined;
+  if (!wrong) return undefined;
   return `${wrong.data.type} has ${wrong.id === undefined ? 'no cursor' : `the cursor ${wrong.id}`}`;
 }
 
-const isWithoutPlace = ({ type }: StreamFrame['data']): boolean => WITHOUT_PLACE.has(type);
+/** An error leaves its place to the idle that follows it. */
+const isWithoutPlace = (data: StreamFrame['data']): boolean =>
+  WITHOUT_PLACE.has(data.type) || (data.type === 'ws_state' && data.state === 'error');
 
 function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk): string | undefined {
   const shown = opening.messages;

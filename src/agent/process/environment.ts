@@ -1,9 +1,17 @@
-/** What a child process may know of the daemon's environment: names from an allow-list, so a new secret is never passed on. */
-export function toChildEnvironment(environment: Environment): Record<string, string> {
+import { toChildPath } from './child-path.ts';
+
+/**
+ * What a child process may know of the daemon's environment: names from an allow-list, so a new secret is never passed on,
+ * and a PATH whose first folders the child cannot plant programs in. `avoid` are folders that agents can write to, with links resolved.
+ */
+export async function toChildEnvironment(
+  environment: Environment,
+  avoid: readonly string[],
+): Promise<Record<string, string>> {
   const passed = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0], entry[1]),
   );
-  return { ...Object.fromEntries(passed), TERM: 'dumb' };
+  return { ...Object.fromEntries(passed), PATH: await toChildPath(environment.PATH, avoid), TERM: 'dumb' };
 }
 
 /** Shaped like `process.env`. */

@@ -7,9 +7,11 @@ import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { StopReason } from '../stop-reason.ts';
+import { holdFolder } from '../tools/held-folder.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { readProcessTable } from './process-table.ts';
 import { identifyProcess } from './process-tree.ts';
+import { BASH } from './program-fixture.ts';
 import { createProcessRunner, type ProcessHooks, type RunnerOptions } from './runner.ts';
 
 const environment = {
@@ -19,12 +21,19 @@ const environment = {
   HEADGATE_HOME: 'canary',
 };
 const noSandbox = { kind: 'none', reason: 'a test', required: false } as const;
+const common = { environment, sandbox: noSandbox, bash: BASH, ids: randomIds };
 
 async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
   const cwd = await mkdtemp(join(tmpdir(), 'headgate-runner-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const folder = await holdFolder(cwd);
+  t.after(() => folder[Symbol.asyncDispose]().then(() => rm(cwd, { recursive: true, force: true })));
   const clock = options.clock ?? systemClock;
-  const runner = createProcessRunner({ clock, environment, sandbox: noSandbox, ids: randomIds, home: cwd, ...options });
+  const runner = createProcessRunner({
+    ...common,
+    clock,
+    home: cwd,
+    ...options,
+  });
   const stop = new AbortController();
   let printed = '';
   const waiting = new Map<string, () => void>();
@@ -37,14 +46,11 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
     },
   };
   return {
-    cwd,
-    runner,
-    stop,
-    hooks,
+    ...{ cwd, folder, runner, stop, hooks },
     printed: () => printed,
     /** Resolves when the child has printed this. */
     seen: (text: string) => new Promise<void>((resolve) => waiting.set(text, resolve)),
-    run: (command: string, timeoutMs = 60_000) => runner.run({ command, cwd, timeoutMs }, hooks),
+    run: (command: string, timeoutMs = 60_000) => runner.run({ command, folder, timeoutMs }, hooks),
   };
 }
 
@@ -91,13 +97,12 @@ test('the shell reads no start-up file', async (t) => {
   await writeFile(join(it.cwd, '.bashrc'), 'echo from bashrc');
   await writeFile(join(it.cwd, '.bash_profile'), 'echo from profile');
   const runner = createProcessRunner({
+    ...common,
     clock: systemClock,
     environment: { ...environment, HOME: it.cwd, BASH_ENV: join(it.cwd, '.bashrc') },
-    sandbox: noSandbox,
-    ids: randomIds,
     home: it.cwd,
   });
-  await runner.run({ command: 'echo $-', cwd: it.cwd, timeoutMs: 10_000 }, it.hooks);
+  await runner.run({ command: 'echo $-', folder: it.folder, timeoutMs: 10_000 }, it.hooks);
   assert.equal(it.printed(), 'hBc\n');
 });
 
@@ -252,7 +257,8 @@ test('a reader that fails ends the command, and its error is told', async (t) =>
 
 test('a command that cannot be started is an answer', async (t) => {
   const it = await start(t);
-  const result = await it.runner.run({ command: 'true', cwd: join(it.cwd, 'missing'), timeoutMs: 1_000 }, it.hooks);
+  const folder = { ...it.folder, way: join(it.cwd, 'missing') };
+  const result = await it.runner.run({ command: 'true', folder, timeoutMs: 1_000 }, it.hooks);
   assert.equal(result.kind, 'failed');
 });
 
@@ -265,10 +271,8 @@ test('a leftover group is ended only if the pid is still the same process', asyn
   const { mark, ...identity } = await told.promise;
   assert.match(mark ?? '', /^[0-9a-f]{16}\.cmd_/);
   const later = createProcessRunner({
+    ...common,
     clock: systemClock,
-    environment,
-    sandbox: noSandbox,
-    ids: randomIds,
     home: it.cwd,
   });
   assert.equal(await later.killLeftover({ ...identity, startTicks: identity.startTicks + 1 }), false);

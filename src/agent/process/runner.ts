@@ -1,20 +1,26 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { until } from '../../until.ts';
 import { StopReason } from '../stop-reason.ts';
+import { isInside } from '../tools/confinement.ts';
+import type { HeldFolder } from '../tools/held-folder.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { withDeadline } from './deadline.ts';
 import { type Environment, toChildEnvironment } from './environment.ts';
 import { toMarkVariable } from './process-mark.ts';
 import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
-import type { Sandbox } from './sandbox.ts';
+import { type Program, whyNot } from './programs.ts';
+import { passFilter, type Sandbox } from './sandbox.ts';
+import type { SandboxedCommands } from './sandboxed-commands.ts';
 
 /** Runs shell commands of the agent, each in its own process group that is gone when `run` resolves. */
 export interface ProcessRunner {
   readonly sandbox: Sandbox;
+  /** What runs the commands. Without one every command fails. */
+  readonly bash: Program;
   /** What the command does is a value; rejects only when a hook does, and then nothing runs any more. */
   run(command: ShellCommand, hooks: ProcessHooks): Promise<ProcessResult>;
   /** Ends what an earlier daemon left of a command; false if it is gone already or the pid is another process now. */
@@ -29,7 +35,8 @@ export interface ProcessRunner {
 interface ShellCommand {
   /** For `bash -c`. */
   command: string;
-  cwd: string;
+  /** Where it runs, whatever lies at the folder's path by then. */
+  folder: HeldFolder;
   timeoutMs: number;
 }
 
@@ -52,6 +59,11 @@ export interface RunnerOptions {
   /** The daemon's own; children get an allow-listed part. */
   environment: Environment;
   sandbox: Sandbox;
+  bash: Program;
+  /** Told of every command in a sandbox. */
+  sandboxed?: SandboxedCommands;
+  /** Folders, besides those of its commands, that agents write to, with links resolved. */
+  workdirs?: readonly string[];
   ids: Pick<Ids, 'id'>;
   /** The home: tells the commands of its daemons from those of others. */
   home: string;
@@ -59,9 +71,12 @@ export interface RunnerOptions {
 
 /** The runner for this machine. */
 export function createProcessRunner(options: RunnerOptions): ProcessRunner {
+  const { sandbox, bash } = options;
+  const workdirs = new Set(options.workdirs);
   return {
-    sandbox: options.sandbox,
-    run: (command, hooks) => runCommand(command, hooks, options),
+    sandbox,
+    bash,
+    run: (command, hooks) => runCommand(command, hooks, { ...options, workdirs }),
     async killLeftover(identity) {
       if (!(await isLeft(identity))) return false;
       await endTree(identity, options);
@@ -76,13 +91,21 @@ const markOf = (home: string): string => `${createHash('sha256').update(home).di
 
 /**
  * Holds the command back until a line comes in, so that the start is on disk before anything happens; when the daemon dies
- * first, the line never comes and nothing happens. The command itself gets no input.
+ * first, the line never comes and nothing happens. The command itself gets no input, and none of the descriptors that the
+ * daemon may have inherited: they could lead out of the sandbox. `last` is the highest one that it is given.
  */
-const GATE = 'IFS= read -r _ || exit 125; exec "$@" </dev/null 2>&1';
+const toGate = (last: number): string =>
+  `for at in /dev/fd/*; do [ "\${at##*/}" -le ${last} ] || eval "exec \${at##*/}<&-"; done; ` +
+  'IFS= read -r _ || exit 125; exec "$@" </dev/null 2>&1';
 /** Without these, bash takes Node's pipes for a network login and reads ~/.bashrc. */
-const SHELL = ['bash', '--noprofile', '--norc', '-c'] as const;
+const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 
-async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: RunnerOptions): Promise<ProcessResult> {
+interface RunOptions extends Omit<RunnerOptions, 'workdirs'> {
+  /** Grows with every command: what one plants must not run in another. */
+  workdirs: Set<string>;
+}
+
+async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: RunOptions): Promise<ProcessResult> {
   if (hooks.signal.aborted) return toStopped(hooks.signal.reason);
   const child = await startHeld(command, options);
   if (!('leader' in child)) return child;
@@ -98,7 +121,8 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: R
     failure = error;
   }
   await endTree(child.leader, { clock: options.clock, spares: sparedBy(child.leader, options.sandbox) });
-  child.process.stdin.destroy();
+  options.sandboxed?.end(child.leader.pid);
+  child.input.destroy();
   await drain(reading, { output: child.output, clock: options.clock });
   if (failure === undefined) return child.exited;
   if (failure instanceof StopReason || hooks.signal.aborted) return toStopped(failure);
@@ -106,7 +130,7 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: R
 }
 
 interface HeldChild {
-  process: ChildProcessByStdio<Writable, Readable, Readable>;
+  input: Writable;
   leader: ProcessIdentity;
   output: Readable;
   exited: Promise<ProcessResult>;
@@ -114,35 +138,56 @@ interface HeldChild {
 }
 
 async function startHeld(
-  { command, cwd }: ShellCommand,
-  { sandbox, environment, ids, home }: RunnerOptions,
+  { command, folder }: ShellCommand,
+  { sandbox, sandboxed, bash, workdirs, environment, ids, home }: RunOptions,
 ): Promise<HeldChild | ProcessResult> {
   try {
-    const shell = [...SHELL, command];
-    const argv = sandbox.kind === 'bubblewrap' ? await sandbox.wrap(shell, cwd) : shell;
-    const [program, ...args] = [...SHELL, GATE, 'headgate', ...argv];
+    if (bash.kind !== 'found') throw new Error(`bash ${whyNot(bash)}`);
+    const shell = [bash.path, ...SHELL_OPTIONS];
+    const inner = [...shell, command];
+    const { argv, fds } = sandbox.kind === 'bubblewrap' ? await sandbox.wrap(inner, folder) : { argv: inner, fds: [] };
+    if (sandbox.kind === 'bubblewrap') requireOutside(folder.path, [bash.path, argv[0] ?? '']);
+    workdirs.add(folder.path);
     const mark = `${markOf(home)}${ids.id('cmd')}`;
-    const child = spawn(program, args, {
-      cwd,
-      env: { ...toChildEnvironment(environment), ...toMarkVariable(mark) },
+    const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
+    const stdio = ['pipe', 'pipe', 'pipe', sandbox.kind === 'bubblewrap' ? 'pipe' : 'ignore', ...fds] as const;
+    const child = spawn(bash.path, [...SHELL_OPTIONS, toGate(stdio.length - 1), 'headgate', ...argv], {
+      cwd: folder.way,
+      env,
       detached: true, // its own session and process group
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: [...stdio],
     });
     // Before the first await: a failed start is told by an event.
     const exited = new Promise<ProcessResult>((resolve) => {
-      child.on('error', (error) => resolve(toFailed(error, cwd)));
+      child.on('error', (error) => resolve(toFailed(error, folder.path)));
       child.on('exit', (code, signal) =>
         resolve(signal ? { kind: 'killed', signal } : { kind: 'exited', exitCode: code ?? 0 }),
       );
     });
-    child.stdin.on('error', () => undefined); // it ended before its gate was opened: `exited` tells
-    child.stderr.resume(); // only the gate shell's own complaints
+    const { input, output } = openPipes(child);
     if (child.pid === undefined) return exited;
+    if (sandbox.kind === 'bubblewrap') {
+      passFilter(child, sandbox.filter);
+      sandboxed?.begin(child.pid);
+    }
     const leader = { ...(await identifyProcess(child.pid)), mark };
-    return { process: child, leader, output: child.stdout, exited, openGate: () => child.stdin.end('\n') };
+    return { input, leader, output, exited, openGate: () => input.end('\n') };
   } catch (error) {
-    return toFailed(error, cwd);
+    return toFailed(error, folder.path);
   }
+}
+
+function openPipes({ stdin: input, stdout: output, stderr }: ChildProcess): { input: Writable; output: Readable } {
+  if (input === null || output === null || stderr === null) throw new Error('its pipes could not be opened');
+  input.on('error', () => undefined); // it ended before its gate was opened: `exited` tells
+  stderr.resume(); // only the gate shell's own complaints
+  return { input, output };
+}
+
+/** A command could replace what runs the next one outside the sandbox. */
+function requireOutside(workdir: string, programs: readonly string[]): void {
+  const inside = programs.find((program) => isInside(workdir, program));
+  if (inside !== undefined) throw new Error(`${inside} runs the commands and lies in the working directory`);
 }
 
 interface Reading {
@@ -208,7 +253,7 @@ function toStopped(reason: unknown): ProcessResult {
   };
 }
 
-function toFailed(error: unknown, cwd: string): ProcessResult {
+function toFailed(error: unknown, path: string): ProcessResult {
   const message = error instanceof Error ? error.message : String(error);
-  return { kind: 'failed', message: `The command could not be started in ${cwd}: ${message}` };
+  return { kind: 'failed', message: `The command could not be started in ${path}: ${message}` };
 }

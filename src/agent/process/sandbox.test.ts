@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -8,7 +8,10 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { StopReason } from '../stop-reason.ts';
+import { holdFolder } from '../tools/held-folder.ts';
 import { readProcessTable } from './process-table.ts';
+import { BASH, BWRAP } from './program-fixture.ts';
+import type { Program } from './programs.ts';
 import { createProcessRunner } from './runner.ts';
 import { detectSandbox, type Sandbox, toBubblewrapArguments } from './sandbox.ts';
 
@@ -29,15 +32,24 @@ async function place(t: TestContext, layout: (root: string) => { home: string; w
 
 /** Runs a command in the real sandbox, or says why it cannot. */
 async function enter(t: TestContext, layout: Parameters<typeof place>[1], clock: Clock = systemClock) {
-  const at = await place(t, layout);
-  const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock });
-  const runner = createProcessRunner({ clock, environment, sandbox, ids: randomIds, home: '/home/of-a-test' });
+  return enterAt(t, await place(t, layout), { clock });
+}
+
+type Place = Awaited<ReturnType<typeof place>>;
+
+async function enterAt(t: TestContext, at: Place, { clock = systemClock, bwrap = BWRAP }) {
+  const programs = { bash: BASH, bwrap };
+  const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock, programs });
+  const folder = await holdFolder(at.workdir);
+  t.after(() => folder[Symbol.asyncDispose]());
+  const home = '/home/of-a-test';
+  const runner = createProcessRunner({ clock, environment, sandbox, bash: BASH, ids: randomIds, home });
   let printed = '';
   const stop = new AbortController();
   const run = async (command: string, onPrinted: () => void = () => undefined) => {
     printed = '';
     const result = await runner.run(
-      { command, cwd: at.workdir, timeoutMs: 20_000 },
+      { command, folder, timeoutMs: 20_000 },
       {
         signal: stop.signal,
         onProcess: async () => undefined,
@@ -69,11 +81,11 @@ test('every folder is mounted before the folders inside it', () => {
   const mounts = (home: string, workdir: string) =>
     toBubblewrapArguments({ home, workdir, resolver })
       .join(' ')
-      .match(/--(tmpfs|bind|ro-bind) \/\S*/g);
+      .match(/--(tmpfs|ro-bind|bind-fd 5) \/\S*/g);
   const system = ['--ro-bind /', '--tmpfs /tmp', '--tmpfs /run', '--ro-bind /run/resolvconf'];
-  assert.deepEqual(mounts('/h/home', '/h/home/ws/a'), [...system, '--tmpfs /h/home', '--bind /h/home/ws/a']);
-  assert.deepEqual(mounts('/h/w/.headgate', '/h/w'), [...system, '--bind /h/w', '--tmpfs /h/w/.headgate']);
-  assert.deepEqual(mounts('/tmp/h', '/tmp/w'), [...system, '--tmpfs /tmp/h', '--bind /tmp/w']);
+  assert.deepEqual(mounts('/h/home', '/h/home/ws/a'), [...system, '--tmpfs /h/home', '--bind-fd 5 /h/home/ws/a']);
+  assert.deepEqual(mounts('/h/w/.headgate', '/h/w'), [...system, '--bind-fd 5 /h/w', '--tmpfs /h/w/.headgate']);
+  assert.deepEqual(mounts('/tmp/h', '/tmp/w'), [...system, '--tmpfs /tmp/h', '--bind-fd 5 /tmp/w']);
 });
 
 test('a sandbox has namespaces of its own, no rights, and dies with the daemon', () => {
@@ -154,24 +166,69 @@ test('inside, a cancelled command may clean up, and what ignores SIGTERM or ran 
   return undefined;
 });
 
+for (const [name, script] of Object.entries({
+  'bubblewrap that takes descriptors': 'exec bwrap "$@"',
+  'an older one that takes paths only':
+    'case "$*" in *--bind-fd*) echo "Unknown option" >&2; exit 1;; esac; exec bwrap "$@"',
+})) {
+  test(`inside ${name} a command runs in the held folder or not at all, and has no way out by a descriptor`, async (t) => {
+    const at = await place(t, LAYOUTS['they lie apart']);
+    const program = join(at.root, 'program');
+    // The moment just before the mount: what lies at the path is exchanged.
+    await writeFile(
+      program,
+      `#!/bin/bash\n[ -e ${at.root}/exchange ] && mv ${at.workdir} ${at.workdir}.aside && ln -s ${at.root}/other ${at.workdir}\n${script}\n`,
+    );
+    await chmod(program, 0o755);
+    await mkdir(join(at.root, 'other'));
+    await writeFile(join(at.root, 'other/note'), 'canary');
+    const it = await enterAt(t, at, { bwrap: { kind: 'found', path: program } });
+    if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
+    const fds = await it.run('ls -l /proc/self/fd | grep -c "work"; touch written');
+    assert.equal(fds.printed, '0\n');
+    assert.equal(existsSync(join(at.workdir, 'written')), true);
+    await writeFile(join(at.root, 'exchange'), '');
+    const { printed } = await it.run('cat note; touch written-too');
+    assert.doesNotMatch(printed, /canary/);
+    assert.deepEqual(await readdir(join(at.root, 'other')), ['note']);
+    return undefined;
+  });
+}
+
 test('why there is no sandbox is said: switched off, not installed, not working', async (t) => {
   const it = await place(t, LAYOUTS['they lie apart']);
   const broken = join(it.root, 'broken');
   await writeFile(broken, '#!/bin/sh\necho "bwrap: no permissions to create a new namespace" >&2\nexit 1\n');
   await chmod(broken, 0o755);
-  const detect = (options: { mode: 'auto' | 'off' | 'required'; program: string }): Promise<Sandbox> =>
-    detectSandbox({ home: it.home, environment, clock: systemClock, ...options });
-  assert.deepEqual(await detect({ mode: 'off', program: 'bwrap' }), {
+  const detect = (mode: 'auto' | 'off' | 'required', bwrap: Program, more = {}): Promise<Sandbox> =>
+    detectSandbox({
+      ...{ mode, home: it.home, environment, clock: systemClock },
+      programs: { bash: BASH, bwrap },
+      ...more,
+    });
+  assert.deepEqual(await detect('off', BWRAP), {
     kind: 'none',
     reason: 'switched off by tools.sandbox',
     required: false,
   });
-  assert.deepEqual(await detect({ mode: 'auto', program: join(it.root, 'missing') }), {
+  assert.deepEqual(await detect('auto', { kind: 'missing' }), {
     kind: 'none',
     reason: 'bubblewrap is not installed',
     required: false,
   });
-  assert.deepEqual(await detect({ mode: 'required', program: broken }), {
+  const danger = { kind: 'own', at: '/home/me' } as const;
+  assert.deepEqual(await detect('auto', { kind: 'unsafe', path: '/home/me/bin/bwrap', danger }), {
+    kind: 'none',
+    reason:
+      'bubblewrap was found only at /home/me/bin/bwrap and is not used: programs of this user can change /home/me',
+    required: false,
+  });
+  assert.deepEqual(await detect('required', BWRAP, { architecture: 's390x' }), {
+    kind: 'none',
+    reason: BWRAP.kind === 'found' ? 'Unix sockets cannot be closed off on s390x' : 'bubblewrap is not installed',
+    required: true,
+  });
+  assert.deepEqual(await detect('required', { kind: 'found', path: broken }), {
     kind: 'none',
     reason: 'bubblewrap does not work here: bwrap: no permissions to create a new namespace',
     required: true,

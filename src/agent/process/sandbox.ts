@@ -1,17 +1,23 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, realpath } from 'node:fs/promises';
+import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../until.ts';
+import { type HeldFolder, holdFolder } from '../tools/held-folder.ts';
 import { withDeadline } from './deadline.ts';
 import { type Environment, toChildEnvironment } from './environment.ts';
+import { type Program, whyNot } from './programs.ts';
+import { toSocketFilter } from './socket-filter.ts';
 
 /** Where commands of the agent run: in a sandbox that works on this machine, or without one, and then for a known reason. */
 export type Sandbox =
   | {
       kind: 'bubblewrap';
-      /** The program and arguments that run `argv` inside, with the workdir as the only writable place of the disk. */
-      wrap(argv: readonly string[], workdir: string): Promise<string[]>;
+      /** What runs `argv` inside, with the working directory as the only writable place of the disk. */
+      wrap(argv: readonly string[], workdir: HeldFolder): Promise<Wrapped>;
+      /** What that program reads first, from a descriptor: see `passFilter`. */
+      filter: Buffer;
     }
   | {
       kind: 'none';
@@ -21,6 +27,13 @@ export type Sandbox =
       required: boolean;
     };
 
+interface Wrapped {
+  /** The program and its arguments. */
+  argv: string[];
+  /** Descriptors that it is started with, behind `FILTER_FD`. */
+  fds: number[];
+}
+
 interface SandboxOptions {
   /** `tools.sandbox` of the configuration. */
   mode: 'auto' | 'off' | 'required';
@@ -28,29 +41,67 @@ interface SandboxOptions {
   home: string;
   environment: Environment;
   clock: Clock;
-  /** The bubblewrap program. */
-  program?: string;
+  /** Of this machine: bubblewrap, and a shell to try it with. */
+  programs: { bwrap: Program; bash: Program };
+  architecture?: NodeJS.Architecture;
 }
 
+/** Where bubblewrap finds its filter of system calls. */
+const FILTER_FD = 3;
+/** Where the check inside finds the working directory, and where bubblewrap does. */
+const CHECK_FD = 4;
+const BIND_FD = 5;
+
 /** Finds out by running it once whether the sandbox works here; an installed bubblewrap often may not (containers). */
-export async function detectSandbox({
-  mode,
-  home,
-  environment,
-  clock,
-  program = 'bwrap',
-}: SandboxOptions): Promise<Sandbox> {
-  if (mode === 'off') return { kind: 'none', reason: 'switched off by tools.sandbox', required: false };
+export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { mode, home, programs, architecture = process.arch } = options;
+  const { bwrap, bash } = programs;
+  const none = (reason: string): Sandbox => ({ kind: 'none', reason, required: mode === 'required' });
+  if (mode === 'off') return none('switched off by tools.sandbox');
+  if (bwrap.kind !== 'found') return none(`bubblewrap ${whyNot(bwrap)}`);
+  if (bash.kind !== 'found') return none(`bash ${whyNot(bash)}`);
+  const filter = toSocketFilter(architecture);
+  if (filter === undefined) return none(`Unix sockets cannot be closed off on ${architecture}`);
   const realHome = await realpath(home);
-  const wrap = async (argv: readonly string[], workdir: string) => [
-    program,
-    ...toBubblewrapArguments({ home: realHome, workdir: await realpath(workdir), resolver: await findResolver() }),
-    '--',
-    ...argv,
-  ];
-  const failure = await tryOnce(await wrap(['true'], realHome), { environment, clock });
-  if (failure === undefined) return { kind: 'bubblewrap', wrap };
-  return { kind: 'none', reason: failure, required: mode === 'required' };
+  const wrapBy = (binding: Binding) => async (argv: readonly string[], workdir: HeldFolder) => {
+    const places = { home: realHome, workdir: workdir.path, resolver: await findResolver() };
+    const how = ['--seccomp', String(FILTER_FD), ...toBubblewrapArguments(places, binding)];
+    const { fd } = workdir;
+    return {
+      argv: [bwrap.path, ...how, '--', ...checkedBy(bash.path), ...argv],
+      fds: binding === 'descriptor' ? [fd, fd] : [fd],
+    };
+  };
+  await using held = await holdFolder(realHome);
+  const attempt = async (wrap: ReturnType<typeof wrapBy>) =>
+    tryOnce(await wrap([bash.path, '--norc', '-c', ':'], held), { ...options, filter });
+  if ((await attempt(wrapBy('descriptor'))) === undefined) {
+    return { kind: 'bubblewrap', wrap: wrapBy('descriptor'), filter };
+  }
+  const failure = await attempt(wrapBy('path'));
+  return failure === undefined ? { kind: 'bubblewrap', wrap: wrapBy('path'), filter } : none(failure);
+}
+
+/** How the working directory gets inside. By its descriptor it is the held folder for sure; bubblewrap before 0.8 knows only paths. */
+type Binding = 'descriptor' | 'path';
+
+/**
+ * Inside, before the command: it is in the held folder. Renaming the folder outside takes the mount away from its path, and what
+ * lies there then may be another folder. The descriptor is closed, because it leads out of the sandbox; bubblewrap closes its own.
+ */
+const checkedBy = (bash: string): string[] => [
+  ...[bash, '--noprofile', '--norc', '-c'],
+  `[ . -ef /proc/self/fd/${CHECK_FD} ] || { echo "Another folder lies at the working directory now; nothing was run."; exit 125; }; ` +
+    `exec ${CHECK_FD}<&-; exec "$@"`,
+  'headgate',
+];
+
+/** Hands the filter to a child that was started with a pipe at `FILTER_FD`. Bubblewrap fails without one. */
+export function passFilter({ stdio }: Pick<ChildProcess, 'stdio'>, filter: Buffer): void {
+  const pipe = stdio[FILTER_FD];
+  if (!(pipe instanceof Writable)) return; // it could not be started
+  pipe.on('error', () => undefined); // it ended before it has read it
+  pipe.end(filter);
 }
 
 /**
@@ -58,14 +109,18 @@ export async function detectSandbox({
  * sockets there, such as docker's or a session bus, run things outside), Headgate's home hidden, workdir writable. The
  * network stays (decision 15).
  */
-export function toBubblewrapArguments({ home, workdir, resolver }: SandboxPlaces): string[] {
+export function toBubblewrapArguments(
+  { home, workdir, resolver }: SandboxPlaces,
+  binding: Binding = 'descriptor',
+): string[] {
+  const mountWorkdir = binding === 'descriptor' ? ['--bind-fd', `${BIND_FD}`, workdir] : ['--bind', workdir, workdir];
   // A mount hides what lies below it, so a folder is mounted before the folders inside it (equal paths: last one shows).
   const mounts = [
     { at: '/tmp', how: ['--tmpfs', '/tmp'] },
     { at: '/run', how: ['--tmpfs', '/run'] },
     ...resolver.map((at) => ({ at, how: ['--ro-bind', at, at] })),
     { at: home, how: ['--tmpfs', home] },
-    { at: workdir, how: ['--bind', workdir, workdir] },
+    { at: workdir, how: mountWorkdir },
   ].sort((a, b) => depth(a.at) - depth(b.at));
   return [
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
@@ -112,23 +167,29 @@ async function findResolver(): Promise<string[]> {
 
 const depth = (path: string) => (path === '/' ? 0 : path.split('/').length);
 
+interface Trial extends Pick<SandboxOptions, 'environment' | 'clock'> {
+  filter: Buffer;
+}
+
 async function tryOnce(
-  [program = '', ...args]: string[],
-  { environment, clock }: Pick<SandboxOptions, 'environment' | 'clock'>,
+  { argv: [program = '', ...args], fds }: Wrapped,
+  { environment, clock, filter }: Trial,
 ): Promise<string | undefined> {
   using deadline = withDeadline(new AbortController().signal, { clock, ms: 5_000 });
   const child = spawn(program, args, {
-    env: toChildEnvironment(environment),
-    stdio: ['ignore', 'ignore', 'pipe'],
+    env: await toChildEnvironment(environment, []),
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...fds],
   });
   const ended = Promise.withResolvers<number | null>();
   child.on('error', ended.reject).on('close', ended.resolve);
+  passFilter(child, filter);
   try {
-    const [code, stderr] = await until(Promise.all([ended.promise, text(child.stderr)]), deadline.signal);
+    const [code, stderr] = await until(Promise.all([ended.promise, textOf(child.stderr)]), deadline.signal);
     return code === 0 ? undefined : `bubblewrap does not work here: ${stderr.trim() || `exit code ${code}`}`;
   } catch (error) {
     child.kill('SIGKILL');
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isMissing ? 'bubblewrap is not installed' : `bubblewrap does not work here: ${String(error)}`;
+    return `bubblewrap does not work here: ${String(error)}`;
   }
 }
+
+const textOf = async (output: Readable | null): Promise<string> => (output === null ? '' : text(output));

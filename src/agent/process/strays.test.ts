@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
+import { holdFolder } from '../tools/held-folder.ts';
+import { BASH } from './program-fixture.ts';
 import { createProcessRunner } from './runner.ts';
 
 const runnerOf = (home: string) =>
@@ -9,6 +11,7 @@ const runnerOf = (home: string) =>
     clock: systemClock,
     environment: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     sandbox: { kind: 'none', reason: 'a test', required: false },
+    bash: BASH,
     ids: randomIds,
     home,
   });
@@ -18,8 +21,10 @@ async function sleeping(home: string) {
   const stop = new AbortController();
   const up = Promise.withResolvers<void>();
   const hooks = { signal: stop.signal, onProcess: async () => undefined, onOutput: async () => up.resolve() };
-  const command = { command: 'echo up; exec sleep 60', cwd: '/', timeoutMs: 60_000 };
+  const folder = await holdFolder('/');
+  const command = { command: 'echo up; exec sleep 60', folder, timeoutMs: 60_000 };
   const ended = runnerOf(home).run(command, hooks);
+  void ended.finally(() => folder[Symbol.asyncDispose]());
   await up.promise;
   return { ended, stop };
 }

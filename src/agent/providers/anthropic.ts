@@ -4,7 +4,7 @@ import type { Provider } from './provider.ts';
 export const anthropic: Provider = {
   async open({ modelId, baseUrl, apiKey, fetch }) {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', ...(fetch && { fetch }) }).languageModel(modelId);
+    return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).languageModel(modelId);
   },
   options: ({ effort }, modelId) => ({
     ...(!/^claude-3/.test(modelId) && { reasoning: effort }),

@@ -7,14 +7,14 @@ import type { Upstream } from './provider-error.ts';
 interface Asking {
   clock: Clock;
   fetch: Fetch;
-  /** The server is there. */
+  /** The server is there, and nothing says that it does not answer. */
   onAnswer?(): void;
   signal: AbortSignal;
 }
 
 /**
  * Asks an openai-compatible server now and then whether it is there, with the key of that very server, so that its
- * circuit closes, and opens, without anybody waiting. Resolves when the signal aborts.
+ * circuit opens without anybody waiting, and closes when a server that was away is back. Resolves when the signal aborts.
  */
 export async function probeRegularly(
   upstream: Upstream,
@@ -24,21 +24,24 @@ export async function probeRegularly(
   while (!signal.aborted) {
     const idleMs = INTERVAL_MS * (0.5 + random());
     try {
-      await clock.sleep(breaker.state() === 'open' ? breaker.cooldownLeftMs() : idleMs, signal);
+      await clock.sleep(breaker.cooldownLeftMs() || idleMs, signal);
     } catch {
       return; // only the signal ends a sleep
     }
-    const permit = breaker.tryAcquire();
+    const permit = breaker.tryProbe();
     if (permit) await probeOnce(upstream, { ...deps, permit });
   }
 }
 
-async function probeOnce(upstream: Upstream, deps: Asking & { permit: Permit }): Promise<void> {
-  const { permit, fetch } = deps;
+async function probeOnce(
+  upstream: Upstream,
+  deps: Asking & { breaker: CircuitBreaker; permit: Permit },
+): Promise<void> {
+  const { breaker, permit, fetch } = deps;
   try {
     await within(TIMEOUT_MS, deps, (signal) => probe(upstream, { fetch, signal }));
     permit.succeed();
-    deps.onAnswer?.();
+    if (breaker.state() === 'closed') deps.onAnswer?.();
   } catch {
     if (deps.signal.aborted) permit.release();
     else permit.fail();

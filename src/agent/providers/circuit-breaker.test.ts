@@ -38,6 +38,51 @@ test('any success starts the count again', () => {
   assert.equal(breaker.state(), 'closed');
 });
 
+test('a probe that succeeds makes up for failed probes only', () => {
+  const { breaker, fail } = setUp();
+  const probe = () => breaker.tryProbe() ?? assert.fail('the circuit gave no permit');
+  for (let n = 0; n < 4; n++) probe().fail();
+  probe().succeed();
+  fail(2);
+  probe().fail();
+  probe().fail();
+  probe().succeed();
+  fail(2);
+  assert.equal(breaker.state(), 'closed', 'four answers in a row');
+  probe().succeed();
+  fail(1);
+  assert.equal(breaker.state(), 'open', 'five, whatever the probes found between');
+  assert.equal(breaker.tryProbe(), undefined);
+});
+
+test('a circuit that failed answers opened is closed by an answer, not by a probe that always succeeds', async () => {
+  const { clock, breaker, acquire, fail } = setUp();
+  breaker.tryProbe()?.succeed();
+  fail(5);
+  await clock.advance(60_000);
+  for (let n = 0; n < 3; n++) breaker.tryProbe()?.succeed();
+  assert.equal(breaker.state(), 'half_open');
+  breaker.tryProbe(); // under way, and in nobody's way
+  acquire().fail();
+  assert.equal(breaker.state(), 'open');
+  await clock.advance(60_000);
+  acquire().succeed();
+  assert.equal(breaker.state(), 'closed');
+});
+
+test('a probe closes the circuit of a server that a probe had not found, before it opened or since', async () => {
+  for (const failedAnswers of [4, 5]) {
+    const { clock, breaker, fail } = setUp();
+    fail(failedAnswers);
+    if (failedAnswers === 5) await clock.advance(60_000);
+    breaker.tryProbe()?.fail();
+    assert.equal(breaker.state(), failedAnswers === 5 ? 'half_open' : 'open');
+    await clock.advance(60_000);
+    breaker.tryProbe()?.succeed();
+    assert.equal(breaker.state(), 'closed');
+  }
+});
+
 test('after the cooldown exactly one trial is let through', async () => {
   const { clock, breaker, fail } = setUp();
   fail(5);

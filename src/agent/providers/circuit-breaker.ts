@@ -5,6 +5,8 @@ export interface CircuitBreaker {
   state(): BackendHealth['circuitState'];
   /** Leave to ask the upstream once; undefined while the circuit is open or its one trial is under way. */
   tryAcquire(): Permit | undefined;
+  /** Leave to ask whether the server is there at all. */
+  tryProbe(): Permit | undefined;
   /** 0 unless open. */
   cooldownLeftMs(): number;
 }
@@ -19,7 +21,8 @@ export interface Permit {
 
 /**
  * Keeps a daemon from waiting for an upstream that does not answer: five failures in a row open it for a minute, then
- * one trial decides. A result that belongs to an earlier state changes nothing.
+ * one trial decides. A result that belongs to an earlier state changes nothing. A probe that succeeds makes up for probes
+ * that failed, not for answers that did: many servers list their models while no answer can be had.
  */
 export function createCircuitBreaker(deps: {
   clock: Pick<Clock, 'monotonic'>;
@@ -29,43 +32,76 @@ export function createCircuitBreaker(deps: {
 }): CircuitBreaker {
   const { clock, failureThreshold = 5, cooldownMs = 60_000, onChange } = deps;
   let state: BackendHealth['circuitState'] = 'closed';
-  let failures = 0;
+  /** In a row. */
+  let failed = { answers: 0, probes: 0 };
+  /** The probe before found nobody, so one that finds somebody is news. */
+  let wasAway = false;
   let openedAtMs = 0;
   let trialUnderWay = false;
   let age = 0;
 
   const become = (next: BackendHealth['circuitState']) => {
     state = next;
-    failures = 0;
+    failed = { answers: 0, probes: 0 };
     trialUnderWay = false;
     age++;
     if (next === 'open') openedAtMs = clock.monotonic();
     onChange?.(next);
   };
   const cooldownLeftMs = () => (state === 'open' ? Math.max(0, openedAtMs + cooldownMs - clock.monotonic()) : 0);
-  const outcomes = {
+  const openIfFailing = () => {
+    if (state === 'half_open' || failed.answers + failed.probes >= failureThreshold) become('open');
+  };
+  const release = () => {
+    trialUnderWay = false;
+  };
+  const ofAnswer: Permit = {
     succeed() {
       if (state === 'half_open') become('closed');
-      failures = 0;
+      failed = { answers: 0, probes: 0 };
+      wasAway = false;
     },
     fail() {
-      failures++;
-      if (state === 'half_open' || failures >= failureThreshold) become('open');
+      failed.answers++;
+      openIfFailing();
     },
-    release() {
-      trialUnderWay = false;
+    release,
+  };
+  const ofProbe: Permit = {
+    succeed() {
+      if (state === 'half_open') become('closed');
+      failed.probes = 0;
+      wasAway = false;
     },
+    fail() {
+      failed.probes++;
+      wasAway = true;
+      openIfFailing();
+    },
+    release,
+  };
+  /** After failed answers: that the server is there changes nothing, and takes no trial away; that it is not is worth knowing. */
+  const ofLook: Permit = {
+    succeed: () => undefined,
+    fail() {
+      wasAway = true;
+    },
+    release: () => undefined,
+  };
+  const issue = (outcomes: Permit) => {
+    if (outcomes !== ofLook) trialUnderWay = state === 'half_open';
+    const issuedAt = age;
+    return createPermit(outcomes, () => issuedAt === age);
+  };
+  const isBarred = () => {
+    if (state === 'open' && cooldownLeftMs() === 0) become('half_open');
+    return state === 'open' || trialUnderWay;
   };
   return {
     state: () => state,
     cooldownLeftMs,
-    tryAcquire() {
-      if (state === 'open' && cooldownLeftMs() === 0) become('half_open');
-      if (state === 'open' || trialUnderWay) return undefined;
-      trialUnderWay = state === 'half_open';
-      const issuedAt = age;
-      return createPermit(outcomes, () => issuedAt === age);
-    },
+    tryAcquire: () => (isBarred() ? undefined : issue(ofAnswer)),
+    tryProbe: () => (isBarred() ? undefined : issue(state === 'half_open' && !wasAway ? ofLook : ofProbe)),
   };
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { describeModel, findLocalServer, probe, within } from './discovery.ts';
 import type { Fetch } from './provider.ts';
@@ -90,7 +89,7 @@ test('local servers are asked once, without any key; the first with a model is t
     'http://localhost:11434/v1/models': { data: [] },
     'http://localhost:8080/v1/models': { data: [{ id: 'a' }] },
   });
-  assert.equal(await findLocalServer({ fetch, clock: systemClock, signal }), 'http://localhost:8080/v1');
+  assert.equal(await findLocalServer({ fetch, clock: fakeClock(), signal }), 'http://localhost:8080/v1');
   assert.deepEqual(asked, ['GET http://localhost:11434/v1/models', 'GET http://localhost:8080/v1/models']);
 });
 

@@ -155,8 +155,6 @@ async function ask({ apiKey }: Upstream, { url, body, fetch, signal }: Question)
   });
   const response = await metered(url, {
     signal,
-    // A redirect to another host would be asked without the key, and be believed.
-    redirect: 'error',
     headers: {
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       ...(body && { 'content-type': 'application/json' }),

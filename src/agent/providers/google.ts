@@ -4,7 +4,7 @@ import type { Provider } from './provider.ts';
 export const google: Provider = {
   async open({ modelId, baseUrl, apiKey, fetch }) {
     const { createGoogle } = await import('@ai-sdk/google');
-    return createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', ...(fetch && { fetch }) }).languageModel(modelId);
+    return createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).languageModel(modelId);
   },
   options: ({ effort }, modelId) =>
     isThinkingModel(modelId)

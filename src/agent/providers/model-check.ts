@@ -55,8 +55,7 @@ async function lookUp(
   const { provider, apiKey, baseUrl, modelId = '' } = choice;
   if (apiKey === undefined) throw keyMissing(choice);
   const url = `${baseUrl}/models/${encodeURIComponent(modelId)}`;
-  // A redirect to another host must not get the key.
-  const response = await fetch(url, { signal, redirect: 'error', headers: HEADERS[provider](apiKey) });
+  const response = await fetch(url, { signal, headers: HEADERS[provider](apiKey) });
   if (response.ok) {
     await response.body?.cancel();
     return modelId;

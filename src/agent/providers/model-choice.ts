@@ -86,11 +86,28 @@ function complete(alias: string, model: ModelConfig, known: Known): ModelChoice 
   );
 }
 
+/** Where a model is asked: its own address, or the provider's usual one; empty where none is known. */
+export function baseUrlOf(
+  { provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>,
+  known: Pick<Known, 'environment' | 'localUrl'>,
+): string {
+  if (provider === 'demo') return '';
+  return (baseUrl ?? usualOf(provider, known).baseUrl).replace(/\/+$/, '');
+}
+
+/** The variable that the provider's usual key is in, and the server that key is for. */
+export function usualKeyOf(
+  { provider }: Pick<ModelConfig, 'provider'>,
+  known: Pick<Known, 'environment' | 'localUrl'>,
+): { keyName: string; baseUrl: string } | undefined {
+  return provider === 'demo' ? undefined : usualOf(provider, known);
+}
+
 function toChoice(alias: string, model: ModelConfig, { environment, localUrl }: Known): ModelChoice {
   const { provider, apiKeyEnv } = model;
   if (provider === 'demo') return { ...DEMO, alias };
   const usual = usualOf(provider, { environment, localUrl });
-  const baseUrl = (model.baseUrl ?? usual.baseUrl).replace(/\/+$/, '');
+  const baseUrl = baseUrlOf(model, { environment, localUrl });
   // A key goes by itself only to the server it is meant for.
   const usualKey = baseUrl === usual.baseUrl ? environment[usual.keyName] : undefined;
   const apiKey = model.apiKey ?? (apiKeyEnv === undefined ? usualKey : environment[apiKeyEnv]);

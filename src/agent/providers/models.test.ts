@@ -199,6 +199,37 @@ test('the probe opens the circuit of a server that went away and closes it again
   await running;
 });
 
+test('a circuit that failed answers opened stays open while the probes are answered', async () => {
+  const answers = { chat: 500 };
+  const fetch: Fetch = async (url) =>
+    String(url).endsWith('/models')
+      ? Response.json({ data: [{ id: 'm', max_model_len: 100 }] })
+      : new Response('no', { status: answers.chat, headers: { 'retry-after': '61' } });
+  const { models, clock } = setUp({ ...lab, fetch });
+  await models.start();
+  const abort = new AbortController();
+  const running = models.run(abort.signal);
+  const ask = async () => {
+    const model = await models.resolve();
+    const request = { system: '', messages: [{ role: 'user' as const, content: 'hi' }], tools: [] };
+    const parts = model.stream({ ...request, effort: 'medium', typedByPerson: true }, abort.signal);
+    await assert.rejects(async () => {
+      for await (const _ of parts);
+    });
+    await clock.advance(40_000); // a probe or two
+  };
+  for (let n = 0; n < 5; n += 1) {
+    assert.equal(models.health().circuitState, 'closed');
+    await ask();
+  }
+  assert.equal(models.health().status, 'down');
+  assert.match(models.notices().join(), /answered 500/);
+  await clock.advance(10 * 60_000);
+  assert.deepEqual(models.health(), { status: 'down', circuitState: 'half_open' });
+  abort.abort();
+  await running;
+});
+
 test('a server that is first used while the daemon runs is probed too; hosted providers never are', async () => {
   const config = { models: { lab: { provider: 'openai-compatible' as const, baseUrl: URL_OF_LAB } } };
   const { models, clock, asked } = setUp({ config, model: 'anthropic', environment: { ANTHROPIC_API_KEY: 'a' } });

@@ -28,7 +28,8 @@ export interface ModelsDeps {
   model?: string | undefined;
   clock: Clock;
   log: Log;
-  fetch?: Fetch;
+  /** Must not follow redirects: every request carries a key. */
+  fetch: Fetch;
   random?: () => number;
   /** The default model's backend went up or down. */
   onHealthChange?: (health: BackendHealth) => void;
@@ -45,7 +46,7 @@ export interface RunningModels extends Models {
 export function createModels(deps: ModelsDeps): RunningModels {
   const { config, environment, log } = deps;
   const limits = AnswerLimits.parse(config.answers ?? {});
-  const tools = { ...deps, limits, fetch: deps.fetch ?? globalThis.fetch, random: deps.random ?? Math.random };
+  const tools = { ...deps, limits, random: deps.random ?? Math.random };
   let localUrl: string | undefined;
   let byDefault = DEMO;
   const known = () => ({ config, environment, localUrl });

@@ -9,7 +9,7 @@ export const openaiCompatible: Provider = {
       baseURL: baseUrl,
       includeUsage: true,
       ...(apiKey !== undefined && { apiKey }),
-      ...(fetch && { fetch }),
+      fetch,
     }).chatModel(modelId);
   },
   // Servers without reasoning refuse the parameter, so the default effort is not sent at all.

@@ -4,7 +4,7 @@ import type { Provider } from './provider.ts';
 export const openai: Provider = {
   async open({ modelId, baseUrl, apiKey, fetch }) {
     const { createOpenAI } = await import('@ai-sdk/openai');
-    return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', ...(fetch && { fetch }) }).responses(modelId);
+    return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).responses(modelId);
   },
   options: ({ effort }, modelId) => ({
     ...(isReasoningModel(modelId) && { reasoning: effort }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EgressError } from '../../guarded-fetch.ts';
 import { ProviderError } from './model.ts';
 
 /** Who was asked, as far as an error message may say it. */
@@ -14,6 +15,8 @@ export interface Upstream {
 export function toProviderError(error: unknown, upstream: Upstream, phase: 'connect' | 'stream'): ProviderError {
   const known = causesOf(error).find((cause) => cause instanceof ProviderError);
   if (known) return known; // the SDK wraps what breaks a body off
+  const kept = causesOf(error).find((cause) => cause instanceof EgressError);
+  if (kept) return new ProviderError('unreachable', `Could not reach ${nameOf(upstream)}: ${kept.message}`);
   const failure = Failure.parse(typeof error === 'object' && error !== null ? error : { message: String(error) });
   const status = failure.statusCode ?? failure.code;
   const said = redact(failure.message, upstream);

@@ -17,7 +17,7 @@ export interface ModelTarget {
   /** Always given: the SDK packages would otherwise read it from the process environment. */
   baseUrl: string;
   apiKey?: string;
-  fetch?: Fetch;
+  fetch: Fetch;
 }
 
 /** `globalThis.fetch`, as far as providers use it. */

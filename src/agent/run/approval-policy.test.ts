@@ -45,6 +45,14 @@ test('with nobody there a policy of deny refuses what needs approval at once, an
   assert.deepEqual(told, [true, true, false]);
 });
 
+test('a policy that is withheld refuses the tools that it allows, and says why', async () => {
+  const { run, results } = batchUnder({ policy: { mode: 'withheld', tools: ['bash'] } });
+  await runBatch(run);
+  assert.deepEqual(results().slice(0, 1), [
+    '1: Not run: nobody is there to approve it, and the job’s policy does not apply while this conversation holds text of a caller who may not approve.',
+  ]);
+});
+
 test('a policy that allows tools clears their calls and refuses the others', async () => {
   const { run, results, journal } = batchUnder({ policy: { mode: 'allow', tools: ['bash'] } });
   await runBatch(run);

@@ -1,8 +1,11 @@
 import type { CronApproval } from '../../../protocol/cron.ts';
 import { NOBODY_TO_APPROVE } from '../../../protocol/denials.ts';
 
-/** What becomes of calls that need approval in a run that nobody may be there for; it was accepted with the run. */
-export type ApprovalPolicy = CronApproval;
+/**
+ * What becomes of calls that need approval in a run that nobody may be there for; it was accepted with the run.
+ * `withheld`: the job allows tools, but a caller who may not approve wrote part of what the run reads.
+ */
+export type ApprovalPolicy = CronApproval | { mode: 'withheld'; tools: string[] };
 
 /** How long a question waits where the policy asks nobody, but somebody happens to look on. */
 const ONLOOKER_MS = 5 * 60_000;
@@ -18,6 +21,13 @@ export const isAllowed = (policy: ApprovalPolicy | undefined, tool: string): boo
   policy?.mode === 'allow' && policy.tools.includes(tool);
 
 /** What the model reads of a call that nobody could be asked about. */
-export const refusalBy = (policy: ApprovalPolicy): string =>
-  `${NOBODY_TO_APPROVE}, and the job’s policy ` +
-  (policy.mode === 'allow' ? `allows only ${policy.tools.join(', ')}.` : `is ${policy.mode}.`);
+export const refusalBy = (policy: ApprovalPolicy): string => `${NOBODY_TO_APPROVE}, and ${whyNot(policy)}.`;
+
+function whyNot(policy: ApprovalPolicy): string {
+  if (policy.mode === 'withheld') {
+    return 'the job’s policy does not apply while this conversation holds text of a caller who may not approve';
+  }
+  return policy.mode === 'allow'
+    ? `the job’s policy allows only ${policy.tools.join(', ')}`
+    : `the job’s policy is ${policy.mode}`;
+}

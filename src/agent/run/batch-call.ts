@@ -13,14 +13,14 @@ export interface BatchCall {
 
 /** What the call would do now, and the digest an approval of it is bound to. */
 export async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
-  const { workdir } = run.settings;
+  const workdir = await run.settings.workdir.check();
   const context = { wsId: run.wsId, callId: call.id, workdir, history: run.messages, signal: run.signal };
   const prepared = await run.toolbox.prepare(call, context);
   const bindTo = prepared.kind === 'ready' ? prepared.bindTo : undefined;
   const digest = approvalDigest({
     tool: call.name,
     canonicalArguments: prepared.canonicalArguments,
-    workdir,
+    workdir: workdir.folder,
     ...(bindTo !== undefined && { bindTo }),
   });
   return { call, prepared, digest };

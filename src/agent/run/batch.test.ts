@@ -30,6 +30,8 @@ const resultOf = (call = ONE, output = `${call.id} ran`, isError = false) => ({
   output,
   is_error: isError,
 });
+/** Of a call that ran, on a clock that stands still. */
+const ranOf = (...result: Parameters<typeof resultOf>) => ({ ...resultOf(...result), duration_ms: 0 });
 const messageOf = (call = ONE, output = `${call.id} ran`, isError = false) => ({
   role: 'tool',
   callId: call.id,
@@ -37,6 +39,7 @@ const messageOf = (call = ONE, output = `${call.id} ran`, isError = false) => ({
   output,
   isError,
 });
+const keptOf = (...result: Parameters<typeof messageOf>) => ({ ...messageOf(...result), durationMs: 0 });
 const RUNNING = { type: 'ws_state', ws_id: 'ws-1', state: 'running' };
 const ASKS = { act: { needsApproval: true } };
 
@@ -46,10 +49,10 @@ test('calls that need nobody are shown as tool_info and run', async () => {
   assert.deepEqual(fixture.events, [
     { type: 'tool_info', items: [itemOf(), itemOf(TWO)] },
     RUNNING,
-    resultOf(),
-    resultOf(TWO),
+    ranOf(),
+    ranOf(TWO),
   ]);
-  assert.deepEqual(fixture.messages.slice(1), [messageOf(), messageOf(TWO)]);
+  assert.deepEqual(fixture.messages.slice(1), [keptOf(), keptOf(TWO)]);
   assert.deepEqual(fixture.journal[0], {
     kind: 'batch_cleared',
     digests: { one: digestOf(ONE), two: digestOf(TWO) },
@@ -83,7 +86,7 @@ test('one call that needs a person puts the whole batch before them, and one ans
     journal: [{ kind: 'approval_asked', approvalId: 'apr_1', question: 'tools', digests }],
     approval: { approvalId: 'apr_1', kind: 'tools', items, digests, expiresAtMs },
   });
-  assert.deepEqual(fixture.messages.slice(1), [messageOf(bad, 'no such tool', true), messageOf(), messageOf(TWO)]);
+  assert.deepEqual(fixture.messages.slice(1), [messageOf(bad, 'no such tool', true), keptOf(), keptOf(TWO)]);
 });
 
 for (const [title, decision, output] of [
@@ -122,7 +125,11 @@ test('a remark with an approval becomes the next user message, after the results
   const done = runBatch(fixture.run);
   await fixture.answer({ feedback: 'be quick' });
   await done;
-  assert.deepEqual(fixture.messages.slice(1), [messageOf(), messageOf(TWO), { role: 'user', content: 'be quick' }]);
+  assert.deepEqual(fixture.messages.slice(1), [
+    keptOf(),
+    keptOf(TWO),
+    { role: 'user', content: 'be quick', trusted: true },
+  ]);
   assert.deepEqual(fixture.events.at(-1), {
     type: 'user_turn',
     message: 'be quick',
@@ -137,7 +144,7 @@ test('auto-approve asks nobody', async () => {
   assert.deepEqual(fixture.events, [
     { type: 'tool_info', items: [itemOf(ONE, { needs_approval: true })] },
     RUNNING,
-    resultOf(),
+    ranOf(),
   ]);
 });
 
@@ -197,13 +204,13 @@ test('live output and the process are told while a tool runs', async () => {
   await runBatch(fixture.run);
   assert.deepEqual(fixture.events.slice(2), [
     { type: 'tool_output_chunk', call_id: 'one', chunk: 'line\n' },
-    resultOf(ONE, 'line'),
+    ranOf(ONE, 'line'),
   ]);
   assert.deepEqual(fixture.steps.at(-2), {
     journal: [{ kind: 'tool_process', callId: 'one', process }],
     durable: true,
   });
-  assert.deepEqual(fixture.messages.at(-1), { ...messageOf(ONE, 'line'), files: { '/work/a': 'hash' } });
+  assert.deepEqual(fixture.messages.at(-1), { ...keptOf(ONE, 'line'), files: { '/work/a': 'hash' } });
 });
 
 test('at most four tools run at once', async () => {
@@ -235,7 +242,7 @@ test('an exception in a tool is an error the model sees, and the log hears of it
   await runBatch(fixture.run);
   assert.deepEqual(
     fixture.messages.slice(1).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
-    [messageOf(ONE, 'Error: boom', true), messageOf(TWO)],
+    [keptOf(ONE, 'Error: boom', true), keptOf(TWO)],
   );
   assert.deepEqual(fixture.log.lines, [['warn', 'tool failed unexpectedly']]);
 });

@@ -154,6 +154,6 @@ async function recordFeedback(run: RunContext): Promise<void> {
   if (feedback === '' || isThere) return;
   await run.recorder.record({
     events: [{ type: 'user_turn', message: feedback, run_id: run.runId, source: 'person' }],
-    messages: [{ role: 'user', content: feedback }],
+    messages: [{ role: 'user', content: feedback, trusted: true }],
   });
 }

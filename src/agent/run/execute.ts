@@ -26,11 +26,13 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
 
 async function executeCall(run: RunContext, { call, prepared }: BatchCall): Promise<void> {
   if (prepared.kind !== 'ready') return;
+  await run.settings.workdir.check(); // a question may have waited for hours
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
   await run.recorder.record({
     journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
     durable: !readOnly,
   });
+  const startMs = run.clock.monotonic();
   let outcome: ToolOutcome;
   try {
     outcome = await prepared.execute({
@@ -43,6 +45,7 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
     run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');
     outcome = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, isError: true };
   }
+  const durationMs = Math.round(run.clock.monotonic() - startMs);
   // What it did is known now; a full disk must not turn that into an outcome nobody knows.
-  await recordAtLast(run, () => resultStep([{ call, outcome }]));
+  await recordAtLast(run, () => resultStep([{ call, outcome, durationMs }]));
 }

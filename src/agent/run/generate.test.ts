@@ -82,6 +82,11 @@ test('an answer that a content filter ended is kept, with a warning', async () =
   });
 });
 
+test('an answer of which a filter left nothing is told from an empty one', async () => {
+  const fixture = runFixture({ turns: [[finish('content_filter')]] });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '', isBlocked: true });
+});
+
 test('an empty answer still stops the thinking and ends its stream', async () => {
   const fixture = runFixture({ turns: [[finish('stop')]] });
   assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '' });

@@ -8,9 +8,9 @@ import { systemPrompt } from './system-prompt.ts';
 
 type Finish = Extract<ModelPart, { type: 'finish' }>;
 
-/** How one model turn ended. `partial` is what was shown before it broke off. */
+/** How one model turn ended. `partial` is what was shown before it broke off; `isBlocked`: a filter of the provider left nothing. */
 export type Generated =
-  | { kind: 'answered'; calls: ToolCall[]; text: string }
+  | { kind: 'answered'; calls: ToolCall[]; text: string; isBlocked?: true }
   | { kind: 'broken'; error: unknown; partial: AssistantMessage | undefined };
 
 /** Asks the model for one turn, streams it into the log and records the whole answer. */
@@ -31,7 +31,7 @@ export async function generate(run: RunContext): Promise<Generated> {
 }
 
 const requestOf = async (run: RunContext) => ({
-  system: systemPrompt({ workdir: run.settings.workdir, nowMs: run.clock.now() }),
+  system: systemPrompt({ workdir: run.settings.workdir.path, nowMs: run.clock.now() }),
   messages: run.messages,
   attachments: await readAttached(run.messages, run.readAttachment),
   tools: run.toolbox.definitions(),
@@ -102,7 +102,9 @@ async function recordAnswer(run: RunContext, model: Model, { message, finish, sp
     journal: [{ kind: 'model_answered', calls: stored.toolCalls }],
     usage: { usage, contextWindow: model.contextWindow },
   });
-  return { kind: 'answered', calls: stored.toolCalls, text: stored.content };
+  const isEmpty = stored.content === '' && stored.toolCalls.length === 0;
+  const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};
+  return { kind: 'answered', calls: stored.toolCalls, text: stored.content, ...blocked };
 }
 
 function warningsOf(finish: Finish | undefined): string[] {

@@ -5,13 +5,14 @@ import type { ReadAttachment } from '../attached-content.ts';
 import type { Message } from '../message.ts';
 import type { Effort, Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
+import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { Recorder } from './recorder.ts';
 
 /** What a run may ask of the workstream it belongs to; read anew each time, because clients change it in mid-run. */
 export interface RunSettings {
-  workdir: string;
+  workdir: WorkdirSource;
   autoApprove: boolean;
   effort: Effort;
   /** Throws GatewayError or ProviderError when the workstream's model cannot be had. */

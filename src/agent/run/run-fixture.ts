@@ -6,6 +6,7 @@ import type { Message, ToolCall } from '../message.ts';
 import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
+import type { HeldFolder } from '../tools/held-folder.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
@@ -14,6 +15,13 @@ import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 
 export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
+
+/** The tools here are plain functions, so nothing has to lie there. */
+const WORK: HeldFolder = {
+  ...{ path: '/work', ino: '7', fd: -1, way: '/work' },
+  isInPlace: async () => true,
+  [Symbol.asyncDispose]: async () => undefined,
+};
 
 /** What one fake tool does; everything has a harmless default. */
 export interface FakeTool {
@@ -53,7 +61,7 @@ export function runFixture(options: FixtureOptions = {}) {
   const log = recordingLog();
   const requests: ModelRequest[] = [];
   const settings = {
-    workdir: '/work',
+    workdir: { path: '/work', check: async () => ({ folder: WORK, readable: [] }) },
     autoApprove: options.autoApprove ?? false,
     effort: 'medium' as const,
     model: async () => scriptedModel(options, requests),
@@ -126,7 +134,7 @@ export const callOf = (id: string, name = 'act', args = '{}'): ToolCall => ({ id
 
 /** What an approval of the call is bound to, in the fixture's working directory. */
 export const digestOf = (call: ToolCall, bindTo?: string): string =>
-  approvalDigest({ tool: call.name, canonicalArguments: call.arguments, workdir: '/work', bindTo });
+  approvalDigest({ tool: call.name, canonicalArguments: call.arguments, workdir: WORK, bindTo });
 
 /** Journal entries of a batch that a person approved, as a restart finds them. */
 export function approvedBatch(calls: ToolCall[], decision: Partial<Decision> = {}): JournalEntry[] {

@@ -14,6 +14,12 @@ const CANCELLED = { run_id: 'run_1', status: 'cancelled' };
 const IDLE = { type: 'ws_state', ws_id: 'ws-1', state: 'idle' };
 const cancelledEvents = [{ type: 'cancelled' }, { type: 'stream_end' }, { ...IDLE, run: CANCELLED }];
 
+const NO_USE = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+const refusing = (error: Error): Turn =>
+  // biome-ignore lint/correctness/useYield: it is refused before its first part.
+  async function* () {
+    throw error;
+  };
 const failing = (error: Error): Turn =>
   async function* () {
     yield { type: 'content', text: 'Hel' };
@@ -42,6 +48,20 @@ test('a run asks the model until it wants nothing more, and ends with its last w
     fixture.requests[1]?.messages.map(({ role }) => role),
     ['user', 'assistant', 'tool'],
   );
+});
+
+test('a run without any answer says why its message failed, unless it was cancelled', async () => {
+  const fixture = runFixture({ turns: [refusing(new ProviderError('refused', 'Too much.'))] });
+  await runToEnd(fixture.run);
+  assert.deepEqual(fixture.steps.at(-1)?.ended?.failed, { code: 'refused', text: 'Too much.' });
+  const filtered = runFixture({ turns: [[{ type: 'finish', reason: 'content_filter', usage: NO_USE }]] });
+  await runToEnd(filtered.run);
+  const { ended } = filtered.steps.at(-1) ?? {};
+  assert.deepEqual([ended?.status, ended?.failed?.code], ['ok', 'content_filter']);
+  const cancelled = runFixture({ turns: [[]] });
+  cancelled.stop(CANCEL);
+  await runToEnd(cancelled.run);
+  assert.deepEqual(cancelled.steps.at(-1)?.ended, { ...CANCELLED, summary: 'cancelled' });
 });
 
 test('a provider’s failure ends the run with an error and keeps what was said', async () => {

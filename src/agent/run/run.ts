@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { MessageFailure, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage } from '../message.ts';
 import { ProviderError } from '../providers/model.ts';
 import { CANCELLED_BY_USER, StopReason } from '../stop-reason.ts';
@@ -46,14 +46,21 @@ async function suspend(run: RunContext): Promise<'suspended'> {
 /** Works until there is an end to record. Rejects when there is none: the run was taken away, or goes on later. */
 async function endingOf(run: RunContext): Promise<End> {
   try {
-    const summary = await converse(run);
-    return { outcome: { run_id: run.runId, status: 'ok' }, summary, events: [], state: 'idle' };
+    const { summary, failed } = await converse(run);
+    const outcome: RunOutcome = { run_id: run.runId, status: 'ok', ...(failed && { failed }) };
+    return { outcome, summary, events: [], state: 'idle' };
   } catch (thrown) {
     const broken = thrown instanceof TurnBroken ? thrown : undefined;
     const error = broken?.cause ?? thrown;
     const stop = stopOf(run);
     if (error instanceof RunSuperseded || stop?.kind === 'shutdown') throw error;
-    return { ...badEnd(run, error, stop), ...(broken?.partial && { partial: broken.partial }) };
+    const ending = badEnd(run, error, stop);
+    const failed = failureOf(run, { ending, error, stop, partial: broken?.partial });
+    return {
+      ...ending,
+      outcome: { ...ending.outcome, ...(failed && { failed }) },
+      ...(broken?.partial && { partial: broken.partial }),
+    };
   }
 }
 
@@ -71,24 +78,29 @@ class TurnBroken extends Error {
   }
 }
 
-/** Turns until the model asks for nothing more; answers its last words. */
-async function converse(run: RunContext): Promise<string> {
+/** Turns until the model asks for nothing more; returns its last words. */
+async function converse(run: RunContext): Promise<{ summary: string; failed?: MessageFailure }> {
   if (run.progress.attempts >= MAX_ATTEMPTS) throw new GatewayError('UNAVAILABLE', INTERRUPTED_TOO_OFTEN);
   if (run.progress.phase === 'batch') {
-    if (run.progress.calls.length === 0) return lastWords(run);
+    if (run.progress.calls.length === 0) return { summary: lastWords(run) };
     await runBatch(run);
   }
   while (run.progress.turns < MAX_TURNS) {
     run.signal.throwIfAborted();
+    await run.settings.workdir.check(); // also after the last calls: what they printed may be of another folder
     const turn = await generate(run);
     if (turn.kind === 'broken') throw new TurnBroken(turn.error, turn.partial);
-    if (turn.calls.length === 0) return turn.text;
+    if (turn.calls.length === 0) {
+      const isRefused = turn.isBlocked && run.progress.turns === 1;
+      return { summary: turn.text, ...(isRefused && { failed: { code: 'content_filter', text: BLOCKED } }) };
+    }
     run.signal.throwIfAborted();
     await runBatch(run);
   }
   throw new GatewayError('UNAVAILABLE', `The run was ended after ${MAX_TURNS} model turns.`);
 }
 
+const BLOCKED = 'The provider’s content filter left no answer.';
 const INTERRUPTED_TOO_OFTEN =
   'The answer was interrupted three times by crashes of the daemon. Send the message again.';
 
@@ -118,6 +130,25 @@ function messageOf(run: RunContext, error: unknown): string {
   return 'Internal error (the daemon’s log says more)';
 }
 
+/**
+ * The failure that the message of a run is marked with: it got no answer, and nobody had cancelled it. A person who
+ * cancels mostly goes on with a further message that adds to the first.
+ */
+function failureOf(
+  { progress }: RunContext,
+  {
+    ending,
+    error,
+    stop,
+    partial,
+  }: { ending: End; error: unknown; stop: StopReason | undefined; partial?: AssistantMessage | undefined },
+): MessageFailure | undefined {
+  const isFirst = progress.phase === 'started' || (progress.phase === 'generating' && progress.turns === 1);
+  if (!isFirst || (partial && partial.content !== '') || stop?.kind === 'cancel') return undefined;
+  if (stop?.kind === 'timeout') return { code: 'timeout', text: ending.summary };
+  return { code: error instanceof ProviderError ? error.kind : 'internal', text: ending.summary };
+}
+
 interface End {
   outcome: RunOutcome;
   summary: string;
@@ -145,7 +176,9 @@ async function end(run: RunContext, ending: End): Promise<void> {
   }
 }
 
-function endStep(run: RunContext, { outcome, summary, events, state, partial }: End, isDamaged: boolean): Step {
+function endStep(run: RunContext, { outcome: whole, summary, events, state, partial }: End, isDamaged: boolean): Step {
+  const { failed, ...plain } = whole;
+  const outcome: RunOutcome = failed && !isDamaged ? whole : plain;
   const left = leftovers(run, outcome);
   return {
     events: [...(left.events ?? []), ...events, { type: 'ws_state', ws_id: run.wsId, state, run: outcome }],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { approvalDigest } from './approval-digest.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 
-const call = { tool: 'bash', canonicalArguments: '{"command":"ls"}', workdir: '/w', bindTo: 'x' };
+const call = { tool: 'bash', canonicalArguments: '{"command":"ls"}', workdir: { path: '/w', ino: '1' }, bindTo: 'x' };
 
 test('the same call has the same digest, a SHA-256 in hex', () => {
   assert.equal(approvalDigest(call), approvalDigest({ ...call }));
@@ -14,7 +14,8 @@ test('whatever differs, the digest differs', () => {
   const others = [
     { ...call, tool: 'bash2' },
     { ...call, canonicalArguments: '{"command":"ls "}' },
-    { ...call, workdir: '/w2' },
+    { ...call, workdir: { path: '/w2', ino: '1' } },
+    { ...call, workdir: { path: '/w', ino: '2' } },
     { ...call, bindTo: 'y' },
     { ...call, bindTo: undefined },
     { ...call, tool: 'bash","{', canonicalArguments: '"command":"ls"}' },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
+import { BASH } from '../process/program-fixture.ts';
 import { createProcessRunner, type ProcessResult, type ProcessRunner } from '../process/runner.ts';
 import type { Sandbox } from '../process/sandbox.ts';
 import { StopReason } from '../stop-reason.ts';
@@ -17,7 +18,14 @@ const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunner>) {
   const fixture = await createToolFixture();
   const runner = {
-    ...createProcessRunner({ clock: systemClock, environment, sandbox, ids: randomIds, home: fixture.home }),
+    ...createProcessRunner({
+      clock: systemClock,
+      environment,
+      sandbox,
+      bash: BASH,
+      ids: randomIds,
+      home: fixture.home,
+    }),
     ...replace,
   };
   const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids });
@@ -33,7 +41,7 @@ test('a command always asks, shows itself whole and says that nothing confines i
   assert.deepEqual(toShown(await it.prepare({ command: 'npm test\necho done' })), {
     kind: 'ready',
     header: 'bash: npm test …',
-    preview: '(not sandboxed: bubblewrap is not installed)\nnpm test\necho done',
+    preview: '(not sandboxed, local sockets are open to it: bubblewrap is not installed)\nnpm test\necho done',
     approvalLabel: 'bash',
     needsApproval: true,
     bindTo: 'sandbox:none',
@@ -41,7 +49,8 @@ test('a command always asks, shows itself whole and says that nothing confines i
 });
 
 test('in a sandbox the preview is the command, and the approval holds for the sandbox only', async () => {
-  await using it = await start({ kind: 'bubblewrap', wrap: async (argv) => [...argv] });
+  const wrap = async (argv: readonly string[]) => ({ argv: [...argv], fds: [] });
+  await using it = await start({ kind: 'bubblewrap', wrap, filter: Buffer.alloc(0) });
   const shown = toShown(await it.prepare({ command: 'ls' }));
   assert.deepEqual(shown.kind === 'ready' && [shown.header, shown.preview, shown.bindTo], [
     'bash: ls',
@@ -65,14 +74,19 @@ test('the outcome is what was printed, live too, and how it ended', async () => 
   assert.deepEqual(await execute(await it.prepare({ command: 'pwd; echo oops >&2; exit 2' }), run), {
     output: `${it.workdir}\noops\n[exit code: 2]`,
     isError: true,
+    exitCode: 2,
   });
   assert.equal(run.chunks.join(''), `${it.workdir}\noops\n`);
 });
 
 test('success says nothing of its own, unless nothing was printed', async () => {
   await using it = await start();
-  assert.deepEqual(await execute(await it.prepare({ command: 'echo hi' })), { output: 'hi\n', isError: false });
-  assert.deepEqual(await execute(await it.prepare({ command: 'true' })), { output: '[no output]', isError: false });
+  assert.deepEqual(await execute(await it.prepare({ command: 'echo hi' })), {
+    ...{ output: 'hi\n', isError: false, exitCode: 0 },
+  });
+  assert.deepEqual(await execute(await it.prepare({ command: 'true' })), {
+    ...{ output: '[no output]', isError: false, exitCode: 0 },
+  });
 });
 
 test('each way to end has its own last line', async () => {

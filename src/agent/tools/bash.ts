@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Ids } from '../../ids.ts';
 import { createOutputCollector } from '../process/output.ts';
+import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
+import type { HeldFolder } from './held-folder.ts';
 import { toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
@@ -44,8 +46,9 @@ export function createBashTool(dependencies: BashDependencies): Tool<BashArgumen
 }
 
 function prepareCommand(args: BashArguments, context: ToolContext, dependencies: BashDependencies): Prepared {
-  const { sandbox } = dependencies.runner;
+  const { sandbox, bash } = dependencies.runner;
   const header = `bash: ${toFirstLine(args.command)}`;
+  if (bash.kind !== 'found') return { kind: 'refused', header, reason: `bash ${whyNot(bash)}.` };
   if (sandbox.kind === 'none' && sandbox.required) {
     return {
       kind: 'refused',
@@ -56,12 +59,15 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
   return {
     kind: 'ready',
     header,
-    preview: sandbox.kind === 'none' ? `(not sandboxed: ${sandbox.reason})\n${args.command}` : args.command,
+    preview:
+      sandbox.kind === 'none'
+        ? `(not sandboxed, local sockets are open to it: ${sandbox.reason})\n${args.command}`
+        : args.command,
     approvalLabel: 'bash',
     needsApproval: true,
     // Who agreed to a command in a sandbox has not agreed to the same without one.
     bindTo: `sandbox:${sandbox.kind}`,
-    execute: (run) => execute(args, run, { ...dependencies, workdir: context.workdir }),
+    execute: (run) => execute(args, run, { ...dependencies, folder: context.workdir.folder }),
   };
 }
 
@@ -77,18 +83,23 @@ function toFirstLine(command: string): string {
 async function execute(
   args: BashArguments,
   run: ToolRun,
-  { runner, outputs, ids, workdir, live }: BashDependencies & { workdir: string },
+  { runner, outputs, ids, folder, live }: BashDependencies & { folder: HeldFolder },
 ): Promise<ToolOutcome> {
   const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
   await using output = createOutputCollector({ folder: outputs, name: ids.id('out'), onChunk: run.onOutput });
   const result = await runner.run(
-    { command: args.command, cwd: workdir, timeoutMs: timeoutSecs * 1_000 },
+    { command: args.command, folder, timeoutMs: timeoutSecs * 1_000 },
     { signal: run.signal, onProcess: run.onProcess, onOutput: output.write },
   );
   const ending = toEnding(result, timeoutSecs);
   const printed = await output.finish();
   const kept = output.kept();
-  return { output: joinLines(printed, ending), isError: ending !== '', ...(kept && { kept }) };
+  return {
+    output: joinLines(printed, ending),
+    isError: ending !== '',
+    ...(result.kind === 'exited' && { exitCode: result.exitCode }),
+    ...(kept && { kept }),
+  };
 }
 
 function toEnding(result: ProcessResult, timeoutSecs: number): string {

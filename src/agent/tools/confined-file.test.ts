@@ -12,7 +12,7 @@ async function start() {
   return {
     ...fixture,
     async locate(path: string) {
-      const place = await confinement.locate(path, fixture.workdir);
+      const place = await confinement.locate(path, fixture.context().workdir);
       if (place.kind === 'refused') throw new Error(place.reason);
       return place;
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, symlink } from 'node:fs/promises';
+import { link as hardLink, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createConfinement } from './confinement.ts';
@@ -14,10 +14,10 @@ async function start() {
   return {
     ...fixture,
     link: (from: string, to: string) => symlink(to, join(fixture.root, from)),
-    locate: (path: string, workdir = fixture.workdir) => confinement.locate(path, workdir),
+    locate: async (path: string, workdir = fixture.workdir) => confinement.locate(path, await fixture.hold(workdir)),
     /** Only what matters of a place. */
     async see(path: string, workdir = fixture.workdir) {
-      const place = await confinement.locate(path, workdir);
+      const place = await confinement.locate(path, await fixture.hold(workdir));
       if (place.kind === 'refused') return 'refused';
       return `${place.shown}${place.exists ? '' : ' new'}${place.isOutside ? ' outside' : ''}${place.isSecret ? ' secret' : ''}`;
     },
@@ -26,13 +26,18 @@ async function start() {
 
 test('a path inside the workdir is free, existing or not, however it is written', async () => {
   await using it = await start();
-  assert.deepEqual(await it.locate('src/../src//a.ts'), {
+  const { base, ...place } = await it.locate('src/../src//a.ts').then((found) => {
+    return found.kind === 'allowed' ? found : assert.fail(found.reason);
+  });
+  assert.equal(base?.path, it.workdir);
+  assert.deepEqual(place, {
     kind: 'allowed',
     path: join(it.workdir, 'src/a.ts'),
     shown: 'src/a.ts',
     exists: true,
     isOutside: false,
     isSecret: false,
+    isHardLink: false,
   });
   assert.equal(await it.see(join(it.workdir, 'src/a.ts')), 'src/a.ts');
   assert.equal(await it.see('new/deep/file.txt'), 'new/deep/file.txt new');
@@ -106,6 +111,8 @@ test('a secret is seen by its real name and by the name that was asked for', asy
   await it.file('work/.env', 'A=1');
   await it.link('work/harmless.txt', '.env');
   await it.link('work/.npmrc', 'src/a.ts');
+  await hardLink(join(it.home, 'token'), join(it.workdir, 'hard.txt'));
+  assert.equal(await it.see('hard.txt'), 'hard.txt secret');
   assert.equal(await it.see('.env'), '.env secret');
   assert.equal(await it.see('harmless.txt'), '.env secret');
   assert.equal(await it.see('.npmrc'), 'src/a.ts secret');

@@ -52,10 +52,11 @@ function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared
 /** What a person should know about a place before anything else; each a line at the head of a preview. */
 export function toWarnings(place: AllowedPlace): string {
   const outside = place.isOutside ? `(outside the working directory: ${place.path})\n` : '';
+  if (place.isHardLink) return `${outside}(this file is a hard link: it may be a secret under another name)\n`;
   return place.isSecret ? `${outside}(this file looks like it holds a secret)\n` : outside;
 }
 
-/** Reading asks only outside the workdir and for files that look like secrets. */
+/** Reading asks only outside the workstream's folders and for files that look like secrets. */
 export function asksToRead(place: AllowedPlace): boolean {
-  return place.isOutside || place.isSecret;
+  return place.base === undefined || place.isSecret;
 }

@@ -3,6 +3,7 @@ import { lstat, opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { openConfinedFolder } from './confined-file.ts';
 import type { AllowedPlace, Confinement } from './confinement.ts';
 import { executeAt, prepareAt, toWarnings } from './file-call.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
@@ -32,7 +33,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
           header: `list_directory: ${place.shown}`,
           preview: toWarnings(place),
           approvalLabel: 'list_directory',
-          needsApproval: place.isOutside,
+          needsApproval: place.base === undefined,
           bindTo: place.path,
           execute: (run) => executeAt(call, place, { run, work: () => list(place) }),
         };
@@ -46,18 +47,22 @@ const MAX_SHOWN = 500;
 const MAX_READ = 20_000;
 
 async function list(place: AllowedPlace): Promise<ToolOutcome> {
+  const folder = await openConfinedFolder(place, { make: false });
+  try {
+    return await listAt(folder.way);
+  } finally {
+    await folder.handle.close();
+  }
+}
+
+async function listAt(path: string): Promise<ToolOutcome> {
   const entries: Dirent[] = [];
-  const folder = await opendir(place.path).catch((error: unknown) => {
-    throw new ToolProblem(
-      `${place.shown} cannot be listed: ${error instanceof Error ? error.message : 'unknown error'}`,
-    );
-  });
-  for await (const entry of folder) {
+  for await (const entry of await opendir(path)) {
     entries.push(entry);
     if (entries.length === MAX_READ) break;
   }
   entries.sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1));
-  const lines = await Promise.all(entries.slice(0, MAX_SHOWN).map((entry) => toLine(place.path, entry)));
+  const lines = await Promise.all(entries.slice(0, MAX_SHOWN).map((entry) => toLine(path, entry)));
   const total = entries.length === MAX_READ ? `at least ${MAX_READ}` : `${entries.length}`;
   if (entries.length > MAX_SHOWN) lines.push(`[${MAX_SHOWN} of ${total} entries]`);
   return { output: lines.join('\n') || '[the folder is empty]', isError: false };

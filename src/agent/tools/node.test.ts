@@ -56,7 +56,12 @@ test('an approval counts for one node, its pairing, the command and the params',
     const call = { id: 'call-1', name: 'node', arguments: JSON.stringify({ ...ASKED, ...args }) };
     const prepared = await createToolbox([world.tool]).prepare(call, world.context);
     const bindTo = prepared.kind === 'ready' ? prepared.bindTo : undefined;
-    return approvalDigest({ tool: 'node', canonicalArguments: prepared.canonicalArguments, workdir: '/w', bindTo });
+    return approvalDigest({
+      tool: 'node',
+      canonicalArguments: prepared.canonicalArguments,
+      workdir: { path: '/w', ino: '1' },
+      bindTo,
+    });
   };
   const digests = await Promise.all([
     digestOf({}),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rename, rm, symlink } from 'node:fs/promises';
+import { link, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StopReason } from '../stop-reason.ts';
@@ -115,6 +115,16 @@ test('a file exchanged for a link between preparing and reading is not read', as
     output: 'a.txt leads elsewhere than when it was checked; nothing was done.',
     isError: true,
   });
+});
+
+test('a file that became a hard link between preparing and reading is not shown', async () => {
+  await using it = await start();
+  const path = await it.file('work/a.txt', 'harmless');
+  const secret = await it.file('home/token', 'canary');
+  const prepared = await it.prepare({ path: 'a.txt' });
+  await rm(path);
+  await link(secret, path);
+  assert.deepEqual(await execute(prepared), { output: 'a.txt has become a hard link; try again.', isError: true });
 });
 
 test('a folder exchanged for a link between preparing and reading is not followed', async () => {

@@ -1,24 +1,10 @@
 import { spawn } from 'node:child_process';
-import { access, constants, stat } from 'node:fs/promises';
-import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import type { Environment } from '../process/environment.ts';
 import { isIgnoredFile, type SearchHit, type SearchRequest } from './search-files.ts';
 import { ToolProblem } from './tool-problem.ts';
-
-/** The ripgrep of this machine's PATH. */
-export async function findRipgrep({ PATH = '' }: Environment): Promise<string | undefined> {
-  for (const folder of PATH.split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, 'rg');
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false, // not in this folder
-    );
-    if (isThere) return path;
-  }
-  return undefined;
-}
 
 /** Runs ripgrep until it ends, the reader stops or the signal aborts; its arguments never pass through a shell. */
 export async function* searchWithRipgrep(
@@ -31,6 +17,7 @@ export async function* searchWithRipgrep(
   const folder = isFile ? dirname(request.target) : request.target;
   const target = isFile ? `./${basename(request.target)}` : './';
   const child = spawn(program, toArguments(request, target), {
+    argv0: 'rg', // where it is one program of many under a link, such as snap's
     cwd: folder,
     env: {},
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
-import { symlink } from 'node:fs/promises';
+import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { RG } from '../process/program-fixture.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createConfinement } from './confinement.ts';
 import { createSearchTool } from './search.ts';
-import { findRipgrep } from './search-ripgrep.ts';
 import { searchWithWorker } from './search-walk.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
 const workerUrl = new URL('./search-worker.ts', import.meta.url);
-const installed = await findRipgrep({ PATH: '/usr/local/bin:/usr/bin:/bin' });
+const installed = RG.kind === 'found' ? RG.path : undefined;
 
 async function start(ripgrep: string | undefined, clock = systemClock) {
   const fixture = await createToolFixture();
   const confinement = createConfinement({ home: fixture.home });
   const tool = createSearchTool({ confinement, clock, ripgrep, workerUrl });
-  const prepare = (args: { query: string; path?: string; glob?: string }, workdir = fixture.workdir) =>
-    tool.prepare(tool.parameters.parse(args), { ...fixture.context(), workdir });
+  const prepare = async (args: { query: string; path?: string; glob?: string }, workdir = fixture.workdir) =>
+    tool.prepare(tool.parameters.parse(args), { ...fixture.context(), workdir: await fixture.hold(workdir) });
   return {
     ...fixture,
     prepare,
@@ -160,4 +160,16 @@ test('searching asks outside the workdir and in secrets, and shows what then was
   assert.equal(ask.kind === 'ready' && ask.needsApproval, true);
   assert.deepEqual(await it.search({ query: 'needle', path: '.env' }), ['.env:1: needle=1']);
   assert.deepEqual(await it.search({ query: 'needle', path: '../outside' }), [`${outside}:1: needle`]);
+});
+
+test('a hit is shown only as the file itself has it: what was read under an exchanged name is not', async () => {
+  await using it = await start(undefined);
+  await it.file('work/a.txt', 'first\nneedle here\n');
+  const rg = await it.file('rg', `#!/bin/sh\nprintf './a.txt\\0002:needle elsewhere\\n./a.txt\\0002:needle here\\n'\n`);
+  await chmod(rg, 0o755);
+  const tool = createSearchTool({
+    ...{ confinement: createConfinement({ home: it.home }), clock: systemClock, ripgrep: rg, workerUrl },
+  });
+  const { output } = await execute(await tool.prepare({ query: 'needle', path: '.' }, it.context()));
+  assert.equal(output, 'a.txt:2: needle here');
 });

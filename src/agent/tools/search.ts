@@ -1,14 +1,16 @@
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { StopReason } from '../stop-reason.ts';
-import type { AllowedPlace, Confinement } from './confinement.ts';
+import { openConfined } from './confined-file.ts';
+import { type AllowedPlace, type Confinement, isInside } from './confinement.ts';
 import { asksToRead, executeAt, type FileCall, prepareAt, toWarnings } from './file-call.ts';
 import type { SearchHit } from './search-files.ts';
 import { searchWithRipgrep } from './search-ripgrep.ts';
 import { searchWithWorker } from './search-walk.ts';
 import { toStopLine } from './stop-line.ts';
-import type { Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
+import type { Tool, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 const SearchArguments = z.strictObject({
@@ -25,7 +27,7 @@ type SearchArguments = z.infer<typeof SearchArguments>;
 interface SearchDependencies {
   confinement: Confinement;
   clock: Clock;
-  /** What `findRipgrep` found; without it we walk ourselves, which is slower. */
+  /** The path of the program; without it we walk ourselves, which is slower. */
   ripgrep: string | undefined;
   /** Where search-worker lies in this build. */
   workerUrl: URL;
@@ -74,7 +76,8 @@ interface Search {
 }
 
 async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
-  const { clock, ripgrep } = it.dependencies;
+  const { clock } = it.dependencies;
+  const ripgrep = findRipgrep(it);
   const deadlineMs = ripgrep ? DEADLINE_MS.ripgrep : DEADLINE_MS.walk;
   using deadline = withDeadline(run.signal, { clock, ms: deadlineMs });
   const lines: string[] = [];
@@ -94,32 +97,91 @@ async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
   return toOutcome(lines);
 }
 
-function findHits({ args, place, call, dependencies }: Search, signal: AbortSignal): AsyncIterable<SearchHit> {
-  const request = {
-    target: place.path,
-    query: args.query,
-    glob: args.glob,
-    root: place.isOutside ? place.path : call.context.workdir,
-    showSecrets: place.isSecret,
-  };
-  return dependencies.ripgrep
-    ? searchWithRipgrep(dependencies.ripgrep, request, signal)
-    : searchWithWorker(dependencies.workerUrl, request, signal);
+/** Not one that a command could have replaced. */
+function findRipgrep({ call, dependencies: { ripgrep } }: Search): string | undefined {
+  return ripgrep === undefined || isInside(call.context.workdir.folder.path, ripgrep) ? undefined : ripgrep;
 }
 
-/** A file that may not be read without asking may not be read by searching either, unless that was what was asked. */
+/** Searches in the held folder itself; the hits have its path. */
+async function* findHits(it: Search, signal: AbortSignal): AsyncIterable<SearchHit> {
+  const { args, place, dependencies } = it;
+  const { path, base } = place;
+  const [root, named] = base ? [base.way, base.path] : [path, path];
+  const target = join(root, relative(named, path));
+  const request = { target, query: args.query, glob: args.glob, root, showSecrets: place.isSecret };
+  const ripgrep = findRipgrep(it);
+  const hits = ripgrep
+    ? searchWithRipgrep(ripgrep, request, signal)
+    : searchWithWorker(dependencies.workerUrl, request, signal);
+  for await (const hit of hits) yield { ...hit, path: join(named, relative(root, hit.path)) };
+}
+
+/**
+ * A file that may not be read without asking may not be read by searching either, unless that was asked. A search follows names,
+ * which may be exchanged under it: only what the file itself says at that line is shown.
+ */
 function createLineMaker({ place, call }: Search): (hit: SearchHit) => Promise<string | undefined> {
-  const shownByPath = new Map<string, string | undefined>();
-  const find = async (path: string, context: ToolContext) => {
-    const found = await call.confinement.locate(path, context.workdir);
+  let latest: { path: string; file: ReadableFile | undefined } | undefined; // hits come file by file
+  const find = async (path: string): Promise<ReadableFile | undefined> => {
+    const found = await call.confinement.locate(path, call.context.workdir);
     if (found.kind === 'refused' || (found.isSecret && !place.isSecret)) return undefined;
-    return found.isOutside && !place.isOutside ? undefined : found.shown;
+    if (found.base === undefined && place.base !== undefined) return undefined;
+    const lines = await readWhole(found);
+    return lines && { shown: found.shown, lines };
   };
-  return async ({ path, line, text }) => {
-    if (!shownByPath.has(path)) shownByPath.set(path, await find(path, call.context));
-    const shown = shownByPath.get(path);
-    return shown === undefined ? undefined : `${shown}:${line}: ${cut(text)}`;
+  return async (hit) => {
+    if (latest?.path !== hit.path) latest = { path: hit.path, file: await find(hit.path) };
+    const { file } = latest;
+    const text = file?.lines[hit.line - 1];
+    return file && text !== undefined && isSameLine(text, hit.text)
+      ? `${file.shown}:${hit.line}: ${cut(text)}`
+      : undefined;
   };
+}
+
+interface ReadableFile {
+  shown: string;
+  lines: readonly string[];
+}
+
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+
+/** Undefined for what cannot be read any more, or is no longer what may be searched. */
+async function readWhole(place: AllowedPlace): Promise<string[] | undefined> {
+  const file = await openConfined(place).catch((error: unknown) => {
+    if (error instanceof ToolProblem) return undefined;
+    throw error;
+  });
+  if (!file) return undefined;
+  try {
+    return file.stats.size > MAX_FILE_BYTES ? undefined : decode(await file.handle.readFile()).split(/\r?\n/);
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** ripgrep reads UTF-16 too, by its byte order mark. */
+function decode(bytes: Buffer): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  return new TextDecoder().decode(bytes);
+}
+
+/** What ripgrep puts in place of the end of a long line: `[... 2 more matches]`. */
+const OMISSION = ' [... ';
+
+function isSameLine(text: string, hit: string): boolean {
+  const [own, found] = [toComparable(text), toComparable(hit)];
+  if (own === found) return true;
+  const end = found.lastIndexOf(OMISSION);
+  return end >= 0 && own.startsWith(found.slice(0, end).replace(/\uFFFD$/, '')); // a character may have been cut
+}
+
+/** Readers of lines take more than a line feed for an end, and differ in how they show what is no UTF-8. */
+function toComparable(text: string): string {
+  const [first = ''] = text.replace(/^\uFEFF/, '').split(/[\r\u2028\u2029]/, 1);
+  return first.slice(0, 1_000).replace(/\uFFFD+/g, '\uFFFD');
 }
 
 const MAX_TEXT = 500;

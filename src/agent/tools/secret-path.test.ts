@@ -16,6 +16,9 @@ test('files that usually hold a credential are known by their names', () => {
     ],
     ...['id_ed25519.old', '.aws/config', 'credentials', 'credentials.json', '.netrc', '.npmrc', '.git-credentials'],
     ...['secrets.yaml', 'token', 'gcp-service-account-prod.json', '.docker/config.json', '.git/config', 'a.tfvars'],
+    ...['.envrc', '.envrc.local', 'app/.ENVRC', 'prod.envrc', '.direnv/python', '.config/direnv/direnvrc', '.pypirc'],
+    ...['.env~', '.envrc.bak', 'id_rsa.old', 'server.key.orig', '.npmrc.1', '.netrc.gpg', '.credentials.swp'],
+    ...['id_work', 'kubeconfig', 'prod-kubeconfig.yaml', 'cluster.kubeconfig', 'a.p8', '.m2/settings.xml', '.yarnrc'],
   ];
   assert.deepEqual(
     secret.filter((path) => !isSecretPath(path)),
@@ -35,6 +38,7 @@ test('ordinary files, templates and public keys are not', () => {
       'tokens.ts',
     ],
     ...['src/secrets.ts', 'config.json', '.gitignore', 'credentials.md', '.git/HEAD', '.'],
+    ...['.envrc.example', 'id_generator.ts', 'environment.envoy.yaml', 'settings.xml', 'README.md.bak', 'direnv.md'],
   ];
   assert.deepEqual(harmless.filter(isSecretPath), []);
 });

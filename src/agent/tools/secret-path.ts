@@ -5,33 +5,45 @@ export function isSecretPath(path: string): boolean {
   return names.some((name) => FOLDERS.has(name)) || PAIRS.some((pair) => endsWith(names, pair)) || isSecretName(file);
 }
 
-const FOLDERS = new Set(['.ssh', '.aws', '.azure', '.gnupg', '.gpg', '.kube', '.password-store', 'gcloud']);
+const FOLDERS = new Set(
+  ['.ssh .aws .azure .gnupg .gpg .kube .password-store gcloud .direnv direnv .doppler'].flatMap((line) =>
+    line.split(' '),
+  ),
+);
 const PAIRS = [
   ['.docker', 'config.json'],
   ['gh', 'hosts.yml'],
   ['.git', 'config'],
   ['.cargo', 'credentials.toml'],
+  ['.m2', 'settings.xml'],
+  ['.gradle', 'gradle.properties'],
 ];
 const NAMES = new Set(
   [
-    '.netrc _netrc .npmrc .yarnrc.yml .pypirc .pgpass .my.cnf .htpasswd .dockercfg .git-credentials .vault-token',
-    '.boto .s3cfg .terraformrc terraform.tfstate kubeconfig master.key',
+    '.netrc _netrc .npmrc .yarnrc .yarnrc.yml .pypirc .pgpass .my.cnf .mylogin.cnf .htpasswd .dockercfg .dockerconfigjson',
+    '.git-credentials .vault-token .authinfo .boto .s3cfg .terraformrc terraform.tfstate master.key .direnvrc direnvrc .flaskenv',
+    'rclone.conf wp-config.php .bash_history .zsh_history .psql_history .mysql_history',
   ].flatMap((line) => line.split(' ')),
 );
 const PATTERNS = [
-  /^\.env($|[.\-_])/,
-  /\.env$/,
-  /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars)$/,
+  /^\.env(rc)?($|[.\-_])/,
+  /\.env(rc)?$/,
+  /\.(pem|key|p8|p12|pfx|jks|jwk|keystore|keytab|kdbx|ppk|ovpn|tfvars)$/,
   /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?($|[.\-_])/,
-  /^(credentials?|secrets?|tokens?)($|\.(json|ya?ml|toml|ini|txt|db|xml|properties|env|conf|cfg|enc)$)/,
+  /^id_[a-z0-9_-]+$/,
+  /^\.?(credentials?|secrets?|tokens?)($|\.(json|ya?ml|toml|ini|txt|db|xml|properties|env|conf|cfg|enc)$)/,
   /(service[-_]?account|client[-_]?secrets?).*\.json$/,
+  /(^|[.\-_])kubeconfig($|[.\-_])/,
 ];
 /** Templates without values, and public halves of keys. */
-const HARMLESS = [/^\.env[.\-_](example|sample|template|dist|defaults)$/, /\.pub$/];
+const HARMLESS = [/^\.env(rc)?[.\-_](example|sample|template|dist|defaults)$/, /\.pub$/];
+/** What editors, people and encryption put behind the name of a file; its content is the same. */
+const COPY_SUFFIX = /(~|\.(bak|backup|copy|old|orig|save|swp|swo|tmp|gpg|asc|age|\d+))+$/;
 
 function isSecretName(name: string): boolean {
   if (HARMLESS.some((pattern) => pattern.test(name))) return false;
-  return NAMES.has(name) || PATTERNS.some((pattern) => pattern.test(name));
+  const original = name.replace(COPY_SUFFIX, '');
+  return [name, original].some((each) => NAMES.has(each) || PATTERNS.some((pattern) => pattern.test(each)));
 }
 
 function endsWith(names: readonly string[], pair: readonly string[]): boolean {

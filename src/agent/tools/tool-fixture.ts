@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Message } from '../message.ts';
+import { type HeldFolder, holdFolder } from './held-folder.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
+import type { Workdir } from './workdir.ts';
 
 /** For tests: a workdir and a home of Headgate in a folder of their own, gone when disposed. */
 export async function createToolFixture() {
@@ -11,6 +13,8 @@ export async function createToolFixture() {
   const home = join(root, 'home');
   await mkdir(workdir);
   await mkdir(home);
+  const folder = await holdFolder(workdir);
+  const others: HeldFolder[] = [];
   return {
     root,
     workdir,
@@ -18,7 +22,7 @@ export async function createToolFixture() {
     context: (history: readonly Message[] = []): ToolContext => ({
       wsId: 'ws-1',
       callId: 'call-1',
-      workdir,
+      workdir: { folder, readable: [] },
       history,
       signal: new AbortController().signal,
     }),
@@ -28,7 +32,16 @@ export async function createToolFixture() {
       await writeFile(join(root, path), content);
       return join(root, path);
     },
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    /** As a working directory. */
+    async hold(path: string): Promise<Workdir> {
+      const other = await holdFolder(path);
+      others.push(other);
+      return { folder: other, readable: [] };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const held of [folder, ...others]) await held[Symbol.asyncDispose]();
+      await rm(root, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { KeptOutput, Message } from '../message.ts';
+import type { Workdir } from './workdir.ts';
 
 /**
  * One tool, in one file. A call goes prepare → (policy, approval) → execute; a refusal is a value, not an exception.
@@ -22,8 +23,7 @@ export interface Tool<A = unknown> {
 export interface ToolContext {
   wsId: string;
   callId: string;
-  /** Absolute, resolved working directory of the workstream. */
-  workdir: string;
+  workdir: Workdir;
   history: readonly Message[];
   signal: AbortSignal;
 }
@@ -66,6 +66,8 @@ export interface ToolOutcome {
   /** What the model reads. Already limited (head and tail, by bytes and lines). */
   output: string;
   isError: boolean;
+  /** Of a command that ended by itself. */
+  exitCode?: number;
   /** See ToolMessage.files. */
   files?: Record<string, string>;
   /** See ToolMessage.kept. */

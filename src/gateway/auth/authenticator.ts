@@ -6,4 +6,6 @@ export interface Authenticator {
   readonly enabled: boolean;
   /** The principal of a bearer token or cookie value; undefined when it is missing, wrong, expired or revoked. */
   authenticate(token: string | undefined): Promise<Principal | undefined>;
+  /** Aborts when nobody acts under this id any more, and is aborted when nobody does; undefined where that never happens. */
+  endOf(principalId: string): AbortSignal | undefined;
 }

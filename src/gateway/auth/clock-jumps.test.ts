@@ -4,9 +4,11 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { OPERATOR } from './lineage.ts';
 import { createLoginCodes } from './login-codes.ts';
 import { openLoginSessions } from './login-sessions.ts';
 import { openSigningKey } from './signing-key.ts';
+import { TokenTree } from './token-tree.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -17,14 +19,15 @@ async function setUp() {
   const clock = fakeClock(Date.UTC(2030, 0, 1));
   const store = await tempStore({ clock });
   const home = tempDir();
+  const lineage = new TokenTree(clock);
   const key = await openSigningKey({
     ...{ home: home.path, ids: randomIds, clock, log: recordingLog() },
     onNotice: () => undefined,
   });
-  const open = () => openLoginSessions({ store, key, clock, ids: randomIds });
+  const open = () => openLoginSessions({ store, key, clock, ids: randomIds, lineage });
   return {
     ...{ clock, store, open },
-    codes: createLoginCodes({ store, clock, ids: randomIds }),
+    codes: createLoginCodes({ store, clock, ids: randomIds, lineage }),
     sessions: await open(),
     async [Symbol.asyncDispose]() {
       await store.close();
@@ -36,18 +39,18 @@ async function setUp() {
 for (const [what, ms] of Object.entries(JUMPS)) {
   test(`a clock that goes ${what} prolongs no login code`, async () => {
     await using world = await setUp();
-    const { code: early } = await world.codes.issue('operator');
-    const { code: late } = await world.codes.issue('operator');
+    const { code: early } = await world.codes.issue(OPERATOR);
+    const { code: late } = await world.codes.issue(OPERATOR);
     world.clock.jump(ms);
     await world.clock.advance(LIMITS.loginCodeMs - 1);
-    assert.equal(await world.codes.redeem(early), 'operator');
+    assert.deepEqual(await world.codes.redeem(early), OPERATOR);
     await world.clock.advance(1);
     assert.equal(await world.codes.redeem(late), undefined);
   });
 
   test(`a clock that goes ${what} prolongs no login, and ends none that is in use`, async () => {
     await using world = await setUp();
-    const { jwt, principal } = await world.sessions.start('operator', ['approve']);
+    const { jwt, principal } = await world.sessions.start(OPERATOR);
     await world.sessions.verify(jwt);
     const stop = new AbortController();
     const running = world.sessions.run(stop.signal);
@@ -64,7 +67,7 @@ for (const [what, ms] of Object.entries(JUMPS)) {
 
   test(`a login from a time to come, after a restart by a clock that went ${what}, authenticates nobody`, async () => {
     await using world = await setUp();
-    const { jwt } = await world.sessions.start('operator', ['approve']);
+    const { jwt } = await world.sessions.start(OPERATOR);
     world.clock.jump(ms);
     const after = await world.open();
     assert.equal(await after.verify(jwt), undefined);
@@ -76,7 +79,7 @@ for (const [what, ms] of Object.entries(JUMPS)) {
 for (const [what, ms] of Object.entries(AHEAD)) {
   test(`a clock that goes ${what} ends login codes, whose time would be over`, async () => {
     await using world = await setUp();
-    const { code } = await world.codes.issue('operator');
+    const { code } = await world.codes.issue(OPERATOR);
     world.clock.jump(ms);
     assert.equal(await world.codes.redeem(code), undefined);
   });
@@ -84,13 +87,13 @@ for (const [what, ms] of Object.entries(AHEAD)) {
 
 test('a clock that goes on 1 hour takes an hour of a login, one that goes on 400 days ends it', async () => {
   await using world = await setUp();
-  const { jwt } = await world.sessions.start('operator', ['approve']);
+  const { jwt } = await world.sessions.start(OPERATOR);
   world.clock.jump(HOUR_MS);
   await world.clock.advance(LIMITS.cookieMs - HOUR_MS - 1);
   assert.equal((await world.sessions.verify(jwt))?.id, 'operator');
   await world.clock.advance(1);
   assert.equal(await world.sessions.verify(jwt), undefined);
-  const { jwt: other } = await world.sessions.start('operator', ['approve']);
+  const { jwt: other } = await world.sessions.start(OPERATOR);
   world.clock.jump(400 * DAY_MS);
   assert.equal(await world.sessions.verify(other), undefined);
 });

@@ -9,7 +9,7 @@ function setUp(enabled: boolean) {
   const authenticator = createAuthenticator({
     enabled,
     operatorToken: TOKEN,
-    tokens: { find: () => undefined },
+    tokens: { find: () => undefined, endOf: () => undefined },
     sessions: {
       async verify(token) {
         verified.push(token);

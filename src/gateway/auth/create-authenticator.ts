@@ -1,9 +1,9 @@
 import type { Principal } from '../call.ts';
 import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts';
 import type { Authenticator } from './authenticator.ts';
+import { OPERATOR, OPERATOR_ID } from './lineage.ts';
 import type { LoginSessions } from './login-sessions.ts';
 import { tokenMatcher } from './operator-token.ts';
-import { expandScopes } from './scopes.ts';
 
 /** Longer ones are not looked at: a JWT of ours has about 350 characters. */
 const MAX_TOKEN_LENGTH = 4_096;
@@ -11,16 +11,16 @@ const MAX_TOKEN_LENGTH = 4_096;
 interface AuthenticatorDeps {
   enabled: boolean;
   operatorToken: string;
-  tokens: Pick<ApiTokens, 'find'>;
+  tokens: Pick<ApiTokens, 'find' | 'endOf'>;
   sessions: Pick<LoginSessions, 'verify'>;
 }
 
-/** Who holds this machine's operator token. Logins through a link act for them. */
-export const OPERATOR_ID = 'operator';
+/** Everyone, where auth is off. */
+const LOCAL_ID = 'local';
 
 export function createAuthenticator({ enabled, operatorToken, tokens, sessions }: AuthenticatorDeps): Authenticator {
   const operator = standing(OPERATOR_ID, { kind: 'operator' });
-  const local = standing('local', { kind: 'local' });
+  const local = standing(LOCAL_ID, { kind: 'local' });
   const isOperator = tokenMatcher(operatorToken);
   return {
     enabled,
@@ -30,13 +30,17 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
       if (isOperator(token)) return operator;
       return token.startsWith(TOKEN_PREFIX) ? tokens.find(token) : sessions.verify(token);
     },
+    endOf(principalId) {
+      if (principalId === LOCAL_ID) return enabled ? AbortSignal.abort() : undefined;
+      return tokens.endOf(principalId);
+    },
   };
 }
 
 /** A principal that nothing revokes while the daemon runs. */
 const standing = (id: string, source: Principal['source']): Principal => ({
   id,
-  scopes: expandScopes(['approve']),
+  scopes: OPERATOR.scopes,
   source,
   revoked: new AbortController().signal,
 });

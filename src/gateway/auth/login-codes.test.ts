@@ -3,55 +3,58 @@ import { test } from 'node:test';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
+import { OPERATOR } from './lineage.ts';
 import { createLoginCodes } from './login-codes.ts';
+import { TokenTree } from './token-tree.ts';
 
 async function setUp() {
   const clock = fakeClock(1_000);
   const store = await tempStore({ clock });
-  const codes = createLoginCodes({ store, clock, ids: randomIds });
-  return { clock, store, codes, [Symbol.asyncDispose]: () => store.close() };
+  const lineage = new TokenTree(clock);
+  const codes = createLoginCodes({ store, clock, ids: randomIds, lineage });
+  return { clock, store, lineage, codes, [Symbol.asyncDispose]: () => store.close() };
 }
 
 test('a code is good once', async () => {
   await using world = await setUp();
-  const { code, expiresAtMs } = await world.codes.issue('operator');
+  const { code, expiresAtMs } = await world.codes.issue(OPERATOR);
   assert.match(code, /^[0-9a-f]{32}$/);
   assert.equal(expiresAtMs, 1_000 + 600_000);
-  assert.deepEqual([await world.codes.redeem(code), await world.codes.redeem(code)], ['operator', undefined]);
+  assert.deepEqual([await world.codes.redeem(code), await world.codes.redeem(code)], [OPERATOR, undefined]);
 });
 
 test('of many who redeem one code at once, one gets the answer', async () => {
   await using world = await setUp();
-  const { code } = await world.codes.issue('operator');
+  const { code } = await world.codes.issue(OPERATOR);
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.codes.redeem(code)));
   assert.deepEqual(
     answers.filter((answer) => answer !== undefined),
-    ['operator'],
+    [OPERATOR],
   );
 });
 
 test('a code is good for ten minutes', async () => {
   await using world = await setUp();
-  const { code } = await world.codes.issue('operator');
-  const { code: late } = await world.codes.issue('operator');
+  const { code } = await world.codes.issue(OPERATOR);
+  const { code: late } = await world.codes.issue(OPERATOR);
   world.clock.jump(599_999);
-  assert.equal(await world.codes.redeem(code), 'operator');
+  assert.deepEqual(await world.codes.redeem(code), OPERATOR);
   world.clock.jump(1);
   assert.equal(await world.codes.redeem(late), undefined);
 });
 
 test('codes survive a restart, and are nowhere to be read', async () => {
   await using world = await setUp();
-  const { code } = await world.codes.issue('operator');
+  const { code } = await world.codes.issue(OPERATOR);
   const rows = await world.store.db.selectFrom('login_codes').selectAll().execute();
   assert.equal(rows.length, 1);
   assert.doesNotMatch(JSON.stringify(rows), new RegExp(code));
-  assert.equal(await createLoginCodes({ ...world, ids: randomIds }).redeem(code), 'operator');
+  assert.deepEqual(await createLoginCodes({ ...world, ids: randomIds }).redeem(code), OPERATOR);
 });
 
 test('what is no code is nobody’s', async () => {
   await using world = await setUp();
-  await world.codes.issue('operator');
+  await world.codes.issue(OPERATOR);
   for (const code of ['', '0', '__proto__', "' or 1=1 --", 'f'.repeat(32)]) {
     assert.equal(await world.codes.redeem(code), undefined);
   }
@@ -59,8 +62,8 @@ test('what is no code is nobody’s', async () => {
 
 test('expired codes are cleared away', async () => {
   await using world = await setUp();
-  await world.codes.issue('operator');
+  await world.codes.issue(OPERATOR);
   world.clock.jump(600_000);
-  await world.codes.issue('operator');
+  await world.codes.issue(OPERATOR);
   assert.equal((await world.store.db.selectFrom('login_codes').selectAll().execute()).length, 1);
 });

@@ -3,6 +3,8 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { type Store, UnitRefused } from '../store/store.ts';
+import { clampEnd, type Lineage, type Minter, narrow, parentEnded, parentOf, toColumns } from './lineage.ts';
+import { expandScopes } from './scopes.ts';
 
 const CODE_BYTES = 16;
 /** Beyond it the oldest code is held against the wall clock alone, like one of an earlier process. */
@@ -10,18 +12,22 @@ const MAX_REMEMBERED = 1_000;
 
 /** One-time codes that a browser exchanges for a login session. */
 export interface LoginCodes {
-  issue(principalId: string): Promise<{ code: string; expiresAtMs: number }>;
-  /** Whose code it is. Uses it up: of two that come at once, one gets the answer. */
-  redeem(code: string): Promise<string | undefined>;
+  /** UNAUTHORIZED when the minter's parent has ended meanwhile. */
+  issue(minter: Minter): Promise<{ code: string; expiresAtMs: number }>;
+  /** What the session is to hang below. Uses the code up: of two that come at once, one gets the answer. */
+  redeem(code: string): Promise<Minter | undefined>;
+  /** Deletes the codes that hang below the tokens. */
+  revokeBelow(tokenIds: readonly string[]): Promise<void>;
 }
 
 interface LoginCodesDeps {
   store: Pick<Store, 'db' | 'commit'>;
   clock: Clock;
   ids: Pick<Ids, 'secret'>;
+  lineage: Lineage;
 }
 
-export function createLoginCodes({ store, clock, ids }: LoginCodesDeps): LoginCodes {
+export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps): LoginCodes {
   /** When codes of this process are over, in monotonic milliseconds, by digest: a clock set back prolongs none. */
   const ends = new Map<string, number>();
   const remember = (digest: string) => {
@@ -32,11 +38,19 @@ export function createLoginCodes({ store, clock, ids }: LoginCodesDeps): LoginCo
   const isOver = (digest: string) => (ends.get(digest) ?? Number.POSITIVE_INFINITY) <= clock.monotonic();
 
   return {
-    async issue(principalId) {
+    async issue({ parent, scopes }) {
+      const bounds = lineage.boundsOf(parent);
+      if (bounds === undefined) throw parentEnded();
       const code = ids.secret(CODE_BYTES);
       remember(digestOf(code));
-      const expiresAtMs = clock.now() + LIMITS.loginCodeMs;
-      const row = { code_hash: digestOf(code), principal: principalId, expires_ms: expiresAtMs, used_ms: null };
+      const expiresAtMs = clampEnd(clock.now() + LIMITS.loginCodeMs, bounds);
+      const row = {
+        code_hash: digestOf(code),
+        ...toColumns(parent),
+        scopes: narrow(scopes, bounds).join(','),
+        expires_ms: expiresAtMs,
+        used_ms: null,
+      };
       const stale = store.db.deleteFrom('login_codes').where('expires_ms', '<=', clock.now());
       const issued = store.db.insertInto('login_codes').values(row);
       await store.commit({ statements: [stale.compile(), issued.compile()] });
@@ -48,10 +62,11 @@ export function createLoginCodes({ store, clock, ids }: LoginCodesDeps): LoginCo
       if (isOver(digest)) return undefined;
       const row = await store.db
         .selectFrom('login_codes')
-        .select('principal')
+        .select(['parent_kind', 'parent_id', 'scopes'])
         .where('code_hash', '=', digest)
         .executeTakeFirst();
-      if (row === undefined) return undefined;
+      // A code of a parent that has ended is as good as none, and stays unused.
+      if (row === undefined || lineage.boundsOf(parentOf(row)) === undefined) return undefined;
       const use = store.db
         .updateTable('login_codes')
         .set({ used_ms: nowMs })
@@ -60,11 +75,18 @@ export function createLoginCodes({ store, clock, ids }: LoginCodesDeps): LoginCo
         .where('expires_ms', '>', nowMs);
       try {
         await store.commit({ statements: [{ ...use.compile(), expect: 1 }] });
-        return row.principal;
+        return { parent: parentOf(row), scopes: expandScopes(row.scopes.split(',')) };
       } catch (error) {
         if (error instanceof UnitRefused) return undefined; // used before, or too late
         throw error;
       }
+    },
+    async revokeBelow(tokenIds) {
+      const gone = store.db
+        .deleteFrom('login_codes')
+        .where('parent_kind', '=', 'token')
+        .where('parent_id', 'in', tokenIds);
+      await store.commit({ statements: [gone.compile()] });
     },
   };
 }

@@ -5,7 +5,9 @@ import { type JWTPayload, SignJWT } from 'jose';
 import type { Ids } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
+import { OPERATOR } from './lineage.ts';
 import { openLoginSessions } from './login-sessions.ts';
+import { TokenTree } from './token-tree.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const START_MS = 1_700_000_000_000;
@@ -22,17 +24,20 @@ async function setUp() {
   const key = await importKey(SECRET);
   let count = 0;
   const ids: Pick<Ids, 'id'> = { id: (prefix) => `${prefix}_${++count}` };
-  const open = () => openLoginSessions({ store, key, clock, ids });
+  const open = () => openLoginSessions({ store, key, clock, ids, lineage: new TokenTree(clock) });
   return { clock, store, key, open, sessions: await open(), [Symbol.asyncDispose]: () => store.close() };
 }
 
 test('a session’s token authenticates its principal, with the scopes it was given', async () => {
   await using world = await setUp();
-  const { jwt, expiresAtMs } = await world.sessions.start('operator', ['approve']);
+  const { jwt, expiresAtMs } = await world.sessions.start(OPERATOR);
   const principal = await world.sessions.verify(jwt);
   assert.deepEqual(
     { ...principal, scopes: [...(principal?.scopes ?? [])], revoked: principal?.revoked.aborted },
-    { id: 'operator', scopes: ['read', 'write', 'approve'], source: { kind: 'login', jti: 'login_1' }, revoked: false },
+    {
+      ...{ id: 'operator', scopes: ['read', 'write', 'approve'], revoked: false },
+      source: { kind: 'login', jti: 'login_1', parent: OPERATOR.parent },
+    },
   );
   assert.equal(expiresAtMs, START_MS + DAY_MS);
   assert.equal(jwt.split('.').length, 3);
@@ -41,7 +46,7 @@ test('a session’s token authenticates its principal, with the scopes it was gi
 
 test('the claims are those the design names', async () => {
   await using world = await setUp();
-  const { jwt } = await world.sessions.start('operator', ['approve']);
+  const { jwt } = await world.sessions.start(OPERATOR);
   const [header, payload] = jwt.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   assert.deepEqual(JSON.parse(header ?? ''), { alg: 'HS256', typ: 'headgate-login+jwt' });
   assert.deepEqual(JSON.parse(payload ?? ''), {
@@ -52,8 +57,8 @@ test('the claims are those the design names', async () => {
 
 test('a revoked token fails at once, ends what is open, and stays revoked after a restart', async () => {
   await using world = await setUp();
-  const kept = await world.sessions.start('operator', ['approve']);
-  const { jwt, principal } = await world.sessions.start('operator', ['approve']);
+  const kept = await world.sessions.start(OPERATOR);
+  const { jwt, principal } = await world.sessions.start(OPERATOR);
   await world.sessions.verify(jwt); // its signature is remembered now
   const revoking = world.sessions.revoke('login_2');
   assert.deepEqual([principal.revoked.aborted, await world.sessions.verify(jwt)], [true, undefined]);
@@ -70,7 +75,7 @@ test('revoking a session that nobody knows is no error', async () => {
 
 test('a token expires, also one that was verified before', async () => {
   await using world = await setUp();
-  const { jwt } = await world.sessions.start('operator', ['approve']);
+  const { jwt } = await world.sessions.start(OPERATOR);
   world.clock.jump(DAY_MS - 1);
   assert.equal((await world.sessions.verify(jwt))?.id, 'operator');
   world.clock.jump(1);
@@ -83,7 +88,7 @@ test('what an expired session holds open ends when its time is over', async () =
   await using world = await setUp();
   const stop = new AbortController();
   const running = world.sessions.run(stop.signal);
-  const { principal } = await world.sessions.start('operator', ['approve']);
+  const { principal } = await world.sessions.start(OPERATOR);
   await world.clock.advance(DAY_MS - 1);
   assert.equal(principal.revoked.aborted, false);
   await world.clock.advance(1);
@@ -96,7 +101,7 @@ test('what an expired session holds open ends within a minute of a clock that ju
   await using world = await setUp();
   const stop = new AbortController();
   const running = world.sessions.run(stop.signal);
-  const { principal } = await world.sessions.start('operator', ['approve']);
+  const { principal } = await world.sessions.start(OPERATOR);
   world.clock.jump(2 * DAY_MS);
   await world.clock.advance(60_000);
   assert.equal(principal.revoked.aborted, true);
@@ -106,7 +111,7 @@ test('what an expired session holds open ends within a minute of a clock that ju
 
 test('a forged token authenticates nobody', async (t) => {
   await using world = await setUp();
-  const genuine = await world.sessions.start('operator', ['approve']);
+  const genuine = await world.sessions.start(OPERATOR);
   const claims: JWTPayload = {
     ...{ iss: 'headgate', aud: 'headgate', sub: 'operator', jti: 'login_1' },
     ...{ iat: START_MS / 1000, nbf: START_MS / 1000, exp: (START_MS + DAY_MS) / 1000 },
@@ -166,9 +171,9 @@ test('a forged token authenticates nobody', async (t) => {
 
 test('of very many sessions the oldest ends', async () => {
   await using world = await setUp();
-  const first = await world.sessions.start('operator', ['read']);
-  await Promise.all(Array.from({ length: 999 }, () => world.sessions.start('operator', ['read'])));
+  const first = await world.sessions.start(OPERATOR);
+  await Promise.all(Array.from({ length: 999 }, () => world.sessions.start(OPERATOR)));
   assert.equal(first.principal.revoked.aborted, false);
-  await world.sessions.start('operator', ['read']);
+  await world.sessions.start(OPERATOR);
   assert.deepEqual([first.principal.revoked.aborted, await world.sessions.verify(first.jwt)], [true, undefined]);
 });

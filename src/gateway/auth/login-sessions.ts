@@ -6,6 +6,17 @@ import type { Ids } from '../../ids.ts';
 import type { Principal } from '../call.ts';
 import type { Store } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
+import {
+  clampEnd,
+  type Lineage,
+  type Minter,
+  narrow,
+  type Parent,
+  parentEnded,
+  parentOf,
+  principalIdOf,
+  toColumns,
+} from './lineage.ts';
 import { expandScopes } from './scopes.ts';
 
 const ISSUER = 'headgate';
@@ -23,13 +34,13 @@ interface LoginSession {
 
 /** Browser logins. Every use of a token asks whether its session still stands, so an end is immediate everywhere. */
 export interface LoginSessions {
-  /** `untilMs`: when it ends at the latest; it never lasts longer than the cookie. */
-  start(principalId: string, scopes: readonly string[], untilMs?: number): Promise<LoginSession>;
+  /** It lasts as long as the cookie, or until its parent ends. UNAUTHORIZED when that has happened already. */
+  start(minter: Minter): Promise<LoginSession>;
   verify(jwt: string): Promise<Principal | undefined>;
   /** Open sockets and streams of the session end at once. An unknown one is no error. */
   revoke(jti: string): Promise<void>;
-  /** As `revoke`, of every session of a principal. */
-  revokeOf(principalId: string): Promise<void>;
+  /** As `revoke`, of every session that hangs below the tokens. */
+  revokeBelow(tokenIds: readonly string[]): Promise<void>;
   /** Ends sessions whose time is over, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -39,9 +50,11 @@ interface LoginSessionsDeps {
   key: webcrypto.CryptoKey;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
+  lineage: Lineage;
 }
 
 interface Session {
+  parent: Parent;
   principal: Principal;
   expiresAtMs: number;
   /** The same in monotonic milliseconds, as far as this process knows: a clock set back prolongs nothing. */
@@ -50,14 +63,15 @@ interface Session {
 }
 
 export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginSessions> {
-  const { store, clock, ids } = deps;
+  const { store, clock, ids, lineage } = deps;
   const sessions = await loadSessions(deps);
   const verified = createVerifiedTokens();
 
   const standing = (jti: string): Session | undefined => {
     const session = sessions.get(jti);
-    const isOver = session === undefined || session.expiresAtMs <= clock.now() || session.endMs <= clock.monotonic();
-    return isOver ? undefined : session;
+    if (session === undefined || session.expiresAtMs <= clock.now() || session.endMs <= clock.monotonic())
+      return undefined;
+    return lineage.boundsOf(session.parent) && session;
   };
   const end = (jti: string) => {
     sessions.get(jti)?.end.abort(new Error('the login session has ended'));
@@ -71,28 +85,37 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
 
   return {
     revoke,
-    async revokeOf(principalId) {
-      const own = [...sessions].filter(([, { principal }]) => principal.id === principalId);
-      await Promise.all(own.map(([jti]) => revoke(jti)));
+    async revokeBelow(tokenIds) {
+      const ended = [...sessions].filter(([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id));
+      await Promise.all(ended.map(([jti]) => revoke(jti)));
     },
-    async start(principalId, scopes, untilMs = Number.POSITIVE_INFINITY) {
+    async start({ parent, scopes: asked }) {
+      const bounds = lineage.boundsOf(parent);
+      if (bounds === undefined) throw parentEnded();
       const [oldest] = sessions.keys();
       if (sessions.size >= MAX_SESSIONS && oldest !== undefined) await revoke(oldest);
       const jti = ids.id('login');
       const createdMs = clock.now();
-      const expiresAtMs = Math.min(createdMs + LIMITS.cookieMs, untilMs);
+      const expiresAtMs = clampEnd(createdMs + LIMITS.cookieMs, bounds);
+      const scopes = narrow(asked, bounds);
       const row = store.db.insertInto('login_sessions').values({
         jti,
-        principal: principalId,
+        ...toColumns(parent),
         scopes: scopes.join(','),
         created_ms: createdMs,
         expires_ms: expiresAtMs,
         revoked_ms: null,
       });
-      const jwt = await sign(deps, { jti, subject: principalId, expiresAtMs });
-      await store.commit({ statements: [row.compile()] });
-      const session = toSession({ jti, principalId, scopes, expiresAtMs }, clock);
-      sessions.set(jti, session);
+      const jwt = await sign(deps, { jti, subject: principalIdOf(parent), expiresAtMs });
+      const session = toSession({ jti, parent, scopes, expiresAtMs }, clock);
+      sessions.set(jti, session); // before it is written: a revocation of its parent meanwhile ends it too
+      try {
+        await store.commit({ statements: [row.compile()] });
+      } catch (error) {
+        end(jti);
+        throw error;
+      }
+      if (standing(jti) === undefined) throw parentEnded();
       return { jwt, expiresAtMs, principal: session.principal };
     },
     async verify(jwt) {
@@ -127,16 +150,16 @@ async function loadSessions({ store, clock }: LoginSessionsDeps): Promise<Map<st
     .orderBy('created_ms')
     .execute();
   return new Map(
-    rows.map(({ jti, principal, scopes, expires_ms }) => [
-      jti,
-      toSession({ jti, principalId: principal, scopes: scopes.split(','), expiresAtMs: expires_ms }, clock),
-    ]),
+    rows.map((row) => {
+      const { jti, scopes, expires_ms: expiresAtMs } = row;
+      return [jti, toSession({ jti, parent: parentOf(row), scopes: scopes.split(','), expiresAtMs }, clock)];
+    }),
   );
 }
 
 interface SessionRow {
   jti: string;
-  principalId: string;
+  parent: Parent;
   scopes: readonly string[];
   expiresAtMs: number;
 }
@@ -144,13 +167,13 @@ interface SessionRow {
 function toSession(row: SessionRow, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
   const end = new AbortController();
   const principal: Principal = {
-    id: row.principalId,
+    id: principalIdOf(row.parent),
     scopes: expandScopes(row.scopes),
-    source: { kind: 'login', jti: row.jti },
+    source: { kind: 'login', jti: row.jti, parent: row.parent },
     revoked: end.signal,
   };
   const leftMs = Math.min(LIMITS.cookieMs, row.expiresAtMs - clock.now());
-  return { principal, expiresAtMs: row.expiresAtMs, endMs: clock.monotonic() + leftMs, end };
+  return { parent: row.parent, principal, expiresAtMs: row.expiresAtMs, endMs: clock.monotonic() + leftMs, end };
 }
 
 function sign(deps: LoginSessionsDeps, claims: { jti: string; subject: string; expiresAtMs: number }): Promise<string> {

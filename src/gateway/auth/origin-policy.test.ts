@@ -4,7 +4,7 @@ import { createOriginPolicy, isLoopbackHost } from './origin-policy.ts';
 
 const policy = (options: Partial<Parameters<typeof createOriginPolicy>[0]> = {}) =>
   createOriginPolicy({
-    ...{ authEnabled: true, allowedHosts: [], publicUrl: undefined, host: '127.0.0.1', port: 7717 },
+    ...{ authEnabled: true, allowedHosts: [], allowedOrigins: [], publicUrl: undefined, host: '127.0.0.1', port: 7717 },
     ...options,
   });
 
@@ -93,4 +93,21 @@ test('what a foreign page may cause: only reading, and below /v1 only with auth 
       `${method} ${path}`,
     );
   }
+});
+
+test('sockets are for programs, our own page and the pages that were allowed, the latter only with authentication', () => {
+  const host = '127.0.0.1:7717';
+  const asked = [
+    {},
+    { origin: `http://${host}` },
+    { origin: 'https://app.example.com' },
+    { origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' },
+    ...[{ origin: 'https://evil.test' }, { origin: 'null' }, { origin: 'https://app.example.com:8443' }],
+    ...[{ origin: 'http://app.example.com' }, { 'sec-fetch-site': 'same-site' }],
+  ];
+  const admits = (authEnabled: boolean) => {
+    const { admitsSocket } = policy({ authEnabled, allowedOrigins: ['https://app.example.com'] });
+    return asked.filter((headers) => admitsSocket({ host, ...headers }));
+  };
+  assert.deepEqual([admits(true), admits(false)], [asked.slice(0, 4), asked.slice(0, 2)]);
 });

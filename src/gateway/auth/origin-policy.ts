@@ -7,6 +7,8 @@ export interface OriginPolicy {
   isOwn(origin: string, host: string | undefined): boolean;
   /** Whether a browser says that another site's page (or another port's) caused the request. */
   isForeign(headers: IncomingHttpHeaders): boolean;
+  /** Whether the page that asks may open a WebSocket: our own, or one of `allowedOrigins`. Programs may in any case. */
+  admitsSocket(headers: IncomingHttpHeaders): boolean;
   /** Whether a foreign page may cause this request: only reading, and below /v1 only when a credential is needed. */
   admitsForeign(method: string, path: string): boolean;
 }
@@ -15,6 +17,8 @@ interface OriginOptions {
   authEnabled: boolean;
   /** `name` (any port) or `name:port`. */
   allowedHosts: readonly string[];
+  /** Other sites whose pages may open WebSockets, unless authentication is off. The cookie does not count there. */
+  allowedOrigins: readonly string[];
   /** Where people reach the daemon when something stands before it. */
   publicUrl: string | undefined;
   host: string;
@@ -30,14 +34,18 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
   const publicOrigin = options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin;
   const isOwn = (origin: string, host: string | undefined) =>
     origin !== 'null' && (origin === publicOrigin || (host !== undefined && origin === originOf(host)));
+  const isForeign = (headers: IncomingHttpHeaders) => {
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
+    return headers.origin !== undefined && !isOwn(headers.origin, headers.host);
+  };
+  const isAllowed = ({ origin }: IncomingHttpHeaders) =>
+    options.authEnabled && origin !== undefined && options.allowedOrigins.includes(origin);
   return {
     checkHost: (host) => host !== undefined && isKnown(host.toLowerCase()),
     isOwn,
-    isForeign(headers) {
-      const site = headers['sec-fetch-site'];
-      if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
-      return headers.origin !== undefined && !isOwn(headers.origin, headers.host);
-    },
+    isForeign,
+    admitsSocket: (headers) => !isForeign(headers) || isAllowed(headers),
     admitsForeign: (method, path) =>
       method === 'OPTIONS' || // tells the same to everyone
       ((method === 'GET' || method === 'HEAD') && (options.authEnabled || !path.startsWith('/v1/'))),

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import { EgressError } from '../../guarded-fetch.ts';
 import { type Channel, type Delivery, DeliveryError } from './channel.ts';
 
 /** One destination of config.json. */
@@ -37,7 +38,6 @@ export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps
     const body = toBody(delivery);
     const response = await post(fetch, destination.url, {
       method: 'POST',
-      redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: {
         'content-type': 'application/json',
@@ -55,6 +55,7 @@ async function post(fetch: WebhookDeps['fetch'], url: string, init: RequestInit)
     return await fetch(url, init);
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    if (cause instanceof EgressError) throw new DeliveryError(cause.message, { retryable: false, cause: error });
     const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
     throw new DeliveryError(`no answer: ${reason}`, { retryable: true, cause: error });
   }

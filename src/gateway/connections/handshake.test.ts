@@ -103,9 +103,38 @@ test('a protocol mismatch says which version is spoken here', async () => {
   assert.deepEqual(outcome.kind === 'refused' && outcome.answer?.error.details, { expectedProtocol: 2 });
 });
 
-test('params are judged before the version, the version before the credential', async () => {
-  assert.match(String(await read(connect({ ...CONNECT, maxProtocol: 'x' }))), /invalid connect params/);
-  assert.match(String(await read(connect({ ...CONNECT, maxProtocol: 1 }))), /protocol mismatch/);
+/** As clients of a later version connect: with a range, a role and other names for what we know. */
+const LATER = {
+  minProtocol: 3,
+  maxProtocol: 4,
+  client: { id: 'cli', mode: 'cli' },
+  role: 'operator',
+  device: { id: 'd' },
+};
+
+test('a range that can be read and does not fit is told first, whatever else is wrong', async () => {
+  const mismatch = ['1 INVALID_REQUEST protocol mismatch', 1002, 'protocol mismatch'];
+  for (const params of [
+    { ...CONNECT, maxProtocol: 1 },
+    { minProtocol: 1, maxProtocol: 1 },
+    { ...LATER, auth: { token: 'bad' } },
+    { ...LATER, client: { ...CONNECT.client, mode: 'node' } },
+    { ...CONNECT, minProtocol: 3, maxProtocol: 3, caps: 'none' },
+  ]) {
+    assert.deepEqual(await read(connect(params)), mismatch, JSON.stringify(params));
+  }
+});
+
+test('a range that cannot be read, and one that fits, leave the other params to be judged before the credential', async () => {
+  for (const params of [
+    { ...CONNECT, maxProtocol: 'x' },
+    { ...CONNECT, maxProtocol: 1.5 },
+    { ...LATER, minProtocol: undefined },
+    { ...LATER, minProtocol: 1 },
+    [LATER],
+  ]) {
+    assert.match(String(await read(connect(params))), /invalid connect params/, JSON.stringify(params));
+  }
 });
 
 test('a token in the first frame is accepted', async () => {

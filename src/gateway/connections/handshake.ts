@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { RequestFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -38,14 +39,14 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     const message = 'invalid handshake: first request must be connect';
     return refuse(new GatewayError('INVALID_REQUEST', message), INVALID_HANDSHAKE);
   }
-  const params = paramsOf(frame.data.params);
-  if (params instanceof GatewayError) return refuse(params, INVALID_HANDSHAKE);
-  const { protocolVersion } = LIMITS;
-  if (params.maxProtocol < protocolVersion || params.minProtocol > protocolVersion) {
-    const details = { expectedProtocol: protocolVersion };
+  // First: other versions have other params, and what is wrong with those would only mislead.
+  if (isOtherProtocol(frame.data.params)) {
+    const details = { expectedProtocol: LIMITS.protocolVersion };
     const error = new GatewayError('INVALID_REQUEST', 'protocol mismatch', { details });
     return refuse(error, { code: 1002, reason: 'protocol mismatch' });
   }
+  const params = paramsOf(frame.data.params);
+  if (params instanceof GatewayError) return refuse(params, INVALID_HANDSHAKE);
   const token = params.auth?.token ?? context.upgradeToken;
   if (params.client.mode === 'node') {
     // Whatever else its credential could do: what calls itself a node is never more than its node.
@@ -56,6 +57,19 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
   const principal = await context.authenticator.authenticate(token);
   if (!principal) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), UNAUTHORIZED);
   return { kind: 'accepted', id, params, principal };
+}
+
+/** The range alone, whatever stands beside it. */
+const ProtocolRange = z.object({
+  minProtocol: ConnectParams.shape.minProtocol,
+  maxProtocol: ConnectParams.shape.maxProtocol,
+});
+
+/** A range that can be read, and that our version is not in. */
+function isOtherProtocol(params: unknown): boolean {
+  const range = ProtocolRange.safeParse(params).data;
+  const { protocolVersion } = LIMITS;
+  return range !== undefined && (range.maxProtocol < protocolVersion || range.minProtocol > protocolVersion);
 }
 
 function paramsOf(value: unknown): ConnectParams | GatewayError {

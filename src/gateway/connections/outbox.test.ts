@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
 import { fakeWire } from '../testing/fake-wire.ts';
 import { createFrameJoin, Outbox } from './outbox.ts';
 
@@ -101,4 +102,17 @@ test('frames are joined once for clients that get the same', () => {
   const both = join([a, b]);
   assert.equal(join([a, b]), both);
   assert.deepEqual([both, join([b, a]), join([a, b, a]), join([a])].map(String), ['ab', 'ba', 'aba', 'a']);
+});
+
+test('a client that leaves large answers unread has no room for another until it has taken some', () => {
+  const { outbox, drain, endTurn } = openOutbox({ isStalled: true });
+  const large = LIMITS.unreadAnswerBytes / 2;
+  assert.equal(outbox.hasRoomFor(3 * large), true, 'nothing waits');
+  outbox.answer(bytes(large));
+  assert.equal(outbox.hasRoomFor(large), true, 'exactly the budget');
+  outbox.answer(bytes(large));
+  assert.deepEqual([outbox.hasRoomFor(LIMITS.largeAnswerBytes), outbox.hasRoomFor(100)], [false, true]);
+  endTurn();
+  drain();
+  assert.equal(outbox.hasRoomFor(large), true);
 });

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../protocol/limits.ts';
 import type { Wire } from './wire.ts';
 
 /** Runs a task when this turn of the event loop is over. */
@@ -52,6 +53,15 @@ export class Outbox {
     this.#queuedAnswerBytes += frame.length;
     this.#answerBytes += frame.length;
     this.push(frame);
+  }
+
+  /**
+   * Room for an answer. A small one always has it, as a client that reads nothing is not read from either, and so has
+   * any answer while no other waits: asking again later would not make it smaller.
+   */
+  hasRoomFor(bytes: number): boolean {
+    if (bytes < LIMITS.largeAnswerBytes || this.#answerBytes === 0) return true;
+    return this.#answerBytes + bytes <= LIMITS.unreadAnswerBytes;
   }
 
   /** Over the budget with what was pushed. What only waits for the end of this turn is no sign of a slow client. */

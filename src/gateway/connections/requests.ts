@@ -19,7 +19,7 @@ interface RequestsOptions {
   dispatch: Dispatch;
   caller: Pick<Caller, 'principal' | 'signal' | 'address' | 'link'>;
   subscriptions: ConnectionSubscriptions;
-  outbox: Pick<Outbox, 'answer'>;
+  outbox: Pick<Outbox, 'answer' | 'hasRoomFor'>;
   live: Pick<LiveSettings, 'inbound'>;
   /** A request was refused for coming too soon. */
   onRateLimited(): void;
@@ -63,7 +63,7 @@ export function createRequests(options: RequestsOptions): Requests {
 
   function succeed(result: unknown, asked: Asked): void {
     try {
-      outbox.answer(encodeAnswer(asked.request.id, result));
+      outbox.answer(fitting(encodeAnswer(asked.request.id, result), outbox));
       asked.subscribing.start();
     } catch (error) {
       refuse(error, asked);
@@ -109,6 +109,12 @@ export function createRequests(options: RequestsOptions): Requests {
       else if (frame.kind === 'read') answer(frame.request);
     },
   };
+}
+
+/** A client that asks for much and reads nothing may not have us keep all of it. */
+function fitting(frame: Buffer, outbox: Pick<Outbox, 'hasRoomFor'>): Buffer {
+  if (outbox.hasRoomFor(frame.length)) return frame;
+  throw new GatewayError('BUSY', 'too many large answers wait to be read by this client', { retryAfterMs: 1_000 });
 }
 
 /** A request under way. */

@@ -1,21 +1,23 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OriginPolicy } from '../auth/origin-policy.ts';
+import { problemOfHead } from '../auth/request-head.ts';
 
 const PATHS = new Set(['/', '/v1/ws']);
 
-interface UpgradeRules {
-  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isForeign'>;
-  /** False: nobody has to prove anything, so no page of someone else may come in at all. */
-  isAuthEnabled: boolean;
-}
-
-/** Why an upgrade request gets no WebSocket, as an HTTP status; undefined when it may have one. */
-export function refusalOf({ url, headers }: IncomingMessage, rules: UpgradeRules): number | undefined {
-  const { originPolicy, isAuthEnabled } = rules;
+/**
+ * Why an upgrade request gets no WebSocket, as an HTTP status; undefined when it may have one. Pages of other sites get
+ * none unless they were allowed: they could not log in, but could take up every place of those who have not logged in yet.
+ */
+export function refusalOf(
+  { url, headers, rawHeaders }: IncomingMessage,
+  originPolicy: Pick<OriginPolicy, 'checkHost' | 'admitsSocket'>,
+): number | undefined {
+  const problem = problemOfHead(rawHeaders);
+  if (problem) return problem.status;
   if (!PATHS.has((url ?? '').split('?', 1)[0] ?? '')) return 404;
   if (!originPolicy.checkHost(headers.host)) return 403;
-  return !isAuthEnabled && originPolicy.isForeign(headers) ? 403 : undefined;
+  return originPolicy.admitsSocket(headers) ? undefined : 403;
 }
 
 /** Places are given back as fast as handshakes end, so a client that found none should not wait for long. */

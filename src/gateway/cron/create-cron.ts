@@ -39,7 +39,7 @@ export function createCron(deps: CronDeps): Cron {
     owner,
     async tellMain({ text, wakes, jobId }, also) {
       const principal = `cron:${jobId}`;
-      await systemEvents.add(text, { also, ...(wakes && { wakes: principal }) });
+      await systemEvents.add(text, { rights: 'approve', also, ...(wakes && { wakes: principal }) });
       if (wakes) heartbeats.wake(principal);
     },
   });

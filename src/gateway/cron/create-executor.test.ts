@@ -22,7 +22,7 @@ test('a job of the main session is done when its text is queued, in one transact
 test('a text that is queued already is not queued again, but its start is recorded', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants');
-  await cron.fixture.parts.systemEvents.add('water the plants');
+  await cron.fixture.parts.systemEvents.add('water the plants', { rights: 'approve' });
   const claim = await cron.claim(job);
   await cron.begin(job, claim);
   assert.deepEqual(cron.fixture.parts.systemEvents.texts(), ['water the plants']);
@@ -61,7 +61,7 @@ test('an agent job asks in a session of its own, which is named after it, and te
   assert.deepEqual([sessionKey, name, title], ['cron:job_1', 'Morning', 'Morning']);
   const byName = await cron.fixture.parts.workstreams.reopen('Morning');
   assert.equal(byName?.workstream.data.wsId, workstream.data.wsId);
-  assert.deepEqual((await messages())[0], { role: 'user', content: '[cron:job_1 Morning] say hello' });
+  assert.deepEqual((await messages())[0], { role: 'user', content: '[cron:job_1 Morning] say hello', trusted: true });
   assert.equal(cron.fixture.puppet.requests[0]?.effort, 'high');
   const runs = await cron.fixture.parts.store.db.selectFrom('runs').select(['principal', 'source']).execute();
   assert.deepEqual(runs, [{ principal: 'cron:job_1', source: 'cron' }]);

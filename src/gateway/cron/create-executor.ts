@@ -27,6 +27,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const wakes = sessionKeyOf(id);
     const nowMs = clock.now();
     await systemEvents.add(text, {
+      rights: 'approve', // jobs are made by callers who may approve
       also: startStatements(claim, { owner, nowMs, sessionKey: MAIN }),
       ...(wakeMode === 'now' && { wakes }),
     });

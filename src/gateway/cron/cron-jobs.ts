@@ -5,6 +5,7 @@ import { changedJob, newJob } from '../../cron/define-job.ts';
 import type { Job } from '../../cron/job.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
+import type { Channels } from '../channels/channels.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { toThinkingLevel } from '../workstreams/thinking-level.ts';
 import { insertJob } from './job-rows.ts';
@@ -16,10 +17,15 @@ interface CronJobsDeps {
   ids: Pick<Ids, 'id'>;
   /** That runs of jobs use. */
   toolbox: { definitions(): readonly { name: string }[] };
+  /** Where answers of turns may go. */
+  channels: Pick<Channels, 'all' | 'byName'>;
   /** Of this machine, an IANA name. */
   hostTimeZone: string;
   publish(event: CronEvent): void;
 }
+
+/** What `channel` may say besides our channels: that any will do, and the providers of the gateways before this one. */
+const WITHOUT_LINK = ['last', 'webchat', 'whatsapp', 'telegram'];
 
 type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'>;
 
@@ -101,12 +107,25 @@ export class CronJobs {
   /** What no run could be made with is said at once, not by every run. */
   #checkWork({ payload, approval }: Pick<Change['patch'], 'payload' | 'approval'>): void {
     checkThinking(payload);
+    this.#checkChannel(payload);
     if (approval?.mode !== 'allow') return;
     const known = this.#deps.toolbox.definitions().map(({ name }) => name);
     const index = approval.tools.findIndex((tool) => !known.includes(tool));
     if (index === -1) return;
     const message = `approval.tools.${index}: "${approval.tools[index]}" is the name of no tool; there are: ${known.join(', ')}`;
     throw new GatewayError('INVALID_REQUEST', message);
+  }
+
+  #checkChannel(payload: CronPayload | undefined): void {
+    if (payload?.kind !== 'agentTurn') return;
+    const name = payload.channel?.trim().toLowerCase() ?? '';
+    const { channels } = this.#deps;
+    if (name === '' || WITHOUT_LINK.includes(name) || channels.byName(name) !== undefined) return;
+    const known = [...channels.all.map((channel) => channel.name), ...WITHOUT_LINK].join(', ');
+    throw new GatewayError(
+      'INVALID_REQUEST',
+      `payload.channel: unsupported channel: ${name.slice(0, 80)} (there are: ${known})`,
+    );
   }
 
   #checkRoom(job: Job): void {

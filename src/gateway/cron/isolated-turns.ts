@@ -21,15 +21,16 @@ import { toOutcome } from './turn-outcome.ts';
 export interface IsolatedTurnDeps {
   workstreams: Pick<Workstreams, 'obtainByKey' | 'lookUp' | 'find'>;
   runs: Pick<Runs, 'accept' | 'find'>;
-  commands: Pick<Commands, 'clear'>;
+  commands: Pick<Commands, 'clear' | 'clearForeignText'>;
   channels: Channels;
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'readMessages'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
   /** The scheduler that starts are recorded of. */
   owner: string;
 }
 
+type JobRequest = Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
 type AgentTurn = Extract<CronPayload, { kind: 'agentTurn' }>;
 
 const DEFAULT_TIMEOUT_SECS = 600;
@@ -50,7 +51,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
   return {
     /** Rejects with UnitRefused, as a cause or itself, when the claim is lost. */
     async begin(job: Job, turn: AgentTurn, claim: Claim): Promise<Begun> {
-      let request: Omit<RunRequest, 'message'>;
+      let request: JobRequest;
       try {
         request = await toRequest(job, turn, deps);
       } catch (error) {
@@ -60,10 +61,12 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       const sessionKey = sessionKeyOf(job.id);
       const workstream = await obtain(sessionKey, deps);
       if (isStale(workstream, clock.now())) await commands.clear(workstream); // where somebody talks in it, it goes on
+      if (job.approval.mode === 'allow') await commands.clearForeignText(workstream);
       const nowMs = clock.now();
       const handle = await runs.accept(workstream, {
         message: `[cron:${job.id} ${job.name}] ${turn.message}`,
         principal: sessionKey,
+        rights: 'approve', // as whoever made the job
         source: 'cron',
         request,
         whenBusy: 'queue',
@@ -94,12 +97,9 @@ async function obtain(sessionKey: string, { workstreams }: IsolatedTurnDeps): Pr
 }
 
 /** Throws GatewayError when the turn cannot be as the job says. */
-async function toRequest(
-  { id, approval }: Job,
-  turn: AgentTurn,
-  deps: IsolatedTurnDeps,
-): Promise<Omit<RunRequest, 'message'>> {
+async function toRequest({ id, approval }: Job, turn: AgentTurn, deps: IsolatedTurnDeps): Promise<JobRequest> {
   return {
+    unattended: true,
     ...(turn.thinking !== undefined && { effort: effortOfLevel(turn.thinking) }),
     timeoutMs: (turn.timeoutSeconds ?? DEFAULT_TIMEOUT_SECS) * 1_000,
     approval,
@@ -125,12 +125,12 @@ async function toDelivery(
 const isStale = ({ data }: Workstream, nowMs: number): boolean =>
   data.messageCount > data.contextAfterSeq && nowMs - data.updatedMs > IDLE_MS;
 
-function toBegun(handle: RunHandle, startedMs: number, { workstreams, store: { db }, log }: IsolatedTurnDeps): Begun {
+function toBegun(handle: RunHandle, startedMs: number, { workstreams, store, log }: IsolatedTurnDeps): Begun {
   const { runId, wsId } = handle.run;
   let stoppedFor: string | undefined;
   return {
     startedMs,
-    ended: toOutcome(handle, { db, stoppedFor: () => stoppedFor }),
+    ended: toOutcome(handle, { store, stoppedFor: () => stoppedFor }),
     stop(reason) {
       stoppedFor ??= reason;
       const stopped = workstreams.find(wsId)?.cancelRun(runId, reason);

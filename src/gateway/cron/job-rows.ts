@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { Job, JobDefinition } from '../../cron/job.ts';
+import { usedPeriod } from '../../cron/schedule.ts';
 import type { CronJobTable } from '../store/cron-schema.ts';
 import type { Database } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -71,6 +72,7 @@ const definitionOf = (job: Job): JobDefinition => ({
   wakeMode: job.wakeMode,
   payload: job.payload,
   ...(job.isolation && { isolation: job.isolation }),
+  ...(job.tellMain === false && { tellMain: false }),
   misfire: job.misfire,
   deleteAfterRun: job.deleteAfterRun,
   maxRunMs: job.maxRunMs,
@@ -78,7 +80,9 @@ const definitionOf = (job: Job): JobDefinition => ({
 });
 
 export function toJob(row: CronJobTable): Job {
-  const definition: JobDefinition = JSON.parse(row.definition_json);
+  const stored: JobDefinition = JSON.parse(row.definition_json);
+  // Jobs of earlier versions have the period as it was asked for.
+  const definition = { ...stored, schedule: usedPeriod(stored.schedule) };
   return {
     ...definition,
     id: row.job_id,

@@ -42,6 +42,7 @@ export function toExtendedJob(job: Job, progress: Progress): CronExtendedJob {
     deleteAfterRun: job.deleteAfterRun,
     maxRunMs: job.maxRunMs,
     approval: job.approval,
+    ...(job.tellMain === false && { tellMain: false }),
     state: {
       ...plain.state,
       lastStatus: saidOf(job)?.status,

@@ -1,19 +1,21 @@
 import type { Message } from '../../agent/message.ts';
 import type { Outcome } from '../../cron/occurrence.ts';
-import type { Store } from '../store/store.ts';
-import type { RunHandle, RunResult } from '../workstreams/run-record.ts';
+import type { Store, StoredRow } from '../store/store.ts';
+import type { RunHandle, RunRecord, RunResult } from '../workstreams/run-record.ts';
 
 const MAX_SUMMARY_CHARS = 2_000;
+
+type MessageStore = Pick<Store, 'db' | 'readMessages'>;
 
 /** What the end of a run means for its job. `stoppedFor`: why the job itself has stopped it. */
 export async function toOutcome(
   { run, ended }: RunHandle,
-  { db, stoppedFor }: { db: Store['db']; stoppedFor(): string | undefined },
+  { store, stoppedFor }: { store: MessageStore; stoppedFor(): string | undefined },
 ): Promise<Outcome> {
   const result = await ended;
   switch (result.status) {
     case 'ok': {
-      const summary = (await lastWords(result, db)).slice(0, MAX_SUMMARY_CHARS);
+      const summary = (await lastWords(run, result, store)).slice(0, MAX_SUMMARY_CHARS);
       const { undeliverable } = run.request;
       if (undeliverable === undefined) return { status: 'ok', summary };
       return { status: 'skipped', summary, error: `Nothing was delivered: ${undeliverable}` };
@@ -29,17 +31,18 @@ export async function toOutcome(
 }
 
 /** The last text of a run that says something; its last turn may have said nothing. */
-async function lastWords({ run_id, summary }: RunResult, db: Store['db']): Promise<string> {
+async function lastWords({ runId, wsId }: RunRecord, { summary }: RunResult, store: MessageStore): Promise<string> {
   if (summary.trim() !== '') return summary.trim();
-  const rows = await db
-    .selectFrom('messages')
-    .select('body_json')
-    .where('run_id', '=', run_id)
-    .orderBy('seq', 'desc')
-    .limit(1_000)
-    .execute()
-    .catch(() => []); // an outcome without words is one all the same
-  const messages = rows.map(({ body_json }): Message => JSON.parse(body_json));
-  const texts = messages.map((message) => (message.role === 'assistant' ? message.content.trim() : ''));
-  return texts.find((text) => text !== '') ?? '';
+  const rows = await newestRows(wsId, store).catch(() => []); // an outcome without words is one all the same
+  const end = rows.findLastIndex(({ json }) => json === undefined); // what lies before damage may not be the last text
+  const ofRun = rows.slice(end + 1).filter((row) => row.runId === runId);
+  const texts = ofRun.map(({ json = '' }) => textOf(JSON.parse(json)));
+  return texts.findLast((text) => text !== '') ?? '';
 }
+
+async function newestRows(wsId: string, { db, readMessages }: MessageStore): Promise<StoredRow[]> {
+  const row = await db.selectFrom('workstreams').select('message_count').where('ws_id', '=', wsId).executeTakeFirst();
+  return readMessages(wsId, { after: 0, upTo: row?.message_count ?? 0, limit: 1_000 });
+}
+
+const textOf = (message: Message): string => (message.role === 'assistant' ? message.content.trim() : '');

@@ -4,7 +4,7 @@ import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
 import { EventFrame } from '../../../protocol/frames.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { framesOf } from '../testing/fake-wire.ts';
-import { toLogEntry } from './log-entry.ts';
+import { toLogEntry, toSseFrames } from './log-entry.ts';
 
 const entryOf = (event: StreamEvent, offset = 41) =>
   toLogEntry({ wsId: 'abc', epoch: 'k3Jd' }, { offset, json: JSON.stringify(event) });
@@ -23,6 +23,23 @@ test('ws_state is told under its later name too, first and without an id', () =>
     entry.sse(),
     `data: {"type":"state_change",${said}\n\nid: k3Jd:41\ndata: {"type":"ws_state",${said}\n\n`,
   );
+});
+
+test('an error is followed by an idle, which alone has the id; the log and WebSockets keep the error', () => {
+  const run = { run_id: 'r', status: 'error' as const, error: 'a "state":"idle"' };
+  const event: StreamEvent = { type: 'ws_state', ws_id: 'abc', state: 'error', run };
+  const entry = entryOf(event);
+  const error = `"ws_id":"abc","state":"error","run":${JSON.stringify(run)}}\n\n`;
+  const idle = '"ws_id":"abc","state":"idle"}\n\n';
+  assert.deepEqual(entry.sse().split('data: '), [
+    '',
+    `{"type":"state_change",${error}`,
+    `{"type":"ws_state",${error}`,
+    `{"type":"state_change",${idle}id: k3Jd:41\n`,
+    `{"type":"ws_state",${idle}`,
+  ]);
+  assert.equal(toSseFrames('k3Jd:41', entry.json), entry.sse());
+  assert.deepEqual(EventFrame.parse(framesOf(entry.wsFrame())[0]).payload, { wsId: 'abc', cursor: 'k3Jd:41', event });
 });
 
 test('an entry is one WebSocket frame that fits its row, at every length of the header', () => {

@@ -1,4 +1,5 @@
 import { formatCursor } from '../../../protocol/cursor.ts';
+import type { StreamEventOf } from '../../../protocol/stream-events.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 import type { StoredEvent } from '../store/store.ts';
 import type { LogEntry } from './log-reader.ts';
@@ -8,7 +9,7 @@ const TYPE_AT = '{"type":"'.length;
 /** Wraps a stored event so that each transport's bytes are made at most once, by the first reader that needs them. */
 export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json }: StoredEvent): LogEntry {
   const cursor = formatCursor({ epoch: log.epoch, offset });
-  const type = json.slice(TYPE_AT, json.indexOf('"', TYPE_AT));
+  const type = typeOf(json);
   let sse: string | undefined;
   let wsFrame: Buffer | undefined;
   return {
@@ -28,9 +29,24 @@ export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json 
   };
 }
 
-/** Later releases of the HTTP interface call `ws_state` `state_change`: both are sent, only the one that ends the pair has the id (decision 3). */
+/** A log event as SSE frames. */
+export const toSseFrames = (cursor: string, json: string): string => toSse(cursor, typeOf(json), json);
+
+const typeOf = (json: string): string => json.slice(TYPE_AT, json.indexOf('"', TYPE_AT));
+
+/**
+ * `ws_state` is sent under its later name `state_change` too, and an error is followed by an idle, which clients of the
+ * HTTP interface wait for. Only the frame that ends the group has the id: who stops before it gets the group again (decision 3).
+ */
 function toSse(cursor: string, type: string, json: string): string {
-  const frame = `id: ${cursor}\ndata: ${json}\n\n`;
-  if (type !== 'ws_state') return frame;
-  return `data: {"type":"state_change"${json.slice('{"type":"ws_state"'.length)}\n\n${frame}`;
+  if (type !== 'ws_state') return withId(cursor, json);
+  const event: StreamEventOf<'ws_state'> = JSON.parse(json);
+  if (event.state !== 'error') return `${asChange(event)}${withId(cursor, json)}`;
+  const idle = { type: 'ws_state', ws_id: event.ws_id, state: 'idle' } as const;
+  return `${asChange(event)}data: ${json}\n\n${asChange(idle)}${withId(cursor, JSON.stringify(idle))}`;
 }
+
+const withId = (cursor: string, json: string): string => `id: ${cursor}\ndata: ${json}\n\n`;
+
+const asChange = (event: StreamEventOf<'ws_state'>): string =>
+  `data: ${JSON.stringify({ ...event, type: 'state_change' })}\n\n`;

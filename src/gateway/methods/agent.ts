@@ -4,10 +4,11 @@ import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
+import { callerOf } from '../caller.ts';
 import type { Channels } from '../channels/channels.ts';
 import { resolveDelivery } from '../channels/run-delivery.ts';
 import type { Store } from '../store/store.ts';
-import type { RunHandle, RunResult } from '../workstreams/run-record.ts';
+import { isOver, type RunHandle, type RunResult } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
@@ -25,9 +26,10 @@ const WAIT_MS = 30_000;
 
 export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agentContracts> => ({
   agent: async (params, call) => {
-    const handle = await accept(params, call, deps);
-    const { runId } = handle.run;
-    call.interim({ runId, status: 'accepted' });
+    const earlier = await findKept(call, deps);
+    if (earlier && (await isOver(earlier))) return toAgentResult(await earlier.ended);
+    const handle = earlier ?? (await accept(params, call, deps));
+    call.interim({ runId: handle.run.runId, status: 'accepted' });
     return toAgentResult(await until(handle.ended, call.signal));
   },
   'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS }, call) => {
@@ -40,6 +42,13 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
     return toWaitResult(runId, handle, result);
   },
 });
+
+/** The run that an earlier call with the same key started. */
+async function findKept(call: Call, { runs }: AgentMethodDeps): Promise<RunHandle | undefined> {
+  const kept = keptOf<{ runId: string; wsId: string }>(call);
+  if (!kept) return undefined;
+  return runs.find(kept.runId, { principal: call.principal?.id ?? 'unknown', wsId: kept.wsId });
+}
 
 /** Refused before a session is made, where the two ways of naming one do not agree. */
 async function sessionOf(named: Pick<Params<'agent'>, 'sessionKey' | 'sessionId'>, workstreams: Workstreams) {
@@ -57,12 +66,6 @@ async function accept(
   deps: AgentMethodDeps,
 ): Promise<RunHandle> {
   const { workstreams, runs } = deps;
-  const principal = call.principal?.id ?? 'unknown';
-  const kept = keptOf<{ runId: string; wsId: string }>(call);
-  if (kept) {
-    const handle = await runs.find(kept.runId, { principal, wsId: kept.wsId });
-    if (handle) return handle;
-  }
   if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
   const sessionKey = await sessionOf(params, workstreams);
@@ -72,7 +75,7 @@ async function accept(
   const { wsId } = workstream.data;
   const handle = await runs.accept(workstream, {
     message: params.message,
-    principal,
+    ...callerOf(call),
     key: params.idempotencyKey,
     source: 'agent',
     request: {

@@ -38,7 +38,7 @@ test('what waits is listed with everything a person has to see, oldest first', a
   const items = [item, { ...beside, needs_approval: false }];
   assert.deepEqual(approvals, [
     { ...first, sessionKey: 'main', kind: 'tools', items, expiresAtMs: 4_600_000 },
-    { ...second, sessionKey: second.wsId, kind: 'tools', items, expiresAtMs: 4_601_000 },
+    { ...second, sessionKey: 'other', kind: 'tools', items, expiresAtMs: 4_601_000 },
   ]);
   const { approvals: ofOne } = await gateway.call('approval.list', { wsId: second.wsId });
   assert.deepEqual(ofOne, approvals.slice(1));

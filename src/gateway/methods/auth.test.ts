@@ -20,10 +20,10 @@ async function setUp({ enabled = true } = {}) {
   const clock = fakeClock(1_700_000_000_000);
   const store = await tempStore({ clock });
   const key = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
-  const sessions = await openLoginSessions({ store, key, clock, ids: randomIds });
   const tokens = await openApiTokens({ store, clock, ids: randomIds, log: recordingLog() });
+  const sessions = await openLoginSessions({ store, key, clock, ids: randomIds, lineage: tokens });
   const authenticator = createAuthenticator({ enabled, operatorToken: TOKEN, tokens, sessions });
-  const codes = createLoginCodes({ store, clock, ids: randomIds });
+  const codes = createLoginCodes({ store, clock, ids: randomIds, lineage: tokens });
   const throttle = createLoginThrottle({ clock });
   const methods = authMethods({ authenticator, sessions, codes, throttle, baseUrl: () => 'http://127.0.0.1:7717' });
   const call = (principal?: Principal, address = '1.2.3.4'): Call => ({
@@ -33,13 +33,13 @@ async function setUp({ enabled = true } = {}) {
   const login = async (params: { code?: string; token?: string }, address?: string) =>
     methods['auth.login'](params, call(undefined, address));
   const link = async () => {
-    const { url, expiresAtMs } = await methods['auth.link']({}, call());
+    const { url, expiresAtMs } = await methods['auth.link']({}, call(await authenticator.authenticate(TOKEN)));
     return { url, expiresAtMs, code: url.split('#login=')[1] ?? '' };
   };
   return {
     clock,
     authenticator,
-    programs: tokenMethods({ tokens, sessions }),
+    programs: tokenMethods({ tokens, sessions, codes }),
     methods,
     call,
     login,
@@ -85,15 +85,16 @@ test('nothing, or the wrong thing, is refused with the same words', async () => 
   }
 });
 
-test('guessing codes is slowed down, and leaves the right token its way in', async () => {
+test('guessing codes is slowed down, and leaves the right token and the right code their way in', async () => {
   await using world = await setUp();
   const guesses = [{ code: 'a' }, { code: 'b' }, { code: 'c' }, { code: 'a', token: TOKEN }, { code: '' }];
   for (const guess of guesses) await assert.rejects(world.login(guess), INVALID);
   const { code } = await world.link();
   const slow = { code: 'RATE_LIMITED', message: 'Too many login attempts', retryAfterMs: 300_000 };
-  await assert.rejects(world.login({ code }), slow);
+  await assert.rejects(world.login({ code: 'd' }), slow);
   assert.equal((await world.login({ token: TOKEN })).status, 'ok');
-  assert.equal((await world.login({ code }, '5.6.7.8')).status, 'ok');
+  assert.equal((await world.login({ code })).status, 'ok');
+  await assert.rejects(world.login({ code }), slow, 'used, it is as wrong as any other');
 });
 
 test('guessing tokens is slowed down, and leaves a link its way in', async () => {
@@ -148,8 +149,9 @@ test('with auth off there is nothing to log in to, and the link is the plain add
 
 test('an API token logs in with its own rights, for no longer than it lasts or stands', async () => {
   await using world = await setUp();
+  const operator = await world.authenticator.authenticate(TOKEN);
   const create = (name: string, expiresInMs?: number) =>
-    world.programs['token.create']({ name, scope: 'read', expiresInMs }, world.call());
+    world.programs['token.create']({ name, scope: 'read', expiresInMs }, world.call(operator));
   const { token, tokenId } = await create('dashboard', 60_000);
   const { jwt, ...rest } = await world.login({ token });
   assert.deepEqual(rest, {

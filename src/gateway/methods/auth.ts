@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params } from '../../../protocol/index.ts';
 import type { authContracts } from '../../../protocol/methods/auth.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import { OPERATOR_ID } from '../auth/create-authenticator.ts';
+import { type Minter, minterOf } from '../auth/lineage.ts';
 import type { LoginCodes } from '../auth/login-codes.ts';
 import type { LoginSessions } from '../auth/login-sessions.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
@@ -16,28 +17,16 @@ export interface AuthMethodDeps {
   baseUrl(): string;
 }
 
-interface Grant {
-  userId: string;
-  scopes: string[];
-  untilMs?: number | undefined;
-}
-
 export function authMethods(deps: AuthMethodDeps): Handlers<keyof typeof authContracts> {
-  const { authenticator, sessions, codes, throttle } = deps;
+  const { authenticator, sessions } = deps;
   return {
-    'auth.login': async ({ code, token }, { address }) => {
+    'auth.login': async (given, { address }) => {
       if (!authenticator.enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
-      const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
-      if (attempt.kind === 'locked') {
-        throw new GatewayError('RATE_LIMITED', 'Too many login attempts', { retryAfterMs: attempt.retryAfterMs });
-      }
-      const grant = await (code === undefined ? grantOfToken(token, authenticator) : grantOfCode(code, codes));
-      if (grant === undefined) throw new GatewayError('UNAUTHORIZED', 'Invalid credentials');
-      attempt.succeeded();
-      const { userId, scopes, untilMs } = grant;
-      const { jwt, expiresAtMs } = await sessions.start(userId, scopes, untilMs);
+      const minter = await identify(given, address, deps);
+      const { jwt, expiresAtMs, principal } = await sessions.start(minter);
+      const scopes = [...principal.scopes];
       const role = scopes.includes('write') ? 'full' : 'read';
-      return { status: 'ok', role, scopes, jwt, userId, expiresAtMs };
+      return { status: 'ok', role, scopes, jwt, userId: principal.id, expiresAtMs };
     },
     'auth.logout': async (_params, { principal }) => {
       if (principal?.source.kind === 'login') await sessions.revoke(principal.source.jti);
@@ -51,32 +40,44 @@ export function authMethods(deps: AuthMethodDeps): Handlers<keyof typeof authCon
       const { id, scopes, source } = principal;
       return { authenticated: true, authEnabled: true, userId: id, scopes: [...scopes], source: source.kind };
     },
-    'auth.link': () => loginLink(deps),
+    'auth.link': (_params, { principal }) => {
+      const minter = principal && minterOf(principal);
+      if (minter === undefined) throw new GatewayError('FORBIDDEN', 'This credential cannot create login links');
+      return loginLink(deps, minter);
+    },
   };
 }
 
+/** Whom a code or token logs in. A code that is valid counts also while its address is locked: nobody guesses 128 bits. */
+async function identify(
+  { code, token }: Params<'auth.login'>,
+  address: string,
+  { authenticator, codes, throttle }: AuthMethodDeps,
+): Promise<Minter> {
+  const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
+  if (attempt.kind === 'locked') {
+    const minter = code === undefined ? undefined : await codes.redeem(code);
+    if (minter !== undefined) return minter;
+    throw new GatewayError('RATE_LIMITED', 'Too many login attempts', { retryAfterMs: attempt.retryAfterMs });
+  }
+  const minter = await (code === undefined ? minterOfToken(token, authenticator) : codes.redeem(code));
+  if (minter === undefined) throw new GatewayError('UNAUTHORIZED', 'Invalid credentials');
+  attempt.succeeded();
+  return minter;
+}
+
 /** A one-time link for a browser; the code stands in the fragment, so that it reaches no log and no Referer header. */
-export async function loginLink({
-  authenticator,
-  codes,
-  baseUrl,
-}: Pick<AuthMethodDeps, 'authenticator' | 'codes' | 'baseUrl'>): Promise<{ url: string; expiresAtMs: number }> {
-  const { code, expiresAtMs } = await codes.issue(OPERATOR_ID);
+export async function loginLink(
+  { authenticator, codes, baseUrl }: Pick<AuthMethodDeps, 'authenticator' | 'codes' | 'baseUrl'>,
+  minter: Minter,
+): Promise<{ url: string; expiresAtMs: number }> {
+  const { code, expiresAtMs } = await codes.issue(minter);
   return { url: authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`, expiresAtMs };
 }
 
-/** A link gives what the operator may do; roles decide once there are users. */
-async function grantOfCode(code: string, codes: LoginCodes): Promise<Grant | undefined> {
-  const userId = await codes.redeem(code);
-  return userId === undefined ? undefined : { userId, scopes: ['read', 'write', 'approve'] };
-}
-
-/** Only a token itself logs in, with its own rights and for no longer than it lasts: a session cannot prolong itself. */
-async function grantOfToken(token: string | undefined, authenticator: Authenticator): Promise<Grant | undefined> {
+/** Only a token itself logs in: a session cannot prolong itself. */
+async function minterOfToken(token: string | undefined, authenticator: Authenticator): Promise<Minter | undefined> {
   const principal = await authenticator.authenticate(token);
-  if (principal === undefined) return undefined;
-  const { id: userId, source } = principal;
-  const scopes = [...principal.scopes];
-  if (source.kind === 'operator') return { userId, scopes };
-  return source.kind === 'token' ? { userId, scopes, untilMs: source.expiresAtMs } : undefined;
+  const isToken = principal?.source.kind === 'operator' || principal?.source.kind === 'token';
+  return isToken ? minterOf(principal) : undefined;
 }

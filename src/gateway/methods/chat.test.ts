@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError } from '../../agent/providers/model.ts';
 import { calling } from '../testing/puppet-model.ts';
-import { wholeGateway } from '../testing/whole-gateway.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const HELLO = { sessionKey: 'main', message: 'hello', idempotencyKey: 'k1' };
 const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
@@ -70,7 +70,10 @@ test('chat.send runs with the thinking it is given, a person’s words, and a ti
     type: 'ws_state',
     ws_id: main,
     state: 'error',
-    run: { run_id: 'k1', status: 'timeout', error: 'The run took longer than 2 s' },
+    run: {
+      ...{ run_id: 'k1', status: 'timeout', error: 'The run took longer than 2 s' },
+      failed: { code: 'timeout', text: 'The run took longer than 2 s' },
+    },
   });
 });
 
@@ -110,14 +113,46 @@ test('chat.abort of one run leaves the others; of a run that is unknown or over 
       { ok: true, aborted: false },
     ],
   );
-  assert.deepEqual(await abort('k1', 'nowhere'), { ok: true, aborted: false });
-  await gateway.call('sessions.patch', { key: 'elsewhere' });
-  assert.deepEqual(await gateway.refusal('chat.abort', { sessionKey: 'elsewhere', runId: 'k1' }), {
-    code: 'INVALID_REQUEST',
-    message: 'runId does not match sessionKey',
-  });
   answered.resolve();
   assert.equal((await gateway.call('agent.wait', { runId: 'k1' })).status, 'ok');
+});
+
+const runState = async (gateway: WholeGateway, sessionKey: string) => {
+  const { workstreams } = await gateway.call('workstream.list', {});
+  return workstreams.find((row) => row.sessionKey === sessionKey)?.state;
+};
+
+test('chat.abort refuses a run of another session, whether the named one is open, closed or unknown', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('part', never());
+  await gateway.call('chat.send', HELLO);
+  await gateway.call('sessions.patch', { key: 'open' });
+  const closed = await gateway.call('sessions.patch', { key: 'closed' });
+  await gateway.call('workstream.close', { wsId: closed.entry.sessionId });
+  for (const sessionKey of ['open', 'closed', 'nowhere']) {
+    assert.deepEqual(
+      await gateway.refusal('chat.abort', { sessionKey, runId: 'k1' }),
+      { code: 'INVALID_REQUEST', message: 'runId does not match sessionKey' },
+      sessionKey,
+    );
+  }
+  assert.equal(await runState(gateway, 'main'), 'thinking', 'it goes on');
+});
+
+test('chat.abort with a key that was used in two sessions cancels the run of the session it names', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('part', never());
+  gateway.puppet.turn('part', never());
+  await gateway.call('chat.send', { sessionKey: 'one', message: 'a', idempotencyKey: 'k' });
+  const accepted = Promise.withResolvers<unknown>();
+  const ask = { sessionKey: 'two', message: 'b', idempotencyKey: 'k' };
+  const answer = gateway.call('agent', ask, { interim: accepted.resolve }).catch(({ code }) => code);
+  await accepted.promise;
+  assert.deepEqual(await gateway.call('chat.abort', { sessionKey: 'two', runId: 'k' }), { ok: true, aborted: true });
+  assert.deepEqual(
+    [await answer, await runState(gateway, 'one'), await runState(gateway, 'two')],
+    ['CONFLICT', 'thinking', 'idle'],
+  );
 });
 
 test('chat.history tells the conversation with reasoning, calls and their results', async () => {
@@ -156,7 +191,7 @@ test('chat.history tells the conversation with reasoning, calls and their result
   });
 });
 
-test('chat.history gives the newest `limit` messages, 200 unless told, and of a large history what fits', async () => {
+test('chat.history gives the newest `limit` messages, 200 unless told, and says when older ones are left out', async () => {
   await using gateway = await wholeGateway();
   const sessionKey = 'talk';
   const large = 'x'.repeat(300 * 1024);
@@ -164,14 +199,15 @@ test('chat.history gives the newest `limit` messages, 200 unless told, and of a 
     await gateway.call('agent', { sessionKey, message, idempotencyKey: `k${index}` });
   }
   const sizes = async (limit?: number) => {
-    const { messages } = await gateway.call('chat.history', { sessionKey, ...(limit !== undefined && { limit }) });
-    return messages.map(({ content: [part] }) => (part?.type === 'text' ? part.text.length : 0));
+    const { messages, truncated = false } = await gateway.call('chat.history', {
+      ...{ sessionKey, ...(limit !== undefined && { limit }) },
+    });
+    return [truncated, ...messages.map(({ content: [part] }) => (part?.type === 'text' ? part.text.length : 0))];
   };
-  assert.deepEqual(await sizes(1), [2]);
-  assert.deepEqual(await sizes(3), [2, large.length, 2]);
-  assert.deepEqual(await sizes(), [2, large.length, 2, large.length, 2]);
-  await gateway.call('agent', { sessionKey, message: 'y'.repeat(900 * 1024), idempotencyKey: 'huge' });
-  assert.deepEqual(await sizes(), [2], 'a message that is too large drops out with everything before it');
+  const { length } = large;
+  assert.deepEqual(await sizes(1), [true, 2]);
+  assert.deepEqual(await sizes(3), [true, 2, length, 2]);
+  assert.deepEqual(await sizes(), [false, 1, 2, length, 2, length, 2, length, 2]);
   for (const limit of [0, 1001]) {
     assert.equal((await gateway.refusal('chat.history', { sessionKey, limit })).code, 'INVALID_REQUEST');
   }

@@ -1,15 +1,18 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { ChatMessage, chatContracts } from '../../../protocol/methods/chat.ts';
-import type { Attachment } from '../../../protocol/stream-events.ts';
+import type { chatContracts } from '../../../protocol/methods/chat.ts';
 import { type Attachments, type Claim, type Owner, tooManyForOne } from '../attachments/attachments.ts';
 import { decodeInline, type InlineImage } from '../attachments/inline.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
+import { callerOf } from '../caller.ts';
 import { readLast } from '../channels/outbox-rows.ts';
 import type { Store } from '../store/store.ts';
-import { type Messages, newestWithin, type StoredMessage } from '../workstreams/history.ts';
+import { readChatHistory } from '../workstreams/chat-history.ts';
+import type { Messages } from '../workstreams/history.ts';
+import { isOver, type RunHandle } from '../workstreams/run-record.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface ChatMethodDeps {
@@ -22,38 +25,42 @@ interface ChatMethodDeps {
 }
 
 const HISTORY = 200;
-/** Of one answer's JSON; the oldest messages go first, the newest always stays. */
-const HISTORY_CHARS = 768 * 1024;
 
 export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatContracts> => ({
   'chat.history': async ({ sessionKey, limit = HISTORY }) => {
     const data = await deps.workstreams.lookUp(sessionKey.trim());
     if (!data) return { sessionKey, messages: [], thinkingLevel: 'off' };
-    const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit };
-    const stored = await deps.messages.page(data.wsId, range);
     return {
       sessionKey: data.sessionKey,
       sessionId: data.wsId,
-      messages: newestWithin(stored.map(toChatMessage), HISTORY_CHARS),
+      ...(await readChatHistory(data, limit, deps)),
       thinkingLevel: data.thinkingLevel ?? 'medium',
     };
   },
   'chat.send': (params, call) => send(params, call, deps),
   'chat.abort': async ({ sessionKey, runId }, { principal }) => {
     const session = await deps.workstreams.lookUp(sessionKey.trim());
+    const handle = runId && (await findRun(runId, { principal: principal?.id ?? 'unknown', session }, deps));
     const workstream = session && deps.workstreams.find(session.wsId);
     if (!workstream) return { ok: true, aborted: false }; // nothing runs in what is not open
     if (runId === undefined) {
       const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
       return { ok: true, aborted: wasRunning || queuedMessages.count > 0 };
     }
-    const handle = await deps.runs.find(runId, { principal: principal?.id ?? 'unknown' });
-    if (handle && handle.run.wsId !== workstream.data.wsId) {
-      throw new GatewayError('INVALID_REQUEST', 'runId does not match sessionKey');
-    }
-    return { ok: true, aborted: await workstream.cancelRun(handle?.run.runId ?? runId) };
+    return { ok: true, aborted: await workstream.cancelRun(handle ? handle.run.runId : runId) };
   },
 });
+
+/** A run of the session. INVALID_REQUEST for one of another session, undefined for one that nobody knows. */
+async function findRun(
+  runId: string,
+  { principal, session }: { principal: string; session: WorkstreamData | undefined },
+  { runs }: ChatMethodDeps,
+): Promise<RunHandle | undefined> {
+  const own = session && (await runs.find(runId, { principal, wsId: session.wsId }));
+  if (own || !(await runs.find(runId, { principal }))) return own;
+  throw new GatewayError('INVALID_REQUEST', 'runId does not match sessionKey');
+}
 
 type SendParams = Parameters<Handlers<'chat.send'>['chat.send']>[0];
 
@@ -73,7 +80,7 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
   const handle = await runs.accept(workstream, {
     message,
     claim,
-    principal,
+    ...callerOf(call),
     key: params.idempotencyKey,
     source: 'person',
     request: {
@@ -128,48 +135,6 @@ const unknownAttachment = (id: string) => new GatewayError('NOT_FOUND', `Unknown
 async function statusOf({ runId, wsId }: { runId: string; wsId: string }, principal: string, runs: Runs) {
   const handle = await runs.find(runId, { principal, wsId });
   if (!handle) return 'error' as const;
-  const result = await Promise.race([handle.ended, Promise.resolve(undefined)]);
-  if (!result) return 'in_flight' as const;
-  return result.status === 'ok' ? ('ok' as const) : ('error' as const);
-}
-
-const toAttachmentPart = ({ attachment_id, filename, mime_type, size_bytes }: Attachment) => ({
-  type: 'attachment' as const,
-  attachmentId: attachment_id,
-  fileName: filename,
-  mimeType: mime_type,
-  sizeBytes: size_bytes,
-});
-
-function toChatMessage({ message, createdMs }: StoredMessage): ChatMessage {
-  switch (message.role) {
-    case 'user':
-      return {
-        role: 'user',
-        content: [
-          ...(message.content === '' && message.attachments ? [] : [{ type: 'text' as const, text: message.content }]),
-          ...(message.attachments ?? []).map(toAttachmentPart),
-        ],
-        timestamp: createdMs,
-      };
-    case 'assistant':
-      return {
-        role: 'assistant',
-        content: [
-          ...(message.reasoning === undefined ? [] : [{ type: 'thinking' as const, thinking: message.reasoning }]),
-          ...(message.content === '' ? [] : [{ type: 'text' as const, text: message.content }]),
-          ...message.toolCalls.map((call) => ({ type: 'toolCall' as const, ...call })),
-        ],
-        timestamp: createdMs,
-      };
-    case 'tool':
-      return {
-        role: 'toolResult',
-        content: [{ type: 'text', text: message.output }],
-        timestamp: createdMs,
-        toolCallId: message.callId,
-        toolName: message.name,
-        isError: message.isError,
-      };
-  }
+  if (!(await isOver(handle))) return 'in_flight' as const;
+  return (await handle.ended).status === 'ok' ? ('ok' as const) : ('error' as const);
 }

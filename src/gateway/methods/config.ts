@@ -1,5 +1,5 @@
 import type { Result } from '../../../protocol/index.ts';
-import type { configContracts } from '../../../protocol/methods/config.ts';
+import type { ConfigIssue, configContracts } from '../../../protocol/methods/config.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Handlers } from '../call.ts';
 
@@ -16,6 +16,8 @@ export interface ConfigFile {
 export interface ConfigChange {
   path: string;
   config: unknown;
+  /** What is in the file without effect. */
+  issues: ConfigIssue[];
   /** Keys that changed and count from now on. */
   applied: string[];
   /** Keys that changed and count from the next start on. */
@@ -40,9 +42,10 @@ export function configMethods({ configFile, cron }: ConfigMethodDeps): Handlers<
   };
 }
 
-const toResult = ({ path, config, applied, restart }: ConfigChange, extended: boolean | undefined) => ({
+const toResult = ({ path, config, issues, applied, restart }: ConfigChange, extended: boolean | undefined) => ({
   ok: true as const,
   path,
   config,
+  issues,
   ...(extended && { applied, restart }),
 });

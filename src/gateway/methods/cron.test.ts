@@ -112,6 +112,47 @@ test('a thinking level that no run takes is refused at once, and changes nothing
   );
 });
 
+test('a channel that nobody knows is refused at once, and changes nothing; the specification’s are known', async () => {
+  await using cron = await running();
+  const to = (channel: string) => ({ ...TURN.payload, channel });
+  const id = await cron.add({ ...TURN, payload: to('last') });
+  for (const [method, params] of [
+    ['cron.add', { ...TURN, payload: to('pigeon') }],
+    ['cron.update', { id, patch: { payload: { ...to('Pigeon '), deliver: true } } }],
+  ] as const) {
+    assert.deepEqual(await cron.gateway.refusal(method, params), {
+      code: 'INVALID_REQUEST',
+      message:
+        'payload.channel: unsupported channel: pigeon (there are: webhook, workstream, last, webchat, whatsapp, telegram)',
+    });
+  }
+  for (const channel of ['last', 'Workstream', 'webchat', 'telegram', 'whatsapp', '']) {
+    await cron.gateway.call('cron.update', { id, patch: { payload: to(channel) } });
+  }
+  assert.equal((await cron.gateway.call('cron.list', {})).jobs.length, 1);
+});
+
+test('the main session is told how a run ended, unless the job says not to; only `extended` shows that', async () => {
+  await using cron = await running();
+  const { gateway } = cron;
+  const id = await cron.add({ ...TURN, tellMain: false });
+  const toldAfterRun = async () => {
+    await gateway.call('cron.run', { id, mode: 'force' });
+    return (await gateway.call('status', {})).queuedSystemEvents;
+  };
+  assert.deepEqual(await toldAfterRun(), []);
+  const shown = async (extended: boolean) => {
+    const [job] = (await gateway.call('cron.list', { extended })).jobs;
+    return job && 'tellMain' in job ? job.tellMain : 'not shown';
+  };
+  assert.deepEqual([await shown(true), await shown(false)], [false, 'not shown']);
+  await gateway.call('cron.update', { id, patch: { name: 'kept as it is' } });
+  await gateway.restart();
+  assert.equal(await shown(true), false);
+  await gateway.call('cron.update', { id, patch: { tellMain: true } });
+  assert.equal(await shown(true), 'not shown');
+});
+
 test('a misfire policy that there is not is refused with those that there are; how many are run may be named', async () => {
   await using cron = await running();
   const refused = async (misfire: unknown) => {

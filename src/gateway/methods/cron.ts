@@ -5,7 +5,7 @@ import type { cronContracts } from '../../../protocol/methods/cron.ts';
 import { instantsBetween } from '../../cron/instants.ts';
 import type { Job } from '../../cron/job.ts';
 import { nextOf } from '../../cron/next-of.ts';
-import { preview, zoneOf } from '../../cron/schedule.ts';
+import { preview, usedPeriod, zoneOf } from '../../cron/schedule.ts';
 import { checkSchedule } from '../../cron/schedule-check.ts';
 import { parseHumanSchedule } from '../../cron/schedule-text.ts';
 import { describeInWords } from '../../cron/schedule-words.ts';
@@ -98,7 +98,7 @@ async function previewOf(params: Params<'cron.preview'>, deps: CronMethodDeps) {
   const tz = zoneOf(schedule, { tz: zone });
   const runs = preview(schedule, { fromMs: fromMs ?? nowMs, count, anchorMs: nowMs, tz });
   return {
-    schedule,
+    schedule: usedPeriod(schedule),
     description: await describeInWords(schedule, tz),
     tz,
     runs: runs.map(({ atMs, local, offset }) => ({ atMs, local, offset })),

@@ -3,6 +3,7 @@ import type { outputContracts } from '../../../protocol/methods/output.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import { type OutputPart, type OutputRange, takeRange } from '../../agent/process/output-files.ts';
 import type { Handlers } from '../call.ts';
+import { damaged } from '../store/store-fault.ts';
 import type { Messages } from '../workstreams/history.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -31,17 +32,21 @@ export const outputMethods = (deps: OutputMethodDeps): Handlers<keyof typeof out
   },
 });
 
-/** The latest result of a call, from the newest message back: what people look at is mostly recent. */
+/** The latest result of a call, from the newest message back: what people look at is mostly recent. Throws when it may be among damaged ones. */
 async function findResult({ data }: Workstream, callId: string, messages: Messages): Promise<ToolMessage | undefined> {
+  let isDamaged = false;
   for (let upTo = data.messageCount; upTo > data.contextAfterSeq; upTo -= PAGE) {
     const page = await messages.page(data.wsId, {
       after: Math.max(data.contextAfterSeq, upTo - PAGE),
       upTo,
       limit: PAGE,
     });
-    for (const { message } of page.reverse()) {
+    for (const stored of page.reverse()) {
+      const { message } = stored;
       if (message.role === 'tool' && message.callId === callId) return message;
+      isDamaged ||= stored.isDamaged === true;
     }
   }
+  if (isDamaged) throw damaged(new Error(`the result of call ${callId} may be damaged`));
   return undefined;
 }

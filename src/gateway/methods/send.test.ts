@@ -119,12 +119,13 @@ test('a note goes into another workstream: people see it, the model reads it nex
   world.start();
   const { gateway } = world;
   await gateway.call('sessions.patch', { key: 'garden' });
-  const { provider, chatId: wsId } = await world.send({ to: 'garden', message: 'water the beans' });
+  const { sessionId: wsId = '' } = await gateway.call('chat.history', { sessionKey: 'garden' });
+  const { provider, chatId } = await world.send({ to: wsId, message: 'water the beans' });
   await world.settled();
   const events = await gateway.events(wsId);
   assert.deepEqual(
-    [provider, events.at(-1)],
-    ['workstream', { type: 'info', message: 'Note from ada: water the beans' }],
+    [provider, chatId, events.at(-1)],
+    ['workstream', 'garden', { type: 'info', message: 'Note from ada: water the beans' }],
   );
   await gateway.call('agent', { sessionKey: wsId, message: 'What is up?', idempotencyKey: 'k1' });
   const asked = gateway.puppet.requests.at(-1)?.messages.map((message) => message.role === 'user' && message.content);

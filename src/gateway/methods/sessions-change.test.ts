@@ -22,6 +22,9 @@ const textsOf = async (gateway: Gateway, sessionKey: string) => {
   );
 };
 
+const idOf = async (gateway: Gateway, sessionKey: string) =>
+  (await gateway.call('chat.history', { sessionKey })).sessionId ?? assert.fail(`no session ${sessionKey}`);
+
 test('sessions.reset begins afresh under the same id and saves what was said', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'main', 'one');
@@ -46,11 +49,12 @@ test('sessions.delete removes a session with everything said in it, open or clos
   await using gateway = await wholeGateway();
   for (const key of ['open', 'closed']) await say(gateway, key, 'hello');
   const { sessions } = await gateway.call('sessions.list', {});
-  const wsIds = sessions.flatMap(({ key, sessionId }) => (key === 'main' ? [] : [sessionId]));
-  await gateway.call('workstream.close', { wsId: wsIds[0] ?? '' });
-  for (const wsId of wsIds) {
+  const made = sessions.filter(({ key }) => key !== 'main');
+  assert.deepEqual(made.map(({ key }) => key).sort(), ['closed', 'open']);
+  await gateway.call('workstream.close', { wsId: made.find(({ key }) => key === 'closed')?.sessionId ?? '' });
+  for (const { key, sessionId: wsId } of made) {
     const answer = await gateway.call('sessions.delete', { key: wsId });
-    assert.deepEqual(answer, { ok: true, key: wsId, deleted: true, archived: [] });
+    assert.deepEqual(answer, { ok: true, key, deleted: true, archived: [] });
     assert.deepEqual((await gateway.refusal('sessions.resolve', { key: wsId })).code, 'NOT_FOUND');
     for (const table of ['messages', 'events', 'runs', 'workstreams'] as const) {
       const left = await gateway.store.db.selectFrom(table).select('ws_id').where('ws_id', '=', wsId).execute();
@@ -65,9 +69,9 @@ test('sessions.delete removes a session with everything said in it, open or clos
 test('sessions.delete keeps the transcript when told to, leaves main alone, and knows what is not there', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'kept', 'hello');
-  const wsId = (await gateway.call('sessions.resolve', { label: 'kept' })).key;
+  const wsId = await idOf(gateway, 'kept');
   assert.deepEqual(await gateway.call('sessions.delete', { key: 'kept', deleteTranscript: false }), {
-    ...{ ok: true, key: wsId, deleted: true, archived: [wsId] },
+    ...{ ok: true, key: 'kept', deleted: true, archived: [wsId] },
   });
   const { workstreams } = await gateway.call('workstream.saved', {});
   assert.deepEqual(
@@ -83,7 +87,7 @@ test('sessions.delete keeps the transcript when told to, leaves main alone, and 
 test('a deletion that a crash cut off is finished by the next sweep, and nobody finds the rest meanwhile', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'gone', 'hello');
-  const { key } = await gateway.call('sessions.resolve', { key: 'gone' });
+  const key = await idOf(gateway, 'gone');
   await gateway.store.commit({ statements: [markDeleted(key)] }); // and here it died
   await gateway.restart();
   assert.equal((await gateway.refusal('sessions.resolve', { sessionId: key })).code, 'NOT_FOUND');
@@ -139,15 +143,17 @@ test('sessions.preview shows the last words, and says which sessions are empty o
 test('sessions.resolve takes one of key, id and label', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'work', 'hello');
-  const { key } = await gateway.call('sessions.resolve', { key: 'work' });
+  const wsId = await idOf(gateway, 'work');
   const resolve = async (params: object) => (await gateway.call('sessions.resolve', params)).key;
   assert.deepEqual(
     [
-      await resolve({ sessionId: key }),
+      await resolve({ key: 'work' }),
+      await resolve({ key: wsId }),
+      await resolve({ sessionId: wsId }),
       await resolve({ label: 'work' }),
       await resolve({ sessionId: await gateway.main() }),
     ],
-    [key, key, 'main'],
+    ['work', 'work', 'work', 'work', 'main'],
   );
   for (const params of [{}, { key: 'work', label: 'work' }]) {
     assert.equal((await gateway.refusal('sessions.resolve', params)).code, 'INVALID_REQUEST');

@@ -29,7 +29,7 @@ test('sessions.list gives the newest first, with their settings and tokens', asy
       contextTokens: 1_000,
     },
     {
-      key: work,
+      key: 'work',
       kind: 'direct',
       updatedAt: 1_060_000,
       sessionId: work,
@@ -143,11 +143,10 @@ test('sessions.patch of an unknown key makes the session, once', async () => {
   const patch = () => gateway.call('sessions.patch', { key: 'new.one' });
   const [first, second] = await Promise.all([patch(), patch()]);
   assert.equal(first.entry.sessionId, second.entry.sessionId);
-  assert.equal(first.key, first.entry.sessionId);
   const { workstreams } = await gateway.call('workstream.list', {});
   assert.deepEqual(
-    workstreams.slice(1).map(({ name, wsId }) => [name, wsId]),
-    [['new.one', first.key]],
+    workstreams.slice(1).map(({ name, sessionKey, wsId }) => [name, sessionKey, wsId]),
+    [['new.one', first.key, first.entry.sessionId]],
   );
 });
 

@@ -74,9 +74,9 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
   },
   'sessions.resolve': async ({ key, sessionId, label }) => {
     const asked = key ?? sessionId ?? label ?? '';
-    const found = await deps.workstreams.lookUp(asked);
+    const found = await deps.workstreams.lookUp(asked, { byName: (key ?? sessionId) === undefined });
     const fits =
-      found && (sessionId === undefined || found.wsId === sessionId) && (label === undefined || found.alias === label);
+      found && (sessionId === undefined || found.wsId === sessionId) && (label === undefined || found.name === label);
     if (!fits) throw unknownSession(asked);
     return { ok: true, key: found.sessionKey };
   },
@@ -105,10 +105,17 @@ async function previewOf(
   const data = await deps.workstreams.lookUp(key);
   if (data === undefined) return { key, status: 'missing', items: [] };
   const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit };
-  const items = toHistory(await deps.messages.page(data.wsId, range)).flatMap(({ role, content }) =>
+  const stored = await deps.messages.page(data.wsId, range).catch(orDamaged);
+  if (!stored) return { key, status: 'error', items: [] };
+  const items = toHistory(stored).flatMap(({ role, content }) =>
     content ? [{ role, text: cut(content, maxChars) }] : [],
   );
   return { key, status: items.length === 0 ? 'empty' : 'ok', items };
+}
+
+/** One damaged session does not hide the others. */
+function orDamaged(error: unknown): undefined {
+  if (!(error instanceof GatewayError) || error.code !== 'INTERNAL') throw error;
 }
 
 const cut = (text: string, chars: number) => (text.length <= chars ? text : `${text.slice(0, chars - 1)}…`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE, wholeGateway } from '../testing/whole-gateway.ts';
 
 test('status tells the model, what it has to say, and the five latest sessions', async () => {
   await using gateway = await wholeGateway();
@@ -26,6 +26,30 @@ test('status tells the model, what it has to say, and the five latest sessions',
   );
 });
 
+test('health tells the sessions that status tells, those that were unloaded too', async () => {
+  await using gateway = await wholeGateway({ live: { ...LIVE, maxWorkstreams: 2, heartbeatMs: 90_000 } });
+  const compare = async () => {
+    const { heartbeatSeconds, sessions } = await gateway.call('status', {});
+    const health = await gateway.call('health', {});
+    const recent = sessions.recent.map(({ key, updatedAt }) => ({ key, updatedAt, age: 1_010_000 - (updatedAt ?? 0) }));
+    const { path, count } = sessions;
+    assert.deepEqual(health.sessions, { path, count, recent });
+    assert.equal(health.heartbeatSeconds, heartbeatSeconds);
+    return [count, ...recent.map(({ key }) => key)];
+  };
+  for (const key of ['a', 'b', 'c']) {
+    await gateway.clock.advance(1_000);
+    await gateway.call('sessions.patch', { key });
+  }
+  await gateway.clock.advance(7_000);
+  assert.deepEqual(await compare(), [4, 'c', 'b', 'a', 'main']);
+  await gateway.call('sessions.delete', { key: 'b' });
+  await gateway.call('agent', { sessionKey: 'a', message: 'here again', idempotencyKey: 'k1' });
+  assert.deepEqual(await compare(), [3, 'a', 'c', 'main']);
+  await gateway.restart();
+  assert.deepEqual(await compare(), [3, 'a', 'c', 'main']);
+});
+
 test('health tells the states of the workstreams, and that all is well', async () => {
   await using gateway = await wholeGateway({ notSandboxed: 'no bubblewrap' });
   gateway.puppet.turn(new Promise(() => undefined));
@@ -49,6 +73,18 @@ test('health tells the states of the workstreams, and that all is well', async (
     backend: { status: 'up', circuitState: 'closed' },
     store: { status: 'ok' },
     sandbox: { active: false, reason: 'no bubblewrap' },
+    web: { linked: false },
+    telegram: { configured: false },
+    heartbeatSeconds: 0,
+    sessions: {
+      path: '/home/ada/.headgate/headgate.db',
+      count: 2,
+      recent: (await gateway.call('status', {})).sessions.recent.map(({ key }) => ({
+        key,
+        updatedAt: 1_000_000,
+        age: 1_250,
+      })),
+    },
     notices: ['a puppet'],
   });
 });

@@ -1,5 +1,6 @@
 import type { systemContracts } from '../../../protocol/methods/system.ts';
 import type { Handlers } from '../call.ts';
+import { callerOf } from '../caller.ts';
 import type { Presence } from '../presence.ts';
 import { parseBeacon } from '../wake/beacon.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
@@ -14,12 +15,12 @@ export const systemMethods = ({
   systemEvents,
 }: SystemMethodDeps): Handlers<keyof typeof systemContracts> => ({
   'system-presence': () => presence.list(),
-  'system-event': async ({ text, ...said }) => {
+  'system-event': async ({ text, ...said }, call) => {
     const beacon = parseBeacon(text.trim());
     presence.beacon({ ...beacon, ...withoutAbsent(said), text: text.trim() });
     // A sign of life says nothing that the agent has to know.
     const isSignOfLife = beacon !== undefined && /^(periodic|heartbeat$)/.test(said.reason ?? beacon.reason ?? '');
-    if (!isSignOfLife) await systemEvents.add(text.trim());
+    if (!isSignOfLife) await systemEvents.add(text.trim(), { rights: callerOf(call).rights });
     return { ok: true };
   },
 });

@@ -1,23 +1,31 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { tokenContracts } from '../../../protocol/methods/token.ts';
-import { type ApiTokens, principalIdOf } from '../auth/api-tokens.ts';
+import type { ApiTokens } from '../auth/api-tokens.ts';
+import { minterOf } from '../auth/lineage.ts';
+import type { LoginCodes } from '../auth/login-codes.ts';
 import type { LoginSessions } from '../auth/login-sessions.ts';
 import type { Handlers } from '../call.ts';
 
 export interface TokenMethodDeps {
-  tokens: Pick<ApiTokens, 'create' | 'list' | 'revoke'>;
-  sessions: Pick<LoginSessions, 'revokeOf'>;
+  tokens: Pick<ApiTokens, 'create' | 'list' | 'below' | 'revoke'>;
+  sessions: Pick<LoginSessions, 'revokeBelow'>;
+  codes: Pick<LoginCodes, 'revokeBelow'>;
 }
 
-export function tokenMethods({ tokens, sessions }: TokenMethodDeps): Handlers<keyof typeof tokenContracts> {
+export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Handlers<keyof typeof tokenContracts> {
   return {
-    'token.create': (asked, { principal }) => tokens.create({ ...asked, createdBy: principal?.id ?? '' }),
+    'token.create': (asked, { principal }) => {
+      const minter = principal && minterOf(principal);
+      if (minter === undefined) throw new GatewayError('FORBIDDEN', 'This credential cannot create tokens');
+      return tokens.create({ ...asked, createdBy: principal?.id ?? '', minter });
+    },
     'token.list': () => ({ tokens: tokens.list() }),
     'token.revoke': async ({ tokenId }) => {
-      // Together, in one transaction: a login by the token does not outlive it, whatever dies in between.
-      const [revoked] = await Promise.all([tokens.revoke(tokenId), sessions.revokeOf(principalIdOf(tokenId))]);
-      if (!revoked) throw new GatewayError('NOT_FOUND', `Unknown token: ${tokenId}`);
-      return { revoked };
+      const tokenIds = tokens.below(tokenId);
+      if (tokenIds.length === 0) throw new GatewayError('NOT_FOUND', `Unknown token: ${tokenId}`);
+      // In one turn, so in one transaction: nothing below the token outlives it, whatever dies in between.
+      await Promise.all([tokens.revoke(tokenIds), sessions.revokeBelow(tokenIds), codes.revokeBelow(tokenIds)]);
+      return { revoked: true };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { wakeContracts } from '../../../protocol/methods/wake.ts';
 import type { Handlers } from '../call.ts';
+import { callerOf } from '../caller.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
 
@@ -9,10 +10,10 @@ interface WakeMethodDeps {
 }
 
 export const wakeMethods = ({ systemEvents, heartbeats }: WakeMethodDeps): Handlers<keyof typeof wakeContracts> => ({
-  wake: async ({ mode, text }, { principal }) => {
+  wake: async ({ mode, text }, call) => {
     if (text.trim() === '') return { ok: false };
-    const wakes = principal?.id ?? 'unknown';
-    await systemEvents.add(text.trim(), mode === 'now' ? { wakes } : {});
+    const { principal: wakes, rights } = callerOf(call);
+    await systemEvents.add(text.trim(), { rights, ...(mode === 'now' && { wakes }) });
     if (mode === 'now') heartbeats.wake(wakes);
     return { ok: true };
   },

@@ -120,6 +120,7 @@ test('approve decides what waits; when nothing waits it changes nothing', async 
     name: 'touch',
     output: 'touched call_touch',
     is_error: false,
+    duration_ms: 0,
   });
 });
 

@@ -2,17 +2,21 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
+import { callerOf } from '../caller.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { holds } from '../rights.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
+import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Approvals } from '../workstreams/approvals.ts';
 import type { Commands } from '../workstreams/commands.ts';
+import type { Folders } from '../workstreams/folders.ts';
 import { type Messages, toHistory } from '../workstreams/history.ts';
 import type { Notes } from '../workstreams/notes.ts';
 import type { Runs } from '../workstreams/runs.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Snapshots } from '../workstreams/snapshot.ts';
+import type { Namer } from '../workstreams/workdirs.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
@@ -22,6 +26,8 @@ interface WorkstreamMethodDeps {
   approvals: Approvals;
   commands: Commands;
   settings: Settings;
+  always: Pick<AlwaysRules, 'grant'>;
+  folders: Folders;
   snapshots: Snapshots;
   saved: SavedWorkstreams;
   messages: Messages;
@@ -47,11 +53,11 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     'workstream.history': async ({ wsId, before, limit }) => page(await workstreams.get(wsId), { before, limit }, deps),
     'workstream.update': (params, call) => update(params, call, deps),
     'workstream.send': (params, call) => send(params, call, deps),
-    'workstream.approve': async ({ wsId, approved, feedback, always = false, approvalId }, call) => {
+    'workstream.approve': async ({ wsId, approved, feedback, always = false, ...named }, call) => {
       if (call.kept) return { status: 'ok' }; // decided then; what waits now is another question
       const workstream = await workstreams.get(wsId);
       const decision = { approved, feedback: feedback?.trim() ?? '', always, by: call.principal?.id ?? 'unknown' };
-      await approvals.resolveIn(workstream, decision, { approvalId, also: call.keep({ status: 'ok' }) });
+      await approvals.resolveIn(workstream, decision, { ...named, also: call.keep({ status: 'ok' }) });
       return { status: 'ok' };
     },
     'workstream.cancel': async ({ wsId, force = false }) => {
@@ -72,27 +78,41 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
   };
 }
 
+const mayApprove = ({ principal }: Call): boolean => principal !== undefined && holds(principal.scopes, 'approve');
+
+const namerOf = (call: Call): Namer => ({ id: call.principal?.id ?? 'unknown', mayApprove: mayApprove(call) });
+
 type Handled<M extends keyof typeof workstreamContracts> = Handlers<M>[M];
 
 /** `auto_approve` answers every later question: whoever sets it needs the right to answer. */
-function requireApproveFor(autoApprove: boolean | undefined, { principal }: Call): void {
-  if (!autoApprove || (principal && holds(principal.scopes, 'approve'))) return;
+function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
+  if (!autoApprove || mayApprove(call)) return;
   throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
+}
+
+/** So do the folders: they decide what is read without a question. */
+function requireApproveForFolders(
+  { confirmWorkdir, readable }: { confirmWorkdir?: true | undefined; readable?: string[] | undefined },
+  call: Call,
+): void {
+  if ((confirmWorkdir === undefined && readable === undefined) || mayApprove(call)) return;
+  throw new GatewayError('FORBIDDEN', 'confirmWorkdir and readable need the approve scope');
 }
 
 async function create(
   params: Parameters<Handled<'workstream.create'>>[0],
   call: Call,
-  { workstreams, settings }: WorkstreamMethodDeps,
+  { workstreams, settings, always: rules }: WorkstreamMethodDeps,
 ): Promise<Created> {
   const { name, model, autoApprove, workdir } = params;
   requireApproveFor(autoApprove, call);
   const kept = keptOf<Created>(call);
   if (kept) return kept;
+  const always = autoApprove ? rules.grant(callerOf(call).principal) : undefined;
   const resumed = params.resumeWs ? await workstreams.reopen(params.resumeWs) : undefined;
   if (resumed) {
     const { data } = resumed.workstream;
-    if (autoApprove && !resumed.wasOpen) await settings.change(resumed.workstream, { autoApprove });
+    if (always && !resumed.wasOpen) await settings.change(resumed.workstream, { always });
     return { wsId: data.wsId, name: data.name, resumed: true, messageCount: data.messageCount };
   }
   const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
@@ -104,8 +124,8 @@ async function create(
   const options = {
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
-    ...(autoApprove !== undefined && { autoApprove }),
-    ...(workdir !== undefined && { workdir }),
+    always,
+    ...(workdir !== undefined && { workdir, by: namerOf(call) }),
   };
   const { data } = await workstreams.create(options, (row) => call.keep(made(row)));
   return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
@@ -113,19 +133,21 @@ async function create(
 
 /** A name may also be given to a workstream that is only stored; everything else needs an open one. */
 async function update(
-  { wsId, name, model, autoApprove }: Parameters<Handled<'workstream.update'>>[0],
+  { wsId, name, model, autoApprove, confirmWorkdir, readable }: Parameters<Handled<'workstream.update'>>[0],
   call: Call,
-  { workstreams, settings }: WorkstreamMethodDeps,
+  { workstreams, settings, folders, always: rules }: WorkstreamMethodDeps,
 ): Promise<WorkstreamRow> {
   requireApproveFor(autoApprove, call);
-  const isNameOnly = model === undefined && autoApprove === undefined;
+  requireApproveForFolders({ confirmWorkdir, readable }, call);
+  const isNameOnly = [model, autoApprove, confirmWorkdir, readable].every((other) => other === undefined);
   const stored = isNameOnly && name !== undefined ? await settings.renameStored(wsId, name) : undefined;
   if (stored) return stored.toRow();
   const workstream = await workstreams.get(wsId);
+  await folders.change(workstream, { isConfirmed: confirmWorkdir === true, readable });
   await settings.change(workstream, {
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
-    ...(autoApprove !== undefined && { autoApprove }),
+    ...(autoApprove !== undefined && { always: autoApprove ? rules.grant(callerOf(call).principal) : null }),
   });
   return workstream.data.toRow();
 }
@@ -168,7 +190,7 @@ async function send(
   const handle = await runs.accept(workstream, {
     message: text,
     claim,
-    principal,
+    ...callerOf(call),
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
     whenBusy: 'refuse',

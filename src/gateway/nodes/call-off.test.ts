@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { StopReason } from '../../agent/stop-reason.ts';
 import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 
-const ASKED = { nodeId: 'n1', command: 'look', params: {}, timeoutMs: 0, key: 'call', toolCall: 'ws:call' };
+const ASKED = { nodeId: 'n1', command: 'camera.snap', params: {}, timeoutMs: 0, key: 'call', toolCall: 'ws:call' };
 
 test('A node must be told by `node.invoke.cancel` when the run that asked was cancelled or ran out of time, and only then', async () => {
   await using gateway = await openNodeGateway();

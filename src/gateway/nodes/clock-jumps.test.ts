@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 /** No test's clock may go back beyond the beginning of all clocks. */
 const NOON_MS = Date.UTC(2030, 0, 1, 12);
 const JUMPS = { 'back 400 days': -9600, 'back 1 hour': -1, 'on 1 hour': 1, 'on 400 days': 9600 };
-const ASKED = { nodeId: 'n1', command: 'look', timeoutMs: 500, idempotencyKey: 'k1' } as const;
+const ASKED = { nodeId: 'n1', command: 'camera.snap', timeoutMs: 500, idempotencyKey: 'k1' } as const;
 
 for (const [what, hours] of Object.entries(JUMPS)) {
   test(`a clock that goes ${what} takes nothing from the time a command has, and adds nothing`, async () => {

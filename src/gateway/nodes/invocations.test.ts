@@ -27,11 +27,11 @@ test('what could not be sent is sent by a repeat only if it is still allowed', a
     log: recordingLog(),
   });
   const { signal } = new AbortController();
-  const asked = { nodeId: 'n1', command: 'look', params: undefined, timeoutMs: 0, key: 'k1' };
+  const asked = { nodeId: 'n1', command: 'camera.snap', params: undefined, timeoutMs: 0, key: 'k1' };
   await assert.rejects(invocations.start(asked, signal), { code: 'UNAVAILABLE', message: 'node not connected (n1)' });
   found = [here];
   isAllowed = false;
-  await assert.rejects(invocations.resume('inv1', signal), { message: 'not allowed: look' });
+  await assert.rejects(invocations.resume('inv1', signal), { message: 'not allowed: camera.snap' });
   assert.deepEqual(sent, []);
   isAllowed = true;
   const answer = invocations.resume('inv1', signal);

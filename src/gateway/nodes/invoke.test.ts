@@ -4,7 +4,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { NodeInvokeResult } from '../../../protocol/methods/node.ts';
 import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 
-const ASKED = { nodeId: 'n1', command: 'look', idempotencyKey: 'k1' } as const;
+const ASKED = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k1' } as const;
 /** An answer that is waited for later: a rejection in between is nobody's fault. */
 function later<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
@@ -17,13 +17,13 @@ test('A command must be answered with what the node answered', async () => {
   const answer = gateway.call('node.invoke', { ...ASKED, params: { depth: 2 } });
   const { id, ...request } = await requestTo(node);
   assert.deepEqual(request, {
-    ...{ nodeId: 'n1', command: 'look', paramsJSON: '{"depth":2}', timeoutMs: 30_000, idempotencyKey: 'k1' },
+    ...{ nodeId: 'n1', command: 'camera.snap', paramsJSON: '{"depth":2}', timeoutMs: 30_000, idempotencyKey: 'k1' },
   });
   assert.deepEqual(await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: { seen: [1] } }), {
     ok: true,
   });
   assert.deepEqual(await answer, {
-    ...{ ok: true, nodeId: 'n1', command: 'look', payload: { seen: [1] }, payloadJSON: null },
+    ...{ ok: true, nodeId: 'n1', command: 'camera.snap', payload: { seen: [1] }, payloadJSON: null },
   });
   const frame = node.events().find(({ event }) => event === 'node.invoke.request');
   assert.equal(frame?.seq, undefined);
@@ -40,13 +40,13 @@ for (const [what, payloadJSON, payload] of [
     const answer = gateway.call('node.invoke', ASKED);
     const { id } = await requestTo(node);
     await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payloadJSON });
-    assert.deepEqual(await answer, { ok: true, nodeId: 'n1', command: 'look', payload, payloadJSON });
+    assert.deepEqual(await answer, { ok: true, nodeId: 'n1', command: 'camera.snap', payload, payloadJSON });
   });
 }
 
 test('A command that the node did not name when it was approved must be refused before it is sent', async () => {
   await using gateway = await openNodeGateway();
-  const node = await gateway.join('n1', ['look', 'system.run', 'sh']);
+  const node = await gateway.join('n1', ['camera.snap', 'system.run', 'sh']);
   for (const command of ['hide', 'system.run', 'sh', '__proto__']) {
     const { code, message } = await gateway.refusal('node.invoke', { ...ASKED, command, idempotencyKey: command });
     assert.deepEqual([code, message.startsWith(`node command not allowed: ${command} (`)], ['INVALID_REQUEST', true]);
@@ -86,9 +86,12 @@ test('what config.json forbids from now on is refused from now on', async () => 
   let rules = {};
   await using gateway = await openNodeGateway({ nodeRules: () => rules });
   const node = await gateway.join('n1');
-  rules = { n1: { deny: ['lo*'] } };
+  rules = { n1: { deny: ['camera.*'] } };
   const { code, message } = await gateway.refusal('node.invoke', ASKED);
-  assert.deepEqual([code, message], ['INVALID_REQUEST', 'node command not allowed: look (denied by config.json)']);
+  assert.deepEqual(
+    [code, message],
+    ['INVALID_REQUEST', 'node command not allowed: camera.snap (denied by config.json)'],
+  );
   rules = {};
   const answer = gateway.call('node.invoke', { ...ASKED, idempotencyKey: 'k2' });
   const { id } = await requestTo(node);
@@ -169,7 +172,10 @@ test('A result that comes after the deadline must be stored and be the answer to
   const { id, timeoutMs } = await requestTo(node);
   await gateway.clock.advance(500);
   const { code, message } = await answer;
-  assert.deepEqual([timeoutMs, code, message.startsWith('no answer to look within 500 ms.')], [500, 'TIMEOUT', true]);
+  assert.deepEqual(
+    [timeoutMs, code, message.startsWith('no answer to camera.snap within 500 ms.')],
+    [500, 'TIMEOUT', true],
+  );
   assert.equal((await gateway.refusal('node.invoke', asked)).code, 'TIMEOUT');
   assert.deepEqual(await node.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'late' }), {
     ok: true,
@@ -211,7 +217,7 @@ test('A command whose node was lost must be answered UNAVAILABLE after ten secon
   await gateway.reaches('n1', false);
   await gateway.clock.advance(LIMITS.nodeLossMs);
   const { code, message } = await answer;
-  assert.deepEqual([code, message.startsWith('the node was lost while it had look.')], ['UNAVAILABLE', true]);
+  assert.deepEqual([code, message.startsWith('the node was lost while it had camera.snap.')], ['UNAVAILABLE', true]);
   const back = await gateway.connect({ nodeId: 'n1', token });
   const repeated = gateway.call('node.invoke', ASKED);
   await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'after all' });

@@ -69,7 +69,7 @@ test('paired nodes are listed: connected ones first, then by name; live data win
     },
     {
       ...{ nodeId: 'n1', displayName: 'Attic', remoteIp: '127.0.0.1' },
-      ...{ caps: [], commands: ['look'], paired: true, connected: false },
+      ...{ caps: [], commands: ['camera.snap'], paired: true, connected: false },
     },
   ]);
   assert.deepEqual(await gateway.refusal('node.describe', { nodeId: 'n9' }), {

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { NodePairing, NodePairResolved } from '../../../protocol/methods/node.ts';
-import { toCanonicalJson } from '../../agent/tools/canonical-json.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { runExpiry } from '../auth/expiry.ts';
@@ -13,7 +12,7 @@ export type PairingClaim = Omit<NodePairing, 'requestId' | 'ts'>;
 /** Machines that wait for a person's word: one request each, for five minutes, and no longer than they are there. */
 export interface PairingRequests {
   /**
-   * The same claim by the same connection is the request that waits already; another claim takes its place. BUSY while
+   * A repeat by the same connection is the request that waits already; one that names other commands takes its place. BUSY while
    * another connection waits under this id: a code that both displayed would prove nothing.
    */
   ask(claim: PairingClaim, link: ClientLink | undefined): { request: NodePairing; created: boolean };
@@ -45,7 +44,6 @@ interface PairingRequestsDeps {
 }
 
 interface Waiting extends WaitingNode {
-  claim: string;
   /** In monotonic milliseconds. */
   endMs: number;
 }
@@ -72,14 +70,13 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
   return {
     ask(asked, link) {
       sweep();
-      const claim = toCanonicalJson(asked);
       const earlier = [...waiting.values()].find(({ request }) => request.nodeId === asked.nodeId);
       if (earlier !== undefined && earlier.link !== link) throw tooMany('another connection asks to be this node');
-      if (earlier?.claim === claim) return { request: earlier.request, created: false };
+      if (earlier && hasSameCommands(earlier.request, asked)) return { request: earlier.request, created: false };
       if (earlier !== undefined) end(earlier.request.requestId);
       if (waiting.size >= LIMITS.pairingRequests) throw tooMany('too many machines ask to be paired');
       const request: NodePairing = { requestId: ids.secret(16), ...asked, ts: clock.now() };
-      waiting.set(request.requestId, { request, link, claim, endMs: clock.monotonic() + LIMITS.pairingMs });
+      waiting.set(request.requestId, { request, link, endMs: clock.monotonic() + LIMITS.pairingMs });
       onRequested(request);
       return { request, created: true };
     },
@@ -107,6 +104,12 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
         { clock, nowMs: () => clock.monotonic(), signal },
       ),
   };
+}
+
+/** Whatever their order. What else a node says of itself decides nothing: the person has read the first request. */
+function hasSameCommands({ commands: before = [] }: PairingClaim, { commands: after = [] }: PairingClaim): boolean {
+  const [one, other] = [new Set(before), new Set(after)];
+  return one.size === other.size && [...one].every((command) => other.has(command));
 }
 
 const tooMany = (message: string) => new GatewayError('BUSY', message, { retryAfterMs: 5_000 });

@@ -95,6 +95,34 @@ test('A repeated request must be the one that waits, unless it names other comma
   );
 });
 
+test('a repeat that differs in silent, in the name, in the order of the commands or in other words is the same request', async () => {
+  await using gateway = await openNodeGateway();
+  const operator = await gateway.operator();
+  const { socket, request } = await gateway.ask('n1', {
+    displayName: 'Box',
+    caps: ['a', 'b'],
+    commands: ['look', 'run'],
+  });
+  const repeats = [
+    { silent: true },
+    { silent: false, displayName: 'Another box' },
+    { displayName: undefined },
+    { caps: ['b', 'a'], commands: ['run', 'look', 'run'] },
+    { platform: 'linux', version: '2' },
+  ];
+  for (const more of repeats) {
+    const params = { nodeId: 'n1', displayName: 'Box', commands: ['look', 'run'], ...more };
+    const answer = await socket.call('node.pair.request', params);
+    assert.deepEqual(answer, { status: 'pending', request, created: false }, JSON.stringify(more));
+  }
+  await gateway.call('node.pair.approve', idOf(request));
+  await operator.event('node.pair.resolved');
+  assert.deepEqual(
+    operator.events().map(({ event }) => event),
+    ['node.pair.requested', 'node.pair.resolved'],
+  );
+});
+
 test('A connection must not join the request that another made under the same id', async () => {
   await using gateway = await openNodeGateway();
   const { request } = await gateway.ask('n1', { commands: ['look'] });

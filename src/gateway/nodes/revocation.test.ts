@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 
-const ASKED = { nodeId: 'n1', command: 'look', idempotencyKey: 'k1' } as const;
+const ASKED = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k1' } as const;
 
 test('a command whose node’s pairing is revoked is answered at once, also when the node is away and by a repeat', async () => {
   await using gateway = await openNodeGateway();
   const revoked = {
     code: 'UNAVAILABLE',
     message:
-      'the pairing of the node was revoked while it had look. Whether it ran to its end is not known; it is not sent again.',
+      'the pairing of the node was revoked while it had camera.snap. Whether it ran to its end is not known; it is not sent again.',
   };
   for (const [nodeId, isAway] of [
     ['n1', false],

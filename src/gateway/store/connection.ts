@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { defineChecksums } from './row-checksum.ts';
 
 /** A prepared statement and whether it gives rows. */
 export interface Prepared {
@@ -17,6 +18,8 @@ export interface Connection {
   all(sql: string, parameters?: readonly unknown[]): Record<string, unknown>[];
   /** Row by row, each read when it is asked for. */
   iterate(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
+  /** As `iterate`, with whole numbers as bigints: a damaged one may be beyond what a number holds, which would throw. */
+  iterateStored(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
   close(): void;
 }
 
@@ -24,6 +27,7 @@ export interface Connection {
 export function openConnection(path: string, maxStatements = 256): Connection {
   if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path, { timeout: 5_000, enableForeignKeyConstraints: false });
+  defineChecksums(database);
   return toConnection(database, maxStatements);
 }
 
@@ -47,6 +51,14 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
     if (cache.size > maxStatements) cache.delete(cache.keys().next().value ?? '');
     return prepared;
   };
+  function* iterate(sql: string, parameters: readonly unknown[] = []): Iterable<Record<string, unknown>> {
+    try {
+      yield* prepare(sql).statement.iterate(...parameters.map(toBindable));
+    } catch (error) {
+      cache.delete(sql); // its next use would report this failure again, whatever it reads
+      throw error;
+    }
+  }
   return {
     database,
     prepare,
@@ -56,13 +68,10 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
       prepare(sql)
         .statement.all(...parameters.map(toBindable))
         .map((row) => ({ ...row })),
-    *iterate(sql, parameters = []) {
-      try {
-        yield* prepare(sql).statement.iterate(...parameters.map(toBindable));
-      } catch (error) {
-        cache.delete(sql); // its next use would report this failure again, whatever it reads
-        throw error;
-      }
+    iterate,
+    iterateStored(sql, parameters) {
+      prepare(sql).statement.setReadBigInts(true);
+      return iterate(sql, parameters);
     },
     close() {
       cache.clear();

@@ -29,8 +29,9 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
       await nextTurn();
     }
   }
+  const head = build.deleteFrom('log_heads').where('ws_id', '=', wsId);
   const own = build.deleteFrom('workstreams').where('ws_id', '=', wsId).where('loaded', '=', DELETED);
-  await store.commit({ statements: [statementOf(own)] });
+  await store.commit({ statements: [statementOf(head), statementOf(own)] });
 }
 
 /** Goes on where a daemon that died had stopped. */

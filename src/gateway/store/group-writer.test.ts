@@ -111,7 +111,7 @@ function openWriter(t: { after(fn: () => void): void }) {
   };
   const write = createGroupWriter({
     connection: watched,
-    heads: createLogHeads(connection),
+    heads: createLogHeads({ connection, onDamage: assert.fail }),
     clock: fakeClock(),
     durability: 'normal',
   });

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Connection } from './connection.ts';
 import { createGroupLog, type GroupLog } from './group-log.ts';
 import type { LogHeads } from './log-heads.ts';
+import { eventChecksum } from './row-checksum.ts';
 import { faultOf } from './sqlite-errors.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from './store.ts';
 
@@ -67,7 +68,8 @@ function writeUnits(
   let walBytes = PAGE_BYTES * (2 + units.length);
   for (const [wsId, events] of appended) {
     for (const { offset, json } of events) {
-      connection.run(INSERT_EVENT, [wsId, offset, json, nowMs]);
+      const checksum = eventChecksum({ ws_id: wsId, offset, body_json: json, created_ms: nowMs });
+      connection.run(INSERT_EVENT, [wsId, offset, json, nowMs, checksum]);
       walBytes += json.length + EVENT_OVERHEAD_BYTES;
     }
   }
@@ -131,4 +133,4 @@ const PAGE_BYTES = 4096;
 const EVENT_OVERHEAD_BYTES = 64;
 const INSERT_NOTE = `insert into notes (ws_id, after_seq, "offset", body_json, created_ms)
   select ws_id, message_count, ?, ?, ? from workstreams where ws_id = ?`;
-const INSERT_EVENT = 'insert into events (ws_id, "offset", body_json, created_ms) values (?, ?, ?, ?)';
+const INSERT_EVENT = 'insert into events (ws_id, "offset", body_json, created_ms, checksum) values (?, ?, ?, ?, ?)';

@@ -1,24 +1,31 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
+import { fillChecksums } from './fill-checksums.ts';
 import { freeName } from './free-name.ts';
 import {
+  alwaysEnds,
   apiTokens,
   attachments,
+  checksums,
   cron,
   keepLastRunStatus,
   lastingOccurrence,
+  lineage,
   nextRunOfOccurrence,
   nodes,
   nodesSeen,
   notes,
   outbox,
   tables,
+  workdirs,
 } from './tables.ts';
 
 /** One step of the schema; versions count from 1 without gaps and are never changed once released. */
 export interface Migration {
   version: number;
   statements: readonly string[];
+  /** What takes too long for one transaction, before the statements. Once interrupted it runs again from the beginning. */
+  fill?(connection: Connection): void;
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -33,6 +40,11 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, statements: nextRunOfOccurrence },
   { version: 10, statements: nodesSeen },
   { version: 11, statements: lastingOccurrence },
+  { version: 12, statements: lineage },
+  { version: 13, statements: checksums },
+  { version: 14, statements: [], fill: fillChecksums },
+  { version: 15, statements: alwaysEnds },
+  { version: 16, statements: workdirs },
 ];
 
 /**
@@ -70,7 +82,8 @@ function backUp(connection: Connection, { path, found, log }: { path: string; fo
   log.info({ copy }, 'copied the database before migrating it');
 }
 
-function apply(connection: Connection, { version, statements }: Migration): void {
+function apply(connection: Connection, { version, statements, fill }: Migration): void {
+  fill?.(connection);
   connection.run('begin immediate');
   try {
     for (const statement of statements) connection.run(statement);

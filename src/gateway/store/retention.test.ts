@@ -37,6 +37,18 @@ test('a log longer than a batch is pruned to its end', async () => {
   assert.deepEqual(store.bounds('a'), { first: 2_501, last: 2_501 });
 });
 
+test('an event whose time was altered proves no age', async () => {
+  const { store, clock, retention } = await setUp();
+  await using _ = store;
+  await append(store, 'a', 5);
+  await store.commit({
+    statements: [{ sql: 'update events set created_ms = -1e15 where "offset" = 4', parameters: [] }],
+  });
+  await clock.advance(DAY);
+  await retention.sweep(never);
+  assert.deepEqual(store.bounds('a'), { first: 1, last: 5 });
+});
+
 test('a log with an unfinished run is left alone until the run ends', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
@@ -56,8 +68,9 @@ test('a log with an unfinished run is left alone until the run ends', async () =
 test('used codes and expired sessions go, the others stay', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
-  const code = { principal: 'p', expires_ms: 9 * DAY, used_ms: null };
-  const session = { principal: 'p', scopes: 'read', created_ms: 0, revoked_ms: null };
+  const parent = { parent_kind: 'operator', parent_id: 'operator' } as const;
+  const code = { ...parent, scopes: 'read', expires_ms: 9 * DAY, used_ms: null };
+  const session = { ...parent, scopes: 'read', created_ms: 0, revoked_ms: null };
   await store.commit({
     statements: [
       statementOf(

@@ -14,7 +14,7 @@ export interface Retention {
   sweep(signal: AbortSignal): Promise<void>;
 }
 
-type RetainedStore = Pick<SqliteStore, 'db' | 'commit' | 'dropPrefix'>;
+type RetainedStore = Pick<SqliteStore, 'db' | 'commit' | 'dropPrefix' | 'readEvents'>;
 
 /** Events are kept for `retentionDays`; other rows until they expire. */
 export function createRetention(deps: {
@@ -33,7 +33,9 @@ export function createRetention(deps: {
     await removeDeleted(store);
     const beforeMs = clock.now() - deps.live.retentionDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
-      await pruneLog(store, { wsId, beforeMs, signal });
+      await pruneLog(store, { wsId, beforeMs, signal }).catch((err: unknown) =>
+        log.warn({ err, wsId }, 'the old events of a workstream could not be removed'),
+      );
       await nextTurn(); // reads alone would keep the loop to themselves
       if (signal.aborted) return;
     }
@@ -104,7 +106,12 @@ async function oldPrefixEnd(store: RetainedStore, wsId: string, beforeMs: number
     .limit(BATCH + 1)
     .execute();
   // What lies before an old event is old too, though the clock may have said otherwise then.
-  return rows.slice(0, -1).findLast((row) => row.created_ms < beforeMs)?.offset;
+  const old = rows.slice(0, -1).filter((row) => row.created_ms < beforeMs);
+  for (const { offset } of old.reverse()) {
+    const [event] = await store.readEvents(wsId, offset - 1, 1); // a time that was altered proves no age
+    if (event?.offset === offset && !event.isDamaged) return offset;
+  }
+  return undefined;
 }
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 import type { TokenScope } from '../../../protocol/methods/token.ts';
 import type { RunOutcome } from '../../../protocol/stream-events.ts';
+import type { LineageColumns } from '../auth/lineage.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 
 /** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
@@ -8,6 +9,7 @@ export interface Database {
   workstreams: WorkstreamTable;
   messages: MessageTable;
   events: EventTable;
+  log_heads: LogHeadTable;
   notes: NoteTable;
   runs: RunTable;
   journal: JournalTable;
@@ -23,6 +25,7 @@ export interface Database {
   nodes: NodeTable;
   invocations: InvocationTable;
   attachments: AttachmentTable;
+  workdirs: WorkdirTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -33,7 +36,7 @@ export interface MetaTable {
 
 export interface WorkstreamTable {
   ws_id: string;
-  /** `main`, `cron:<jobId>` or null (then the ws_id is the key). Unique. */
+  /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). Unique. */
   session_key: string | null;
   /** The name a person gave, unique; null: the generated one counts. */
   alias: string | null;
@@ -41,10 +44,17 @@ export interface WorkstreamTable {
   title: string | null;
   /** null: the default model. */
   model_alias: string | null;
-  auto_approve: 0 | 1;
+  /** The principal who gave auto-approve; null: it is off. */
+  always_by: string | null;
+  /** Null: it has no end, or is off. */
+  always_until_ms: number | null;
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;
+  /** The inode of the working directory, decimal; null until it is opened for the first time since version 16. */
+  workdir_ino: string | null;
+  /** `FolderIdentity[]`: further folders that may be read without a question. */
+  readable_json: string;
   /** 1: open, and reopened at the next start; 2: unloaded to make room, reopened when touched; 0: closed; 3: deleted, its rows going. */
   loaded: 0 | 1 | 2 | 3;
   /** The context begins after this message (/clear). */
@@ -68,14 +78,26 @@ export interface MessageTable {
   /** A `Message` of the agent. */
   body_json: string;
   created_ms: number;
+  /** `messageChecksum` of the row. */
+  checksum: number | null;
 }
 
-/** Primary key (ws_id, offset); offset is dense from 1. */
+/** Primary key (ws_id, offset); offset is dense from the log's first one. */
 export interface EventTable {
   ws_id: string;
   offset: number;
   body_json: string;
   created_ms: number;
+  /** `eventChecksum` of the row. */
+  checksum: number | null;
+}
+
+/** The two ends of a log, so that missing rows show there too. A log without a row begins at 1. */
+export interface LogHeadTable {
+  ws_id: string;
+  first: number;
+  /** At least; recorded from time to time and at a stop in order. */
+  last: number;
 }
 
 /** An event that stays readable as long as the messages do. Primary key (ws_id, after_seq, offset). */
@@ -151,24 +173,24 @@ export interface IdempotencyTable {
   expires_ms: number;
 }
 
-export interface LoginCodeTable {
+export interface LoginCodeTable extends LineageColumns {
   /** SHA-256 hex of the code. */
   code_hash: string;
-  principal: string;
+  /** Separated by commas: what a session by this code may do at most. */
+  scopes: string;
   expires_ms: number;
   used_ms: number | null;
 }
 
-export interface LoginSessionTable {
+export interface LoginSessionTable extends LineageColumns {
   jti: string;
-  principal: string;
   scopes: string;
   created_ms: number;
   expires_ms: number;
   revoked_ms: number | null;
 }
 
-export interface ApiTokenTable {
+export interface ApiTokenTable extends LineageColumns {
   token_id: string;
   name: string;
   scope: TokenScope;
@@ -254,4 +276,12 @@ export interface AttachmentTable {
   status: 'pending' | 'reserved' | 'consumed';
   run_id: string | null;
   created_ms: number;
+}
+
+/** Folders that someone with the approve scope has named as a working directory; primary key path. */
+export interface WorkdirTable {
+  /** Real. */
+  path: string;
+  principal: string;
+  named_ms: number;
 }

@@ -1,13 +1,20 @@
+import { DamagedRow } from './row-checksum.ts';
+
 /** What a failure of SQLite means for the unit or group that met it. */
 export type SqliteFault = 'taken' | 'damaged' | 'locked' | 'disk' | 'other';
 
 /** `taken`: a unique key is in use. `disk`: nothing can be written just now. `other`: the statement itself is wrong. */
 export function faultOf(error: unknown): SqliteFault {
+  if (error instanceof DamagedRow || isBeyondNumbers(error)) return 'damaged';
   const code = sqliteCodeOf(error);
   if (code === undefined) return 'other';
   if (UNIQUE.has(code)) return 'taken';
   return FAULTS.get(code & 0xff) ?? 'other';
 }
+
+/** A stored integer that no number holds: the daemon writes none. */
+const isBeyondNumbers = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 
 function sqliteCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error)) return undefined;

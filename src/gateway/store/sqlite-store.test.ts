@@ -136,6 +136,7 @@ test('every table of the schema exists with its columns', async () => {
       'idempotency',
       'invocations',
       'journal',
+      'log_heads',
       'login_codes',
       'login_sessions',
       'messages',
@@ -144,6 +145,7 @@ test('every table of the schema exists with its columns', async () => {
       'notes',
       'outbox',
       'runs',
+      'workdirs',
       'workstreams',
     ],
   );

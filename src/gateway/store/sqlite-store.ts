@@ -1,6 +1,7 @@
 import { Kysely } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { type CheckedRows, createCheckedRows } from './checked-rows.ts';
 import { type CheckpointWorker, createCheckpointer } from './checkpointer.ts';
 import type { Connection } from './connection.ts';
 import { openUndamaged } from './damage.ts';
@@ -12,7 +13,7 @@ import type { Database } from './schema.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { faultOf } from './sqlite-errors.ts';
 import { build, statementOf } from './statements.ts';
-import type { Store, StoredEvent } from './store.ts';
+import type { Statement, Store } from './store.ts';
 import { toReadError } from './store-fault.ts';
 import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
@@ -63,8 +64,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     },
   });
   const { connection, prepared: identity } = opened;
-  const heads = createLogHeads(connection);
   const health = createDiskHealth({ clock, log, probe: () => probeDisk(connection) });
+  const onDamage = (error: unknown) => health.damaged(error);
+  const heads = createLogHeads({ connection, onDamage });
+  const rows = createCheckedRows({ connection, heads, onDamage });
   const checkpointer = createCheckpointer({
     worker: options.checkpoint,
     fallback: localCheckpoint(connection),
@@ -77,14 +80,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     log,
     onResult: ({ walBytes }) => checkpointer.wrote(walBytes),
     onFailure: (error) => health.failed(error),
-    onDamage: (error) => health.damaged(error),
+    onDamage,
   });
   const close = once(async () => {
     queue.close();
     health.close();
     try {
       await checkpointer.close();
-      releaseIdentity(connection);
+      releaseIdentity(connection, heads.takeUnsaved(Number.POSITIVE_INFINITY));
     } catch (err) {
       log.warn({ err }, 'the stop in order could not be recorded; the next start checks the database');
     } finally {
@@ -92,7 +95,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     }
   });
   return {
-    ...storeOver({ connection, heads, queue, reading: readingFor(health) }),
+    ...storeOver({ connection, heads, rows, queue, reading: readingFor(health) }),
     ...identity,
     setAside: opened.damage.setAside,
     notices: opened.damage.notices,
@@ -119,40 +122,32 @@ const readingFor =
 interface StoreParts {
   connection: Connection;
   heads: LogHeads;
+  rows: CheckedRows;
   queue: UnitQueue;
   reading: Reading;
 }
 
-function storeOver({ connection, heads, queue, reading }: StoreParts) {
+function storeOver({ connection, heads, rows, queue, reading }: StoreParts) {
   const all: Connection['all'] = (sql, parameters) => reading(() => connection.all(sql, parameters));
   return {
     db: new Kysely<Database>({ dialect: sqliteDialect({ ...connection, all }) }),
     commit: queue.commit,
     onCommitted: queue.onCommitted,
     bounds: (wsId: string) => reading(() => ({ ...heads.bounds(wsId) })),
-    readEvents: async (wsId: string, after: number, limit: number): Promise<StoredEvent[]> =>
-      reading(() => readPage(connection, [wsId, after, limit])),
+    readEvents: async (...page: Parameters<Store['readEvents']>) => reading(() => rows.events(...page)),
+    findNewestEvent: async (...event: Parameters<Store['findNewestEvent']>) =>
+      reading(() => rows.newestEvent(...event)),
+    readMessages: async (...range: Parameters<Store['readMessages']>) => reading(() => rows.messages(...range)),
     async markAlive(nowMs: number): Promise<void> {
-      await queue.commit({ statements: [{ sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] }] });
+      const alive: Statement = { sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] };
+      await queue.commit({ statements: [alive, ...heads.takeUnsaved(MAX_HEADS)] });
     },
     async dropPrefix(wsId: string, through: number): Promise<void> {
       const events = build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '<=', through);
-      await queue.commit({ statements: [statementOf(events)] });
+      await queue.commit({ statements: [reading(() => heads.begin(wsId, through)), statementOf(events)] });
       heads.forget(wsId);
     },
   };
-}
-
-function readPage(connection: Connection, parameters: [wsId: string, after: number, limit: number]): StoredEvent[] {
-  const events: StoredEvent[] = [];
-  let chars = 0;
-  for (const row of connection.iterate(READ_EVENTS, parameters)) {
-    const json = String(row.json);
-    events.push({ offset: Number(row.offset), json });
-    chars += json.length;
-    if (chars >= MAX_READ_CHARS) break;
-  }
-  return events;
 }
 
 function once(action: () => Promise<void>): () => Promise<void> {
@@ -163,7 +158,5 @@ function once(action: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** A page of large events must not cost a reader that cannot take it many megabytes. */
-const MAX_READ_CHARS = 512 * 1024;
-const READ_EVENTS =
-  'select "offset", body_json as json from events where ws_id = ? and "offset" > ? order by "offset" limit ?';
+/** Ends of logs that one sign of life records; the loop must not wait long for it. */
+const MAX_HEADS = 500;

@@ -1,5 +1,6 @@
 import { nanoid } from 'nanoid';
 import type { Connection } from './connection.ts';
+import type { Statement } from './store.ts';
 
 /** What a store knows of itself and of how it was left. */
 export interface StoreIdentity {
@@ -30,9 +31,9 @@ export function claimIdentity(connection: Connection, { bootId, durability, hasL
   return { epoch, lastAliveMs: alive === undefined ? undefined : Number(alive), openedAfterUncleanPowerLoss };
 }
 
-/** The last word of a daemon that stops in order. */
-export function releaseIdentity(connection: Connection): void {
-  writeMeta(connection, { clean_stop: '1' });
+/** The last word of a daemon that stops in order, with what else is to be on record then. */
+export function releaseIdentity(connection: Connection, also: readonly Statement[]): void {
+  writeMeta(connection, { clean_stop: '1' }, also);
 }
 
 /** False when the daemon before did not stop in order; a new file counts as clean. */
@@ -46,11 +47,12 @@ function readMeta(connection: Connection): Map<string, string> {
 }
 
 /** Synced at once: an "in use" mark that is lost with the power would hide that later commits were lost too. */
-function writeMeta(connection: Connection, values: Record<string, string>): void {
+function writeMeta(connection: Connection, values: Record<string, string>, also: readonly Statement[] = []): void {
   const [before] = connection.all('pragma synchronous');
   connection.run('pragma synchronous = full');
   connection.run('begin immediate');
   for (const [key, value] of Object.entries(values)) connection.run(UPSERT_META, [key, value]);
+  for (const { sql, parameters } of also) connection.run(sql, parameters);
   connection.run('commit');
   connection.run(`pragma synchronous = ${Number(before?.synchronous)}`);
 }

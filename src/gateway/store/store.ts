@@ -34,6 +34,23 @@ export interface StoredEvent {
   offset: number;
   /** The event's JSON text, as it goes over every wire. */
   json: string;
+  /** It only stands for events that are missing or altered. */
+  isDamaged?: true;
+}
+
+/** Messages with `after` < seq ≤ `upTo`, the newest `limit` of them. */
+export interface MessageRange {
+  after: number;
+  upTo: number;
+  limit: number;
+}
+
+/** One message as it is stored; `json` is undefined where the database no longer holds what was written. */
+export interface StoredRow {
+  seq: number;
+  runId: string | null;
+  createdMs: number;
+  json: string | undefined;
 }
 
 /** An expectation of a unit did not hold: someone else was there first. */
@@ -57,7 +74,7 @@ export interface StoreHealth {
 
 /** What the gateway needs of a database. Asynchronous, so that a server can stand behind it. */
 export interface Store {
-  /** For reads; every write goes through `commit`. */
+  /** For reads; every write goes through `commit`. What events and messages hold is read by the methods below, which check it. */
   readonly db: Kysely<Database>;
   /** Names the logs' identity: a cursor of another epoch cannot be continued. */
   readonly epoch: string;
@@ -70,7 +87,14 @@ export interface Store {
   onCommitted(listener: (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void): void;
   /** The last offset of a log (0 when empty) and the first one still held (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
-  /** Stored events after an offset, oldest first, at most `limit`; fewer when they are long, but never none of some. */
+  /**
+   * Stored events after an offset, oldest first, at most about `limit`; fewer when they are long, but at least one, if any
+   * exist. An `error` event marked `damaged` stands for those that are missing or altered.
+   */
   readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
+  /** The offset of the newest event whose JSON has this beginning, or of a damaged one behind it; 0 without either. */
+  findNewestEvent(wsId: string, beginning: string): Promise<number>;
+  /** Stored messages, oldest first, one for each number of the range. */
+  readMessages(wsId: string, range: MessageRange): Promise<StoredRow[]>;
   health(): StoreHealth;
 }

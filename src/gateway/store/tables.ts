@@ -173,3 +173,42 @@ export const lastingOccurrence: readonly string[] = [
   `update cron_occurrences set duration_ms = max(0, ended_ms - started_ms)
     where started_ms is not null and ended_ms is not null`,
 ];
+
+/**
+ * What each credential hangs below. Tokens and links from before hang below the operator token, which is who could revoke
+ * them; a login knows whose token it was made with.
+ */
+export const lineage: readonly string[] = [
+  ...['api_tokens', 'login_sessions', 'login_codes'].flatMap((table) => [
+    `alter table ${table} add column parent_kind text not null default 'operator'`,
+    `alter table ${table} add column parent_id text not null default 'operator'`,
+  ]),
+  `update login_sessions set parent_kind = 'token', parent_id = substr(principal, 7) where principal like 'token:%'`,
+  `alter table login_codes add column scopes text not null default 'read,write,approve'`,
+  'alter table login_sessions drop column principal',
+  'alter table login_codes drop column principal',
+];
+
+/** Schema version 13: whether what is read is what was written. Version 14 fills the columns in. */
+export const checksums: readonly string[] = [
+  'alter table events add column checksum bigint',
+  'alter table messages add column checksum bigint',
+  `create table log_heads (
+    ws_id text not null primary key, "first" bigint not null, "last" bigint not null
+  ) without rowid`,
+  'insert into log_heads select ws_id, min("offset"), max("offset") from events group by ws_id',
+];
+
+/** Schema version 15: who gave auto-approve and until when. It was given without either before, so it ends here. */
+export const alwaysEnds: readonly string[] = [
+  `alter table workstreams add column always_by text`,
+  `alter table workstreams add column always_until_ms bigint`,
+  `alter table workstreams drop column auto_approve`,
+];
+
+/** Schema version 16: which folder a workstream's path led to, folders that it may read, and folders that were named by someone who may approve. */
+export const workdirs: readonly string[] = [
+  'alter table workstreams add column workdir_ino text',
+  "alter table workstreams add column readable_json text not null default '[]'",
+  'create table workdirs (path text not null primary key, principal text not null, named_ms bigint not null)',
+];

@@ -1,7 +1,15 @@
 import type { LogReader, Sink } from '../events/log-reader.ts';
 
-/** What a stream begins with, and from where the log goes on. */
+/** A stream that is about to begin. */
 export interface Opening {
+  /** The `connected` frame as JSON text: to be sent at once, for many clients send their message when they have it. */
+  connected: string;
+  /** What follows it. That may take a moment (decision 3); aborting the signal, because the client left, ends the wait. */
+  begin(signal: AbortSignal): Promise<Beginning>;
+}
+
+/** What a stream begins with, and from where the log goes on. */
+export interface Beginning {
   /** In order; those with an id are (or replay) log events, the rest are transient. */
   frames: { id?: string; json: string }[];
   /** Follow the log after this offset. */

@@ -3,15 +3,17 @@ import { test } from 'node:test';
 import { StreamEvent, TRANSIENT_EVENTS } from '../../../protocol/stream-events.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
-import type { Opening } from './event-streams.ts';
+import type { Beginning } from './event-streams.ts';
 
 const never = () => new Promise(() => undefined);
 
 async function setUp() {
   const gateway = await wholeGateway();
   const wsId = await gateway.main();
-  const open = (request: { lastEventId?: string; resume?: boolean; snapshot?: boolean } = {}) =>
-    gateway.gateway.streams.open(wsId, { resume: false, snapshot: false, ...request });
+  const open = async (request: { lastEventId?: string; resume?: boolean; snapshot?: boolean } = {}) => {
+    const opening = await gateway.gateway.streams.open(wsId, { resume: false, snapshot: false, ...request });
+    return withConnected(opening.connected, await opening.begin(new AbortController().signal));
+  };
   return {
     gateway,
     wsId,
@@ -19,16 +21,23 @@ async function setUp() {
     cursor: (offset: number) => `${gateway.store.epoch}:${offset}`,
     last: () => gateway.store.bounds(wsId).last,
     send: (message = 'hello') => gateway.call('workstream.send', { wsId, message }),
+    /** A whole run, long enough ago to be history. */
     async turn(message?: string) {
       await gateway.call('workstream.send', { wsId, message: message ?? 'hello' });
       await gateway.isIdle(wsId);
+      await gateway.clock.advance(3_000);
     },
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }
 
+const withConnected = (connected: string, { frames, after }: Beginning): Beginning => ({
+  frames: [{ json: connected }, ...frames],
+  after,
+});
+
 /** Frames as `[offset, event]`; each fits the row of its type. */
-function framesOf({ frames }: Opening): [number | undefined, StreamEvent | { type: string }][] {
+function framesOf({ frames }: Beginning): [number | undefined, StreamEvent | { type: string }][] {
   return frames.map(({ id, json }) => {
     const event: unknown = JSON.parse(json);
     const { type } = event as { type: string };
@@ -37,7 +46,7 @@ function framesOf({ frames }: Opening): [number | undefined, StreamEvent | { typ
     return [id === undefined ? undefined : Number(id.split(':')[1]), event as StreamEvent];
   });
 }
-const typesOf = (opening: Opening) => framesOf(opening).map(([offset, { type }]) => [offset, type]);
+const typesOf = (opening: Beginning) => framesOf(opening).map(([offset, { type }]) => [offset, type]);
 
 /** A turn that waits for a person, with text before it. */
 async function ask(gateway: WholeGateway, wsId: string): Promise<string> {
@@ -154,6 +163,7 @@ test('with snapshot=1 the text of the turn so far is one frame without an id', a
   assert.deepEqual([types.includes('content'), types.includes('reasoning')], [false, false]);
   assert.ok(types.includes('approve_request'));
   await gateway.call('workstream.cancel', { wsId });
+  await gateway.clock.advance(3_000);
   const idle = await stream.open({ snapshot: true });
   assert.deepEqual(
     idle.frames.slice(0, 2).map(({ json }) => JSON.parse(json).type),
@@ -202,60 +212,6 @@ test('a cursor that cannot be continued from is told why, and gets the whole his
   assert.deepEqual(await reasonOf('other:3'), [false, 'epoch']);
   const none = [undefined, undefined];
   assert.deepEqual([await reasonOf('7'), await reasonOf(undefined), await reasonOf(past, false)], [none, none, none]);
-});
-
-test('the end of a run that no stream carried is told once, to the first stream within a minute', async () => {
-  await using stream = await setUp();
-  const endsOf = async () => framesOf(await stream.open()).filter(([, { type }]) => type === 'ws_state');
-  const { runId } = await stream.send();
-  await stream.gateway.isIdle(stream.wsId);
-  const end = { type: 'ws_state', ws_id: stream.wsId, state: 'idle', run: { run_id: runId, status: 'ok' } };
-  assert.deepEqual([await endsOf(), await endsOf()], [[[undefined, end]], []]);
-  await stream.turn();
-  await stream.gateway.clock.advance(60_000);
-  assert.deepEqual(await endsOf(), []);
-});
-
-test('the end that a stream has written is not told again, and none is told while a newer run goes on', async () => {
-  await using stream = await setUp();
-  const { gateway, wsId } = stream;
-  const endsOf = async () =>
-    framesOf(await stream.open()).filter(([, event]) => event.type === 'ws_state' && 'run' in event);
-  const sink = { ready: () => true, write: () => undefined };
-  const reader = gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => undefined });
-  await stream.turn();
-  reader.close();
-  assert.deepEqual(await endsOf(), []);
-  await stream.turn();
-  gateway.puppet.turn(never());
-  await stream.send();
-  assert.deepEqual(await endsOf(), []);
-});
-
-test('an end that comes while a stream opens is told once', async () => {
-  await using stream = await setUp();
-  const { gateway, wsId } = stream;
-  for (let turns = 0; turns < 12; turns += 1) {
-    await gateway.call('workstream.send', { wsId, message: 'go' });
-    for (let n = 0; n < turns; n += 1) await new Promise(setImmediate);
-    const seen: string[] = [];
-    const note = (json: string) => {
-      const event = JSON.parse(json);
-      if (event.type === 'ws_state' && event.run) seen.push(event.run.run_id);
-    };
-    const { frames, after } = await stream.open();
-    for (const { json } of frames) note(json);
-    const sink = {
-      ready: () => true,
-      write(entries: readonly { json: string }[]) {
-        for (const { json } of entries) note(json);
-      },
-    };
-    const reader = gateway.gateway.streams.follow(wsId, after, { sink, onEnd: () => undefined });
-    await gateway.isIdle(wsId);
-    reader.close();
-    assert.equal(seen.length, 1, `after ${turns} turns of the loop`);
-  }
 });
 
 test('the global stream knows the state of every workstream, and hears of each change', async () => {

@@ -1,22 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
-import type { StreamEvent, TransientEvent } from '../../../protocol/stream-events.ts';
+import type { TransientEvent } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { joinDeltas } from '../events/join-deltas.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../workstreams/snapshot.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import type { EventStreams, Opening } from './event-streams.ts';
-import type { UnseenEnds } from './unseen-ends.ts';
+import type { Beginning, EventStreams, Opening } from './event-streams.ts';
+import { asSnapshot, replay } from './replay.ts';
+import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
 
 export interface StreamsDeps {
   workstreams: Pick<Workstreams, 'get' | 'list'>;
   snapshots: Snapshots;
   events: EventLog;
-  unseenEnds: UnseenEnds;
+  unseenRuns: UnseenRuns;
 }
 
-const PAGE = 512;
 const MAX_TURN_CHARS = 1024 * 1024;
 
 /** The HTTP interface's event streams over the shared logs. */
@@ -37,19 +37,26 @@ export class WorkstreamStreams implements EventStreams {
     const { events } = this.#deps;
     const cursor = request.resume ? parseCursor(request.lastEventId) : undefined;
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
-    if (resumed?.recovered) return this.#resumed(workstream, resumed);
-    return this.#fresh(workstream, { snapshot: request.snapshot, resumed });
+    if (resumed?.recovered) {
+      const beginning = this.#resumed(resumed);
+      return { connected: connectedTo(workstream, { recovered: true }), begin: async () => beginning };
+    }
+    const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
+    return {
+      connected: connectedTo(workstream, lost),
+      begin: (signal) => this.#fresh(workstream, { snapshot: request.snapshot, signal }),
+    };
   }
 
   follow(wsId: string, after: number, stream: Parameters<EventStreams['follow']>[2]) {
-    const { events, unseenEnds } = this.#deps;
+    const { events, unseenRuns } = this.#deps;
     const { sink, onEnd, mayDecide = false } = stream;
     return events.follow(wsId, after, {
       sink: {
         ready: () => sink.ready(),
         write(entries) {
           sink.write(entries);
-          if (entries.some(({ type }) => type === 'ws_state')) unseenEnds.written(wsId, entries.at(-1)?.offset ?? 0);
+          if (entries.some(({ type }) => type === 'ws_state')) unseenRuns.written(wsId, entries.at(-1)?.offset ?? 0);
         },
         transient: (json) => sink.transient?.(json),
       },
@@ -72,112 +79,77 @@ export class WorkstreamStreams implements EventStreams {
     for (const listener of this.#stateListeners) listener(data.wsId, stateJson(data));
   }
 
-  #resumed(workstream: Workstream, { offset }: Resumption): Opening {
+  #resumed({ offset }: Resumption): Beginning {
     const from = formatCursor({ epoch: this.#deps.events.epoch, offset });
-    const frames = [
-      { json: json(this.#connected(workstream, { recovered: true })) },
-      { id: from, json: json({ type: 'history', messages: [], from }) },
-    ];
-    return { frames, after: offset };
+    return { frames: [{ id: from, json: json({ type: 'history', messages: [], from }) }], after: offset };
   }
 
   async #fresh(
     workstream: Workstream,
-    { snapshot, resumed }: { snapshot: boolean; resumed: Resumption | undefined },
-  ): Promise<Opening> {
-    const { events, snapshots, unseenEnds } = this.#deps;
+    { snapshot, signal }: { snapshot: boolean; signal: AbortSignal },
+  ): Promise<Beginning> {
+    const { events, snapshots, unseenRuns } = this.#deps;
     const { wsId } = workstream.data;
-    const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
-    const connected = this.#connected(workstream, lost);
-    const { messages, truncated, after } = await snapshots.history(workstream);
+    const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, signal);
+    const { after } = place;
+    const { messages, truncated } = await snapshots.history(loaded.workstream, place);
     const history = { type: 'history', messages, ...(truncated && { truncated }) } as const;
-    const frames: Opening['frames'] = [
-      { json: json(connected) },
+    const frames: Beginning['frames'] = [
       { id: formatCursor({ epoch: events.epoch, offset: after }), json: json(history) },
     ];
+    const asOne = snapshot && overUpTo === undefined;
     const head = events.bounds(wsId).last;
-    const turn = await this.#turnSoFar(wsId, { after, upTo: head, maxChars: snapshot ? Infinity : MAX_TURN_CHARS });
-    if (!turn) return { frames, after };
-    frames.push(...(snapshot ? asSnapshot(wsId, turn) : turn));
-    const unseen = workstream.busy ? undefined : unseenEnds.take(wsId, after);
-    if (unseen) frames.push({ json: unseen });
+    const range = { after, upTo: head, maxChars: asOne ? Infinity : MAX_TURN_CHARS, overUpTo };
+    const turn = await replay(events, wsId, range);
+    if (!turn || signal.aborted) return { frames, after };
+    frames.push(...(asOne ? asSnapshot(wsId, turn) : turn));
+    unseenRuns.written(wsId, head);
     return { frames, after: head };
   }
 
   /**
-   * The turn in progress as ordinary events with their own ids; a question that is decided replays as `tool_info`. A turn
-   * that is longer than one client may cost is undefined: it has to be read from the log, as fast as the client takes it.
+   * Where the history ends and the replay begins. A run that ended before any stream carried it is replayed from its
+   * beginning, unless a newer one begins in a moment: then the client sends after opening its stream and waits for that.
    */
-  async #turnSoFar(
-    wsId: string,
-    { after, upTo, maxChars }: { after: number; upTo: number; maxChars: number },
-  ): Promise<Required<Opening['frames'][number]>[] | undefined> {
-    const stored = [];
-    let chars = 0;
-    for (let offset = after; offset < upTo; ) {
-      const page = await this.#deps.events.page(wsId, offset, Math.min(PAGE, upTo - offset));
-      if (page.length === 0) break;
-      stored.push(...page);
-      chars = page.reduce((sum, { json: text }) => sum + text.length, chars);
-      if (chars > maxChars) return undefined;
-      offset = page.at(-1)?.offset ?? upTo;
+  async #placeFor(workstream: Workstream, signal: AbortSignal): Promise<StartingPlace> {
+    const { snapshots, unseenRuns, workstreams } = this.#deps;
+    const { wsId } = workstream.data;
+    await nextTurn();
+    const ended = unseenRuns.findEnded(wsId);
+    if (!ended) return { workstream, place: snapshots.placeOf(workstream) };
+    const isNewest = await unseenRuns.staysNewest(ended, signal);
+    const open = await workstreams.get(wsId); // it may have been unloaded or closed meanwhile
+    await nextTurn();
+    const newest = unseenRuns.newest(wsId);
+    if (isNewest && newest === ended && !open.busy) {
+      return { workstream: open, place: ended.place, overUpTo: ended.end?.offset };
     }
-    const decided = new Set<string>();
-    const parsed = joinDeltas(stored).map(({ offset, json: text }) => {
-      const event: StreamEvent = JSON.parse(text);
-      if (event.type === 'approval_resolved') decided.add(event.approval_id);
-      return { offset, event, text };
-    });
-    return parsed.map(({ offset, event, text }) => ({
-      id: this.#idOf(offset),
-      json: asReplayed(event, text, decided),
-    }));
+    const isNewer = newest !== undefined && newest !== ended; // and may have ended already
+    return { workstream: open, place: isNewer ? newest.place : snapshots.placeOf(open) };
   }
+}
 
-  #idOf(offset: number): string {
-    return formatCursor({ epoch: this.#deps.events.epoch, offset });
-  }
+interface StartingPlace {
+  workstream: Workstream;
+  place: RunPlace;
+  /** What is replayed up to this offset is over. */
+  overUpTo?: number | undefined;
+}
 
-  #connected({ data }: Workstream, resume: { recovered?: boolean; reason?: Resumption['reason'] }): TransientEvent {
-    const { model, model_alias, skip_permissions, name } = data.settingsEvent();
-    const { recovered, reason } = resume;
-    return {
-      type: 'connected',
-      ws_id: data.wsId,
-      name,
-      model,
-      model_alias,
-      skip_permissions,
-      ...(recovered !== undefined && { recovered }),
-      ...(reason && { reason }),
-    };
-  }
+function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason?: Resumption['reason'] }): string {
+  const { type: _, name, ...settings } = data.settingsEvent();
+  const { recovered, reason } = resume;
+  return json({
+    type: 'connected',
+    ws_id: data.wsId,
+    name,
+    ...settings,
+    ...(recovered !== undefined && { recovered }),
+    ...(reason && { reason }),
+  });
 }
 
 const json = (event: TransientEvent): string => JSON.stringify(event);
 
 const stateJson = ({ wsId, state }: { wsId: string; state: string }): string =>
   JSON.stringify({ type: 'ws_state', ws_id: wsId, state });
-
-function asReplayed(event: StreamEvent, text: string, decided: ReadonlySet<string>): string {
-  if (event.type !== 'approve_request' || !decided.has(event.approval_id)) return text;
-  return JSON.stringify({ type: 'tool_info', items: event.items } satisfies StreamEvent);
-}
-
-/** What the turn has said, in one frame without id; what else happened in it follows as it was. */
-function asSnapshot(wsId: string, turn: { id: string; json: string }[]): Opening['frames'] {
-  let content = '';
-  let reasoning = '';
-  const rest: Opening['frames'] = [];
-  for (const { id, json: text } of turn) {
-    const event: StreamEvent = JSON.parse(text);
-    if (event.type === 'content') content += event.text;
-    else if (event.type === 'reasoning') reasoning += event.text;
-    else rest.push({ id, json: text });
-    if (event.type !== 'stream_end' || !event.interrupted) continue;
-    content = ''; // void: it is asked for again
-    reasoning = '';
-  }
-  if (content === '' && reasoning === '') return rest;
-  return [{ json: json({ type: 'in_progress_snapshot', content, reasoning, ws_id: wsId }) }, ...rest];
-}

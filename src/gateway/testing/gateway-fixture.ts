@@ -114,6 +114,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
     originPolicy: createOriginPolicy({
       authEnabled: isAuthEnabled,
       allowedHosts: [],
+      allowedOrigins: [],
       publicUrl: undefined,
       host: '127.0.0.1',
       port,
@@ -145,5 +146,8 @@ function createTestAuthenticator(enabled: boolean) {
     return { id: token || 'local', scopes: new Set(scopes), source: { kind: 'local' }, revoked: revocation.signal };
   }
 
-  return { authenticator: { enabled, authenticate }, revoke: (token: string) => revocations.get(token)?.abort() };
+  return {
+    authenticator: { enabled, authenticate, endOf: () => undefined },
+    revoke: (token: string) => revocations.get(token)?.abort(),
+  };
 }

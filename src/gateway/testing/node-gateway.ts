@@ -46,7 +46,7 @@ export async function openNodeGateway(options: WholeGatewayOptions = {}) {
   }
 
   /** The token of a node that was approved with these commands. */
-  async function pair(nodeId: string, commands: string[] = ['look']): Promise<string> {
+  async function pair(nodeId: string, commands: string[] = ['camera.snap']): Promise<string> {
     const { socket, request } = await ask(nodeId, { commands });
     const { node } = await world.call('node.pair.approve', { requestId: request.requestId });
     socket.socket.close();

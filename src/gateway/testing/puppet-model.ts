@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { ToolCall } from '../../agent/message.ts';
+import type { Message, ToolCall } from '../../agent/message.ts';
 import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
 import { until } from '../../until.ts';
 
@@ -24,7 +24,7 @@ export function puppetModels() {
     modelId: alias,
     contextWindow: 1_000,
     async *stream(request, signal) {
-      requests.push({ ...request, messages: [...request.messages] });
+      requests.push({ ...request, messages: request.messages.map(asRead) });
       const moves = turns.shift() ?? ['ok'];
       for (const move of moves) yield* perform(move, signal);
       const calls = moves.some((move) => typeof move === 'object' && 'type' in move && move.type === 'tool_call');
@@ -53,6 +53,13 @@ export function puppetModels() {
 }
 
 const ALIASES = ['puppet', 'other'];
+
+/** Who wrote a message is nothing that a model reads. */
+function asRead(message: Message): Message {
+  if (message.role !== 'user') return message;
+  const { trusted: _, ...read } = message;
+  return read;
+}
 
 async function* perform(move: Move, signal: AbortSignal): AsyncGenerator<ModelPart> {
   signal.throwIfAborted();

@@ -17,6 +17,7 @@ import { createLoginCodes } from '../auth/login-codes.ts';
 import { createLoginThrottle } from '../auth/login-throttle.ts';
 import { createOriginPolicy } from '../auth/origin-policy.ts';
 import { expandScopes } from '../auth/scopes.ts';
+import { TokenTree } from '../auth/token-tree.ts';
 import type { Principal, ServedMethod, Subscriptions } from '../call.ts';
 import type { Caller } from '../dispatch.ts';
 import { createGateway, type Gateway, type GatewayDeps } from '../gateway.ts';
@@ -26,6 +27,7 @@ import type { NodesConfig } from '../nodes/command-policy.ts';
 import { type Nodes, openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
+import { fakeWorkdirs } from './fake-workdirs.ts';
 import { INBOUND } from './gateway-fixture.ts';
 import { puppetModels } from './puppet-model.ts';
 
@@ -53,7 +55,7 @@ const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: 
 /** The settings of a gateway that nobody configured. */
 const CRON = { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 };
 export const LIVE: LiveSettings = {
-  ...{ approvalMs: 3_600_000, maxWorkstreams: 50, heartbeatMs: 0 },
+  ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
   ...{ inbound: INBOUND, cron: CRON },
 };
 
@@ -194,13 +196,15 @@ function standardDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'm
     verify: async () => undefined,
     start: () => assert.fail('no login'),
     revoke: async () => undefined,
-    revokeOf: async () => undefined,
+    revokeBelow: async () => undefined,
   };
   const tokens = {
     find: () => undefined,
+    endOf: () => undefined,
     create: () => assert.fail('no token'),
     list: () => [],
-    revoke: async () => false,
+    below: () => [],
+    revoke: async () => undefined,
   };
   const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', tokens, sessions });
   return {
@@ -213,14 +217,14 @@ function standardDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'm
     toolbox: createToolbox([look, touch]),
     notSandboxed: undefined,
     killLeftover: async () => undefined,
-    resolveWorkdir: async (asked = '/work') => asked,
+    workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
     auth: {
       authenticator,
       tokens,
       sessions,
-      codes: createLoginCodes({ store, clock, ids: randomIds }),
+      codes: createLoginCodes({ store, clock, ids: randomIds, lineage: new TokenTree(clock) }),
       throttle: createLoginThrottle({ clock }),
       baseUrl: () => 'http://localhost',
     },
@@ -231,6 +235,7 @@ function standardDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'm
     originPolicy: createOriginPolicy({
       authEnabled: false,
       allowedHosts: [],
+      allowedOrigins: [],
       publicUrl: undefined,
       host: '127.0.0.1',
       port: 0,

@@ -81,7 +81,10 @@ export class Heartbeats {
     const startedMs = clock.monotonic();
     try {
       const main = await workstreams.obtainByKey(MAIN);
-      const handle = await runs.accept(main, { message, source: 'agent', ...by });
+      const handle = await runs.accept(main, {
+        ...{ message, source: 'agent', rights: 'approve', ...by },
+        request: { unattended: true },
+      });
       if (!handle) return this.#tell({ ts: clock.now(), status: 'skipped', reason: 'busy' });
       const outcome = toOutcome(await handle.ended);
       this.#tell({ ts: clock.now(), durationMs: Math.round(clock.monotonic() - startedMs), ...outcome });

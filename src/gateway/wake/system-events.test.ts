@@ -25,17 +25,19 @@ async function queueOver() {
   };
 }
 
+const FROM = { rights: 'approve' } as const;
+
 test('what goes with an event is committed with it, also when the text is a repeat', async () => {
   await using queue = await queueOver();
-  await queue.events.add('news');
-  await queue.events.add('news', { also: [note] });
+  await queue.events.add('news', FROM);
+  await queue.events.add('news', { ...FROM, also: [note] });
   assert.deepEqual([queue.events.texts(), await queue.isNoted()], [['news'], 1]);
 });
 
 test('an event whose company is refused never was, and the next of the same text is no repeat of it', async () => {
   await using queue = await queueOver();
-  const first = queue.events.add('news', { also: [refused], wakes: 'ada' });
-  const second = queue.events.add('news');
+  const first = queue.events.add('news', { ...FROM, also: [refused], wakes: 'ada' });
+  const second = queue.events.add('news', FROM);
   await assert.rejects(first, UnitRefused);
   await second;
   assert.deepEqual([queue.events.texts(), queue.events.wakes()], [['news'], undefined]);
@@ -44,7 +46,7 @@ test('an event whose company is refused never was, and the next of the same text
 
 test('a turn takes nothing that is not on disk yet', async () => {
   await using queue = await queueOver();
-  const adding = queue.events.add('news');
+  const adding = queue.events.add('news', FROM);
   assert.equal(queue.events.take(), undefined);
   await adding;
   assert.match(queue.events.take()?.text ?? '', /news$/);
@@ -52,11 +54,11 @@ test('a turn takes nothing that is not on disk yet', async () => {
 
 test('that a turn is wanted is known after a restart, of a repeat and of an event that had to go too', async () => {
   await using queue = await queueOver();
-  await queue.events.add('first');
+  await queue.events.add('first', FROM);
   assert.equal((await queue.reread()).wakes(), undefined);
-  await queue.events.add('first', { wakes: 'ada' });
+  await queue.events.add('first', { ...FROM, wakes: 'ada' });
   assert.equal((await queue.reread()).wakes(), 'ada');
-  for (let n = 0; n < 25; n += 1) await queue.events.add(`event ${n}`);
+  for (let n = 0; n < 25; n += 1) await queue.events.add(`event ${n}`, FROM);
   const reread = await queue.reread();
   assert.deepEqual([reread.texts().length, reread.wakes()], [20, 'ada']);
   assert.equal(reread.take() && reread.wakes(), undefined);
@@ -64,10 +66,26 @@ test('that a turn is wanted is known after a restart, of a repeat and of an even
 
 test('what had to go unread is told as a number, over a restart too', async () => {
   await using queue = await queueOver();
-  for (let n = 0; n < 22; n += 1) await queue.events.add(`event ${n}`);
+  for (let n = 0; n < 22; n += 1) await queue.events.add(`event ${n}`, FROM);
   const lines = (await queue.reread()).take()?.text.split('\n') ?? [];
   assert.deepEqual(
     [lines.length, lines[0], lines[1]?.slice(-7)],
-    [21, 'System: 2 earlier events were dropped: at most 20 wait.', 'event 2'],
+    [21, 'System: 2 earlier events were dropped: at most 20 wait, with 262144 characters together.', 'event 2'],
   );
+});
+
+test('the oldest go where all of them together would be too much for a turn', async () => {
+  await using queue = await queueOver();
+  const long = (n: number) => `${n}`.padEnd(64 * 1024, '.');
+  for (let n = 0; n < 5; n += 1) await queue.events.add(long(n), FROM);
+  assert.deepEqual(
+    queue.events.texts().map((text) => text[0]),
+    ['1', '2', '3', '4'],
+  );
+  await queue.events.add('short', FROM);
+  assert.deepEqual(
+    (await queue.reread()).texts().map((text) => text[0]),
+    ['2', '3', '4', 's'],
+  );
+  assert.match(queue.events.take()?.text ?? '', /^System: 2 earlier events were dropped/);
 });

@@ -1,3 +1,5 @@
+import { LIMITS } from '../../../protocol/limits.ts';
+import { lesserOf, type Rights } from '../rights.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 
@@ -6,10 +8,10 @@ export interface SystemEvents {
   /** Reads what the last process left. */
   load(): Promise<void>;
   /**
-   * On disk when it resolves, together with `also`. A repeat of the last one is dropped; of more than twenty the oldest
-   * goes. Rejects with UnitRefused, having queued nothing, when `also` is refused.
+   * On disk when it resolves, together with `also`. A repeat of the last one is dropped; the oldest go where there are more
+   * than twenty, or more text than one turn should carry. Rejects with UnitRefused, having queued nothing, when `also` is refused.
    */
-  add(text: string, more?: { also?: readonly Statement[]; wakes?: string }): Promise<void>;
+  add(text: string, from: NewSystemEvent): Promise<void>;
   /** Who wants a turn for what is queued; undefined when nobody does. Survives a restart, until the events are told. */
   wakes(): string | undefined;
   /** Oldest first. */
@@ -18,9 +20,19 @@ export interface SystemEvents {
   take(): TakenEvents | undefined;
 }
 
+export interface NewSystemEvent {
+  /** What its author may do. */
+  rights: Rights;
+  /** The principal that wants a turn for it. */
+  wakes?: string | undefined;
+  also?: readonly Statement[];
+}
+
 export interface TakenEvents {
   /** One line each, and first how many had to go unread. */
   text: string;
+  /** The least among their authors. */
+  rights: Rights;
   /** To be committed with the acceptance: then they are told, exactly once. */
   statements: Statement[];
   /** The run was not accepted. */
@@ -28,6 +40,8 @@ export interface TakenEvents {
 }
 
 const CAPACITY = 20;
+/** Characters of all of them together: the next turn carries them at once. */
+const CAPACITY_CHARS = 4 * LIMITS.systemEventChars;
 const PREFIX = 'system_event:';
 
 interface Queued {
@@ -35,7 +49,8 @@ interface Queued {
   key: string;
   text: string;
   atMs: number;
-  /** The principal that wants a turn for it. */
+  /** Left out by earlier versions. */
+  rights?: Rights | undefined;
   wakes?: string | undefined;
   /** How many had to go for this one, and for those that went with them. */
   dropped?: number | undefined;
@@ -46,15 +61,16 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
   let last = 0;
   let adding: Promise<unknown> = Promise.resolve();
 
-  async function addNext(text: string, also: readonly Statement[], wakes: string | undefined): Promise<void> {
+  async function addNext(text: string, { also = [], wakes, rights }: NewSystemEvent): Promise<void> {
     const repeated = queue.at(-1);
     if (repeated?.text === text) return noteRepeat(repeated, also, wakes);
     last += 1;
-    const dropped = queue.length < CAPACITY ? [] : queue.splice(0, queue.length - CAPACITY + 1);
+    const dropped = queue.splice(0, excessOf(queue, text));
     const added: Queued = {
       key: PREFIX + String(last).padStart(12, '0'),
       text,
       atMs: clock.now(),
+      rights,
       wakes: wakes ?? dropped.findLast((one) => one.wakes !== undefined)?.wakes,
       dropped: dropped.length > 0 ? dropped.length + droppedFor(dropped) : undefined,
     };
@@ -86,9 +102,9 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       queue = rows.map(({ key, value }) => ({ key, ...JSON.parse(value) }));
       last = Number(queue.at(-1)?.key.slice(PREFIX.length) ?? 0);
     },
-    add(text, { also = [], wakes } = {}) {
+    add(text, from) {
       // One after the other: what is a repeat depends on whether the one before came to be.
-      const added = adding.then(() => addNext(text, also, wakes));
+      const added = adding.then(() => addNext(text, from));
       adding = added.catch(() => undefined); // whoever added it hears of it
       return added;
     },
@@ -100,6 +116,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       queue = [];
       return {
         text: [...toLoss(droppedFor(taken)), ...taken.map(toLine)].join('\n'),
+        rights: taken.map(({ rights = 'public' }) => rights).reduce(lesserOf),
         statements: taken.map(remove),
         putBack: () => {
           queue = [...taken, ...queue];
@@ -107,6 +124,17 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       };
     },
   };
+}
+
+/** How many have to go for one more. */
+function excessOf(queue: readonly Queued[], text: string): number {
+  let room = CAPACITY_CHARS - text.length;
+  const fitting = queue.toReversed().findIndex((one) => {
+    room -= one.text.length;
+    return room < 0;
+  });
+  const kept = Math.min(CAPACITY - 1, fitting < 0 ? queue.length : fitting);
+  return Math.max(0, queue.length - kept);
 }
 
 const toValue = ({ key: _, ...value }: Queued): string => JSON.stringify(value);
@@ -130,7 +158,9 @@ const droppedFor = (queue: readonly Queued[]): number => queue.reduce((sum, { dr
 const toLoss = (count: number): string[] =>
   count === 0
     ? []
-    : [`System: ${count} earlier ${count === 1 ? 'event was' : 'events were'} dropped: at most ${CAPACITY} wait.`];
+    : [
+        `System: ${count} earlier ${count === 1 ? 'event was' : 'events were'} dropped: at most ${CAPACITY} wait, with ${CAPACITY_CHARS} characters together.`,
+      ];
 
 const toLine = ({ text, atMs }: Queued): string =>
   `System: [${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC] ${text.replaceAll(/\s*\n\s*/g, ' ')}`;

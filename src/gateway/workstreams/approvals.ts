@@ -5,6 +5,13 @@ import type { Statement, Store } from '../store/store.ts';
 import type { Workstream } from './workstream.ts';
 import type { Workstreams } from './workstreams.ts';
 
+/** The ways to say which question is meant. */
+interface NamedApproval {
+  approvalId?: string | undefined;
+  callId?: string | undefined;
+  cycleId?: string | undefined;
+}
+
 /** The questions that wait, over all workstreams. */
 export class Approvals {
   readonly #workstreams: Workstreams;
@@ -31,13 +38,14 @@ export class Approvals {
     throw await this.#notWaiting(approvalId);
   }
 
-  /** Decides whatever waits in a workstream; nothing waiting is no error. An `approvalId` that is not the one waiting is. */
+  /** Decides whatever waits in a workstream; nothing waiting is no error. Naming what does not wait is. */
   async resolveIn(
     { current, data }: Workstream,
     decision: Decision,
-    options: { approvalId?: string | undefined; also: Statement[] },
+    options: NamedApproval & { also: Statement[] },
   ): Promise<void> {
     const pending = current?.pendingApproval();
+    requireWaiting(pending, options);
     const { approvalId = pending?.approvalId, also } = options;
     if (approvalId === undefined) {
       if (also.length > 0) await this.#store.commit({ statements: also });
@@ -56,4 +64,11 @@ export class Approvals {
     if (!stored || stored.ws_id !== (wsId ?? stored.ws_id)) return new GatewayError('NOT_FOUND', 'Unknown approval');
     return new GatewayError('CONFLICT', 'That approval was decided already');
   }
+}
+
+/** Throws CONFLICT for a call or cycle that is not asked about now; the caller's clients know them from the events alone. */
+function requireWaiting(pending: Approval | undefined, { callId, cycleId }: NamedApproval): void {
+  const isAsked = pending?.items.some(({ call_id }) => call_id === callId);
+  if (callId !== undefined && !isAsked) throw new GatewayError('CONFLICT', 'stale call_id');
+  if (cycleId !== undefined && cycleId !== pending?.approvalId) throw new GatewayError('CONFLICT', 'stale cycle_id');
 }

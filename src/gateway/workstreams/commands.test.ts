@@ -52,6 +52,28 @@ test('/clear empties the screen and the context; what was said stays stored', as
   ]);
 });
 
+test('/clear, /new and /resume begin without the tokens of the turn before; /clear and /new without its title', async () => {
+  await using fixture = await startedWorkstreams();
+  const facts = () => [fixture.main().data.title, fixture.main().data.status()?.total_tokens !== undefined];
+  for (const word of ['/clear', '/new']) {
+    await say(fixture, 'first words');
+    assert.deepEqual(facts(), ['first words', true], word);
+    await command(fixture, word);
+    assert.deepEqual(facts(), [null, false], word);
+    await fixture.crash();
+    assert.deepEqual(facts(), [null, false], `${word}, after a crash`);
+  }
+  await say(fixture, 'second words');
+  assert.deepEqual(facts(), ['second words', true]);
+  const [saved] = await fixture.parts.store.db
+    .selectFrom('workstreams')
+    .select('ws_id')
+    .where('loaded', '=', 0)
+    .execute();
+  await command(fixture, `/resume ${saved?.ws_id}`);
+  assert.deepEqual(facts(), ['first words', false]);
+});
+
 test('/clear and a message at once: the message waits, and is answered without what was cleared', async () => {
   await using fixture = await startedWorkstreams();
   await say(fixture, 'a');
@@ -76,8 +98,8 @@ test('/new keeps the conversation as a saved one and starts afresh, with a name 
   await say(fixture, 'b');
   assert.equal(fixture.main().data.title, 'b');
   const reopened = await fixture.parts.workstreams.reopen(name ?? '');
-  const { title, messageCount, autoApprove } = reopened?.workstream.data ?? {};
-  assert.deepEqual({ title, messageCount, autoApprove }, { title: 'a', messageCount: 2, autoApprove: false });
+  const { title, messageCount, always } = reopened?.workstream.data ?? {};
+  assert.deepEqual({ title, messageCount, always }, { title: 'a', messageCount: 2, always: undefined });
   assert.deepEqual(await command(fixture, '/clear').then(() => command(fixture, '/new')), [
     { type: 'clear_ui', after_seq: 4 },
   ]);
@@ -137,7 +159,7 @@ test('/model lists the models, switches to one, and refuses what it does not kno
 
 test('/name renames; a name in use or missing is an error', async () => {
   await using fixture = await startedWorkstreams();
-  await fixture.parts.workstreams.create({ name: 'other' });
+  await fixture.parts.workstreams.create({ alias: 'other' });
   const events = await command(fixture, '/name my work');
   assert.deepEqual([events[0]?.type, events[1]], ['settings_changed', info('This workstream is now called my work.')]);
   assert.deepEqual(await command(fixture, '/name'), [problem('Usage: /name NAME')]);

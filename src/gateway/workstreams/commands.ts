@@ -1,15 +1,21 @@
 import { COMMANDS, type CommandName, findNearestCommand, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
+import type { Log } from '../../log.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { hasForeignText, toAlwaysColumns } from './always.ts';
+import { alwaysEnded } from './always-ends.ts';
 import { type Messages, newestWithin, type StoredMessage, toHistory } from './history.ts';
+import { readContext } from './read-context.ts';
 import { setWorkstream } from './run-rows.ts';
 import type { Settings } from './settings.ts';
 import type { Workstream } from './workstream.ts';
+import type { WorkstreamData } from './workstream-data.ts';
 import { copyMessages, insertWorkstream, readByName, toWorkstreamRow } from './workstream-rows.ts';
 
 export interface CommandDeps {
@@ -19,6 +25,7 @@ export interface CommandDeps {
   models: Models;
   clock: Clock;
   ids: Ids;
+  log: Log;
 }
 
 /** Of a resumed conversation, in the event that shows it; older messages come by page. */
@@ -69,6 +76,17 @@ export class Commands {
   }
 
   /**
+   * As `/clear`, where a caller who may not approve wrote part of what the model reads. False while something runs.
+   */
+  clearForeignText(workstream: Workstream): Promise<boolean> {
+    return workstream.whileIdle(async () => {
+      if (!hasForeignText(await this.#contextOf(workstream))) return;
+      await this.#clear(workstream, []);
+      await this.#say(workstream, FOREIGN_TEXT_CLEARED);
+    });
+  }
+
+  /**
    * Lets the model begin after all but about the last `keep` messages, at a question, so that no answer loses its question.
    * Answers how many are left, undefined when nothing was dropped; false while something runs.
    */
@@ -81,10 +99,17 @@ export class Commands {
       const first = newest.find(({ message }) => message.role === 'user')?.seq;
       if (first === undefined || first === data.contextAfterSeq + 1) return;
       const shown = newestWithin(toHistory(newest.filter(({ seq }) => seq >= first)), SHOWN.chars);
-      await this.#beginAfter(workstream, first - 1, [{ type: 'history', messages: shown }]);
+      await this.#beginAfter(workstream, first - 1, { events: [{ type: 'history', messages: shown }] });
       kept = data.messageCount - data.contextAfterSeq;
     });
     return isDone && { kept };
+  }
+
+  /** Nothing where it is damaged: its runs end with that error. */
+  async #contextOf({ data }: Workstream): Promise<readonly Message[]> {
+    return (
+      (await readContext(data, { loadContext: () => this.#deps.messages.context(data), log: this.#deps.log })) ?? []
+    );
   }
 
   async #attempt(workstream: Workstream, work: () => Promise<void>): Promise<void> {
@@ -97,18 +122,24 @@ export class Commands {
   }
 
   async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
-    await this.#beginAfter(workstream, workstream.data.messageCount, [], before);
+    const { data } = workstream;
+    const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message names it
+    const over = endAlways(data);
+    const statements = [...before, unnamed, ...over.statements];
+    await this.#beginAfter(workstream, data.messageCount, { statements, events: over.events });
+    data.title = null;
+    data.always = undefined;
   }
 
-  /** The model reads, and clients show, what comes after this message; `shown` is what they show of it at once. */
-  // biome-ignore lint/complexity/useMaxParams: what else is committed is rare.
-  async #beginAfter(workstream: Workstream, after: number, shown: StreamEvent[], before: Statement[] = []) {
+  /** The model reads, and clients show, what comes after this message; `also` is committed with it. */
+  async #beginAfter(workstream: Workstream, after: number, also: { statements?: Statement[]; events: StreamEvent[] }) {
     const { data } = workstream;
     await this.#deps.store.commit({
-      statements: [...before, ...beginContext(data.wsId, after)],
-      events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }, ...shown] },
+      statements: [...(also.statements ?? []), ...beginContext(data.wsId, after)],
+      events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }, ...also.events] },
     });
     data.contextAfterSeq = after;
+    data.usage = undefined;
     workstream.forgetContext();
   }
 
@@ -117,12 +148,13 @@ export class Commands {
     const { data } = workstream;
     const count = data.messageCount - data.contextAfterSeq;
     if (count === 0) return this.#clear(workstream, []);
-    const row = toWorkstreamRow({ wsId: ids.wsId(), workdir: data.workdir, loaded: 0, nowMs: clock.now() });
+    const row = toWorkstreamRow({
+      ...{ wsId: ids.wsId(), workdir: data.workdir, workdirIno: data.workdirIno, loaded: 0, nowMs: clock.now() },
+    });
+    await this.#deps.messages.requireIntact(data.wsId, { after: data.contextAfterSeq, upTo: data.messageCount });
     const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });
     const range = { wsId: data.wsId, after: data.contextAfterSeq, upTo: data.messageCount };
-    const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message names it
-    await this.#clear(workstream, [saved, ...copyMessages(range, row.ws_id), unnamed]);
-    data.title = null;
+    await this.#clear(workstream, [saved, ...copyMessages(range, row.ws_id)]);
     await this.#say(workstream, `The conversation so far is saved as ${row.generated_name}.`);
   }
 
@@ -154,9 +186,12 @@ export class Commands {
     const after = row.context_after_seq;
     const page = await messages.page(row.ws_id, { after, upTo: row.message_count, limit: SHOWN.messages });
     const upTo = lastComplete(page) ?? after;
+    await messages.requireIntact(row.ws_id, { after, upTo });
     const shown = newestWithin(toHistory(page.filter(({ seq }) => seq <= upTo)), SHOWN.chars);
+    const over = endAlways(data);
     await store.commit({
       statements: [
+        ...over.statements,
         ...beginContext(data.wsId, boundary),
         ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId),
         setWorkstream(data.wsId, { title: row.title }), // lists show what is being talked of now
@@ -166,12 +201,15 @@ export class Commands {
         events: [
           { type: 'clear_ui', after_seq: boundary },
           { type: 'history', messages: shown.map((message) => ({ ...message, seq: message.seq - after + boundary })) },
+          ...over.events,
         ],
       },
     });
     data.contextAfterSeq = boundary;
+    data.always = undefined;
     data.messageCount += upTo - after;
     data.title = row.title;
+    data.usage = undefined;
     workstream.forgetContext();
   }
 
@@ -184,11 +222,27 @@ export class Commands {
   }
 }
 
-/** Notes that were told just before the beginning are not of what begins, and nobody can see them any more. */
+/**
+ * Notes that were told just before the beginning are not of what begins, and nobody can see them any more. The tokens of
+ * the last turn filled a context that is no longer read.
+ */
 const beginContext = (wsId: string, after: number): Statement[] => [
-  setWorkstream(wsId, { context_after_seq: after }),
+  setWorkstream(wsId, { context_after_seq: after, usage_json: null }),
   statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '=', after)),
 ];
+
+/** Auto-approve belongs to the conversation that it was given in. */
+function endAlways(data: WorkstreamData): { statements: Statement[]; events: StreamEvent[] } {
+  if (!data.always) return { statements: [], events: [] };
+  const off = toAlwaysColumns(undefined);
+  return {
+    statements: [setWorkstream(data.wsId, off)],
+    events: [data.settingsEvent(off), alwaysEnded('conversation')],
+  };
+}
+
+const FOREIGN_TEXT_CLEARED =
+  'The conversation began afresh: a caller who may not approve had written in it, and this job runs tools without asking.';
 
 function help(): string {
   const names = Object.keys(COMMANDS).filter(isCommandName);

@@ -1,9 +1,10 @@
 import { APPROVAL_TIMED_OUT } from '../../../protocol/denials.ts';
-import { approvalMsOf } from '../../agent/run/approval-policy.ts';
+import { type ApprovalPolicy, approvalMsOf } from '../../agent/run/approval-policy.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
+import { hasForeignText } from './always.ts';
 import type { LiveRun } from './live-run.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
@@ -37,7 +38,7 @@ export async function driveRun(
       stopping: deps.stopping,
       decision: (approvalId) => decisionInTime(live, approvalId, deps),
       approvalMs: approvalMs(live, deps),
-      policy: run.request.approval,
+      policy: policyOf(live),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,
@@ -48,13 +49,19 @@ export async function driveRun(
   }
 }
 
+/** A policy that lets calls through does not do so for what callers wrote who may not approve. */
+function policyOf({ run, messages }: LiveRun): ApprovalPolicy | undefined {
+  const { approval } = run.request;
+  return approval?.mode === 'allow' && hasForeignText(messages) ? { ...approval, mode: 'withheld' } : approval;
+}
+
 const approvalMs = ({ run }: LiveRun, { live }: WorkstreamDeps): number =>
   approvalMsOf(run.request.approval, live.approvalMs);
 
 const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings => ({
-  workdir: data.workdir,
+  workdir: deps.workdirs.hold(data),
   get autoApprove() {
-    return data.autoApprove;
+    return deps.always.covers(data.always, live);
   },
   get effort() {
     return live.run.request.effort ?? data.effort();

@@ -32,6 +32,26 @@ test('messages are shown as the wire has them', () => {
   ]);
 });
 
+test('a failed message is shown with its reason, and left out of what the model reads', async () => {
+  await using opened = await tempStore();
+  const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
+  await opened.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: WS, workdir: '/', nowMs: 1 }))] });
+  const at = { wsId: WS, runId: null, nowMs: 5 };
+  const kept: Message = { role: 'user', content: 'kept' };
+  const statements = [{ ...kept, content: 'no', failed }, kept].flatMap((message) => insertMessage(at, message));
+  await opened.commit({ statements });
+  const messages = createMessages(opened);
+  assert.deepEqual(await messages.context({ wsId: WS, contextAfterSeq: 0, messageCount: 2 }), [kept]);
+  assert.deepEqual(toHistory(await messages.page(WS, { after: 0, upTo: 1, limit: 9 })), [
+    { seq: 1, created_ms: 5, role: 'user', content: 'no', tool_calls: null, failed },
+  ]);
+});
+
+test('a command that ended shows its exit code and how long it ran', () => {
+  const [shown] = toHistory(store({ ...resultOf('one', 'no', true), exitCode: 2, durationMs: 41 } as Message));
+  assert.deepEqual([shown?.exit_code, shown?.duration_ms], [2, 41]);
+});
+
 test('results stand in the order of their calls, whichever finished first, in every turn', () => {
   const shown = toHistory(
     store(asks, resultOf('three'), resultOf('one'), resultOf('two'), asks, resultOf('two'), resultOf('one')),

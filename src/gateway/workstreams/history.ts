@@ -1,43 +1,61 @@
 import { isDenial } from '../../../protocol/denials.ts';
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { KeptOutput, Message, ToolMessage } from '../../agent/message.ts';
-import type { Store } from '../store/store.ts';
+import type { MessageRange, Store, StoredRow } from '../store/store.ts';
+import { damaged } from '../store/store-fault.ts';
 
 /** A stored message with its place. */
 export interface StoredMessage {
   seq: number;
   createdMs: number;
   message: Message;
+  /** `message` only stands for one that the database no longer holds as it was written. */
+  isDamaged?: true;
 }
 
 /** Reads stored messages of a workstream. */
 export interface Messages {
-  /** Messages with `after` < seq ≤ `upTo`, the newest `limit` of them, oldest first. */
-  page(wsId: string, range: { after: number; upTo: number; limit: number }): Promise<StoredMessage[]>;
-  /** All that the model reads, oldest first. */
+  /** Oldest first, for people: a damaged message has a placeholder. */
+  page(wsId: string, range: MessageRange): Promise<StoredMessage[]>;
+  /** All that the model reads, oldest first, so without messages that failed. Rejects when one is damaged. */
   context(of: { wsId: string; contextAfterSeq: number; messageCount: number }): Promise<Message[]>;
+  /** Rejects when a message of the range is damaged. */
+  requireIntact(wsId: string, range: Omit<MessageRange, 'limit'>): Promise<void>;
 }
 
 export const createMessages = (store: Store): Messages => ({
   async context({ wsId, contextAfterSeq: after, messageCount: upTo }) {
-    const all = await this.page(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER });
-    return all.map(({ message }) => message);
+    const rows = await store.readMessages(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER });
+    return rows.map(toIntact).filter((message) => message.role !== 'user' || !message.failed);
   },
-  async page(wsId, { after, upTo, limit }) {
-    const rows = await store.db
-      .selectFrom('messages')
-      .select(['seq', 'body_json', 'created_ms'])
-      .where('ws_id', '=', wsId)
-      .where('seq', '>', after)
-      .where('seq', '<=', upTo)
-      .orderBy('seq', 'desc')
-      .limit(limit)
-      .execute();
-    return rows
-      .reverse()
-      .map(({ seq, body_json, created_ms }) => ({ seq, createdMs: created_ms, message: JSON.parse(body_json) }));
+  async requireIntact(wsId, { after, upTo }) {
+    for (let end = upTo; end > after; end -= CHECKED_AT_ONCE) {
+      for (const row of await store.readMessages(wsId, { after, upTo: end, limit: CHECKED_AT_ONCE })) requireText(row);
+    }
+  },
+  async page(wsId, range) {
+    const rows = await store.readMessages(wsId, range);
+    return rows.map(({ seq, createdMs, json }) => {
+      if (json === undefined) return { seq, createdMs, message: UNREADABLE, isDamaged: true };
+      return { seq, createdMs, message: JSON.parse(json) };
+    });
   },
 });
+
+const toIntact = (row: StoredRow): Message => JSON.parse(requireText(row));
+
+function requireText({ seq, json }: StoredRow): string {
+  if (json === undefined) throw damaged(new Error(`message ${seq} is damaged`));
+  return json;
+}
+
+const CHECKED_AT_ONCE = 1_000;
+
+const UNREADABLE: Message = {
+  role: 'assistant',
+  content: '[This message is damaged in the database and cannot be shown.]',
+  toolCalls: [],
+};
 
 /** Shown of one tool output; whoever needs more reads the file that the notice names. */
 const SHOWN_CHARS = 32 * 1024;
@@ -64,8 +82,8 @@ function resultsAfter(shown: readonly HistoryMessage[], index: number): HistoryM
   return shown.slice(index + 1, end < 0 ? undefined : end);
 }
 
-function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMessage {
-  const common = { seq, created_ms: createdMs };
+function toHistoryMessage({ seq, createdMs, message, isDamaged }: StoredMessage): HistoryMessage {
+  const common = { seq, created_ms: createdMs, ...(isDamaged && { damaged: isDamaged }) };
   switch (message.role) {
     case 'user':
       return {
@@ -74,6 +92,7 @@ function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMe
         content: message.content,
         tool_calls: null,
         ...(message.attachments && { attachments: message.attachments }),
+        ...(message.failed && { failed: message.failed }),
       };
     case 'assistant':
       return {
@@ -89,7 +108,7 @@ function toHistoryMessage({ seq, createdMs, message }: StoredMessage): HistoryMe
   }
 }
 
-function toToolEntry({ callId, name, output, isError, kept }: ToolMessage) {
+function toToolEntry({ callId, name, output, isError, exitCode, durationMs, kept }: ToolMessage) {
   const denied = isError && isDenial(output);
   return {
     role: 'tool' as const,
@@ -98,6 +117,8 @@ function toToolEntry({ callId, name, output, isError, kept }: ToolMessage) {
     call_id: callId,
     name,
     is_error: isError,
+    ...(exitCode !== undefined && { exit_code: exitCode }),
+    ...(durationMs !== undefined && { duration_ms: durationMs }),
     ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };

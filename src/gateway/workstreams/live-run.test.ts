@@ -97,11 +97,16 @@ test('"always" turns auto-approve on with the decision; with a denial it does no
   await using denied = await asking();
   await denied.fixture.parts.approvals.resolve(denied.approvalId, { ...YES, approved: false, always: true });
   await denied.handle?.ended;
-  assert.equal(denied.main().data.autoApprove, false);
+  assert.equal(denied.main().data.always, undefined);
   await using run = await asking();
   await run.fixture.parts.approvals.resolve(run.approvalId, { ...YES, always: true });
-  const row = await run.fixture.parts.store.db.selectFrom('workstreams').select('auto_approve').executeTakeFirst();
-  assert.deepEqual([row?.auto_approve, run.main().data.autoApprove], [1, true]);
+  const row = await run.fixture.parts.store.db
+    .selectFrom('workstreams')
+    .select(['always_by', 'always_until_ms'])
+    .executeTakeFirst();
+  const always = { by: 'ada', untilMs: 1_000_000 + 28_800_000 };
+  assert.deepEqual(row, { always_by: always.by, always_until_ms: always.untilMs });
+  assert.deepEqual(run.main().data.always, always);
   await run.handle?.ended;
   const events = await run.eventsOf(run.main().data.wsId);
   assert.deepEqual(
@@ -195,7 +200,7 @@ test('a run that takes too long is stopped; the time a person takes does not cou
   fixture.puppet.turn(calling('touch'));
   fixture.puppet.turn('Hel', never());
   const handle = await runs.accept(fixture.main(), {
-    ...{ message: 'a', principal: 'ada', source: 'person', whenBusy: 'queue' },
+    ...{ message: 'a', principal: 'ada', rights: 'approve', source: 'person', whenBusy: 'queue' },
     request: { timeoutMs: 3_000 },
   });
   await fixture.reaches('approve_request');

@@ -2,12 +2,13 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
+import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
 import { Deltas } from './deltas.ts';
 import { openingOf } from './opening.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
@@ -32,6 +33,7 @@ export interface LiveRunParts {
   /** A question that was pending when the daemon stopped. */
   pending?: NewApproval;
   store: Store;
+  always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
   clock: Clock;
   observer: RunObserver;
 }
@@ -152,7 +154,7 @@ export class LiveRun implements Recorder {
     if (this.signal.aborted) throw await this.#stoppedInstead();
     const asked = pendingApproval(this.progress);
     if (asked?.approvalId !== approvalId) throw decided();
-    this.#deciding = this.#commit(this.#decisionStep(approvalId, Object.keys(asked.digests), decision), also);
+    this.#deciding = this.#settle(asked, decision, also);
     try {
       await this.#deciding;
     } catch (error) {
@@ -161,6 +163,16 @@ export class LiveRun implements Recorder {
       this.#deciding = undefined;
     }
     this.#onDecision?.(decision);
+  }
+
+  async #settle({ approvalId, digests }: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
+    const { data, always: rules } = this.#parts;
+    const always = decision.approved && decision.always ? rules.grant(decision.by) : undefined;
+    const step = this.#decisionStep({ approvalId, callIds: Object.keys(digests) }, decision, always);
+    if (!always) return this.#commit(step, also);
+    await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
+    data.always = always;
+    rules.noteChange();
   }
 
   /** Why a run that is being stopped takes no decision: its end settles the question, unless a restart asks it again. */
@@ -253,14 +265,17 @@ export class LiveRun implements Recorder {
     }
   }
 
-  #decisionStep(approvalId: string, callIds: string[], decision: Decision): Step {
-    const { data } = this.#parts;
+  #decisionStep(
+    { approvalId, callIds }: { approvalId: string; callIds: string[] },
+    decision: Decision,
+    given: Always | undefined,
+  ): Step {
     const { approved, feedback, by } = decision;
-    const always = approved && decision.always;
+    const always = given !== undefined;
     return {
       events: [
         { type: 'approval_resolved', approval_id: approvalId, approved, feedback, always, call_ids: callIds },
-        ...(always ? [data.settingsEvent({ auto_approve: 1 })] : []),
+        ...(given ? [this.#parts.data.settingsEvent(toAlwaysColumns(given))] : []),
         { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
       ],
       journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],

@@ -1,7 +1,8 @@
+import type { Message } from '../../agent/message.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { consume } from '../attachments/attachment-rows.ts';
 import type { Statement } from '../store/store.ts';
-import type { RunRecord } from './run-record.ts';
+import type { RunRecord, RunRequest } from './run-record.ts';
 
 /** The first step of a run: its message is in the conversation, and so are the files that were reserved for it. */
 export function openingOf({ runId, source, request }: RunRecord): { step: Step; statements: Statement[] } {
@@ -10,9 +11,17 @@ export function openingOf({ runId, source, request }: RunRecord): { step: Step; 
   return {
     step: {
       events: [{ type: 'user_turn', message, run_id: runId, source, ...files }],
-      messages: [{ role: 'user', content: message, ...files }],
+      messages: [messageOf(request)],
       journal: [{ kind: 'started' }],
     },
     statements: attachments ? [consume(runId, attachments.length)] : [],
   };
 }
+
+/** What a run was asked, as it stands in the conversation. */
+export const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({
+  role: 'user',
+  content: message,
+  ...(attachments && { attachments }),
+  ...(rights === 'approve' && { trusted: true }),
+});

@@ -133,7 +133,7 @@ export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, st
   const { phase, afterSeq } = adopted.progress;
   if (phase === 'queued') return;
   data.state = stateOf(adopted.progress);
-  const afterOffset = await lastThinkingStart(store, data.wsId);
+  const afterOffset = await store.findNewestEvent(data.wsId, '{"type":"thinking_start"');
   if (phase !== 'started') data.turnStart = { afterOffset: Math.max(0, afterOffset - 1), afterSeq };
   if (phase !== 'generating') return;
   await store.commit({ events: { wsId: data.wsId, events: [{ type: 'stream_end', interrupted: true }] } });
@@ -142,17 +142,4 @@ export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, st
 function stateOf(progress: Progress): WorkstreamState {
   if (pendingApproval(progress)) return 'attention';
   return progress.phase === 'batch' && progress.calls.length > 0 ? 'running' : 'thinking';
-}
-
-/** The offset of the last `thinking_start` of a log, 0 when there is none. */
-async function lastThinkingStart(store: Store, wsId: string): Promise<number> {
-  const row = await store.db
-    .selectFrom('events')
-    .select('offset')
-    .where('ws_id', '=', wsId)
-    .where('body_json', 'like', '{"type":"thinking_start"%')
-    .orderBy('offset', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.offset ?? 0;
 }

@@ -3,11 +3,16 @@ import type { Effort } from '../../agent/providers/model.ts';
 import type { ApprovalPolicy } from '../../agent/run/approval-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
+import type { Rights } from '../rights.ts';
 import type { Statement } from '../store/store.ts';
 
 /** What a run was accepted with. */
 export interface RunRequest {
   message: string;
+  /** The least rights among those who wrote the message; absent in runs that an earlier version accepted. */
+  rights?: Rights;
+  /** The daemon started it by itself. */
+  unattended?: true;
   /** Reserved for this run until its message is in the conversation; absent when there are none. */
   attachments?: Attachment[];
   /** Overrides the workstream's effort for this run. */
@@ -49,6 +54,10 @@ export interface RunHandle {
   /** Resolves with the terminal record; never rejects. */
   ended: Promise<RunResult>;
 }
+
+/** Whether it has ended by now. */
+export const isOver = ({ ended }: RunHandle): Promise<boolean> =>
+  Promise.race([ended.then(() => true), Promise.resolve().then(() => false)]);
 
 export interface NewRun {
   runId: string;

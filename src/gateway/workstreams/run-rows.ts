@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../../../protocol/stream-events.ts';
+import type { MessageFailure, RunOutcome } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
@@ -6,6 +6,7 @@ import { release } from '../attachments/attachment-rows.ts';
 import { insertOutbox } from '../channels/outbox-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
+import { messageOf } from './opening.ts';
 import type { RunRecord } from './run-record.ts';
 
 /*
@@ -30,7 +31,6 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
-    ...(step.settled?.always ? [setWorkstream(run.wsId, { auto_approve: 1 })] : []),
     ...(step.usage ? [setWorkstream(run.wsId, { usage_json: JSON.stringify(step.usage) })] : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
@@ -39,6 +39,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),
   setWorkstream(run.wsId, { last_run_status: ended.status }),
+  ...(ended.failed ? [markFailed(run, ended.failed)] : []),
   ...delivery(run, ended, nowMs),
 ];
 
@@ -66,13 +67,24 @@ export const insertMessage = (
   message: Message,
 ): Statement[] => [
   {
-    sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms)
-          SELECT ws_id, message_count + 1, ?, ?, ? FROM workstreams WHERE ws_id = ?`,
+    sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
+          SELECT ws_id, message_count + 1, ?1, ?2, ?3, message_checksum(ws_id, message_count + 1, ?1, ?2, ?3)
+          FROM workstreams WHERE ws_id = ?4`,
     parameters: [at.runId, JSON.stringify(message), at.nowMs, at.wsId],
     expect: 1,
   },
   { sql: 'UPDATE workstreams SET message_count = message_count + 1 WHERE ws_id = ?', parameters: [at.wsId] },
 ];
+
+/** A damaged message takes no mark: a fresh checksum would make it look intact. */
+const markFailed = ({ wsId, runId, request }: RunRecord, failed: MessageFailure): Statement => ({
+  sql: `UPDATE messages SET body_json = ?1, checksum = message_checksum(ws_id, seq, run_id, ?1, created_ms)
+        WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
+          SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND body_json LIKE '{"role":"user"%'
+          ORDER BY seq DESC LIMIT 1
+        )`,
+  parameters: [JSON.stringify({ ...messageOf(request), failed }), wsId, runId],
+});
 
 export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement =>
   statementOf(
@@ -172,9 +184,13 @@ export interface WorkstreamValues {
   alias: string | null;
   title: string | null;
   model_alias: string | null;
-  auto_approve: 0 | 1;
+  always_by: string | null;
+  always_until_ms: number | null;
   thinking_level: string | null;
   verbose_level: string | null;
+  workdir: string;
+  workdir_ino: string | null;
+  readable_json: string;
   loaded: 0 | 1 | 2;
   context_after_seq: number;
   usage_json: string | null;

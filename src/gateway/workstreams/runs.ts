@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Ids } from '../../ids.ts';
 import type { Claim } from '../attachments/attachments.ts';
+import { lesserOf, type Rights } from '../rights.ts';
 import type { RunTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
@@ -13,10 +14,11 @@ import type { Workstream } from './workstream.ts';
 export interface AcceptOptions {
   message: string;
   principal: string;
+  rights: Rights;
   /** The caller's idempotency key; becomes the run's id where it is free. */
   key?: string;
   source: RunRecord['source'];
-  request?: Omit<RunRequest, 'message' | 'attachments'>;
+  request?: Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
   /** Files of the message; without the run they are let go. */
   claim?: Claim | undefined;
   whenBusy: 'refuse' | 'queue';
@@ -56,7 +58,7 @@ export class Runs {
   }
 
   async #accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
-    const { message, principal, key, source, request, whenBusy, also, claim } = options;
+    const { message, principal, rights, key, source, request, whenBusy, also, claim } = options;
     if (whenBusy === 'refuse' && workstream.busy) return undefined;
     const runId = await this.#freeId(key);
     const attachments = claim?.attachments ?? [];
@@ -69,6 +71,7 @@ export class Runs {
         request: {
           ...request,
           message: queued ? `${message}\n\n${queued.text}` : message,
+          rights: queued ? lesserOf(rights, queued.rights) : rights,
           ...(attachments.length > 0 && { attachments }),
         },
         also: [

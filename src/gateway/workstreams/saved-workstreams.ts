@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { SavedWorkstream } from '../../../protocol/methods/workstream.ts';
 import type { Store } from '../store/store.ts';
+import { givenName } from './workstream-data.ts';
 
 interface SavedPage {
   limit?: number | undefined;
@@ -32,7 +33,7 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
     const rows = await query.orderBy('updated_ms', 'desc').orderBy('ws_id', 'desc').limit(limit).execute();
     return rows.map((row) => ({
       wsId: row.ws_id,
-      alias: row.alias,
+      alias: row.alias ?? givenName(row),
       name: row.alias ?? row.generated_name,
       title: row.title,
       createdMs: row.created_ms,

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/plain-text.ts';
 
-/** What a session key names (decision 13): a fixed session, a ws_id, or an alias a person chose. */
+/** What a session key names (decision 13): a fixed session, a ws_id, or an alias. */
 export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';
 
 const WS_ID = /^[0-9a-f]{32}$/;
@@ -25,16 +26,24 @@ export function noSession(key: string): GatewayError {
   return new GatewayError('NOT_FOUND', `${unknownSession(key).message} (the key of a new one: ${ALIAS_WORDS})`);
 }
 
-/** Two workstreams cannot have one name. */
+/** Two workstreams cannot have one alias. */
 export const nameTaken = (cause?: unknown): GatewayError =>
   new GatewayError('CONFLICT', 'That name is already used by another workstream', { cause });
 
+/** Several workstreams may have one name: the caller has to say which. */
+export function ambiguousName(name: string, wsIds: readonly string[]): GatewayError {
+  const ids = wsIds.length > MAX_LISTED ? [...wsIds.slice(0, MAX_LISTED), '…'] : wsIds;
+  const message = `"${name.slice(0, 80)}" names several workstreams: ${ids.join(', ')}. Use one of these ids.`;
+  return new GatewayError('CONFLICT', message, { details: { wsIds } });
+}
+
+const MAX_LISTED = 10;
 const MAX_NAME = 128;
 
 /** Refuses names that could be mistaken for another kind of key, and those that nobody can read. */
-export function requireFreeName(name: string): void {
+export function requireReadableName(name: string): void {
   const kind = kindOfKey(name);
   if (kind === 'fixed' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);
   if (name.length > MAX_NAME) throw new GatewayError('INVALID_REQUEST', `A name has at most ${MAX_NAME} characters`);
-  if (/\p{Cc}/u.test(name)) throw new GatewayError('INVALID_REQUEST', 'A name must not contain control characters');
+  if (!isPlainName(name)) throw new GatewayError('INVALID_REQUEST', `name: ${PLAIN_NAME_RULE}`);
 }

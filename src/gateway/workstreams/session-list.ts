@@ -1,12 +1,12 @@
-import type { Models } from '../../agent/providers/model.ts';
+import type { Log } from '../../log.ts';
 import type { Store } from '../store/store.ts';
-import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
+import { createWorkstreamData, type WorkstreamData, type WorkstreamDataDeps } from './workstream-data.ts';
 import type { Workstreams } from './workstreams.ts';
 
-interface SessionListDeps {
+interface SessionListDeps extends WorkstreamDataDeps {
   workstreams: Pick<Workstreams, 'list'>;
-  models: Pick<Models, 'current' | 'list'>;
   store: Pick<Store, 'db'>;
+  log: Pick<Log, 'warn'>;
 }
 
 /** The sessions: what is open, and what was unloaded to make room. What was closed is a saved conversation. */
@@ -14,28 +14,58 @@ export interface SessionList {
   /** Most recently updated first. */
   newest(wanted: { sinceMs: number; limit: number }): Promise<WorkstreamData[]>;
   count(): Promise<number>;
+  /** As both, without asking the store: what is unloaded is known from the last `refresh`. */
+  known(limit: number): { count: number; newest: WorkstreamData[] };
+  /** To be called when something was loaded, unloaded or removed. */
+  refresh(): void;
 }
 
 const UNLOADED = 2;
+/** Unloaded ones that are remembered, for when fewer are open. */
+const REMEMBERED = 10;
 
-export function createSessionList({ workstreams, models, store }: SessionListDeps): SessionList {
+export function createSessionList(deps: SessionListDeps): SessionList {
+  const { workstreams, store, log } = deps;
   const open = () => workstreams.list().map(({ data }) => data);
   const unloaded = store.db.selectFrom('workstreams').where('loaded', '=', UNLOADED);
+  let remembered: { count: number; newest: WorkstreamData[] } = { count: 0, newest: [] };
+
+  async function newestUnloaded({ sinceMs, limit }: { sinceMs: number; limit: number }): Promise<WorkstreamData[]> {
+    const isRecent = unloaded.where('updated_ms', '>=', sinceMs);
+    const rows = await isRecent.selectAll().orderBy('updated_ms', 'desc').limit(limit).execute();
+    return rows.map((row) => createWorkstreamData(row, deps));
+  }
+
+  async function countUnloaded(): Promise<number> {
+    const counted = await unloaded.select((row) => row.fn.countAll<number>().as('n')).executeTakeFirst();
+    return counted?.n ?? 0;
+  }
+
+  async function readUnloaded(): Promise<void> {
+    const [count, newest] = await Promise.all([countUnloaded(), newestUnloaded({ sinceMs: 0, limit: REMEMBERED })]);
+    remembered = { count, newest };
+  }
+
   return {
     async newest({ sinceMs, limit }) {
-      const isRecent = unloaded.where('updated_ms', '>=', sinceMs);
       const before = open(); // of what moves meanwhile, one of the two has it
-      const rows = await isRecent.selectAll().orderBy('updated_ms', 'desc').limit(limit).execute();
-      const stored = rows.map((row) => createWorkstreamData(row, models));
-      const byId = new Map([...stored, ...before].map((data) => [data.wsId, data]));
-      return [...byId.values()]
-        .filter(({ updatedMs }) => updatedMs >= sinceMs)
-        .sort((a, b) => b.updatedMs - a.updatedMs)
-        .slice(0, limit);
+      const stored = await newestUnloaded({ sinceMs, limit });
+      const isRecent = ({ updatedMs }: WorkstreamData) => updatedMs >= sinceMs;
+      return sorted(stored, before.filter(isRecent)).slice(0, limit);
     },
-    async count() {
-      const counted = await unloaded.select((row) => row.fn.countAll<number>().as('n')).executeTakeFirst();
-      return open().length + (counted?.n ?? 0);
+    count: async () => (await countUnloaded()) + open().length,
+    known: (limit) => ({
+      count: remembered.count + open().length,
+      newest: sorted(remembered.newest, open()).slice(0, limit),
+    }),
+    refresh() {
+      readUnloaded().catch((err: unknown) => log.warn({ err }, 'the unloaded sessions could not be read'));
     },
   };
+}
+
+/** Most recently updated first; of what is in both, the second one. */
+function sorted(stored: readonly WorkstreamData[], open: readonly WorkstreamData[]): WorkstreamData[] {
+  const byId = new Map([...stored, ...open].map((data) => [data.wsId, data]));
+  return [...byId.values()].sort((a, b) => b.updatedMs - a.updatedMs);
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { createSerialKeys } from '../../serial-keys.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
 import { setWorkstream } from './run-rows.ts';
 import { nameTaken } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
@@ -12,7 +13,8 @@ import type { Workstreams } from './workstreams.ts';
 export interface SettingsChange {
   name?: string;
   model?: string;
-  autoApprove?: boolean;
+  /** Null: off. */
+  always?: Always | null;
   thinkingLevel?: string | null;
   verboseLevel?: string | null;
 }
@@ -21,6 +23,7 @@ interface SettingsDeps {
   store: Store;
   workstreams: Workstreams;
   models: Models;
+  always: Pick<AlwaysRules, 'noteChange'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -81,6 +84,7 @@ export class Settings {
       throw error instanceof UnitRefused ? nameTaken(error) : error;
     }
     data.applySettings(values);
+    if (change.always) this.#deps.always.noteChange();
     data.updatedMs = Math.max(data.updatedMs, updatedMs);
   }
 
@@ -90,11 +94,11 @@ export class Settings {
     if (name) await workstreams.requireFree(name, wsId);
     const model = change.model?.trim();
     const alias = model ? (await models.resolve(model)).alias : undefined;
-    const { autoApprove, thinkingLevel, verboseLevel } = change;
+    const { always, thinkingLevel, verboseLevel } = change;
     return {
       ...(name !== undefined && { alias: name === '' ? null : name }),
       ...(alias !== undefined && { model_alias: alias }),
-      ...(autoApprove !== undefined && { auto_approve: autoApprove ? 1 : 0 }),
+      ...(always !== undefined && toAlwaysColumns(always ?? undefined)),
       ...(thinkingLevel !== undefined && { thinking_level: thinkingLevel }),
       ...(verboseLevel !== undefined && { verbose_level: verboseLevel }),
     };

@@ -19,9 +19,17 @@ const FULL_REPLAY: Size = { messages: 2_000, chars: 4 * 1024 * 1024 };
 
 /** A workstream at one place of its log: what came before, and the cursor to go on from. */
 export interface Snapshots {
-  /** Everything before the model turn in progress, and the offset that it stands for. */
-  history(workstream: Workstream): Promise<{ messages: HistoryMessage[]; truncated: boolean; after: number }>;
+  /** The end of what is not in progress, now. To be asked for when no commit is half taken in: after a turn of the loop. */
+  placeOf(workstream: Workstream): Place;
+  /** The messages up to a place. */
+  history(workstream: Workstream, place: Place): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
+}
+
+/** An offset of the log, and how many messages were stored by then. */
+interface Place {
+  after: number;
+  upTo: number;
 }
 
 interface SnapshotDeps {
@@ -31,8 +39,7 @@ interface SnapshotDeps {
 }
 
 export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snapshots {
-  /** What `after` and `upTo` say belongs together: to be read in one go, when no commit is half taken in. */
-  const placeOf = ({ data }: Workstream) => ({
+  const placeOf = ({ data }: Workstream): Place => ({
     after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
     upTo: data.turnStart?.afterSeq ?? data.messageCount,
   });
@@ -45,11 +52,8 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
   };
 
   return {
-    async history(workstream) {
-      await nextTurn();
-      const { after, upTo } = placeOf(workstream);
-      return { ...(await pageAt(workstream, upTo, FULL_REPLAY)), after };
-    },
+    placeOf,
+    history: (workstream, { upTo }) => pageAt(workstream, upTo, FULL_REPLAY),
     async take(workstream) {
       await nextTurn();
       const { data } = workstream;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { tempDir } from '../../testing/temp-store.ts';
-import { resolveWorkdir } from './workdir.ts';
+import { findBarrier, resolveWorkdir } from './workdir.ts';
 
 /** A person's home with Headgate's in it. */
 function machine(t: TestContext) {
@@ -16,12 +16,17 @@ function machine(t: TestContext) {
     mkdirSync(join(userHome, path), { recursive: true });
     return join(userHome, path);
   };
-  return { userHome, home, make, policy: { home, userHome, standard: join(home, 'workspace') } };
+  return {
+    userHome,
+    home,
+    make,
+    policy: { home, userHome, standard: join(home, 'workspace'), otherHomes: [], uid: process.getuid?.() },
+  };
 }
 
 test('the standard folder is made when it is missing, for its owner alone', async (t) => {
   const { policy } = machine(t);
-  assert.equal(await resolveWorkdir(policy), policy.standard);
+  assert.equal((await resolveWorkdir(policy)).path, policy.standard);
   assert.equal(statSync(policy.standard).mode & 0o777, 0o700);
 });
 
@@ -29,8 +34,11 @@ test('a project folder is taken, by its real path', async (t) => {
   const { policy, make, userHome } = machine(t);
   const project = make('project');
   symlinkSync(project, join(userHome, 'link'));
-  assert.equal(await resolveWorkdir(policy, join(userHome, 'link')), project);
-  assert.equal(await resolveWorkdir(policy, `${project}/../project/`), project);
+  assert.deepEqual(await resolveWorkdir(policy, join(userHome, 'link')), {
+    path: project,
+    ino: String(statSync(project).ino),
+  });
+  assert.equal((await resolveWorkdir(policy, `${project}/../project/`)).path, project);
 });
 
 test('a folder that is not there is not made', async (t) => {
@@ -74,4 +82,54 @@ test('a standard folder elsewhere that does not exist is refused, not made', asy
   const standard = join(userHome, 'mistyped');
   await assert.rejects(resolveWorkdir({ ...policy, standard }), { code: 'INVALID_REQUEST', message: /does not exist/ });
   assert.equal(existsSync(standard), false);
+});
+
+const ADA = {
+  home: '/home/ada/.headgate',
+  userHome: '/home/ada',
+  standard: '/home/ada/.headgate/workspace',
+  uid: 1_000,
+};
+
+test('system folders are refused, what contains them, and the homes of others, wherever they lie', async (t) => {
+  const { home } = machine(t);
+  const policy = { ...ADA, home, otherHomes: ['/srv/people/bob'] };
+  const refused = {
+    'it is a system folder': [
+      '/etc',
+      '/etc/ssh',
+      '/root',
+      '/proc/1',
+      '/sys',
+      '/dev/shm',
+      '/run/user',
+      '/boot',
+      '/usr/lib',
+      '/var/lib/x',
+    ],
+    'it contains system folders': ['/var'],
+    'it contains your home folder': ['/home'],
+    'it contains the home folders of users': ['/srv/people', '/srv', '/Users'],
+    'it is in the home folder of another user': ['/srv/people/bob', '/srv/people/bob/src', '/home/nobody-there/src'],
+  };
+  for (const [why, folders] of Object.entries(refused)) {
+    for (const folder of folders) assert.equal(await findBarrier(policy, folder), why, folder);
+  }
+  for (const folder of ['/home/ada/src', '/srv/site', '/tmp/x', '/opt/x', '/var/tmp/x', '/varied', '/etcetera']) {
+    assert.equal(await findBarrier(policy, folder), undefined, folder);
+  }
+});
+
+test('below the home folder of the daemon’s own user the usual rules apply, also in a system folder', async (t) => {
+  const { home } = machine(t);
+  for (const userHome of ['/root', '/var/lib/headgate']) {
+    const policy = { ...ADA, home, userHome, otherHomes: [] };
+    assert.equal(await findBarrier(policy, `${userHome}/src`), undefined);
+    assert.match((await findBarrier(policy, userHome)) ?? '', /home folder/);
+    assert.equal(await findBarrier(policy, '/etc'), 'it is a system folder');
+  }
+  for (const userHome of ['/', '/var', '/var/lib', '/etc']) {
+    const policy = { ...ADA, home, userHome, otherHomes: [] };
+    assert.equal(await findBarrier(policy, '/var/lib/x'), 'it is a system folder', userHome);
+  }
 });

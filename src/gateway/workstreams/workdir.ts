@@ -1,6 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
 
 export interface WorkdirPolicy {
   /** Headgate's home. */
@@ -9,10 +10,14 @@ export interface WorkdirPolicy {
   userHome: string;
   /** Where workstreams work when nothing else is said; made when missing. */
   standard: string;
+  /** Home folders of other users that lie elsewhere than in /home and /Users. */
+  otherHomes: readonly string[];
+  /** The daemon's own; undefined where the system has none. */
+  uid: number | undefined;
 }
 
-/** Resolves where a workstream works. Refuses the whole disk, the person's home folder and Headgate's own home. */
-export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Promise<string> {
+/** Resolves where a workstream works. Refuses folders where nobody may work (`findBarrier`). */
+export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Promise<FolderIdentity> {
   const given = asked ?? policy.standard;
   if (!path.isAbsolute(given)) throw refused(given, 'it must be an absolute path');
   // Only a folder in our own home is ours to make: a mistyped --workdir is refused, not created.
@@ -20,18 +25,64 @@ export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Pro
     await mkdir(given, { recursive: true, mode: 0o700 });
   }
   const real = await resolved(given);
-  if (!(await stat(real)).isDirectory()) throw refused(given, 'it is not a directory');
-  const home = await realpath(policy.home);
-  const userHome = await realpath(policy.userHome).catch(() => policy.userHome); // a daemon's user may have none
-  const standard = await realpath(policy.standard).catch(() => policy.standard); // not made yet
-  if (real === path.parse(real).root) throw refused(given, 'it is the whole disk');
-  if (real === userHome) throw refused(given, 'it is your home folder; choose a project folder in it');
-  const insideHome = real === home || real.startsWith(home + path.sep);
-  const insideStandard = real === standard || real.startsWith(standard + path.sep);
-  if (insideHome && !insideStandard) throw refused(given, 'it is Headgate’s own folder');
-  if (home.startsWith(real + path.sep)) throw refused(given, 'it contains Headgate’s own folder');
-  return real;
+  const stats = await stat(real, { bigint: true });
+  if (!stats.isDirectory()) throw refused(given, 'it is not a directory');
+  const barrier = await findBarrier(policy, real);
+  if (barrier !== undefined) throw refused(given, barrier);
+  return { path: real, ino: String(stats.ino) };
 }
+
+/** Why nobody may work in the folder at this real path; undefined when somebody may. */
+export async function findBarrier(policy: WorkdirPolicy, real: string): Promise<string | undefined> {
+  const [home, userHome, standard] = await Promise.all([
+    realpath(policy.home),
+    realOf(policy.userHome), // a daemon's user may have none
+    realOf(policy.standard), // not made yet
+  ]);
+  if (real === path.parse(real).root) return 'it is the whole disk';
+  if (real === userHome) return 'it is your home folder; choose a project folder in it';
+  if (isIn(home, real) && !isIn(standard, real)) return 'it is Headgate’s own folder';
+  if (isIn(real, home)) return 'it contains Headgate’s own folder';
+  if (isIn(real, userHome)) return 'it contains your home folder';
+  if (isIn(standard, real) && isIn(home, standard)) return undefined; // ours, wherever our home lies
+  if (isIn(userHome, real) && isHomeOfItsOwn(userHome)) return undefined;
+  return findSystemBarrier(policy, real);
+}
+
+/** What belongs to the system or to others, on Linux and macOS, by real paths. */
+const SYSTEM = [
+  ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/lost+found', '/nix', '/proc', '/root'],
+  ...['/run', '/sbin', '/snap', '/sys', '/usr', '/var/backups', '/var/cache', '/var/db', '/var/lib', '/var/lock'],
+  ...['/var/log', '/var/mail', '/var/run', '/var/spool', '/System', '/Library', '/Applications', '/cores'],
+  ...['/private/etc', '/private/var/db', '/private/var/log', '/private/var/root', '/private/var/run'],
+];
+const HOMES = ['/home', '/Users'];
+/** Of macOS: a folder for all users. */
+const SHARED = '/Users/Shared';
+
+async function findSystemBarrier({ otherHomes, uid }: WorkdirPolicy, real: string): Promise<string | undefined> {
+  if (SYSTEM.some((folder) => isIn(folder, real))) return 'it is a system folder';
+  if (SYSTEM.some((folder) => isIn(real, folder))) return 'it contains system folders';
+  if (otherHomes.some((folder) => isIn(folder, real))) return OTHERS;
+  if ([...HOMES, ...otherHomes].some((folder) => isIn(real, folder))) return 'it contains the home folders of users';
+  const parent = HOMES.find((folder) => isIn(folder, real));
+  if (parent === undefined || isIn(SHARED, real)) return undefined;
+  const [name = ''] = path.relative(parent, real).split(path.sep);
+  const owner = await stat(path.join(parent, name)).catch(() => undefined); // gone: nobody's
+  return owner && owner.uid === uid ? undefined : OTHERS;
+}
+
+const OTHERS = 'it is in the home folder of another user';
+
+/** Some users of the system have `/` or a folder such as /var/lib as their home, which says nothing about what lies below. */
+const isHomeOfItsOwn = (userHome: string): boolean =>
+  !SYSTEM.some((folder) => isIn(userHome, folder) && folder !== '/root') && !HOMES.includes(userHome);
+
+const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => folder);
+
+/** The folder itself, or below it. */
+export const isIn = (folder: string, real: string): boolean =>
+  real === folder || real.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 
 async function resolved(given: string): Promise<string> {
   try {

@@ -1,9 +1,12 @@
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import { toPlainName } from '../../../protocol/plain-text.ts';
 import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { Effort, Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
+import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
+import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
 
 /** Where the model turn in progress begins: histories end before it, streams replay from it. */
 export interface TurnStart {
@@ -16,17 +19,21 @@ export interface TurnStart {
 /** What is known of a loaded workstream without asking the store; follows every committed step. */
 export interface WorkstreamData {
   readonly wsId: string;
-  /** Canonical: `main`, `cron:<jobId>` or the ws_id. */
+  /** Canonical: `main`, `cron:<jobId>`, the alias that created the session, or else the ws_id. */
   readonly sessionKey: string;
-  readonly workdir: string;
+  /** Real. `Settings.confirmWorkdir` and `setReadable` change these three. */
+  workdir: string;
+  workdirIno: string | null;
+  readable: readonly FolderIdentity[];
   readonly createdMs: number;
   name: string;
-  /** What it is called while nobody has named it. */
+  /** What it is called without an alias: the name that it was made with, or a generated one. */
   readonly generatedName: string;
   alias: string | null;
   title: string | null;
   modelAlias: string | null;
-  autoApprove: boolean;
+  /** As it was given; it may be over by now. */
+  always: Always | undefined;
   thinkingLevel: string | null;
   verboseLevel: string | null;
   state: WorkstreamState;
@@ -50,23 +57,30 @@ export interface WorkstreamData {
 
 export type Settings = Pick<
   WorkstreamTable,
-  'alias' | 'model_alias' | 'auto_approve' | 'thinking_level' | 'verbose_level'
+  'alias' | 'model_alias' | 'always_by' | 'always_until_ms' | 'thinking_level' | 'verbose_level'
 >;
 
-/** `models` are asked each time, because the default may change while a workstream is loaded. */
-export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 'current' | 'list'>): WorkstreamData {
+/** What workstreams are read with; asked each time, because the answers change while a workstream is loaded. */
+export interface WorkstreamDataDeps {
+  models: Pick<Models, 'current' | 'list'>;
+  always: Pick<AlwaysRules, 'isInForce'>;
+}
+
+export function createWorkstreamData(
+  row: WorkstreamTable,
+  { models, always: rules }: WorkstreamDataDeps,
+): WorkstreamData {
+  const endIfInForce = (always: Always | undefined) => (rules.isInForce(always) ? { ms: always.untilMs } : undefined);
   const data: WorkstreamData = {
     ...fieldsOf(row),
     wsId: row.ws_id,
     sessionKey: row.session_key ?? row.ws_id,
-    workdir: row.workdir,
     createdMs: row.created_ms,
     applyStep(step, at) {
       data.updatedMs = Math.max(data.updatedMs, at.nowMs);
       followEvents(data, step.events ?? [], at.lastOffset);
       data.messageCount += step.messages?.length ?? 0;
       if (step.usage) data.usage = step.usage;
-      if (step.settled?.always) data.autoApprove = true;
       if (!step.ended) return;
       data.abortedLastRun = step.ended.status === 'cancelled';
       data.turnStart = undefined;
@@ -74,7 +88,7 @@ export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 
     settings: () => ({
       alias: data.alias,
       model_alias: data.modelAlias,
-      auto_approve: data.autoApprove ? 1 : 0,
+      ...toAlwaysColumns(data.always),
       thinking_level: data.thinkingLevel,
       verbose_level: data.verboseLevel,
     }),
@@ -82,33 +96,40 @@ export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 
       if (values.alias !== undefined) data.alias = values.alias;
       data.name = data.alias ?? data.generatedName;
       if (values.model_alias !== undefined) data.modelAlias = values.model_alias;
-      if (values.auto_approve !== undefined) data.autoApprove = values.auto_approve === 1;
+      if (values.always_by !== undefined)
+        data.always = toAlways({ always_until_ms: null, ...values, always_by: values.always_by });
       if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
       if (values.verbose_level !== undefined) data.verboseLevel = values.verbose_level;
     },
     settingsEvent(change = {}) {
-      const { alias, model_alias, auto_approve } = { ...data.settings(), ...change };
+      const { alias, model_alias, ...columns } = { ...data.settings(), ...change };
       const model = modelOf(model_alias, models);
+      const until = endIfInForce(toAlways(columns));
       return {
         type: 'settings_changed',
         name: alias ?? data.generatedName,
         model: model.modelId,
         model_alias: model.alias,
-        skip_permissions: auto_approve === 1,
+        skip_permissions: until !== undefined,
+        ...(until?.ms && { skip_permissions_until_ms: until.ms }),
       };
     },
-    toRow: () => ({
-      wsId: data.wsId,
-      name: data.name,
-      sessionKey: data.sessionKey,
-      state: data.state,
-      title: data.title,
-      modelAlias: modelOf(data.modelAlias, models).alias,
-      skipPermissions: data.autoApprove,
-      messageCount: data.messageCount,
-      createdMs: data.createdMs,
-      updatedMs: data.updatedMs,
-    }),
+    toRow() {
+      const until = endIfInForce(data.always);
+      return {
+        wsId: data.wsId,
+        name: data.name,
+        sessionKey: data.sessionKey,
+        state: data.state,
+        title: data.title,
+        modelAlias: modelOf(data.modelAlias, models).alias,
+        skipPermissions: until !== undefined,
+        ...(until?.ms && { skipPermissionsUntilMs: until.ms }),
+        messageCount: data.messageCount,
+        createdMs: data.createdMs,
+        updatedMs: data.updatedMs,
+      };
+    },
     status: () => data.usage && statusOf(data.usage.usage, data.usage.contextWindow, data.effort()),
     effort: () => toEffort(data.thinkingLevel),
   };
@@ -116,12 +137,15 @@ export function createWorkstreamData(row: WorkstreamTable, models: Pick<Models, 
 }
 
 const fieldsOf = (row: WorkstreamTable) => ({
+  workdir: row.workdir,
+  workdirIno: row.workdir_ino,
+  readable: JSON.parse(row.readable_json),
   name: row.alias ?? row.generated_name,
   generatedName: row.generated_name,
   alias: row.alias,
   title: row.title,
   modelAlias: row.model_alias,
-  autoApprove: row.auto_approve === 1,
+  always: toAlways(row),
   thinkingLevel: row.thinking_level,
   verboseLevel: row.verbose_level,
   state: stateAfter(row.last_run_status),
@@ -162,8 +186,12 @@ export function toEffort(thinkingLevel: string | null): Effort {
 /** The name of a workstream nobody named: `ws-` and four characters of its id. */
 export const generatedName = (wsId: string): string => `ws-${wsId.slice(0, 4)}`;
 
+/** The name that a workstream was made with; null when it has a generated one, or its job's. */
+export const givenName = ({ ws_id, session_key, generated_name }: WorkstreamTable): string | null =>
+  generated_name === generatedName(ws_id) || session_key?.startsWith('cron:') ? null : generated_name;
+
 /** The first line of a first message, short enough for a tab. */
 export function titleOf(message: string): string {
-  const line = message.trim().split('\n', 1)[0] ?? '';
+  const line = toPlainName(message.trim().split(/[\r\n]/, 1)[0] ?? '');
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
 }

@@ -10,7 +10,9 @@ import type { Log } from '../../log.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { Store } from '../store/store.ts';
+import type { AlwaysRules } from './always.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
+import type { Workdirs } from './workdirs.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
 /** Who hears of what happens in workstreams, after it is committed. Must not throw. */
@@ -32,9 +34,11 @@ export interface WorkstreamDeps {
   store: Store;
   models: Models;
   toolbox: Toolbox;
+  workdirs: Workdirs;
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams'>;
+  always: AlwaysRules;
   observer: WorkstreamObserver;
   events: Pick<EventLog, 'isWatched'>;
   /** The stored context of a workstream: the messages after its last /clear. */

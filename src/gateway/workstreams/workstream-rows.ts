@@ -1,19 +1,26 @@
+import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
 import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { type Always, toAlwaysColumns } from './always.ts';
+import { ambiguousName } from './session-keys.ts';
 import { generatedName } from './workstream-data.ts';
 
 export interface NewWorkstream {
   wsId: string;
   sessionKey?: string | undefined;
+  /** What a person calls it; others may be called the same. */
+  name?: string | undefined;
   /** What it is called while nobody has named it; made from the ws_id where it is left out. */
   generatedName?: string | undefined;
   alias?: string;
   model?: string;
-  autoApprove?: boolean;
+  always?: Always | undefined;
   workdir: string;
+  workdirIno?: string | null;
+  readable?: readonly FolderIdentity[];
   /** 0: stored without being opened (a copy that is put aside). */
   loaded?: 0 | 1;
   nowMs: number;
@@ -23,13 +30,15 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   ws_id: made.wsId,
   session_key: made.sessionKey ?? null,
   alias: made.alias ?? null,
-  generated_name: made.generatedName ?? generatedName(made.wsId),
+  generated_name: made.name ?? made.generatedName ?? generatedName(made.wsId),
   title: made.generatedName ?? null,
   model_alias: made.model ?? null,
-  auto_approve: made.autoApprove ? 1 : 0,
+  ...toAlwaysColumns(made.always),
   thinking_level: null,
   verbose_level: null,
   workdir: made.workdir,
+  workdir_ino: made.workdirIno ?? null,
+  readable_json: JSON.stringify(made.readable ?? []),
   loaded: made.loaded ?? 1,
   context_after_seq: 0,
   message_count: 0,
@@ -43,16 +52,22 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
 export const insertWorkstream = (row: WorkstreamTable): Statement =>
   statementOf(build.insertInto('workstreams').values(row), 1);
 
-/** Copies messages with `after` < seq ≤ `upTo`, and the notes between them, behind those that are there; `to`'s count grows with it. */
+/**
+ * Copies messages with `after` < seq ≤ `upTo`, and the notes between them, behind those that are there; `to`'s count grows
+ * with it. Refused when one of them is damaged: its copy would look intact.
+ */
 export function copyMessages(from: { wsId: string; after: number; upTo: number }, to: string): Statement[] {
   const count = from.upTo - from.after;
   return [
     {
-      sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms)
-            SELECT w.ws_id, w.message_count + ROW_NUMBER() OVER (ORDER BY m.seq), NULL, m.body_json, m.created_ms
-            FROM messages m JOIN workstreams w ON w.ws_id = ?
-            WHERE m.ws_id = ? AND m.seq > ? AND m.seq <= ?`,
-      parameters: [to, from.wsId, from.after, from.upTo],
+      sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
+            SELECT ws_id, seq, NULL, body_json, created_ms, message_checksum(ws_id, seq, NULL, body_json, created_ms) FROM (
+              SELECT w.ws_id AS ws_id, w.message_count + m.seq - ? AS seq, m.body_json, m.created_ms
+              FROM messages m JOIN workstreams w ON w.ws_id = ?
+              WHERE m.ws_id = ? AND m.seq > ? AND m.seq <= ?
+                AND m.checksum = message_checksum(m.ws_id, m.seq, m.run_id, m.body_json, m.created_ms)
+            )`,
+      parameters: [from.after, to, from.wsId, from.after, from.upTo],
       expect: count,
     },
     {
@@ -93,7 +108,10 @@ export const readByKey = (store: Store, key: string): Promise<WorkstreamTable | 
     .where((where) => where.or([where('session_key', '=', key), where('alias', '=', key)]))
     .executeTakeFirst();
 
-/** By exact alias, session key or id, then unique id prefix or, of a job's session, its unique name. */
+/**
+ * By exact alias, session key or id, then by the name it was made with or the beginning of its id. Throws CONFLICT with
+ * the ids when several could be meant.
+ */
 export async function readByName(store: Store, name: string): Promise<WorkstreamTable | undefined> {
   const exact = await store.db
     .selectFrom('workstreams')
@@ -104,14 +122,23 @@ export async function readByName(store: Store, name: string): Promise<Workstream
   if (exact) return exact;
   const prefix = name.startsWith('ws-') ? name.slice(3) : name;
   const isPrefix = /^[0-9a-f]{3,32}$/.test(prefix);
-  const found = await store.db
+  const [found, ...others] = await store.db
     .selectFrom('workstreams')
     .selectAll()
     .where((where) =>
       where.or([where('generated_name', '=', name), ...(isPrefix ? [where('ws_id', 'like', `${prefix}%`)] : [])]),
     )
     .where('loaded', '!=', DELETED)
-    .limit(2)
+    .orderBy('updated_ms', 'desc')
+    .limit(MAX_MEANT)
     .execute();
-  return found.length === 1 ? found[0] : undefined;
+  if (found && others.length > 0)
+    throw ambiguousName(
+      name,
+      [found, ...others].map(({ ws_id }) => ws_id),
+    );
+  return found;
 }
+
+/** Enough to choose from. */
+const MAX_MEANT = 20;

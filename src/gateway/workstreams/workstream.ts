@@ -202,17 +202,17 @@ export class Workstream {
   }
 
   async #makeLive(adopted: AdoptedRun): Promise<LiveRun> {
-    const { store, clock, observer } = this.#deps;
+    const { observer } = this.#deps;
     if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps);
     const live = new LiveRun({
+      ...this.#deps,
       ...adopted,
       data: this.data,
       messages: this.#context ?? [],
-      store,
-      clock,
       observer: {
         ...observer,
         onEnded: (result) => {
+          if (result.failed) this.forgetContext(); // the next run reads it without the message
           this.#live = undefined; // before anybody can answer the news: the next send must not find it busy
           observer.onEnded(this.data, adopted.run, result);
         },
@@ -245,8 +245,7 @@ export class Workstream {
     const next = this.#queue.first;
     if (!next || !this.#mayStart()) return;
     const { clock, log } = this.#deps;
-    next.run.epoch = this.data.epoch;
-    next.run.startedMs = clock.now();
+    Object.assign(next.run, { epoch: this.data.epoch, startedMs: clock.now() });
     this.#queue.remove(next);
     try {
       const live = await this.#start(next.run, () => [startRun(next.run, clock.now())]);

@@ -8,11 +8,14 @@ import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
 import { EventLog } from '../events/event-log.ts';
+import type { Rights } from '../rights.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import type { Store, Unit } from '../store/store.ts';
+import { fakeWorkdirs } from '../testing/fake-workdirs.ts';
 import { puppetModels } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { createSystemEvents } from '../wake/system-events.ts';
+import { AlwaysRules } from './always.ts';
 import { Approvals } from './approvals.ts';
 import { Commands } from './commands.ts';
 import { createMessages } from './history.ts';
@@ -27,6 +30,8 @@ import { Workstreams } from './workstreams.ts';
 
 export interface WorkstreamsOptions {
   maxLoaded?: number;
+  /** When the credential behind a principal ends; default: never. */
+  endOf?(principalId: string): AbortSignal | undefined;
   /** What the tools `look` (runs at once, safe to repeat) and `touch` (asks first) do. */
   execute?(tool: string, run: ToolRun): Promise<ToolOutcome>;
 }
@@ -66,9 +71,12 @@ async function workstreamsFixture(options: WorkstreamsOptions = {}) {
     main,
     eventsOf,
     /** Accepts a message for `main`, or for another workstream. */
-    send: (message: string, more: { to?: Workstream; whenBusy?: 'refuse' | 'queue'; key?: string } = {}) => {
-      const { to = main(), whenBusy = 'queue', key } = more;
-      const accepted = { message, principal: 'ada', source: 'person' as const, whenBusy };
+    send: (
+      message: string,
+      more: { to?: Workstream; whenBusy?: 'refuse' | 'queue'; key?: string; rights?: Rights } = {},
+    ) => {
+      const { to = main(), whenBusy = 'queue', key, rights = 'approve' } = more;
+      const accepted = { message, principal: 'ada', rights, source: 'person' as const, whenBusy };
       return process.runs.accept(to, { ...accepted, ...(key !== undefined && { key }) });
     },
     /** Resolves when the log of `main` holds so many events of the type. */
@@ -133,8 +141,14 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
   const notes = createNotes(store);
   const events = new EventLog({ store, log });
   const { models } = puppet;
+  const always = new AlwaysRules({
+    live: { alwaysMs: 28_800_000 },
+    authenticator: { endOf: options.endOf ?? (() => undefined) },
+    clock,
+  });
   const workstreams = new Workstreams({
     store,
+    always,
     events,
     models,
     toolbox: createToolbox([toolOf('look', options), toolOf('touch', options)]),
@@ -144,7 +158,7 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     loadContext: (data) => messages.context(data),
     readAttachment: async () => undefined,
     stopping: stopping.signal,
-    resolveWorkdir: async (asked = '/work') => asked,
+    workdirs: fakeWorkdirs,
     onLoaded: ({ name }) => void seen.push(`loaded ${name}`),
     onUnloaded: ({ name }) => void seen.push(`unloaded ${name}`),
     onRemoved: async () => undefined,
@@ -153,7 +167,7 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     ids: randomIds,
     log,
   });
-  const settings = new Settings({ store, workstreams, models, clock });
+  const settings = new Settings({ store, workstreams, models, always, clock });
   const systemEvents = createSystemEvents({ store, clock });
   const runs = new Runs({ store, ids: randomIds, queued: systemEvents });
   return {
@@ -164,12 +178,13 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
     notes,
     events,
     workstreams,
+    always,
     runs,
     systemEvents,
     settings,
     snapshots: createSnapshots({ messages, notes, events }),
     approvals: new Approvals({ workstreams, store }),
-    commands: new Commands({ store, messages, settings, models, clock, ids: randomIds }),
+    commands: new Commands({ store, messages, settings, models, clock, ids: randomIds, log }),
     async start(lastAliveMs: number | undefined) {
       const killLeftover = async (process: ProcessIdentity) => void killed.push(process);
       await systemEvents.load();

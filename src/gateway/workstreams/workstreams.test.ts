@@ -13,10 +13,10 @@ const taken = { code: 'CONFLICT', message: 'That name is already used by another
 /** Workstreams made one millisecond after the other; answers the first one. */
 async function make(fixture: Fixture, first: string, ...names: string[]): Promise<Workstream> {
   await fixture.clock.advance(1);
-  const made = await fixture.parts.workstreams.create({ name: first });
+  const made = await fixture.parts.workstreams.create({ alias: first });
   for (const name of names) {
     await fixture.clock.advance(1);
-    await fixture.parts.workstreams.create({ name });
+    await fixture.parts.workstreams.create({ alias: name });
   }
   return made;
 }
@@ -67,7 +67,7 @@ test('what is busy, followed or main stays; when nothing else is there the limit
 test('many made at once stay within the limit', async () => {
   await using fixture = await startedWorkstreams({ maxLoaded: 3 });
   const outcomes = await Promise.allSettled(
-    ['a', 'b', 'c', 'd'].map((name) => fixture.parts.workstreams.create({ name })),
+    ['a', 'b', 'c', 'd'].map((name) => fixture.parts.workstreams.create({ alias: name })),
   );
   const made = outcomes.filter(({ status }) => status === 'fulfilled').length;
   assert.ok(made >= 2 && fixture.parts.workstreams.list().length <= 3, `${made} made`);
@@ -128,7 +128,7 @@ test('who asks for a workstream while it is unloaded gets one, and only one', as
   const a = await make(fixture, 'a', 'b');
   const { workstreams } = fixture.parts;
   const wsId = a.data.wsId;
-  const making = workstreams.create({ name: 'c' });
+  const making = workstreams.create({ alias: 'c' });
   while (workstreams.find(wsId)) await Promise.resolve();
   const found = await Promise.all([workstreams.get(wsId), workstreams.findByKey('a')]);
   await making;
@@ -143,11 +143,11 @@ test('names that are taken, reserved or unreadable are refused, also when two as
   await using fixture = await startedWorkstreams();
   const { workstreams } = fixture.parts;
   await make(fixture, 'a');
-  await assert.rejects(workstreams.create({ name: 'a' }), taken);
+  await assert.rejects(workstreams.create({ alias: 'a' }), taken);
   for (const name of ['main', 'cron:x', 'f'.repeat(32), 'a\nb', 'x'.repeat(129)]) {
-    await assert.rejects(workstreams.create({ name }), { code: 'INVALID_REQUEST' }, name);
+    await assert.rejects(workstreams.create({ alias: name }), { code: 'INVALID_REQUEST' }, name);
   }
-  const [one, two] = await Promise.allSettled([workstreams.create({ name: 'b' }), workstreams.create({ name: 'b' })]);
+  const [one, two] = await Promise.allSettled([workstreams.create({ alias: 'b' }), workstreams.create({ alias: 'b' })]);
   assert.deepEqual([one.status, two.status === 'rejected' && two.reason.code], ['fulfilled', 'CONFLICT']);
 });
 
@@ -195,6 +195,30 @@ test('a session key is main, a ws_id or an alias; an unknown alias makes one wor
   assert.equal((await workstreams.obtainByKey('main')).data.wsId, main.data.wsId);
 });
 
+test('an alias that created its session is its key whatever it is called later, and nobody else can take it', async () => {
+  await using fixture = await startedWorkstreams();
+  const { workstreams, settings } = fixture.parts;
+  const made = await workstreams.obtainByKey('notes');
+  assert.deepEqual([made.data.sessionKey, made.data.name], ['notes', 'notes']);
+  await settings.change(made, { name: 'garden' });
+  assert.deepEqual([made.data.sessionKey, made.data.name], ['notes', 'garden']);
+  for (const key of ['notes', 'garden', made.data.wsId]) {
+    assert.equal(await workstreams.findByKey(key), made, key);
+  }
+  await assert.rejects(settings.change(fixture.main(), { name: 'notes' }), taken);
+  await settings.change(made, { name: 'notes' }); // its own word
+  await workstreams.remove(made.data.wsId);
+  const again = await workstreams.obtainByKey('notes');
+  assert.deepEqual([again.data.sessionKey, again.data.wsId === made.data.wsId], ['notes', false]);
+});
+
+test('a name that a workstream was given is no session key', async () => {
+  await using fixture = await startedWorkstreams();
+  const { data } = await make(fixture, 'notes');
+  assert.equal((await fixture.parts.workstreams.obtainByKey('notes')).data, data);
+  assert.equal(data.sessionKey, data.wsId);
+});
+
 test('settings reach the row, the data and everyone who follows; a name in use is refused', async () => {
   await using fixture = await startedWorkstreams();
   const { settings } = fixture.parts;
@@ -202,7 +226,7 @@ test('settings reach the row, the data and everyone who follows; a name in use i
   await make(fixture, 'a');
   await Promise.all([
     settings.change(main, { name: ' work ' }),
-    settings.change(main, { model: 'other', autoApprove: true }),
+    settings.change(main, { model: 'other', always: { by: 'ada', untilMs: 9_000_000 } }),
   ]);
   await assert.rejects(settings.change(main, { name: 'a' }), taken);
   await settings.change(main, {});
@@ -214,10 +238,16 @@ test('settings reach the row, the data and everyone who follows; a name in use i
     model_alias: 'puppet',
     skip_permissions: false,
   };
-  assert.deepEqual(events, [event, { ...event, model: 'other', model_alias: 'other', skip_permissions: true }]);
+  assert.deepEqual(events, [
+    event,
+    { ...event, model: 'other', model_alias: 'other', skip_permissions: true, skip_permissions_until_ms: 9_000_000 },
+  ]);
   await fixture.crash();
-  const { name, autoApprove, modelAlias } = fixture.main().data;
-  assert.deepEqual({ name, autoApprove, modelAlias }, { name: 'work', autoApprove: true, modelAlias: 'other' });
+  const { name, always, modelAlias } = fixture.main().data;
+  assert.deepEqual(
+    { name, always, modelAlias },
+    { name: 'work', always: { by: 'ada', untilMs: 9_000_000 }, modelAlias: 'other' },
+  );
   await fixture.parts.settings.change(fixture.main(), { name: '' });
   assert.equal(fixture.main().data.name, `ws-${fixture.main().data.wsId.slice(0, 4)}`);
 });
@@ -225,7 +255,9 @@ test('settings reach the row, the data and everyone who follows; a name in use i
 test('a setting that could not be stored does not count', async () => {
   await using fixture = await startedWorkstreams();
   fixture.parts.tap.fails = () => true;
-  await assert.rejects(fixture.parts.settings.change(fixture.main(), { autoApprove: true }), { code: 'UNAVAILABLE' });
+  await assert.rejects(fixture.parts.settings.change(fixture.main(), { always: { by: 'ada', untilMs: null } }), {
+    code: 'UNAVAILABLE',
+  });
   fixture.parts.tap.fails = undefined;
   fixture.puppet.turn(calling('touch'));
   await fixture.send('x');

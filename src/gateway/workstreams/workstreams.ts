@@ -5,41 +5,24 @@ import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
 import { type Statement, UnitRefused } from '../store/store.ts';
 import { tookEffect } from '../store/took-effect.ts';
+import { toAlwaysColumns } from './always.ts';
 import { nameNewSession } from './new-session.ts';
+import { type CreateOptions, prepareNew } from './new-workstream.ts';
 import type { AdoptedRun, RunHandle } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
-import { kindOfKey, MAIN, nameTaken, noSession, requireFreeName } from './session-keys.ts';
+import { kindOfKey, MAIN, nameTaken, noSession, requireReadableName } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-import {
-  insertWorkstream,
-  openRow,
-  readById,
-  readByKey,
-  readByName,
-  readOpen,
-  toWorkstreamRow,
-} from './workstream-rows.ts';
+import { openRow, readById, readByKey, readByName, readOpen } from './workstream-rows.ts';
 
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
-  resolveWorkdir(asked?: string): Promise<string>;
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
   onRemoved(): Promise<void>;
   /** One was unloaded to make room. */
   onEvicted(): void;
-}
-
-export interface CreateOptions {
-  name?: string;
-  model?: string;
-  autoApprove?: boolean;
-  workdir?: string;
-  sessionKey?: string | undefined;
-  /** What it is called while nobody has named it. */
-  generatedName?: string | undefined;
 }
 
 /** The workstreams that are open, and the way to those that are only stored. */
@@ -117,12 +100,12 @@ export class Workstreams {
     return row && this.#reopen(row.ws_id);
   }
 
-  /** As `findByKey`, but opens nothing: for whoever only wants to know. */
-  async lookUp(key: string): Promise<WorkstreamData | undefined> {
+  /** As `findByKey`, but opens nothing: for whoever only wants to know. `byName`: also what `readByName` takes. */
+  async lookUp(key: string, { byName = false } = {}): Promise<WorkstreamData | undefined> {
     const open = this.#openByKey(key);
     if (open) return open.data;
-    const row = await this.#rowByKey(key);
-    return row && createWorkstreamData(row, this.#deps.models);
+    const row = byName ? await readByName(this.#deps.store, key) : await this.#rowByKey(key);
+    return row && createWorkstreamData(row, this.#deps);
   }
 
   /** As `findByKey`, but makes the session of a scheduled job, and for a key shaped like an alias one of that name. */
@@ -134,7 +117,7 @@ export class Workstreams {
     throw noSession(key);
   }
 
-  /** Reopens a stored workstream by alias, name, id or unique id prefix; undefined when there is none. */
+  /** Reopens a stored workstream by whatever `readByName` takes; undefined when there is none. */
   async reopen(name: string): Promise<{ workstream: Workstream; wasOpen: boolean } | undefined> {
     const row = await readByName(this.#deps.store, name);
     if (!row) return undefined;
@@ -144,25 +127,11 @@ export class Workstreams {
 
   /** `also` is committed together with the new row. */
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
-    const { store, clock, ids, models } = this.#deps;
-    const name = options.name?.trim();
-    if (name) await this.requireFree(name);
-    const model = options.model?.trim();
-    const alias = model ? (await models.resolve(model)).alias : undefined;
-    const workdir = await this.#deps.resolveWorkdir(options.workdir?.trim() || undefined);
+    if (options.alias !== undefined) await this.requireFree(options.alias);
+    const { row, statements } = await prepareNew(options, this.#deps);
     return this.#withRoom(async () => {
-      const row = toWorkstreamRow({
-        wsId: ids.wsId(),
-        sessionKey: options.sessionKey,
-        generatedName: options.generatedName,
-        ...(name && { alias: name }),
-        ...(alias !== undefined && { model: alias }),
-        autoApprove: options.autoApprove ?? false,
-        workdir,
-        nowMs: clock.now(),
-      });
       try {
-        await store.commit({ statements: [insertWorkstream(row), ...also(row)] });
+        await this.#deps.store.commit({ statements: [...statements, ...also(row)] });
       } catch (error) {
         throw error instanceof UnitRefused ? nameTaken(error) : error;
       }
@@ -172,7 +141,7 @@ export class Workstreams {
 
   /** CONFLICT when another workstream has the name. */
   async requireFree(name: string, except?: string): Promise<void> {
-    requireFreeName(name);
+    requireReadableName(name);
     const taken = await readByKey(this.#deps.store, name);
     if (taken && taken.ws_id !== except) throw nameTaken();
   }
@@ -181,7 +150,7 @@ export class Workstreams {
   async close(wsId: string): Promise<void> {
     const workstream = await this.get(wsId);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
-    await this.#unload(workstream, setWorkstream(wsId, { loaded: 0 }));
+    await this.#unload(workstream, setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }));
   }
 
   /** Removes a workstream for good, open or not, with everything that was said in it. False when there is none. */
@@ -197,7 +166,8 @@ export class Workstreams {
   }
 
   async shutdown(): Promise<void> {
-    await Promise.all(this.list().map((workstream) => workstream.shutdown()));
+    const { workdirs } = this.#deps;
+    await Promise.all(this.list().map((one) => one.shutdown().then(() => workdirs.release(one.data.wsId))));
   }
 
   #openByKey(key: string): Workstream | undefined {
@@ -210,9 +180,11 @@ export class Workstreams {
   }
 
   #add(row: WorkstreamTable): Workstream {
-    const data = createWorkstreamData(row, this.#deps.models);
+    const data = createWorkstreamData(row, this.#deps);
     const workstream = new Workstream(data, this.#deps);
     this.#open.set(row.ws_id, workstream);
+    if (data.always) this.#deps.always.noteChange();
+    this.#deps.workdirs.hold(data); // from now on, so that no folder put there later is taken for it
     this.#deps.onLoaded(data);
     return workstream;
   }
@@ -282,6 +254,7 @@ export class Workstreams {
     } finally {
       this.#leaving.delete(wsId);
     }
+    await this.#deps.workdirs.release(wsId);
     this.#deps.events.end(wsId);
     this.#deps.onUnloaded(workstream.data);
   }

@@ -16,7 +16,7 @@ const entry = (offset: number, json: string): LogEntry => ({
 });
 
 /** Streams whose every move the test makes. */
-function fakeStreams() {
+function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   const followed: { sink: Sink; onEnd(): void; after: number; resumed: number; isClosed: boolean }[] = [];
   const opened: unknown[] = [];
   const listeners = new Set<(wsId: string, json: string) => void>();
@@ -24,7 +24,11 @@ function fakeStreams() {
     async open(wsId, request) {
       opened.push({ wsId, ...request });
       if (wsId !== 'ws-1') throw new GatewayError('NOT_FOUND', 'Unknown workstream');
-      return { frames: [{ json: '{"type":"connected"}' }, { id: 'e:7', json: '{"type":"history"}' }], after: 7 };
+      const begin = async () => {
+        await hold;
+        return { frames: [{ id: 'e:7', json: '{"type":"history"}' }], after: 7 };
+      };
+      return { connected: '{"type":"connected"}', begin };
     },
     follow(_wsId, after, { sink, onEnd }) {
       const state = { sink, onEnd, after, resumed: 0, isClosed: false };
@@ -93,6 +97,21 @@ test('a stream begins with connected and history, then follows the log from ther
   ]);
 });
 
+test('connected is sent at once, though the history waits; who leaves meanwhile is not followed', async () => {
+  const hold = Promise.withResolvers<void>();
+  const fake = fakeStreams(hold.promise);
+  await using edge = await httpEdge({ streams: fake.streams });
+  const request = { path: '/v1/api/events?ws_id=ws-1', headers: READ };
+  const [res, left] = [await edge.open(request), await edge.open(request)];
+  const connected = OPENING.slice(0, OPENING.indexOf('id:'));
+  assert.equal(await readText(res, 1), connected);
+  left.destroy();
+  await until(() => edge.counted.some((entry) => Array.isArray(entry) && entry[1] === -1));
+  hold.resolve();
+  assert.equal(await readText(res, 1), OPENING.slice(connected.length));
+  assert.equal(fake.followed.length, 1);
+});
+
 test('the Last-Event-ID header counts only with resume=1', async () => {
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
@@ -140,7 +159,7 @@ test('a stream ends when the credential is revoked', async () => {
   const principal = principalWith('read', session.signal);
   await using edge = await httpEdge({
     streams: fake.streams,
-    authenticator: { enabled: true, authenticate: async () => principal },
+    authenticator: { enabled: true, authenticate: async () => principal, endOf: () => undefined },
   });
   for (const path of ['/v1/api/events?ws_id=ws-1', '/v1/api/events/global']) {
     const res = await edge.open({ path });
@@ -268,7 +287,7 @@ test('many streams of one caller warn about nothing', async (t) => {
   const fake = fakeStreams();
   await using edge = await httpEdge({
     streams: fake.streams,
-    authenticator: { enabled: true, authenticate: async () => principal },
+    authenticator: { enabled: true, authenticate: async () => principal, endOf: () => undefined },
   });
   for (let n = 0; n < 20; n++) await edge.open({ path: '/v1/api/events/global' });
   await new Promise(setImmediate);

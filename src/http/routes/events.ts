@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/call.ts';
+import { toSseFrames } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
@@ -25,7 +26,7 @@ export interface StreamRequest<Q> {
 
 type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
 
-/** One workstream: what `open` says comes first, then its log from there on. */
+/** One workstream: that the stream is open, what it begins with, then its log from there on. */
 export async function streamWorkstream(
   { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
@@ -39,19 +40,24 @@ export async function streamWorkstream(
   });
   if (res.destroyed) return;
   let reader: LogReader | undefined;
+  const left = new AbortController();
   const stream = openSse(res, {
     ...writing,
     clock,
     until: [principal.revoked, closing],
     onReady: () => reader?.resume(),
     onEnd() {
+      left.abort();
       reader?.close();
       metrics.sseConnections(-1);
     },
   });
   metrics.sseConnections(1);
-  stream.send(opening.frames.map(({ id, json }) => sseFrame(json, id)).join(''));
-  reader = streams.follow(ws_id, opening.after, {
+  stream.send(sseFrame(opening.connected));
+  const { frames, after } = await opening.begin(left.signal);
+  if (left.signal.aborted) return;
+  stream.send(frames.map(({ id, json }) => (id === undefined ? sseFrame(json) : toSseFrames(id, json))).join(''));
+  reader = streams.follow(ws_id, after, {
     sink: toSink(stream),
     onEnd: stream.end,
     mayDecide: principal.scopes.has('approve'),

@@ -51,12 +51,14 @@ export const workstreamRoutes = [
     }),
   }),
   bind(workstreamEndpoints.approve, 'workstream.approve', {
-    params: ({ ws_id, approved, feedback, always, approval_id }) => ({
+    params: ({ ws_id, approved, feedback, always, approval_id, call_id, cycle_id }) => ({
       wsId: ws_id,
       approved,
       feedback,
       always,
       approvalId: given(approval_id),
+      callId: given(call_id),
+      cycleId: given(cycle_id),
     }),
     reply: ({ status }) => ({ status }),
   }),

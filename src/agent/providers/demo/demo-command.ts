@@ -5,12 +5,16 @@ export type DemoCommand =
   | { kind: 'think'; text: string }
   | { kind: 'long'; lines: number }
   | { kind: 'call'; calls: { name: string; arguments: Record<string, unknown> }[] }
+  /** Looks at the working directory and its README. */
+  | { kind: 'explain' }
   | { kind: 'usage'; text: string }
   | { kind: 'unknown' };
 
-/** Reads a message; the first word decides, in any case. */
+/** Reads a message: a question that the page or the README suggests, or else the first word decides, in any case. */
 export function parseDemoCommand(message: string): DemoCommand {
   const text = message.trim();
+  const question = QUESTIONS.find(({ pattern }) => pattern.test(text));
+  if (question) return question.parse(text);
   const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   const row = ROWS.find(({ name }) => name === word.toLowerCase());
   if (!row || (row.alone && rest !== '')) return { kind: 'unknown' };
@@ -36,6 +40,24 @@ const call = (name: string, args: Record<string, unknown>): DemoCommand => ({
   kind: 'call',
   calls: [{ name, arguments: args }],
 });
+
+interface Question {
+  pattern: RegExp;
+  parse(text: string): DemoCommand;
+}
+
+/** Whole sentences only: a message that merely resembles one may mean anything. */
+const QUESTIONS: Question[] = [
+  {
+    pattern:
+      /^(?:(?:please )?(?:list|show)(?: me)?(?: all)?(?: the)? files(?: here| in this (?:folder|directory))?|what(?:'s| is) (?:here|new here|in this (?:folder|directory)))[.?!]?$/i,
+    parse: () => call('list_directory', { path: '.' }),
+  },
+  {
+    pattern: /^(?:please )?(?:explain|describe) (?:what )?this project(?: does)?[.?!]?$/i,
+    parse: () => ({ kind: 'explain' }),
+  },
+];
 
 const ROWS: Row[] = [
   { name: 'help', usage: 'help', does: 'this list', alone: true, parse: () => ({ kind: 'help' }) },

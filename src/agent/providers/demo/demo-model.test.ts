@@ -89,6 +89,12 @@ for (const [message, calls] of [
   ['edit a.txt: one => 1', [['edit_file', { path: 'a.txt', old_string: 'one', new_string: '1' }]]],
   ['search TODO|FIXME', [['search', { query: 'TODO|FIXME' }]]],
   ['list', [['list_directory', { path: '.' }]]],
+  ['list src', [['list_directory', { path: 'src' }]]],
+  ['What is in this folder?', [['list_directory', { path: '.' }]]],
+  ['list the files here', [['list_directory', { path: '.' }]]],
+  ['List all files.', [['list_directory', { path: '.' }]]],
+  ['what is new here?', [['list_directory', { path: '.' }]]],
+  ['Explain what this project does', [['list_directory', { path: '.' }]]],
 ] as const) {
   test(`"${message}" asks for its tools`, async () => {
     const { parts } = await ask(request([user(message)]));
@@ -128,6 +134,34 @@ test('tool results are summed up: output, error, denial', async () => {
   assert.match(text, /`bash` failed:\n\n {4}boom/);
   assert.match(text, /You did not allow `bash` \(Denied by user: not now\)/);
   assert.deepEqual(callsOf(parts), []);
+});
+
+test('an explanation reads the README that is there, and sums it up', async () => {
+  const asked = user('Explain what this project does');
+  const called: Message = { role: 'assistant', content: '', toolCalls: [] };
+  const listed = (output: string): Message => ({
+    ...{ role: 'tool', callId: 'a', name: 'list_directory', output, isError: false },
+  });
+  const next = await ask(request([asked, called, listed('src/\nREADME.md  1.2 KB\n')]));
+  assert.deepEqual(callsOf(next.parts), [['read_file', { path: 'README.md' }]]);
+  const without = await ask(request([asked, called, listed('src/\nnot-readme.mdx\n')]));
+  assert.deepEqual(callsOf(without.parts), []);
+  assert.match(textOf(without.parts), /`list_directory` answered/);
+  const read: Message = { role: 'tool', callId: 'b', name: 'read_file', output: '1\tA garden', isError: false };
+  const last = await ask(request([asked, called, listed('README.md'), called, read]));
+  assert.deepEqual(callsOf(last.parts), []);
+  assert.match(textOf(last.parts), /A garden/);
+});
+
+test('a message that merely resembles a suggestion asks for nothing', async () => {
+  for (const text of ['list the files here and delete them', 'please list', 'explain this']) {
+    const { parts } = await ask(request([user(text)]));
+    assert.deepEqual(
+      callsOf(parts).filter(([, args]) => args.path === '.'),
+      [],
+      text,
+    );
+  }
 });
 
 test('anything else is answered kindly with what to configure', async () => {

@@ -49,14 +49,27 @@ const UNATTENDED =
 function answer({ messages, tools }: ModelRequest): Step[] {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const results = messages.slice(lastUser + 1).filter((message) => message.role === 'tool');
-  if (results.length > 0) return [{ type: 'content', text: summarise(results) }];
   const last = messages[lastUser];
+  const names = new Set(tools.map(({ name }) => name));
+  if (results.length > 0) return goOn(last?.role === 'user' ? typed(last.content) : '', { results, tools: names });
   if (last?.role !== 'user') return follow(parseDemoCommand(''), new Set());
   const got = (last.attachments ?? []).map(describeAttachment);
   const received = got.length === 0 ? [] : [say(`I got ${got.join(', ')}, which a demo model cannot look into.\n\n`)];
   if (got.length > 0 && last.content === '') return received;
-  return [...received, ...follow(parseDemoCommand(typed(last.content)), new Set(tools.map(({ name }) => name)))];
+  return [...received, ...follow(parseDemoCommand(typed(last.content)), names)];
 }
+
+/** After tools have answered: an explanation reads the README that the list shows, everything else is summed up. */
+function goOn(message: string, { results, tools }: { results: ToolMessage[]; tools: ReadonlySet<string> }): Step[] {
+  const [list] = results;
+  const isList = results.length === 1 && list?.name === 'list_directory' && !list.isError;
+  const readme = isList ? README.exec(list.output)?.[0] : undefined;
+  if (readme !== undefined && parseDemoCommand(message).kind === 'explain')
+    return call([{ name: 'read_file', arguments: { path: readme } }], tools);
+  return [say(summarise(results))];
+}
+
+const README = /(?<=^|\s)readme(?:\.md|\.txt|\.rst)?(?=\s|$)/i;
 
 /** Without what the daemon has added for the model to know: jobs report like this, and nobody asked for it. */
 const typed = (message: string): string => message.replace(/\n\n(System: \[[^\]\n]+\] [^\n]*(\n|$))+$/, '');
@@ -80,6 +93,8 @@ function follow(command: DemoCommand, tools: ReadonlySet<string>): Step[] {
       return [say(`${IS_DEMO} Write it like this: \`${command.text}\`.`)];
     case 'unknown':
       return [say(`${IS_DEMO} I cannot answer that, but I can show you everything else: say **help**. ${CONFIGURE}`)];
+    case 'explain':
+      return call([{ name: 'list_directory', arguments: { path: '.' } }], tools);
     case 'call':
       return call(command.calls, tools);
   }

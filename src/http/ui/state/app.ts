@@ -73,7 +73,9 @@ export class App {
       lost: this.lost.value,
       isOutdated: this.isOutdated.value,
       health: this.health.value,
-      autoApprove: this.#front()?.conversation.value?.autoApprove ?? false,
+      autoApprove: this.#front()?.conversation.value?.autoApprove,
+      nowMs: this.now(),
+      timeZone: this.timeZone,
     }),
   );
   /** How many workstreams, and machines that ask to be paired, wait for a person. */

@@ -18,6 +18,10 @@ const healthy: HealthSummary = {
   backend: { status: 'up', circuitState: 'closed' },
   store: { status: 'ok' },
   sandbox: { active: true },
+  web: { linked: false },
+  telegram: { configured: false },
+  heartbeatSeconds: 0,
+  sessions: { path: '/h/headgate.db', count: 1, recent: [] },
   notices: [],
 };
 const calm = {
@@ -25,7 +29,9 @@ const calm = {
   lost: false,
   isOutdated: false,
   health: healthy,
-  autoApprove: false,
+  autoApprove: undefined,
+  nowMs: Date.UTC(2026, 0, 5, 9),
+  timeZone: 'UTC',
 };
 const shown = (situation: Partial<Parameters<typeof toBanners>[0]>) =>
   toBanners({ ...calm, ...situation }).map(({ id, level, action }) => ({ id, level, action }));
@@ -51,7 +57,7 @@ test('everything that is wrong is told, the most pressing first', () => {
     notices: ['The demo model answers.', 'OPENAI_API_KEY was refused by openai.'],
     backend: { status: 'down', circuitState: 'open' },
   };
-  assert.deepEqual(shown({ health, autoApprove: true, isOutdated: true }), [
+  assert.deepEqual(shown({ health, autoApprove: { isOn: true, untilMs: undefined }, isOutdated: true }), [
     { id: 'store', level: 'error', action: undefined },
     { id: 'auto-approve', level: 'warning', action: 'ask-again' },
     { id: 'notice0', level: 'info', action: undefined },
@@ -90,5 +96,14 @@ test('a store that takes no writes and one that is damaged are told apart', () =
       'Headgate cannot save at the moment (disk full). Messages are refused until it can.',
       'Some of what Headgate stored cannot be read (a part is damaged). Everything else goes on; headgate doctor says more.',
     ],
+  );
+});
+
+test('auto-approve is announced with its end', () => {
+  const text = (untilMs: number | undefined) => toBanners({ ...calm, autoApprove: { isOn: true, untilMs } })[0]?.text;
+  assert.equal(text(undefined), 'This workstream runs every tool without asking.');
+  assert.equal(
+    text(calm.nowMs + 8.5 * 3_600_000 + 17),
+    'This workstream runs every tool without asking until today 17:30.',
   );
 });

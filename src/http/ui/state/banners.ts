@@ -1,5 +1,7 @@
 import type { ConnectionStatus } from '../../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+import type { AutoApprove } from './conversation.ts';
+import { toClock } from './moment.ts';
 
 /** One sentence across the page that a person should know before typing. */
 export interface Banner {
@@ -17,16 +19,19 @@ interface Situation {
   /** The page came from another version of the daemon. */
   isOutdated: boolean;
   health: HealthSummary | undefined;
-  autoApprove: boolean;
+  autoApprove: AutoApprove | undefined;
+  nowMs: number;
+  timeZone: string;
 }
 
 /** What to tell, the most pressing first. */
-export function toBanners({ connection, lost, isOutdated, health, autoApprove }: Situation): Banner[] {
+export function toBanners(situation: Situation): Banner[] {
+  const { connection, lost, isOutdated, health } = situation;
   const disconnected = connectionBanners(connection, lost);
   if (disconnected.length > 0) return disconnected; // the rest is from before, and may not be so any more
   return [
     ...storeBanners(health),
-    ...approvalBanners(autoApprove),
+    ...approvalBanners(situation),
     ...modelBanners(health),
     ...sandboxBanners(health),
     ...versionBanners(isOutdated),
@@ -70,17 +75,16 @@ function storeBanners(health: HealthSummary | undefined): Banner[] {
   return [{ id: 'store', level: 'error', text }];
 }
 
-const approvalBanners = (autoApprove: boolean): Banner[] =>
-  autoApprove
-    ? [
-        {
-          id: 'auto-approve',
-          level: 'warning',
-          text: 'This workstream runs every tool without asking.',
-          action: 'ask-again',
-        },
-      ]
-    : [];
+function approvalBanners({ autoApprove, nowMs, timeZone }: Situation): Banner[] {
+  if (!autoApprove?.isOn) return [];
+  const { untilMs } = autoApprove;
+  // In whole minutes: what counts is the daemon's clock.
+  const until = untilMs === undefined ? '' : ` until ${toClock(toMinute(untilMs), { nowMs, timeZone })}`;
+  const text = `This workstream runs every tool without asking${until}.`;
+  return [{ id: 'auto-approve', level: 'warning', text, action: 'ask-again' }];
+}
+
+const toMinute = (ms: number) => ms - (ms % 60_000);
 
 function modelBanners(health: HealthSummary | undefined): Banner[] {
   if (!health) return [];

@@ -1,4 +1,4 @@
-import type { ApprovalItem, Attachment, RunSource } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem, Attachment, MessageFailure, RunSource } from '../../../../protocol/stream-events.ts';
 
 /** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
 export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
@@ -10,6 +10,10 @@ export interface UserBlock {
   source: RunSource;
   /** Absent when it has none. */
   attachments?: readonly Attachment[] | undefined;
+  /** Absent on stored messages. */
+  runId?: string | undefined;
+  /** Its run ended without any answer. */
+  failed?: MessageFailure | undefined;
 }
 
 export interface AnswerBlock {
@@ -45,6 +49,10 @@ export interface ToolBlock {
   result: string | undefined;
   /** Size of all that was printed, where `result` is not all of it and the daemon keeps the rest. */
   wholeBytes: number | undefined;
+  /** Of a command that ended by itself. */
+  exitCode: number | undefined;
+  /** How long the call ran, once it has ended. */
+  durationMs: number | undefined;
 }
 
 export type Decision =

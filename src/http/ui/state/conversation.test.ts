@@ -49,6 +49,28 @@ test('every block has its own key, also after older pages and more events', () =
   assert.equal(new Set(keys).size, 7);
 });
 
+test('a message without an answer is marked, also one that was stored before the page opened', () => {
+  const failed = { code: 'refused', text: 'no' } as const;
+  const end: StreamEvent = {
+    ...{ type: 'ws_state', ws_id: 'w', state: 'error' },
+    run: { run_id: 'r2', status: 'error', error: 'no', failed },
+  };
+  const stored: HistoryMessage = { seq: 1, role: 'user', content: 'stored', tool_calls: null };
+  const turn = (run_id: string): StreamEvent => ({ type: 'user_turn', message: run_id, run_id, source: 'person' });
+  const marks = (events: StreamEvent[]) =>
+    fold(events).blocks.flatMap((block) => (block.kind === 'user' ? [[block.text, block.failed?.code]] : []));
+  assert.deepEqual(
+    [marks([turn('r1'), turn('r2'), end]), marks([{ type: 'history', messages: [stored] }, end])],
+    [
+      [
+        ['r1', undefined],
+        ['r2', 'refused'],
+      ],
+      [['stored', 'refused']],
+    ],
+  );
+});
+
 test('the dots of a waiting model go with its first delta', () => {
   const waiting = fold([{ type: 'thinking_start' }]);
   assert.equal(waiting.waiting, true);
@@ -95,13 +117,20 @@ test('clear_ui empties, and a history after it replaces', () => {
   assert.deepEqual({ lines: lines(after), firstSeq: after.firstSeq }, { lines: ['user: resumed'], firstSeq: 5 });
 });
 
+test('clear_ui takes the tokens of the last turn away', () => {
+  const status = { prompt_tokens: 9_000, completion_tokens: 2, total_tokens: 9_002, context_window: 0, pct: 0 };
+  const counted = { type: 'status', ...status, effort: 'low', cache_creation_tokens: 0, cache_read_tokens: 0 } as const;
+  assert.equal(fold([counted]).status?.total_tokens, 9_002);
+  assert.equal(fold([counted, { type: 'clear_ui', after_seq: 2 }]).status, undefined);
+});
+
 test('settings_changed renames, switches the model and says whether tools run without asking', () => {
   const { name, model, modelAlias, autoApprove } = fold([
     { type: 'settings_changed', name: 'tides', model: 'qwen3-32b', model_alias: 'qwen3', skip_permissions: true },
   ]);
   assert.deepEqual(
     { name, model, modelAlias, autoApprove },
-    { name: 'tides', model: 'qwen3-32b', modelAlias: 'qwen3', autoApprove: true },
+    { name: 'tides', model: 'qwen3-32b', modelAlias: 'qwen3', autoApprove: { isOn: true, untilMs: undefined } },
   );
 });
 

@@ -2,6 +2,7 @@ import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream
 import type {
   HistoryMessage,
   HistoryNote,
+  RunOutcome,
   StatusRecord,
   StreamEvent,
   StreamEventOf,
@@ -11,6 +12,12 @@ import { type AnswerBlock, type Block, isStreaming, replaceLast, type UserBlock 
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
 
+/** Whether calls run without a question, and until when; without an end where none is given. */
+export interface AutoApprove {
+  readonly isOn: boolean;
+  readonly untilMs: number | undefined;
+}
+
 /** One workstream as the page shows it: a pure fold of a snapshot and the events after it. */
 export interface Conversation {
   readonly wsId: string;
@@ -18,7 +25,7 @@ export interface Conversation {
   readonly model: string;
   readonly modelAlias: string;
   readonly workdir: string;
-  readonly autoApprove: boolean;
+  readonly autoApprove: AutoApprove;
   readonly state: WorkstreamState;
   /** The model was asked and has not begun to answer. */
   readonly waiting: boolean;
@@ -47,7 +54,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     model,
     modelAlias: workstream.modelAlias,
     workdir,
-    autoApprove: workstream.skipPermissions,
+    autoApprove: { isOn: workstream.skipPermissions, untilMs: workstream.skipPermissionsUntilMs },
     state: workstream.state,
     waiting: false,
     blocks: asked,
@@ -91,7 +98,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'error':
       return { ...now, blocks: [...blocks, { kind: 'note', key, level: event.type, text: event.message }] };
     case 'clear_ui':
-      return { ...now, blocks: [], waiting: false, firstSeq: undefined, truncated: false };
+      return { ...now, blocks: [], waiting: false, firstSeq: undefined, truncated: false, status: undefined };
     case 'history':
       return { ...now, blocks: closeTools(toBlocks(event.messages)), firstSeq: event.messages[0]?.seq };
     case 'cancelled':
@@ -116,9 +123,9 @@ export function prependPage(
 /** Whether something runs, or waits for a person, that Stop would stop. */
 export const isBusy = (state: WorkstreamState): boolean => state !== 'idle' && state !== 'error';
 
-const toQuestionBlock = ({ message, source, attachments }: StreamEventOf<'user_turn'>, key: string): UserBlock => ({
-  ...{ kind: 'user', key, text: message, source },
-  ...(attachments && { attachments }),
+const toQuestionBlock = (event: StreamEventOf<'user_turn'>, key: string): UserBlock => ({
+  ...{ kind: 'user', key, text: event.message, source: event.source, runId: event.run_id },
+  ...(event.attachments && { attachments: event.attachments }),
 });
 
 function addDelta(
@@ -145,7 +152,7 @@ const cutAnswer = (blocks: readonly Block[]) =>
 
 function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, key: string): Conversation {
   if (isBusy(state)) return { ...now, state };
-  const blocks = closeTools(endAnswer(now.blocks, false));
+  const blocks = markFailed(closeTools(endAnswer(now.blocks, false)), run);
   const failure =
     run?.status === 'error' || run?.status === 'timeout' ? (run.error ?? `The run ended: ${run.status}`) : undefined;
   const told = blocks.at(-1);
@@ -154,12 +161,19 @@ function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, k
   return { ...now, state, waiting: false, blocks: all };
 }
 
+/** The message of the run; a stored one does not say which run it was of, and is the last. */
+function markFailed(blocks: readonly Block[], run: RunOutcome | undefined): readonly Block[] {
+  if (!run?.failed) return blocks;
+  const asked = blocks.findLast((block) => block.kind === 'user' && (block.runId ?? run.run_id) === run.run_id);
+  return blocks.map((block) => (block === asked ? { ...block, failed: run.failed } : block));
+}
+
 const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>): Conversation => ({
   ...now,
   name: event.name,
   model: event.model,
   modelAlias: event.model_alias,
-  autoApprove: event.skip_permissions,
+  autoApprove: { isOn: event.skip_permissions, untilMs: event.skip_permissions_until_ms },
 });
 
 const toQuestion = ({ approval_id, kind, items, expires_at_ms }: StreamEventOf<'approve_request'>) => ({

@@ -1,6 +1,6 @@
 import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
 import { type Block, isTool, replaceLast, type ToolBlock } from './blocks.ts';
-import { emptyTool, finishTool, phaseOf, toDecision } from './tool-blocks.ts';
+import { emptyTool, finishTool, phaseOf, toDecision, toEnd } from './tool-blocks.ts';
 
 /** A page of stored messages and notes as blocks, keyed by their place so that pages never share a key. */
 export function toBlocks(messages: readonly HistoryMessage[], notes: readonly HistoryNote[] = []): readonly Block[] {
@@ -20,6 +20,7 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
         blocks = blocks.concat({
           ...{ kind: 'user', key, text: message.content ?? '', source: 'person' },
           ...(message.attachments && { attachments: message.attachments }),
+          ...(message.failed && { failed: message.failed }),
         });
         break;
       case 'assistant':
@@ -62,7 +63,9 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const moved = new Set<Block>(orphans.values());
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
-    return orphan ? { ...block, phase: orphan.phase, result: orphan.result, wholeBytes: orphan.wholeBytes } : block;
+    if (!orphan) return block;
+    const { phase, result, wholeBytes, exitCode, durationMs } = orphan;
+    return { ...block, phase, result, wholeBytes, exitCode, durationMs };
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -81,14 +84,20 @@ function toAnswer(message: HistoryMessage, key: string): Block[] {
 }
 
 function addResult(blocks: readonly Block[], message: HistoryMessage, key: string): readonly Block[] {
-  const { call_id = '', name = 'tool', content, is_error = false, denied = false, whole_bytes } = message;
+  const { call_id = '', name = 'tool', content, is_error = false, denied = false } = message;
   const output = content ?? '';
   const isItsCall = (block: Block): block is ToolBlock => isUnanswered(block) && block.callId === call_id;
   if (!blocks.some(isItsCall))
-    return finishTool(blocks, { type: 'tool_result', call_id, name, output, is_error, whole_bytes }, key);
+    return finishTool(blocks, { ...toResultEnd(message), type: 'tool_result', call_id, name, output, is_error }, key);
   const phase = denied ? 'denied' : phaseOf(output, is_error);
-  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase, result: output, wholeBytes: whole_bytes }));
+  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase, result: output, ...toEnd(message) }));
 }
+
+const toResultEnd = ({ whole_bytes, exit_code, duration_ms }: HistoryMessage) => ({
+  whole_bytes,
+  exit_code,
+  duration_ms,
+});
 
 /** One line out of the stored arguments: the longest-lived habit of tools is to put what matters first. */
 function toHeader(name: string, args: string): string {

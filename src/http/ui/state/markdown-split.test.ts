@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Token, Tokens } from 'marked';
 import { splitMarkdown } from './markdown-split.ts';
 
 const shape = (parts: ReturnType<typeof splitMarkdown>) =>
-  parts.map(({ at, token }) => ({ at, type: token.type, raw: token.raw }));
+  parts.map(({ at, token }) => ({ at, type: token.type, raw: token.raw, ...listShape(token) }));
+
+const listShape = (token: Token) =>
+  token.type === 'list'
+    ? {
+        start: token.start,
+        loose: token.loose,
+        items: token.items.map(({ raw, task }: Tokens.ListItem) => [raw, task]),
+      }
+    : {};
 
 test('blocks know where they begin', () => {
   assert.deepEqual(shape(splitMarkdown('# A\n\ntext\n\n```js\n1\n```')), [
@@ -21,12 +31,35 @@ test('only the last block and what follows is read again', () => {
   assert.deepEqual(shape(after), shape(splitMarkdown('one\n\ntwo and three')));
 });
 
+test('of a list only the last item is read again', () => {
+  const before = splitMarkdown('- one\n- two\n- thr');
+  const after = splitMarkdown('- one\n- two\n- three\n- four', before);
+  const [list] = after;
+  assert.deepEqual(shape(after), shape(splitMarkdown('- one\n- two\n- three\n- four')));
+  const itemsOf = (part: (typeof after)[number] | undefined) => (part?.token.type === 'list' ? part.token.items : []);
+  assert.deepEqual(
+    itemsOf(list).map((item: Tokens.ListItem, index: number) => item === itemsOf(before[0])[index]),
+    [true, true, false, false],
+  );
+});
+
 test('a text that arrives in pieces is split as if it had come at once', () => {
   const snippet = fc.constantFrom(
     'word ',
     '\n',
     '\n\n',
     '- item\n',
+    '- ',
+    '- item\n\n',
+    '  - below\n',
+    ' - askew\n',
+    '* star\n',
+    '- [ ] task\n',
+    '- [x] done\n\n  more\n',
+    '1) one\n',
+    '    - deep\n',
+    '- - -\n',
+    '  lazy\n',
     '1. one\n',
     '> quote\n',
     '```\n',
@@ -49,6 +82,6 @@ test('a text that arrives in pieces is split as if it had come at once', () => {
       }
       assert.deepEqual(shape(parts), shape(splitMarkdown(text)));
     }),
-    { numRuns: 500 },
+    { numRuns: 2_000 },
   );
 });

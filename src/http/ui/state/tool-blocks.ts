@@ -42,9 +42,9 @@ export function finishTool(
   event: StreamEventOf<'tool_result'>,
   key: string,
 ): readonly Block[] {
-  const { output: result, whole_bytes: wholeBytes } = event;
+  const { output: result } = event;
   const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
-  const ended = { phase: phaseOf(result, event.is_error), wholeBytes };
+  const ended = { phase: phaseOf(result, event.is_error), ...toEnd(event) };
   if (!known) return [...blocks, { ...emptyTool(event, key), ...ended, result }];
   return updateTool(blocks, event.call_id, (tool) => {
     const phase = tool.phase === 'denied' ? 'denied' : ended.phase;
@@ -112,6 +112,17 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   liveDropped: 0,
   result: undefined,
   wholeBytes: undefined,
+  exitCode: undefined,
+  durationMs: undefined,
+});
+
+type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined };
+
+/** What an event or a stored message says of a call's end besides its words. */
+export const toEnd = ({ whole_bytes: wholeBytes, exit_code: exitCode, duration_ms: durationMs }: EndFields) => ({
+  wholeBytes,
+  exitCode,
+  durationMs,
 });
 
 /** How a stored or just finished call ended, by the words the gateway uses for what is no fault of the tool. */

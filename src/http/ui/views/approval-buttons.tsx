@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Desk } from '../state/app.ts';
 import type { ApprovalBlock } from '../state/blocks.ts';
 import type { Tab } from '../state/tab.ts';
+import { isCovered, isField } from './overlay.ts';
 
 interface ApprovalButtonsProps {
   approval: ApprovalBlock;
@@ -21,9 +22,12 @@ interface Verdict {
 export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
   const step = useSignal<Step>('choose');
   const busy = useSignal(false);
+  const cameFrom = useRef<Step>('choose');
   const go = (to: Step) => () => {
+    cameFrom.current = step.peek();
     step.value = to;
   };
+  useEscape(step.value, go('choose'));
   const decide = async (verdict: Verdict) => {
     busy.value = true;
     await desk.actions.decide(tab, { approvalId: approval.approvalId, ...verdict });
@@ -53,7 +57,8 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
           >
             Yes, never ask here
           </button>
-          <button type="button" onClick={go('choose')}>
+          {/* Focus is on the harmless way out: what follows the click on "Always allow…" must not confirm it. */}
+          <button type="button" ref={takeFocus} onClick={go('choose')}>
             Back
           </button>
         </div>
@@ -63,6 +68,7 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
         <Choices
           question={approval.question}
           busy={busy.value}
+          cameFrom={cameFrom.current}
           onApprove={() => void decide({ approved: true })}
           go={go}
           decide={decide}
@@ -71,15 +77,35 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
   }
 }
 
+/** One step back, and nothing else: Escape that is not used up here stops what runs and leaves views. */
+function useEscape(step: Step, back: () => void): void {
+  useLayoutEffect(() => {
+    if (step === 'choose') return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isOurs = !isField(event.target) || event.target.closest('.approval') !== null;
+      if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || !isOurs || isCovered()) return;
+      event.preventDefault();
+      back();
+    };
+    // Before all other listeners, whichever was added first.
+    document.addEventListener('keydown', onKeyDown, { capture: true });
+    return () => document.removeEventListener('keydown', onKeyDown, { capture: true });
+  }, [step]);
+}
+
+const takeFocus = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
+
 interface ChoicesProps {
   question: ApprovalBlock['question'];
   busy: boolean;
+  /** The step that somebody has just left: the focus returns to where it began. */
+  cameFrom: Step;
   onApprove(): void;
   go(to: Step): () => void;
   decide(verdict: Verdict): Promise<void>;
 }
 
-function Choices({ question, busy, onApprove, go, decide }: ChoicesProps) {
+function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesProps) {
   if (question === 'outcome')
     return (
       <div class="decide">
@@ -102,10 +128,23 @@ function Choices({ question, busy, onApprove, go, decide }: ChoicesProps) {
       <button type="button" class="primary" disabled={busy} data-decision="approve" title="Alt+Y" onClick={onApprove}>
         Approve
       </button>
-      <button type="button" disabled={busy} data-decision="deny" title="Alt+N" onClick={go('deny')}>
+      <button
+        type="button"
+        ref={cameFrom === 'deny' ? takeFocus : null}
+        disabled={busy}
+        data-decision="deny"
+        title="Alt+N"
+        onClick={go('deny')}
+      >
         Deny…
       </button>
-      <button type="button" class="quiet last" disabled={busy} onClick={go('always')}>
+      <button
+        type="button"
+        ref={cameFrom === 'always' ? takeFocus : null}
+        class="quiet last"
+        disabled={busy}
+        onClick={go('always')}
+      >
         Always allow…
       </button>
     </div>
@@ -133,11 +172,6 @@ function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onD
         value={feedback.value}
         onInput={({ currentTarget }) => {
           feedback.value = currentTarget.value;
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return;
-          event.preventDefault(); // it goes one step back, it does not stop what runs
-          onBack();
         }}
       />
       <button type="submit" class="danger" disabled={busy}>

@@ -50,6 +50,11 @@ const Question = ({ block, wsId }: { block: UserBlock; wsId: string }) => (
     {block.source !== 'person' && <span class="source">{block.source === 'cron' ? 'schedule' : 'program'}</span>}
     {block.attachments && <Attachments wsId={wsId} files={block.attachments} />}
     {block.text}
+    {block.failed && (
+      <span class="failed" title={block.failed.text}>
+        Not answered, and no longer sent to the model
+      </span>
+    )}
   </div>
 );
 

@@ -40,50 +40,52 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   };
   return (
     <footer class="composer">
-      <p class="problem" role="alert">
-        {tab.problem.value}
-      </p>
-      <CommandList offered={offered} active={active} onTake={suggestions.take} />
-      <form
-        class="composer-box"
-        {...takesFiles({ desk, tab })}
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <Chips desk={desk} tab={tab} />
-        <textarea
-          ref={field}
-          id="message"
-          rows={1}
-          aria-label="Message"
-          aria-describedby="composer-hint"
-          aria-autocomplete="list"
-          aria-controls="commands"
-          aria-activedescendant={offered.length > 0 ? `command-${active}` : undefined}
-          enterkeyhint="send"
-          placeholder={busy ? 'Write the next message…' : 'Message, or / for commands'}
-          value={draft}
-          onInput={({ currentTarget }) => {
-            tab.draft.value = currentTarget.value;
+      <div class="composer-column">
+        <p class="problem" role="alert">
+          {tab.problem.value}
+        </p>
+        <CommandList offered={offered} active={active} onTake={suggestions.take} />
+        <form
+          class="composer-box"
+          {...takesFiles({ desk, tab })}
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
           }}
-          onKeyDown={onKeyDown}
-        />
-        <div class="composer-row">
-          <AttachButton desk={desk} tab={tab} />
-          <TokenStatus status={conversation.status} />
-          <span class="composer-hint" id="composer-hint">
-            {toHint({ app, tab, conversation })}
-          </span>
-          {busy && <StopButton desk={desk} tab={tab} />}
-          {(!busy || mayGo) && (
-            <button type="submit" class="primary round" aria-label="Send" title="Send" disabled={!mayGo}>
-              <Icon name="send" />
-            </button>
-          )}
-        </div>
-      </form>
+        >
+          <Chips desk={desk} tab={tab} />
+          <textarea
+            ref={field}
+            id="message"
+            rows={1}
+            aria-label="Message"
+            aria-describedby="composer-hint"
+            aria-autocomplete="list"
+            aria-controls="commands"
+            aria-activedescendant={offered.length > 0 ? `command-${active}` : undefined}
+            enterkeyhint="send"
+            placeholder={busy ? 'Write the next message…' : 'Message, or / for commands'}
+            value={draft}
+            onInput={({ currentTarget }) => {
+              tab.draft.value = currentTarget.value;
+            }}
+            onKeyDown={onKeyDown}
+          />
+          <div class="composer-row">
+            <AttachButton desk={desk} tab={tab} />
+            <TokenStatus status={conversation.status} />
+            <span class="composer-hint" id="composer-hint">
+              {toHint({ app, tab, conversation })}
+            </span>
+            {busy && <StopButton desk={desk} tab={tab} />}
+            {(!busy || mayGo) && (
+              <button type="submit" class="primary round" aria-label="Send" title="Send" disabled={!mayGo}>
+                <Icon name="send" />
+              </button>
+            )}
+          </div>
+        </form>
+      </div>
     </footer>
   );
 }

@@ -39,9 +39,7 @@ export function ConversationHead({ desk, tab, conversation, isRenaming }: Conver
         </button>
       )}
       <span class="facts">
-        <span class="fact" title={`Model ${model}`}>
-          {modelAlias === '' ? model : modelAlias}
-        </span>
+        <ModelChip model={model} alias={modelAlias} />
         <span class="fact path" title={`Working directory ${workdir}`}>
           <Icon name="folder" />
           <bdi>{workdir}</bdi>
@@ -50,3 +48,10 @@ export function ConversationHead({ desk, tab, conversation, isRenaming }: Conver
     </header>
   );
 }
+
+/** The model's own name. A server that has not answered yet has not told it; until then the alias stands for it. */
+const ModelChip = ({ model, alias }: { model: string; alias: string }) => (
+  <span class="fact" title={`Model ${model || 'unknown'}${alias === '' ? '' : `, alias ${alias}`}`}>
+    <bdi>{model || alias}</bdi>
+  </span>
+);

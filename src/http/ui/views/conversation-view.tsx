@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { App, Desk } from '../state/app.ts';
 import { isBusy } from '../state/conversation.ts';
 import type { Tab } from '../state/tab.ts';
+import { AnswerSpeech } from './answer-speech.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { STATE_WORDS } from './tab-button.tsx';
@@ -25,6 +26,7 @@ export function ConversationView({ app, desk, tab, isRenaming }: ConversationVie
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>
+      <AnswerSpeech blocks={conversation.blocks} />
       <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
     </section>
   );

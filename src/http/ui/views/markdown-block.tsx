@@ -1,24 +1,27 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
+import { useMemo } from 'preact/hooks';
 import { showHidden } from '../state/hidden-characters.ts';
+import { LONG_PARAGRAPH, toPieces } from '../state/paragraph-pieces.ts';
 import { CodeBlock } from './code.tsx';
 import { CodeText } from './code-text.tsx';
 import { useStepwise } from './stepwise.ts';
 
-/** A growing block this long is shown as it is written, and as Markdown when it is complete. */
-const MAX_GROWING_CHARS = 8_000;
-/** A paragraph this long is nothing that anybody wrote for reading, and takes a browser too long. */
+/** A heading or a piece of HTML this long was not written for reading: it is shown as it is written. */
 const MAX_CHARS = 40_000;
 /** Items of a list, or rows of a table, that are drawn with one frame. */
 const STEP_ITEMS = 80;
+/** Pieces of a long paragraph that are drawn with one frame. */
+const STEP_PIECES = 4;
 
 /**
  * One block of Markdown as elements. Nothing of it ever passes through an HTML parser: HTML that a model writes is
  * text, an image is a link (loading it could carry away what the model has read), and a link leads to the web or to mail.
+ * While it grows, what its inner tokens had before is not drawn again.
  */
 export function MarkdownBlock({ token, growing = false }: { token: Token; growing?: boolean }) {
-  if (isTooLong(token, growing)) {
+  if (isTooLong(token)) {
     return (
-      <div class="growing">
+      <div class="unformatted">
         <CodeText text={token.raw} language={undefined} growing />
       </div>
     );
@@ -32,11 +35,11 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
     case 'blockquote':
       return (
         <blockquote>
-          <Blocks tokens={token.tokens} />
+          <ManyBlocks tokens={token.tokens} growing={growing} />
         </blockquote>
       );
     case 'list':
-      return <List token={token} />;
+      return <List token={token} growing={growing} />;
     case 'table':
       return <Table token={token} />;
     case 'hr':
@@ -47,7 +50,7 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
     case 'paragraph':
       return (
         <p dir="auto">
-          <Inlines tokens={token.tokens} />
+          {token.raw.length > LONG_PARAGRAPH ? <Pieces tokens={token.tokens} /> : <Inlines tokens={token.tokens} />}
         </p>
       );
     case 'html':
@@ -57,11 +60,9 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
   }
 }
 
-function isTooLong({ type, raw }: Token, growing: boolean): boolean {
-  if (type === 'code') return false;
-  if (growing) return raw.length > MAX_GROWING_CHARS;
-  return type !== 'list' && type !== 'table' && raw.length > MAX_CHARS;
-}
+/** Those that consist of pieces are drawn some pieces a frame. */
+const isTooLong = ({ type, raw }: Token): boolean => raw.length > MAX_CHARS && !PIECEMEAL.includes(type);
+const PIECEMEAL = ['code', 'list', 'table', 'blockquote', 'paragraph'];
 
 /** Marked's own tokens; others come only from extensions, of which there are none here. */
 const isMarked = (token: Token): token is MarkedToken => token.type in KNOWN;
@@ -71,21 +72,59 @@ const KNOWN: Record<MarkedToken['type'], true> = {
   ...{ paragraph: true, space: true, strong: true, table: true, text: true },
 };
 
-const Blocks = ({ tokens }: { tokens: readonly Token[] }) => (
+interface BlocksProps {
+  tokens: readonly Token[];
+  growing: boolean;
+}
+
+const Blocks = ({ tokens, growing }: BlocksProps) => (
   <>
     {tokens.map((token, index) => (
-      <MarkdownBlock key={index} token={token} />
+      <KeptBlock key={index} token={token} growing={growing && index === tokens.length - 1} />
     ))}
   </>
 );
 
+/** Of many blocks, as a quote may have them, so many a frame. */
+function ManyBlocks({ tokens, growing }: BlocksProps) {
+  const count = useStepwise(tokens.length, STEP_ITEMS);
+  return <Blocks tokens={tokens.slice(0, count)} growing={growing && count === tokens.length} />;
+}
+
+const KeptBlock = ({ token, growing }: { token: Token; growing: boolean }) =>
+  useMemo(() => <MarkdownBlock token={token} growing={growing} />, [token.type, token.raw, growing]);
+
 const Inlines = ({ tokens }: { tokens: readonly Token[] }) => (
   <>
     {tokens.map((token, index) => (
-      <Inline key={index} token={token} />
+      <KeptInline key={index} token={token} />
     ))}
   </>
 );
+
+const KeptInline = ({ token }: { token: Token }) => useMemo(() => <Inline token={token} />, [token.type, token.raw]);
+
+function Pieces({ tokens }: { tokens: readonly Token[] }) {
+  const pieces = toPieces(tokens);
+  const count = useStepwise(pieces.length, STEP_PIECES);
+  return (
+    <>
+      {pieces.slice(0, count).map((piece, index) => (
+        <Piece key={index} tokens={piece} />
+      ))}
+    </>
+  );
+}
+
+const Piece = ({ tokens }: { tokens: readonly Token[] }) =>
+  useMemo(
+    () => (
+      <span class="piece">
+        <Inlines tokens={tokens} />
+      </span>
+    ),
+    [tokens.map(({ raw }) => raw).join('')],
+  );
 
 const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'] as const;
 
@@ -98,16 +137,29 @@ function Heading({ token }: { token: Tokens.Heading }) {
   );
 }
 
-function List({ token }: { token: Tokens.List }) {
+function List({ token, growing }: { token: Tokens.List; growing: boolean }) {
   const count = useStepwise(token.items.length, STEP_ITEMS);
-  const items = token.items.slice(0, count).map((item, index) => (
-    <li key={index} dir="auto">
-      <Blocks tokens={item.tokens} />
-    </li>
-  ));
+  const items = token.items
+    .slice(0, count)
+    .map((item, index) => (
+      <Item key={index} item={item} loose={token.loose} growing={growing && index === token.items.length - 1} />
+    ));
   if (!token.ordered) return <ul>{items}</ul>;
   return <ol start={typeof token.start === 'number' ? token.start : 1}>{items}</ol>;
 }
+
+/** Whether it stands in paragraphs is a question of the whole list, which may have become loose since it was read. */
+const Item = ({ item, loose, growing }: { item: Tokens.ListItem; loose: boolean; growing: boolean }) =>
+  useMemo(
+    () => (
+      <li class={item.task ? 'task' : undefined} dir="auto">
+        <Blocks tokens={loose ? item.tokens.map(toParagraph) : item.tokens} growing={growing} />
+      </li>
+    ),
+    [item.raw, loose, growing],
+  );
+
+const toParagraph = (token: Token): Token => (token.type === 'text' ? { ...token, type: 'paragraph' } : token);
 
 function Table({ token: { header, rows } }: { token: Tokens.Table }) {
   const count = useStepwise(rows.length, STEP_ITEMS);
@@ -124,18 +176,26 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
       </thead>
       <tbody>
         {rows.slice(0, count).map((row, at) => (
-          <tr key={at}>
-            {row.map((cell, index) => (
-              <td key={index} align={cell.align ?? undefined}>
-                <Inlines tokens={cell.tokens} />
-              </td>
-            ))}
-          </tr>
+          <Row key={at} cells={row} />
         ))}
       </tbody>
     </table>
   );
 }
+
+const Row = ({ cells }: { cells: readonly Tokens.TableCell[] }) =>
+  useMemo(
+    () => (
+      <tr>
+        {cells.map((cell, index) => (
+          <td key={index} align={cell.align ?? undefined}>
+            <Inlines tokens={cell.tokens} />
+          </td>
+        ))}
+      </tr>
+    ),
+    [cells.map(({ text }) => text).join('|')],
+  );
 
 function Inline({ token }: { token: Token }) {
   if (!isMarked(token)) return <>{token.raw}</>;
@@ -163,7 +223,7 @@ function Inline({ token }: { token: Token }) {
     case 'br':
       return <br />;
     case 'checkbox':
-      return <input type="checkbox" checked={token.checked} disabled aria-label={token.checked ? 'done' : 'to do'} />;
+      return <TaskBox done={token.checked} />;
     case 'link':
       return <Link token={token} />;
     case 'image':
@@ -178,6 +238,10 @@ function Inline({ token }: { token: Token }) {
       return <MarkdownBlock token={token} />;
   }
 }
+
+const TaskBox = ({ done }: { done: boolean }) => (
+  <input class="task-box" type="checkbox" checked={done} disabled aria-label={done ? 'done' : 'to do'} />
+);
 
 function Link({ token }: { token: Tokens.Link }) {
   const href = token.autolink ? token.href : toText(token.href);

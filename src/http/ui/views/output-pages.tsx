@@ -8,11 +8,20 @@ import { createFinder, type Finder } from './finder.ts';
 import { Icon } from './icons.tsx';
 import { Pager } from './pager.tsx';
 
+interface OutputPagesProps {
+  callId: string;
+  /** The page to begin with. */
+  first: number;
+  /** Begin at the end of that page. */
+  endFirst: boolean;
+  onClose(): void;
+}
+
 /** All that a tool printed, one page of it in the document; with search, and as a file. */
-export function OutputPages({ callId, onClose }: { callId: string; onClose(): void }) {
+export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesProps) {
   const { client, wsId } = useConversation();
   const reader = useMemo(() => createOutputReader({ client, wsId, callId, timers: systemTimers }), [callId]);
-  const page = useSignal(0);
+  const page = useSignal(first);
   const shown = useSignal<{ page: number; read: OutputPage } | undefined>(undefined);
   const problem = useSignal('');
   const found = useSignal('');
@@ -20,6 +29,7 @@ export function OutputPages({ callId, onClose }: { callId: string; onClose(): vo
   /** What to look for as soon as the page that is on its way is shown. */
   const wanted = useRef<string | undefined>(undefined);
   const text = useRef<HTMLPreElement>(null);
+  const goesToEnd = useRef(endFirst);
 
   const attempt = async (work: () => Promise<void>) => {
     problem.value = '';
@@ -40,7 +50,8 @@ export function OutputPages({ callId, onClose }: { callId: string; onClose(): vo
   useLayoutEffect(() => {
     const { current: element } = text;
     if (!element || !shown.value) return;
-    element.scrollTop = 0;
+    element.scrollTop = goesToEnd.current ? element.scrollHeight : 0;
+    goesToEnd.current = false;
     finder.current = createFinder(element);
     if (wanted.current !== undefined) finder.current.next(wanted.current);
     wanted.current = undefined;
@@ -61,13 +72,7 @@ export function OutputPages({ callId, onClose }: { callId: string; onClose(): vo
       wanted.current = words;
       page.value = at;
     });
-  const download = () =>
-    attempt(async () => {
-      const url = URL.createObjectURL(new Blob(await reader.readAll(), { type: 'text/plain' }));
-      const link = Object.assign(document.createElement('a'), { href: url, download: `output-${wsId}.txt` });
-      link.click();
-      systemTimers.after(60_000, () => URL.revokeObjectURL(url));
-    });
+  const download = () => attempt(async () => saveFile(await reader.readAll(), `output-${wsId}.txt`));
 
   return (
     <div class="output-frame whole">
@@ -94,6 +99,13 @@ export function OutputPages({ callId, onClose }: { callId: string; onClose(): vo
       </pre>
     </div>
   );
+}
+
+function saveFile(parts: string[], name: string): void {
+  const url = URL.createObjectURL(new Blob(parts, { type: 'text/plain' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  systemTimers.after(60_000, () => URL.revokeObjectURL(url));
 }
 
 function SearchField({ onSearch, outcome }: { onSearch(words: string): void; outcome: string }) {

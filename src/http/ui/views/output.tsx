@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { toPlainText } from '../state/ansi.ts';
+import type { ToolPhase } from '../state/blocks.ts';
+import { PAGE_BYTES } from '../state/output-reader.ts';
 import { AnsiText } from './ansi-text.tsx';
 import { CopyButton } from './code.tsx';
 import { OutputPages } from './output-pages.tsx';
@@ -8,19 +10,26 @@ import { OutputPages } from './output-pages.tsx';
 interface OutputProps {
   callId: string;
   text: string;
-  isLive: boolean;
+  phase: ToolPhase;
   /** Size of the whole, where `text` is only its ends and the daemon keeps the rest. */
   wholeBytes: number | undefined;
 }
 
-/** What a tool printed: as it comes, then as the model reads it, and page by page where that is not all. */
-export function Output({ callId, text, isLive, wholeBytes }: OutputProps) {
+/**
+ * What a tool printed: as it comes, then as the model reads it, and page by page where that is not all. The end comes first
+ * while it grows and when the tool failed: that is where the reason stands.
+ */
+export function Output({ callId, text, phase, wholeBytes }: OutputProps) {
   const isWhole = useSignal(false);
-  if (isWhole.value && wholeBytes !== undefined)
-    return <OutputPages callId={callId} onClose={() => (isWhole.value = false)} />;
+  const isLive = phase === 'running';
+  const endFirst = isLive || phase === 'failed';
+  if (isWhole.value && wholeBytes !== undefined) {
+    const first = endFirst ? Math.max(0, Math.ceil(wholeBytes / PAGE_BYTES) - 1) : 0;
+    return <OutputPages callId={callId} first={first} endFirst={endFirst} onClose={() => (isWhole.value = false)} />;
+  }
   return (
     <div class="output-frame">
-      <Printed text={text} isLive={isLive} />
+      <Printed text={text} endFirst={endFirst} />
       {!isLive && (
         <div class="output-tools">
           {wholeBytes !== undefined && (
@@ -41,12 +50,23 @@ export function Output({ callId, text, isLive, wholeBytes }: OutputProps) {
   );
 }
 
-function Printed({ text, isLive }: { text: string; isLive: boolean }) {
+function Printed({ text, endFirst }: { text: string; endFirst: boolean }) {
   const element = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);
+  const seenHeight = useRef(0);
   useLayoutEffect(() => {
-    if (isLive && isAtEnd.current && element.current) element.current.scrollTop = element.current.scrollHeight;
-  }, [text, isLive]);
+    const { current: view } = element;
+    if (!endFirst || !view) return;
+    const settle = () => {
+      if (isAtEnd.current) view.scrollTop = view.scrollHeight;
+      seenHeight.current = view.scrollHeight;
+    };
+    settle();
+    // What comes near the screen is laid out only then, and is higher or lower than it was taken for.
+    const sizes = new ResizeObserver(settle);
+    if (view.firstElementChild) sizes.observe(view.firstElementChild);
+    return () => sizes.disconnect();
+  }, [text, endFirst]);
   return (
     <pre
       ref={element}
@@ -54,6 +74,7 @@ function Printed({ text, isLive }: { text: string; isLive: boolean }) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
       tabIndex={0}
       onScroll={({ currentTarget: view }) => {
+        if (view.scrollHeight !== seenHeight.current) return; // it grew: nobody has scrolled
         isAtEnd.current = view.scrollHeight - view.scrollTop - view.clientHeight < 24;
       }}
     >

@@ -34,6 +34,11 @@ export function ShortcutsDialog({ onClose }: { onClose(): void }) {
           </div>
         ))}
       </dl>
+      <p class="shortcuts-licences">
+        <a href="/licenses.txt" target="_blank" rel="noreferrer">
+          Licences of third-party software
+        </a>
+      </p>
     </Dialog>
   );
 }

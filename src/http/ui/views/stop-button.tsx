@@ -4,6 +4,7 @@ import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { Desk } from '../state/app.ts';
 import type { Tab } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
+import { isCovered } from './overlay.ts';
 
 /** How long after the first press a second one counts as such. */
 const AGAIN_MS = 3_000;
@@ -52,6 +53,3 @@ export function StopButton({ desk, tab }: { desk: Desk; tab: Tab }) {
     </button>
   );
 }
-
-/** Escape is then about what lies over the conversation. */
-const isCovered = () => document.querySelector('dialog[open], .desk.drawn') !== null;

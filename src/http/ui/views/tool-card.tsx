@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { toPlainText } from '../state/ansi.ts';
 import type { ToolBlock, ToolPhase } from '../state/blocks.ts';
 import { findLanguage } from '../state/languages.ts';
+import { toLength } from '../state/moment.ts';
 import { recallPreview } from '../state/recalled-preview.ts';
 import { useRemembered } from './conversation-context.ts';
 import { Icon, type IconName } from './icons.tsx';
@@ -29,12 +30,21 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
         <ToolHeader header={tool.header} name={tool.name} />
         <span class="tool-phase">
           <Icon name={icon} />
-          {word}
+          {[word, ...toEnding(tool)].join(' · ')}
         </span>
       </button>
       {isOpen && <ToolBody tool={tool} />}
     </section>
   );
+}
+
+/** How a command that failed ended, and after how long. */
+function toEnding({ phase, exitCode, durationMs }: ToolBlock): string[] {
+  if (phase !== 'failed') return [];
+  return [
+    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
+    ...(durationMs === undefined ? [] : [toLength(durationMs)]),
+  ];
 }
 
 function ToolBody({ tool }: { tool: ToolBlock }) {
@@ -52,7 +62,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
       {tool.liveDropped > 0 && tool.result === undefined && (
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
       )}
-      {!isEmpty && <Output callId={tool.callId} text={output} isLive={isRunning} wholeBytes={tool.wholeBytes} />}
+      {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
       {isEmpty && !isRunning && <p class="dropped">No output.</p>}
     </div>
   );
@@ -74,7 +84,7 @@ export const NotSandboxed = ({ reason }: { reason: string }) => (
     <Icon name="shield" />
     <span>
       <b>Not sandboxed</b>
-      {reason === '' ? '' : `: ${reason}`}
+      {reason === '' ? '' : `: ${reason}`}. It can use local sockets (Docker, ssh-agent).
     </span>
   </p>
 );

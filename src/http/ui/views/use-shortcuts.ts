@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { findShortcut, type ShortcutId } from '../state/shortcuts.ts';
 import { isMac } from './mac.ts';
-import type { Overlay } from './overlay.ts';
+import { isField, type Overlay } from './overlay.ts';
 
 interface Situation {
   app: App;
@@ -72,8 +72,3 @@ function press(decision: 'approve' | 'deny'): void {
   if (isField(document.activeElement)) return; // the reason of a denial
   question?.querySelector<HTMLButtonElement>(`[data-decision=${decision}]`)?.click();
 }
-
-const isField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLTextAreaElement ||
-  target instanceof HTMLSelectElement ||
-  (target instanceof HTMLInputElement && target.type !== 'checkbox');

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import type { Contract } from './contract.ts';
+import { CONTRACTS } from './index.ts';
+
+/** The specification requires these to be non-empty where they are there at all. */
+const NON_EMPTY = [
+  ...['deviceFamily', 'modelIdentifier', 'instanceId'].map((field) => `connect client.${field}`),
+  ...['displayName', 'platform', 'version', 'deviceFamily', 'modelIdentifier', 'remoteIp'].map(
+    (field) => `node.pair.request ${field}`,
+  ),
+  ...['thinkingLevel', 'verboseLevel'].map((field) => `sessions.patch ${field}`),
+];
+/** Here the empty string is a value: it removes the name. */
+const VALUES = ['workstream.update name', 'cron.update patch.name'];
+/** Nothing else is done with it than with a missing one. */
+const SAME = ['cron.add name'];
+
+interface Field {
+  place: string;
+  schema: z.ZodType;
+}
+
+/** The optional strings of a row's params, however deep. */
+function* optionalStrings(schema: z.core.$ZodType, place: string): Generator<Field> {
+  if (schema instanceof z.ZodObject) yield* inObject(schema, place);
+  for (const inner of partsOf(schema)) yield* optionalStrings(inner, place);
+}
+
+function* inObject({ shape }: z.ZodObject, place: string): Generator<Field> {
+  for (const [name, field] of Object.entries<z.ZodType>(shape)) {
+    const at = place.endsWith(' ') ? place + name : `${place}.${name}`;
+    if (isOptionalString(field)) yield { place: at, schema: field };
+    else yield* optionalStrings(field, at);
+  }
+}
+
+function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  if (schema instanceof z.ZodUnion) return schema.options;
+  if (schema instanceof z.ZodArray) return [schema.element];
+  if (schema instanceof z.ZodPipe) return [schema.in];
+  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+  return wraps ? [schema.unwrap()] : [];
+}
+
+const isOptionalString = (schema: z.ZodType): boolean =>
+  !(schema instanceof z.ZodOptional && schema.unwrap() instanceof z.ZodUnknown) &&
+  schema.safeParse(undefined).success &&
+  schema.safeParse('x').data === 'x';
+
+const fields = Object.entries<Contract>(CONTRACTS).flatMap(([method, { params }]) => [
+  ...optionalStrings(params, `${method} `),
+]);
+
+test('an empty optional string of any method counts as absent, except where it is a value or the specification forbids it', () => {
+  const places = new Set(fields.map(({ place }) => place));
+  assert.ok(places.has('agent thinking') && places.has('cron.update patch.payload.to'), 'deep ones are found too');
+  assert.deepEqual(
+    [...NON_EMPTY, ...VALUES, ...SAME].filter((place) => !places.has(place)),
+    [],
+    'the exceptions exist',
+  );
+  const read = fields.map(({ place, schema }) => [place, schema.safeParse('')] as const);
+  const refused = read.filter(([, { success }]) => !success).map(([place]) => place);
+  const kept = read.filter(([, { data }]) => data !== undefined).map(([place]) => place);
+  assert.deepEqual([refused.sort(), kept.sort()], [NON_EMPTY.sort(), [...VALUES, ...SAME].sort()]);
+});
+
+test('a null that means nothing stays, and so does what is not empty', () => {
+  const { params } = CONTRACTS['workstream.approve'];
+  const given = { wsId: 'w', approved: true };
+  assert.equal(params.parse({ ...given, feedback: null }).feedback, null);
+  assert.equal(params.parse({ ...given, feedback: ' ' }).feedback, ' ');
+  assert.equal(params.parse({ ...given, feedback: '' }).feedback, undefined);
+});

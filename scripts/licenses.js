@@ -1,0 +1,40 @@
+// The licence texts of every package whose code is in a bundle: what its licence asks to be passed on.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const LICENSE_FILE = /^(licen[cs]e|copying|notice|copyright)([-.].*)?$/i;
+
+/** For packages that name their licence and leave out its text. */
+const STANDARD = { 'Apache-2.0': new URL('../LICENSE', import.meta.url) };
+
+/** The text for a list of bundled files, sorted by package. Throws for a package whose licence text cannot be found. */
+export async function toLicenseText(bundledFiles) {
+  const folders = new Set(bundledFiles.flatMap((file) => packageFolderOf(file) ?? []));
+  const packages = await Promise.all([...folders].map(readPackage));
+  // One package may lie in several folders.
+  const entries = new Map(packages.map((one) => [`${one.name} ${one.version}`, one]));
+  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${HEAD}\n${sorted.map(([, one]) => toEntry(one)).join('\n')}`;
+}
+
+const HEAD = `Third-party software in Headgate's bundles, with its licences.
+`;
+const RULE = '-'.repeat(80);
+
+/** `/x/node_modules/@scope/name` of a file in it; undefined for our own files. */
+function packageFolderOf(file) {
+  return /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file.replaceAll('\\', '/'))?.[0];
+}
+
+async function readPackage(folder) {
+  const { name, version, license } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
+  const found = files.map((file) => path.join(folder, file));
+  const sources = found.length > 0 ? found : [STANDARD[license]];
+  if (sources[0] === undefined) throw new Error(`${name} ${version} (${license}) carries no licence text`);
+  const texts = await Promise.all(sources.map((source) => readFile(source, 'utf8')));
+  return { name, version, license, texts };
+}
+
+const toEntry = ({ name, version, license, texts }) =>
+  `${RULE}\n${name} ${version} (${license})\n\n${texts.map((text) => text.trim()).join('\n\n')}\n`;

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { tempDir } from '../src/testing/temp-store.ts';
+import { toLicenseText } from './licenses.js';
+
+async function place(folder: string, files: Record<string, string>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
+}
+
+const manifest = (name: string, license: string) => JSON.stringify({ name, version: '1.2.3', license });
+
+test('each bundled package is named once, with its licence and notice', async () => {
+  using root = tempDir();
+  const at = (name: string) => path.join(root.path, 'node_modules', name);
+  await place(at('b'), { 'package.json': manifest('b', 'MIT'), LICENSE: 'Text of b.\n', 'NOTICE.md': 'Notice of b.' });
+  await place(at('@s/a'), { 'package.json': manifest('@s/a', 'ISC'), 'licence.txt': 'Text of a.' });
+  await place(at('b/node_modules/c'), { 'package.json': manifest('c', 'Apache-2.0') });
+  const files = [at('b/x.js'), at('b/lib/y.js'), at('@s/a/index.js'), at('b/node_modules/c/z.js'), '/our/own.ts'];
+  const text = await toLicenseText(files);
+  const [, ...entries] = text.split(/-{80}\n/);
+  assert.deepEqual(entries.slice(0, 2), [
+    '@s/a 1.2.3 (ISC)\n\nText of a.\n\n',
+    'b 1.2.3 (MIT)\n\nText of b.\n\nNotice of b.\n\n',
+  ]);
+  assert.match(entries[2] ?? '', /^c 1\.2\.3 \(Apache-2\.0\)\n\n *Apache License/);
+});
+
+test('a package whose licence text cannot be found stops the build', async () => {
+  using root = tempDir();
+  const folder = path.join(root.path, 'node_modules/x');
+  await place(folder, { 'package.json': manifest('x', 'MIT') });
+  await assert.rejects(
+    toLicenseText([path.join(folder, 'a.js')]),
+    /^Error: x 1\.2\.3 \(MIT\) carries no licence text$/,
+  );
+});

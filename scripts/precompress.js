@@ -1,0 +1,17 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Writes `file.br` and `file.gzip` beside a file, as small as they get. */
+export async function precompress(file) {
+  const text = await readFile(file);
+  const params = {
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+  };
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(text, { params }), // at the highest quality, which is the default
+    promisify(gzip)(text, { level: constants.Z_BEST_COMPRESSION }),
+  ]);
+  await Promise.all([writeFile(`${file}.br`, br), writeFile(`${file}.gzip`, gz)]);
+}

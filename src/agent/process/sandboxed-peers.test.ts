@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { createSandboxedCommands } from './sandboxed-commands.ts';
+import { createSandboxedPeers } from './sandboxed-peers.ts';
+import { toEndpoint } from './tcp-table.ts';
+
+const options = existsSync('/proc/net/tcp') ? {} : { skip: 'there is no table of connections here' };
+
+/** A server, what it thinks of its next connection, and a way to connect from another process. */
+async function start(t: TestContext, host = '127.0.0.1') {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const commands = createSandboxedCommands(fakeClock());
+  const isSandboxedPeer = createSandboxedPeers({ commands, uid: process.geteuid?.() ?? 0 });
+  const sockets: Socket[] = [];
+  const children: ChildProcess[] = [];
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    for (const child of children) child.kill('SIGKILL');
+    server.close();
+  });
+  return {
+    commands,
+    port,
+    async judged(): Promise<boolean | undefined> {
+      const [socket] = (await once(server, 'connection')) as [Socket];
+      sockets.push(socket);
+      return isSandboxedPeer(socket);
+    },
+    connect: () => void sockets.push(connect(port, host)),
+    /** Below another process, as commands are below bubblewrap. */
+    connectFromChild(): number {
+      const script = `const s = require('net').connect(${port}, '${host}'); s.resume()`;
+      const child = spawn('/bin/sh', ['-c', `'${process.execPath}' -e "${script}"; :`], { stdio: 'ignore' });
+      children.push(child);
+      return child.pid ?? 0;
+    },
+  };
+}
+
+test('while no command runs nobody is looked at', async (t) => {
+  const it = await start(t);
+  const judged = it.judged();
+  it.connect();
+  assert.equal(await judged, undefined);
+});
+
+for (const host of ['127.0.0.1', '::1']) {
+  test(`a command's connection by ${host} is told from those of others`, options, async (t) => {
+    const it = await start(t, host).catch(() => undefined);
+    if (it === undefined) return t.skip(`${host} is not an address here`);
+    it.commands.begin(0x7fff_ffff); // some other command
+    const others = it.judged();
+    it.connectFromChild();
+    assert.equal(await others, false);
+    const own = it.judged();
+    it.connect();
+    assert.equal(await own, false);
+    const commands = it.judged();
+    it.commands.begin(it.connectFromChild());
+    assert.equal(await commands, true);
+    return undefined;
+  });
+}
+
+test('a connection whose other end is closed already is taken for a command’s', options, async (t) => {
+  const it = await start(t);
+  it.commands.begin(0x7fff_ffff);
+  const judged = it.judged();
+  const socket = connect(it.port, '127.0.0.1', () => socket.end());
+  await once(socket, 'connect');
+  assert.equal(await judged, true);
+});
+
+test('an ended command counts for two seconds longer', async () => {
+  const clock = fakeClock();
+  const commands = createSandboxedCommands(clock);
+  const near = [commands.areNear()];
+  commands.begin(1);
+  commands.end(1);
+  near.push(commands.areNear(), commands.leaders.size > 0);
+  await clock.advance(2_000);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  near.push(commands.areNear());
+  assert.deepEqual(near, [false, true, false, false]);
+});
+
+test('an address is the same in each of its spellings', () => {
+  assert.equal(toEndpoint('::ffff:127.0.0.1', 80), toEndpoint('127.0.0.1', 80));
+  assert.equal(toEndpoint('0:0:0:0:0:0:0:1', 80), toEndpoint('::1', 80));
+  assert.equal(toEndpoint('fe80::1%eth0', 80), toEndpoint('fe80:0::1', 80));
+});

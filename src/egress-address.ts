@@ -1,0 +1,62 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/**
+ * How far an IP address may be trusted as the target of a request that the daemon sends. `refused`: link-local, cloud
+ * metadata and addresses that name no single host; nothing that a configuration may name lives there.
+ */
+export type AddressClass = 'public' | 'private' | 'refused';
+
+/** The class of an IPv4 or IPv6 address; IPv6 addresses that carry an IPv4 address count as that one. */
+export function classifyAddress(address: string): AddressClass {
+  const bare = address.replace(/%.*$/, ''); // the zone of a link-local address
+  const family = isIPv4(bare) ? 'ipv4' : 'ipv6';
+  if (isIP(bare) === 0) return 'refused';
+  if (REFUSED.check(bare, family)) return 'refused';
+  return PRIVATE.check(bare, family) ? 'private' : 'public';
+}
+
+/** A name that public DNS cannot serve: whoever wrote it meant their own network (RFC 6761, RFC 6762, RFC 8375). */
+export function isPrivateName(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return !name.includes('.') || /\.(localhost|local|lan|home|internal|intranet|corp|home\.arpa)$/.test(name);
+}
+
+// IANA special-purpose registries (RFC 6890), and the addresses at which clouds hand out credentials.
+const REFUSED = listOf(
+  [
+    '0.0.0.0/8',
+    '169.254.0.0/16',
+    '192.0.0.0/24',
+    '224.0.0.0/4',
+    '240.0.0.0/4',
+    '100.100.100.200/32',
+    '168.63.129.16/32',
+  ],
+  ['::/128', 'fe80::/10', 'fec0::/10', 'ff00::/8', 'fd00:ec2::/32', 'fd20:ce::254/128', '100::/64', '2001::/32'],
+);
+const PRIVATE = listOf(
+  ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15'],
+  ['::1/128', 'fc00::/7'],
+);
+
+function listOf(v4: readonly string[], v6: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const [net, bits] of [...v4, ...v6].map(splitRange)) list.addSubnet(net, bits, isIPv4(net) ? 'ipv4' : 'ipv6');
+  for (const [net, bits] of v4.map(splitRange)) {
+    // NAT64 (RFC 6052), IPv4-compatible and 6to4 (RFC 3056) addresses reach the IPv4 address inside. BlockList sees mapped ones itself.
+    list.addSubnet(`64:ff9b::${net}`, 96 + bits, 'ipv6');
+    if (net !== '0.0.0.0') list.addSubnet(`::${net}`, 96 + bits, 'ipv6'); // that would hold ::1
+    list.addSubnet(`2002:${toGroups(net)}::`, 16 + bits, 'ipv6');
+  }
+  return list;
+}
+
+function splitRange(range: string): [net: string, bits: number] {
+  const [net = '', bits = ''] = range.split('/');
+  return [net, Number(bits)];
+}
+
+function toGroups(v4: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = v4.split('.').map(Number);
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Store } from '../store/store.ts';
+
+const FINGERPRINT_KEY = 'operator_token_sha256';
+
+interface FormerOperatorDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  operatorToken: string;
+  clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Another operator token than at the last start revokes the earlier one, and with it everything that hung below it.
+ * Returns a sentence for the person who starts the daemon when something ended.
+ */
+export async function endFormerOperator({
+  store,
+  operatorToken,
+  clock,
+}: FormerOperatorDeps): Promise<string | undefined> {
+  const { db } = store;
+  const fingerprint = hash('sha256', operatorToken, 'hex');
+  const known = await db.selectFrom('meta').select('value').where('key', '=', FINGERPRINT_KEY).executeTakeFirst();
+  if (known?.value === fingerprint) return undefined;
+  const remember = db
+    .insertInto('meta')
+    .values({ key: FINGERPRINT_KEY, value: fingerprint })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: fingerprint }))
+    .compile();
+  if (known === undefined) {
+    await store.commit({ statements: [remember], durable: true });
+    return undefined;
+  }
+  const revoked = { revoked_ms: clock.now() };
+  const tokens = await standingTokens(db);
+  await store.commit({
+    statements: [
+      db.updateTable('api_tokens').set(revoked).where('parent_kind', '=', 'operator').where('revoked_ms', 'is', null),
+      db.updateTable('login_sessions').set(revoked).where('parent_kind', '=', 'operator'),
+      db.deleteFrom('login_codes').where('parent_kind', '=', 'operator'),
+    ]
+      .map((query) => query.compile())
+      .concat(remember),
+    durable: true,
+  });
+  return `The operator token is new. Everything created with the earlier one has ended: API tokens (${tokens}), logins and login links.`;
+}
+
+async function standingTokens(db: Store['db']): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_tokens')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('revoked_ms', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -1,0 +1,29 @@
+import { LIMITS } from '../../../protocol/limits.ts';
+
+/** Headers that decide who asks, from where, and how the body is read. */
+const SINGLE = new Set(['host', 'origin', 'sec-fetch-site', 'authorization', 'content-type']);
+const LENGTHS = new Set([...SINGLE].map((name) => name.length));
+
+export interface HeadProblem {
+  status: 400 | 431;
+  text: string;
+}
+
+/**
+ * What is wrong with a request's headers before any of them is looked at. Of a header that comes twice, servers and
+ * proxies read different ones, so what one of them checked need not be what the other obeys.
+ */
+export function problemOfHead(rawHeaders: readonly string[]): HeadProblem | undefined {
+  if (rawHeaders.length > 2 * LIMITS.requestHeaders) {
+    return { status: 431, text: `The request has more than ${LIMITS.requestHeaders} headers` };
+  }
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (!LENGTHS.has(name.length)) continue; // most headers are spared the rest
+    const known = name.toLowerCase();
+    if (seen.has(known)) return { status: 400, text: `The header ${name} was sent more than once. Send it once.` };
+    if (SINGLE.has(known)) seen.add(known);
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Log } from '../../log.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { OriginPolicy } from '../auth/origin-policy.ts';
+import { createAdmission } from './admission.ts';
+import { tokenOfUpgrade } from './credentials.ts';
+import { refusalOf } from './upgrade.ts';
+
+/** `token`: what the request carries, right or wrong. `leaveLobby` gives the place back; the end of the socket does, too. */
+export type Entry =
+  | { kind: 'admitted'; token: string | undefined; leaveLobby(): void }
+  | { kind: 'refused'; status: number };
+
+interface AskedUpgrade {
+  request: IncomingMessage;
+  socket: Duplex;
+  address: string;
+}
+
+interface EntranceDeps {
+  authenticator: Pick<Authenticator, 'authenticate'>;
+  originPolicy: Pick<OriginPolicy, 'checkHost' | 'isOwn' | 'admitsSocket'>;
+  log: Log;
+}
+
+/** Decides which upgrade requests get a socket. */
+export function createEntrance({ authenticator, originPolicy, log }: EntranceDeps) {
+  const admission = createAdmission();
+
+  const isKnown = async (token: string | undefined): Promise<boolean> => {
+    if (token === undefined) return false;
+    const principal = await authenticator.authenticate(token).catch((error: unknown) => {
+      log.error({ err: error }, 'the credential of an upgrade could not be checked');
+    });
+    return principal !== undefined;
+  };
+
+  return async ({ request, socket, address }: AskedUpgrade): Promise<Entry> => {
+    const refusal = refusalOf(request, originPolicy);
+    if (refusal !== undefined) return { kind: 'refused', status: refusal };
+    const token = tokenOfUpgrade(request.headers, originPolicy);
+    // The places are limited for those who have not said who they are; a valid credential needs none of them.
+    if (await isKnown(token)) return { kind: 'admitted', token, leaveLobby: () => undefined };
+    const leaveLobby = admission.enter(address);
+    if (!leaveLobby) return { kind: 'refused', status: 503 };
+    socket.once('close', leaveLobby); // also when ws finds the request wanting and never calls back
+    if (socket.destroyed) leaveLobby();
+    return { kind: 'admitted', token, leaveLobby };
+  };
+}

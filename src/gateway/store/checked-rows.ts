@@ -1,0 +1,158 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Connection } from './connection.ts';
+import { DELETED } from './deletion.ts';
+import type { LogHeads } from './log-heads.ts';
+import { DamagedRow, isIntactEvent, isIntactMessage } from './row-checksum.ts';
+import { faultOf } from './sqlite-errors.ts';
+import type { MessageRange, StoredEvent, StoredRow } from './store.ts';
+
+/** The one way to read what events and messages hold: each row is compared with its checksum, and none may be missing. */
+export interface CheckedRows {
+  /** As `Store.readEvents`. */
+  events(wsId: string, after: number, limit: number): StoredEvent[];
+  /** As `Store.findNewestEvent`. */
+  newestEvent(wsId: string, beginning: string): number;
+  /** As `Store.readMessages`. */
+  messages(wsId: string, range: MessageRange): StoredRow[];
+}
+
+interface CheckedRowsDeps {
+  connection: Connection;
+  heads: Pick<LogHeads, 'bounds'>;
+  /** Hears of all damage, also where a placeholder is returned. */
+  onDamage(error: unknown): void;
+}
+
+export const createCheckedRows = (deps: CheckedRowsDeps): CheckedRows => ({
+  events: (wsId, after, limit) => readEvents(deps, { wsId, after, limit }),
+  newestEvent: (wsId, beginning) => findNewestEvent(deps, { wsId, beginning }),
+  messages: (wsId, range) => readMessages(deps, { wsId, ...range }),
+});
+
+function readEvents(
+  deps: CheckedRowsDeps,
+  { wsId, after, limit }: { wsId: string; after: number; limit: number },
+): StoredEvent[] {
+  const { first, last } = deps.heads.bounds(wsId);
+  const place: Place = { next: Math.max(after + 1, first), rowsLeft: limit };
+  const lost = (from: number, through: number) => placeholder(deps, { wsId, from, through });
+  const rows = readable(deps.connection.iterateStored(READ_EVENTS, [wsId, after, limit]), deps);
+  const page = [...withoutHoles(rows, place, lost)];
+  if (place.next > last) return page;
+  if (place.rowsLeft > 0) return [...page, ...lost(place.next, last)];
+  // What is damaged at the end of a full page is left to the next one; but an empty page would say that no more comes.
+  return page.length > 0 ? page : lost(place.next, Math.min(last, place.next + limit - 1));
+}
+
+interface Place {
+  /** The offset that has to come now. */
+  next: number;
+  /** Above 0 when there were fewer rows than asked for. */
+  rowsLeft: number;
+}
+
+function* withoutHoles(
+  rows: Rows,
+  place: Place,
+  lost: (from: number, through: number) => StoredEvent[],
+): Iterable<StoredEvent> {
+  let chars = 0;
+  for (const row of rows) {
+    place.rowsLeft -= 1;
+    const offset = Number(row.offset);
+    if (offset < place.next || !isIntactEvent(row)) continue;
+    if (offset > place.next) yield* lost(place.next, offset - 1);
+    const json = String(row.body_json);
+    yield { offset, json };
+    place.next = offset + 1;
+    chars += json.length;
+    if (chars < MAX_READ_CHARS) continue;
+    place.rowsLeft = 0;
+    return;
+  }
+}
+
+function findNewestEvent(deps: CheckedRowsDeps, { wsId, beginning }: { wsId: string; beginning: string }): number {
+  const { first, last } = deps.heads.bounds(wsId);
+  let next = last;
+  for (const row of readable(deps.connection.iterateStored(READ_EVENTS_BACK, [wsId]), deps)) {
+    if (Number(row.offset) !== next || !isIntactEvent(row)) break;
+    if (String(row.body_json).startsWith(beginning)) return next;
+    next -= 1;
+  }
+  if (next < first) return 0;
+  return placeholder(deps, { wsId, from: next, through: next })[0]?.offset ?? 0;
+}
+
+function readMessages(
+  deps: CheckedRowsDeps,
+  { wsId, after, upTo, limit }: MessageRange & { wsId: string },
+): StoredRow[] {
+  const through = Math.min(upTo, messageCountOf(deps, wsId) ?? 0);
+  const from = Math.max(after, through - limit);
+  const intact = new Map<number, StoredRow>();
+  for (const row of deps.connection.iterateStored(READ_MESSAGES, [wsId, from, through])) {
+    if (isIntactMessage(row)) intact.set(Number(row.seq), toStoredRow(row));
+  }
+  if (intact.size >= through - from) return [...intact.values()];
+  const lost = through - from - intact.size;
+  const error = new DamagedRow(`${lost} messages of workstream ${wsId} are missing or altered`);
+  if (lost > MAX_LOST) throw error;
+  if (lost > 0) deps.onDamage(error);
+  const rows: StoredRow[] = [];
+  for (let seq = from + 1; seq <= through; seq += 1) {
+    rows.push(intact.get(seq) ?? { seq, createdMs: rows.at(-1)?.createdMs ?? 0, runId: null, json: undefined });
+  }
+  return rows;
+}
+
+type Rows = Iterable<Record<string, unknown>>;
+
+/** Ends at the first page of the file that cannot be read. */
+function* readable(rows: Rows, { onDamage }: CheckedRowsDeps): Rows {
+  try {
+    yield* rows;
+  } catch (error) {
+    if (faultOf(error) !== 'damaged') throw error;
+    onDamage(error);
+  }
+}
+
+/** None for a workstream that is being removed: its rows go batch by batch, and a missing one is no damage. */
+function placeholder(
+  deps: CheckedRowsDeps,
+  { wsId, from, through }: { wsId: string; from: number; through: number },
+): StoredEvent[] {
+  if (messageCountOf(deps, wsId) === undefined) return [];
+  deps.onDamage(new DamagedRow(`events ${from} to ${through} of workstream ${wsId} are missing or altered`));
+  return [{ offset: through, json: JSON.stringify(LOST_EVENTS), isDamaged: true }];
+}
+
+/** Undefined for a workstream that is removed, or being removed. */
+function messageCountOf({ connection }: CheckedRowsDeps, wsId: string): number | undefined {
+  const [row] = connection.all('select message_count, loaded from workstreams where ws_id = ?', [wsId]);
+  return row === undefined || row.loaded === DELETED ? undefined : Number(row.message_count);
+}
+
+const toStoredRow = ({ seq, run_id, body_json, created_ms }: Record<string, unknown>): StoredRow => ({
+  seq: Number(seq),
+  runId: run_id === null ? null : String(run_id),
+  createdMs: Number(created_ms),
+  json: String(body_json),
+});
+
+/** What readers get instead, at the last offset that it stands for. */
+const LOST_EVENTS: StreamEvent = {
+  type: 'error',
+  message: 'Part of this log is damaged in the database and cannot be shown. Reload to see the stored messages.',
+  damaged: true,
+};
+/** A page of large events must not cost a reader that cannot take it many megabytes. */
+const MAX_READ_CHARS = 512 * 1024;
+/** A message count that is itself wrong must not make placeholders without end. */
+const MAX_LOST = 10_000;
+const EVENT_COLUMNS = 'ws_id, "offset", body_json, created_ms, checksum';
+const READ_EVENTS = `select ${EVENT_COLUMNS} from events where ws_id = ? and "offset" > ? order by "offset" limit ?`;
+const READ_EVENTS_BACK = `select ${EVENT_COLUMNS} from events where ws_id = ? order by "offset" desc`;
+const READ_MESSAGES = `select ws_id, seq, run_id, body_json, created_ms, checksum from messages
+  where ws_id = ? and seq > ? and seq <= ? order by seq`;

@@ -1,0 +1,91 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+
+export interface EventColumns {
+  ws_id: string;
+  offset: number;
+  body_json: string;
+  created_ms: number;
+}
+
+export interface MessageColumns {
+  ws_id: string;
+  seq: number;
+  run_id: string | null;
+  body_json: string;
+  created_ms: number;
+}
+
+/**
+ * The checksum stored with an event: the CRC-32 of its body, begun with a sum of all other columns, the key included.
+ * Another beginning always makes another CRC.
+ */
+export const eventChecksum = ({ ws_id, offset, body_json, created_ms }: EventColumns): number =>
+  crc32(body_json, addNumber(addNumber(addText(BASIS, ws_id), offset), created_ms) >>> 0) | 0; // signed takes fewer bytes
+
+/** The same for a message. No run and an empty id are different values. */
+function messageChecksum({ ws_id, seq, run_id, body_json, created_ms }: MessageColumns): number {
+  const key = addNumber(addNumber(addText(BASIS, ws_id), seq), created_ms);
+  return crc32(body_json, (run_id === null ? key : addText(addNumber(key, 1), run_id)) >>> 0) | 0;
+}
+
+/** FNV-1a: for columns so short that one more call into zlib would cost more than the sum. A change of one word always shows. */
+const BASIS = 0x811c9dc5;
+const add = (sum: number, word: number): number => Math.imul(sum ^ word, 0x01000193);
+
+function addText(before: number, text: string): number {
+  let sum = before;
+  for (let index = 0; index < text.length; index += 1) sum = add(sum, text.charCodeAt(index));
+  return sum;
+}
+
+const addNumber = (sum: number, value: number): number => add(add(sum, value | 0), (value / 2 ** 32) | 0);
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The row, read with whole numbers as bigints, is what was written. A damaged column can have any type. */
+export function isIntactEvent({ ws_id, offset, body_json, created_ms, checksum }: Row): boolean {
+  if (typeof ws_id !== 'string' || typeof body_json !== 'string') return false;
+  if (!isNumber(offset) || !isNumber(created_ms)) return false;
+  const columns = { ws_id, offset: Number(offset), body_json, created_ms: Number(created_ms) };
+  return checksum === BigInt(eventChecksum(columns));
+}
+
+export function isIntactMessage({ ws_id, seq, run_id, body_json, created_ms, checksum }: Row): boolean {
+  if (typeof ws_id !== 'string' || typeof body_json !== 'string') return false;
+  if (!isNumber(seq) || !isNumber(created_ms) || !(run_id === null || typeof run_id === 'string')) return false;
+  const columns = { ws_id, seq: Number(seq), run_id, body_json, created_ms: Number(created_ms) };
+  return checksum === BigInt(messageChecksum(columns));
+}
+
+const isNumber = (value: unknown): boolean => typeof value === 'bigint' && Number.isSafeInteger(Number(value));
+
+/**
+ * Makes the checksums available to SQL, for rows whose key the statement itself chooses:
+ * `event_checksum(ws_id, "offset", body_json, created_ms)` and `message_checksum(ws_id, seq, run_id, body_json, created_ms)`.
+ */
+export function defineChecksums(database: DatabaseSync): void {
+  const options = { deterministic: true, directOnly: true, varargs: true, useBigIntArguments: true };
+  database.function('event_checksum', options, (...[ws_id, offset, body, created]) =>
+    eventChecksum({
+      ws_id: String(ws_id),
+      offset: Number(offset),
+      body_json: String(body),
+      created_ms: Number(created),
+    }),
+  );
+  database.function('message_checksum', options, (...[ws_id, seq, run_id, body, created]) =>
+    messageChecksum({
+      ws_id: String(ws_id),
+      seq: Number(seq),
+      run_id: run_id === null ? null : String(run_id),
+      body_json: String(body),
+      created_ms: Number(created),
+    }),
+  );
+}
+
+/** Something that is stored is not what was written. */
+export class DamagedRow extends Error {
+  override readonly name = 'DamagedRow';
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { Store } from '../store/store.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
+
+/** A client whose stream broke with the last process tries again for about this long. */
+const RECENT_MS = 30_000;
+/** A run with more messages than this counts as seen. */
+const MAX_MESSAGES = 1_000;
+
+interface RestoreDeps {
+  unseenRuns: UnseenRuns;
+  events: Pick<EventLog, 'bounds'>;
+  store: Pick<Store, 'db' | 'readEvents' | 'findNewestEvent' | 'readMessages'>;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+}
+
+/**
+ * After a restart nobody knows whether a run that has just ended was read. It counts as unseen: a repeated event does no
+ * harm, a missing end leaves a client waiting.
+ */
+export async function restoreUnseen(workstreams: Pick<Workstreams, 'list'>, deps: RestoreDeps): Promise<void> {
+  const { unseenRuns, events, clock, log } = deps;
+  const sinceMs = clock.now() - RECENT_MS;
+  for (const { data } of workstreams.list()) {
+    const { wsId, updatedMs, messageCount } = data;
+    if (updatedMs < sinceMs) continue;
+    try {
+      const place = await findPlace({ wsId, messageCount }, sinceMs, deps);
+      if (place) unseenRuns.restore(wsId, { place, endOffset: events.bounds(wsId).last });
+    } catch (error) {
+      log.warn({ err: error, wsId }, 'the newest run of a workstream could not be read');
+    }
+  }
+}
+
+/** Where the newest run began, if `send` started it and it ended after `sinceMs`. */
+async function findPlace(
+  { wsId, messageCount }: { wsId: string; messageCount: number },
+  sinceMs: number,
+  { store }: RestoreDeps,
+): Promise<RunPlace | undefined> {
+  const run = await store.db
+    .selectFrom('runs')
+    .select(['run_id', 'source', 'ended_ms'])
+    .where('ws_id', '=', wsId)
+    .orderBy('accepted_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (run?.source !== 'person' || run.ended_ms === null || run.ended_ms < sinceMs) return undefined;
+  const [turn] = await store.readEvents(wsId, (await store.findNewestEvent(wsId, '{"type":"user_turn"')) - 1, 1);
+  const rows = await store.readMessages(wsId, { after: 0, upTo: messageCount, limit: MAX_MESSAGES });
+  const asked = rows.find(({ runId }) => runId === run.run_id);
+  if (!turn || JSON.parse(turn.json).run_id !== run.run_id || !asked?.json?.startsWith('{"role":"user"'))
+    return undefined;
+  return { after: turn.offset, upTo: asked.seq };
+}

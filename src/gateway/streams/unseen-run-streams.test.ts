@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { calling } from '../testing/puppet-model.ts';
+import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+
+const never = () => new Promise(() => undefined);
+const HOLD_MS = 300;
+
+async function setUp() {
+  const gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  return {
+    gateway,
+    wsId,
+    send: (message = 'hello') => gateway.call('workstream.send', { wsId, message }),
+    /** A run that nobody reads, just over. */
+    async unread(message = 'hello') {
+      const { runId } = await gateway.call('workstream.send', { wsId, message });
+      await gateway.isIdle(wsId);
+      return runId;
+    },
+    open: (request = {}) => openStream(gateway, wsId, request),
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}
+
+/** A stream as the HTTP interface has it: what it begins with, then the log. */
+async function openStream(gateway: WholeGateway, wsId: string, request: { snapshot?: boolean }) {
+  const { streams } = gateway.gateway;
+  const leave = new AbortController();
+  const { begin } = await streams.open(wsId, { resume: false, snapshot: false, ...request });
+  const told: { type: string; offset: number | undefined; json: string }[] = [];
+  const tell = (json: string, offset: number | undefined) => told.push({ type: JSON.parse(json).type, offset, json });
+  let hasBegun = false;
+  const begun = begin(leave.signal).then(({ frames, after }) => {
+    hasBegun = true;
+    if (leave.signal.aborted) return undefined;
+    for (const { id, json } of frames) tell(json, id === undefined ? undefined : Number(id.split(':')[1]));
+    const sink = {
+      ready: () => true,
+      write(entries: readonly { json: string; offset: number }[]) {
+        for (const { json, offset } of entries) tell(json, offset);
+      },
+    };
+    return streams.follow(wsId, after, { sink, onEnd: () => undefined });
+  });
+  return {
+    told,
+    begun,
+    hasBegun: () => hasBegun,
+    types: () => told.map(({ type }) => type),
+    history: () => JSON.parse(told[0]?.json ?? '{}').messages.map(({ content }: { content: string }) => content),
+    /** The runs whose ends it has told. */
+    ends: () => told.flatMap(({ json }) => JSON.parse(json).run?.run_id ?? []),
+    async leave() {
+      leave.abort();
+      (await begun)?.close();
+    },
+  };
+}
+
+/** Lets everything go on that does not wait for the clock. */
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+};
+
+test('a run that ended unread is replayed after a wait: history before it, its events with their ids, its end', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  await stream.unread('before');
+  await gateway.clock.advance(3_000);
+  const runId = await stream.unread('hello');
+  const reader = await stream.open();
+  await settle();
+  assert.deepEqual([reader.hasBegun(), reader.told], [false, []]);
+  await gateway.clock.advance(HOLD_MS - 1);
+  assert.equal(reader.hasBegun(), false);
+  await gateway.clock.advance(1);
+  await reader.begun;
+  assert.deepEqual(reader.history(), ['before', 'ok', 'hello']);
+  const events = await gateway.events(wsId);
+  const turn = events.findLastIndex(({ type }) => type === 'user_turn');
+  assert.deepEqual(
+    reader.told.map(({ type, offset }) => [type, offset]),
+    [['history', turn + 1], ...events.slice(turn + 1).map(({ type }, index) => [type, turn + 2 + index])],
+  );
+  assert.deepEqual([reader.types().at(-1), reader.ends()], ['ws_state', [runId]]);
+});
+
+test('a newer run that begins during the wait ends it: the whole history, then that run alone', async () => {
+  for (const isFast of [true, false]) {
+    await using stream = await setUp();
+    const { gateway } = stream;
+    await stream.unread('nobody listens');
+    if (!isFast) gateway.puppet.turn('so far', never());
+    const reader = await stream.open();
+    await settle();
+    assert.equal(reader.hasBegun(), false);
+    const { runId } = await stream.send('now somebody does');
+    await reader.begun;
+    assert.deepEqual(reader.history(), ['nobody listens', 'ok', 'now somebody does']);
+    await turnsUntil(() => reader.types().includes(isFast ? 'stream_end' : 'content'), 'the newer run');
+    await settle();
+    assert.deepEqual(reader.ends(), isFast ? [runId] : []);
+  }
+});
+
+test('a run is history when it ended three seconds ago, when a stream carried its end, and when no `send` began it', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  await stream.unread();
+  await gateway.clock.advance(3_000);
+  const late = await stream.open();
+  await late.begun;
+  assert.deepEqual(late.types(), ['history']);
+  const runId = await stream.unread();
+  assert.deepEqual(late.ends(), [runId]);
+  await late.leave();
+  const second = await stream.open();
+  await second.begun;
+  assert.deepEqual(second.types(), ['history']);
+  await second.leave();
+  await gateway.call('agent', { message: 'for an agent', sessionKey: 'main', idempotencyKey: 'k1' });
+  await gateway.isIdle(wsId);
+  const third = await stream.open();
+  await third.begun;
+  assert.deepEqual(third.types(), ['history']);
+});
+
+test('two streams that open before the replay both get it, a later one does not, and who left early took nothing', async () => {
+  await using stream = await setUp();
+  const runId = await stream.unread();
+  const gone = await stream.open();
+  await settle();
+  await gone.leave();
+  const both = [await stream.open(), await stream.open()];
+  await settle();
+  await stream.gateway.clock.advance(HOLD_MS);
+  for (const { begun } of both) await begun;
+  assert.deepEqual(
+    both.map((reader) => reader.ends()),
+    [[runId], [runId]],
+  );
+  const late = await stream.open();
+  await late.begun;
+  assert.deepEqual(late.types(), ['history']);
+});
+
+test('with snapshot=1 a run that is over is replayed as it was, and its questions as tool_info', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  gateway.puppet.turn('I will ', calling('touch'));
+  await stream.send('touch it');
+  await gateway.reaches(wsId, 'approve_request');
+  await gateway.call('workstream.cancel', { wsId });
+  const reader = await stream.open({ snapshot: true });
+  await settle();
+  await gateway.clock.advance(HOLD_MS);
+  await reader.begun;
+  const types = reader.types();
+  assert.deepEqual(
+    ['content', 'tool_info', 'cancelled', 'approve_request', 'in_progress_snapshot'].map((type) =>
+      types.includes(type),
+    ),
+    [true, true, true, false, false],
+  );
+  assert.equal(types.at(-1), 'ws_state');
+});
+
+test('a workstream that is unloaded and reopened between run and stream still replays the run', async () => {
+  await using stream = await setUp();
+  const { gateway } = stream;
+  const { wsId } = await gateway.call('workstream.create', {});
+  const { runId } = await gateway.call('workstream.send', { wsId, message: 'hello' });
+  await gateway.isIdle(wsId);
+  await gateway.call('workstream.close', { wsId });
+  await gateway.call('workstream.create', { resumeWs: wsId });
+  const reader = await openStream(gateway, wsId, {});
+  await settle();
+  await gateway.call('workstream.close', { wsId });
+  const closed = assert.rejects(reader.begun, { message: 'Unknown workstream' });
+  await gateway.clock.advance(HOLD_MS);
+  await closed;
+  await gateway.call('workstream.create', { resumeWs: wsId });
+  const again = await openStream(gateway, wsId, {});
+  await settle();
+  await gateway.clock.advance(HOLD_MS);
+  await again.begun;
+  assert.deepEqual(again.ends(), [runId]);
+});
+
+test('after a restart a run that ended shortly before it counts as unread, an older one or another’s does not', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  await stream.unread('first');
+  const runId = await stream.unread('second');
+  await gateway.restart();
+  const reader = await stream.open();
+  await settle();
+  await gateway.clock.advance(HOLD_MS);
+  await reader.begun;
+  assert.deepEqual([reader.history(), reader.ends()], [['first', 'ok', 'second'], [runId]]);
+  await reader.leave();
+  await gateway.clock.advance(30_001);
+  await gateway.restart();
+  const late = await stream.open();
+  await late.begun;
+  assert.deepEqual(late.types(), ['history']);
+  await late.leave();
+  await gateway.call('agent', { message: 'for an agent', sessionKey: 'main', idempotencyKey: 'k1' });
+  await gateway.isIdle(wsId);
+  await gateway.restart();
+  const agents = await stream.open();
+  await agents.begun;
+  assert.deepEqual(agents.types(), ['history']);
+});
+
+test('a run that a kill interrupted is replayed from the restart on', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  gateway.puppet.turn('half an', never());
+  const { runId } = await stream.send();
+  await gateway.reaches(wsId, 'content');
+  await gateway.restart();
+  await gateway.isIdle(wsId);
+  const reader = await stream.open();
+  await settle();
+  await gateway.clock.advance(HOLD_MS);
+  await reader.begun;
+  assert.deepEqual([reader.ends(), reader.types().includes('content')], [[runId], true]);
+});
+
+test('a stream that opens at any moment around the end of a run tells its end once', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  for (let turns = 0; turns < 12; turns += 1) {
+    const { runId } = await stream.send('go');
+    for (let n = 0; n < turns; n += 1) await new Promise(setImmediate);
+    const reader = await stream.open();
+    await gateway.isIdle(wsId);
+    await settle();
+    await gateway.clock.advance(HOLD_MS);
+    await reader.begun;
+    assert.deepEqual(reader.ends(), [runId], `after ${turns} turns of the loop`);
+    await reader.leave();
+  }
+});

@@ -1,0 +1,96 @@
+import type { Clock } from '../../clock.ts';
+import type { EventLog } from '../events/event-log.ts';
+
+/** A run that ended longer ago belongs to the history. */
+const FRESH_MS = 3_000;
+/** How long a new stream waits for the message that its client may be about to send. */
+const HOLD_MS = 300;
+
+/** Where a run began. */
+export interface RunPlace {
+  /** The offset of its `user_turn`. */
+  after: number;
+  /** The messages stored by then, its own included. */
+  upTo: number;
+}
+
+/** The newest run of a workstream, if `send` started it. */
+export interface SentRun {
+  place: RunPlace;
+  /** Aborts when a newer run begins. */
+  superseded: AbortSignal;
+  end?: { offset: number; atMs: number };
+}
+
+interface Entry extends SentRun {
+  supersede: AbortController;
+  isSeen: boolean;
+}
+
+/**
+ * Runs that ended before any event stream could carry them. A client that opens its stream only after `send` was
+ * answered may be too late for a short run, and must still get its events (decision 3).
+ */
+export class UnseenRuns {
+  readonly #clock: Clock;
+  readonly #runs = new Map<string, Entry>();
+
+  constructor({ clock, events }: { clock: Clock; events: Pick<EventLog, 'onAppended'> }) {
+    this.#clock = clock;
+    events.onAppended((wsId, entries) => {
+      const end = entries.findLast(({ type, json }) => type === 'ws_state' && json.includes('"run":'));
+      const run = this.#runs.get(wsId);
+      if (end && run) run.end = { offset: end.offset, atMs: clock.monotonic() };
+    });
+  }
+
+  /** A run began: earlier ones are history. `place` is left out for runs that `send` did not start. */
+  begun(wsId: string, place: RunPlace | undefined): void {
+    this.#runs.get(wsId)?.supersede.abort();
+    this.#runs.delete(wsId);
+    for (const [id, run] of this.#runs) if (this.#isOld(run)) this.#runs.delete(id);
+    if (place) this.#runs.set(wsId, createEntry(place));
+  }
+
+  /** A run that ended shortly before the daemon did; the log ends at `endOffset`. */
+  restore(wsId: string, { place, endOffset }: { place: RunPlace; endOffset: number }): void {
+    if (this.#runs.has(wsId)) return;
+    this.#runs.set(wsId, { ...createEntry(place), end: { offset: endOffset, atMs: this.#clock.monotonic() } });
+  }
+
+  /** A stream has written the log up to this offset. */
+  written(wsId: string, offset: number): void {
+    const run = this.#runs.get(wsId);
+    if (run?.end && offset >= run.end.offset) run.isSeen = true;
+  }
+
+  /** The newest run, whether it goes on or not. */
+  newest(wsId: string): SentRun | undefined {
+    return this.#runs.get(wsId);
+  }
+
+  /** The newest run if it has just ended and no stream has carried its end. */
+  findEnded(wsId: string): SentRun | undefined {
+    const run = this.#runs.get(wsId);
+    return !run?.end || run.isSeen || this.#isOld(run) ? undefined : run;
+  }
+
+  /** Waits for a newer run: true when none came in time. False also when the signal aborts. */
+  async staysNewest({ superseded }: SentRun, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#clock.sleep(HOLD_MS, AbortSignal.any([superseded, signal]));
+      return true;
+    } catch {
+      return false; // only the signals end a sleep
+    }
+  }
+
+  #isOld({ end }: Entry): boolean {
+    return end !== undefined && this.#clock.monotonic() - end.atMs >= FRESH_MS;
+  }
+}
+
+function createEntry(place: RunPlace): Entry {
+  const supersede = new AbortController();
+  return { place, supersede, superseded: supersede.signal, isSeen: false };
+}

@@ -1,0 +1,16 @@
+import type { HeldFolder } from '../../agent/tools/held-folder.ts';
+import type { Workdirs } from '../workstreams/workdirs.ts';
+
+/** For tests whose tools touch no files: every path is a folder, and always the same one. */
+export const fakeWorkdirs: Workdirs = {
+  choose: async (asked = '/work') => ({ folder: { path: asked, ino: '7' }, statements: [] }),
+  identify: async (path) => ({ path, ino: '7' }),
+  hold: ({ workdir }) => ({ path: workdir, check: async () => ({ folder: fakeFolder(workdir), readable: [] }) }),
+  release: async () => undefined,
+};
+
+const fakeFolder = (path: string): HeldFolder => ({
+  ...{ path, ino: '7', fd: -1, way: path },
+  isInPlace: async () => true,
+  [Symbol.asyncDispose]: async () => undefined,
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '../../agent/message.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { AlwaysRules } from './always.ts';
+import type { RunRecord, RunRequest } from './run-record.ts';
+
+function rulesOver({ alwaysMs = 1_000 } = {}) {
+  const clock = fakeClock(5_000);
+  const credential = new AbortController();
+  const endOf = (id: string) => (id === 'token:t' ? credential.signal : undefined);
+  return { clock, credential, rules: new AlwaysRules({ live: { alwaysMs }, authenticator: { endOf }, clock }) };
+}
+
+const runOf = (request: Partial<RunRequest>, principal = 'ada'): RunRecord => ({
+  ...{ runId: 'r', wsId: 'w', principal, source: 'person', epoch: 1, acceptedMs: 0 },
+  request: { message: 'x', rights: 'approve', ...request },
+});
+const trusted: Message = { role: 'user', content: 'a', trusted: true };
+const foreign: Message = { role: 'user', content: 'b' };
+
+test('auto-approve lasts as long as configured, without an end for 0', () => {
+  const { clock, rules } = rulesOver();
+  const always = rules.grant('ada');
+  assert.deepEqual(always, { by: 'ada', untilMs: 6_000 });
+  clock.jump(999);
+  assert.equal(rules.whyOver(always), undefined);
+  clock.jump(1);
+  assert.equal(rules.whyOver(always), 'time');
+  assert.deepEqual(rulesOver({ alwaysMs: 0 }).rules.grant('ada'), { by: 'ada', untilMs: null });
+});
+
+test('auto-approve ends with the credential of its giver', () => {
+  const { credential, rules } = rulesOver({ alwaysMs: 0 });
+  const always = rules.grant('token:t');
+  assert.equal(rules.isInForce(always), true);
+  credential.abort();
+  assert.equal(rules.whyOver(always), 'giver');
+});
+
+test('auto-approve covers what callers who may approve started, and nobody else', () => {
+  const { credential, rules } = rulesOver();
+  const always = rules.grant('ada');
+  const covers = (run: RunRecord, messages: Message[] = [trusted, foreign]) => rules.covers(always, { run, messages });
+  assert.equal(covers(runOf({})), true);
+  assert.equal(covers(runOf({ rights: 'write' })), false);
+  assert.equal(covers({ ...runOf({}), request: { message: 'of an earlier version' } }), false);
+  assert.equal(rules.covers(undefined, { run: runOf({}), messages: [] }), false);
+  assert.equal(covers(runOf({}, 'token:t')), true);
+  credential.abort();
+  assert.equal(covers(runOf({}, 'token:t')), false);
+});
+
+test('auto-approve covers what the daemon started only while nobody else wrote in it', () => {
+  const { rules } = rulesOver();
+  const always = rules.grant('ada');
+  const run = runOf({ unattended: true });
+  assert.equal(rules.covers(always, { run, messages: [trusted] }), true);
+  assert.equal(rules.covers(always, { run, messages: [trusted, foreign] }), false);
+});

@@ -1,0 +1,55 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Store } from '../store/store.ts';
+import { setWorkstream } from './run-rows.ts';
+import type { Workdirs } from './workdirs.ts';
+import type { Workstream } from './workstream.ts';
+
+export interface FoldersChange {
+  /** The folder at the path of the working directory is the right one, though not the one that was held. */
+  isConfirmed: boolean;
+  /** All further folders that may be read without a question; undefined leaves them. */
+  readable?: readonly string[] | undefined;
+}
+
+/** Changes the folders of a workstream, for a caller who may approve. */
+export class Folders {
+  readonly #store: Store;
+  readonly #workdirs: Workdirs;
+
+  constructor({ store, workdirs }: { store: Store; workdirs: Workdirs }) {
+    this.#store = store;
+    this.#workdirs = workdirs;
+  }
+
+  /** UNAVAILABLE while something runs: it holds the folders that it was started with. */
+  async change(workstream: Workstream, { isConfirmed, readable }: FoldersChange): Promise<void> {
+    if (!isConfirmed && readable === undefined) return;
+    const { data } = workstream;
+    const isDone = await workstream.whileIdle(async () => {
+      const workdir = isConfirmed ? await this.#workdirs.identify(data.workdir) : current(data);
+      const folders = readable
+        ? await Promise.all(readable.map((path) => this.#workdirs.identify(path)))
+        : data.readable;
+      const columns = { workdir: workdir.path, workdir_ino: workdir.ino, readable_json: JSON.stringify(folders) };
+      await this.#store.commit({ statements: [setWorkstream(data.wsId, columns)] });
+      Object.assign(data, { workdir: workdir.path, workdirIno: workdir.ino, readable: folders });
+      await this.#workdirs.release(data.wsId);
+      this.#workdirs.hold(data);
+    });
+    if (!isDone) throw stillRuns();
+  }
+}
+
+const current = ({ workdir, workdirIno }: { workdir: string; workdirIno: string | null }) => ({
+  path: workdir,
+  ino: workdirIno,
+});
+
+const stillRuns = () =>
+  new GatewayError(
+    'UNAVAILABLE',
+    'Something runs in this workstream. Wait for its end, or cancel it, then change its folders.',
+    {
+      retryAfterMs: 2_000,
+    },
+  );

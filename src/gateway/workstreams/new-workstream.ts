@@ -1,0 +1,43 @@
+import type { WorkstreamTable } from '../store/schema.ts';
+import type { Statement } from '../store/store.ts';
+import type { Always } from './always.ts';
+import { requireReadableName } from './session-keys.ts';
+import type { Namer } from './workdirs.ts';
+import type { WorkstreamDeps } from './workstream-deps.ts';
+import { insertWorkstream, toWorkstreamRow } from './workstream-rows.ts';
+
+export interface CreateOptions {
+  /** What lists show; others may have the same. */
+  name?: string;
+  /** Names this one alone. */
+  alias?: string;
+  model?: string;
+  always?: Always | undefined;
+  workdir?: string;
+  /** Who names the working directory. */
+  by?: Namer | undefined;
+  sessionKey?: string | undefined;
+  /** What it is called while nobody has named it. */
+  generatedName?: string | undefined;
+}
+
+/** The row of a new workstream, and what is committed for it. Refuses names, models and folders that it cannot have. */
+export async function prepareNew(
+  options: CreateOptions,
+  { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
+): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
+  const { alias, sessionKey, generatedName, always, by } = options;
+  const name = options.name?.trim();
+  if (name) requireReadableName(name);
+  const asked = options.model?.trim();
+  const model = asked ? (await models.resolve(asked)).alias : undefined;
+  const { folder, statements } = await workdirs.choose(options.workdir?.trim() || undefined, by);
+  const row = toWorkstreamRow({
+    ...{ wsId: ids.wsId(), sessionKey, generatedName, always },
+    ...(name && { name }),
+    ...(alias !== undefined && { alias }),
+    ...(model !== undefined && { model }),
+    ...{ workdir: folder.path, workdirIno: folder.ino, nowMs: clock.now() },
+  });
+  return { row, statements: [insertWorkstream(row), ...statements] };
+}

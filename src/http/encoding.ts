@@ -1,0 +1,64 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** The content codings that we write, in our order of preference. */
+export const ENCODINGS = ['br', 'gzip'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** A text that never changes while the daemon runs, compressed by the build. */
+export interface StaticText {
+  text: string;
+  encoded: Partial<Record<Encoding, Uint8Array>>;
+}
+
+/**
+ * The coding that an `Accept-Encoding` prefers (RFC 9110, 12.5.3); undefined: as it is. Clients that do not ask get no
+ * coding. A client that refuses every coding, `identity` included, gets the text as it is: that beats a 406.
+ */
+export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
+  if (acceptEncoding === undefined) return undefined;
+  const weights = readWeights(acceptEncoding);
+  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
+  const best = ENCODINGS.reduce((chosen, name) => (weightOf(name) > weightOf(chosen) ? name : chosen));
+  return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined;
+}
+
+function readWeights(acceptEncoding: string): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const member of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = member.split(';').map((part) => part.trim());
+    const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q) ? Number(q) : 0;
+    weights.set(name === 'x-gzip' ? 'gzip' : name, weight);
+  }
+  return weights;
+}
+
+const compressors = {
+  br: (bytes: Buffer) =>
+    toBrotli(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+        [constants.BROTLI_PARAM_QUALITY]: 4,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gzip: (bytes: Buffer) => toGzip(bytes),
+} satisfies Record<Encoding, (bytes: Buffer) => Promise<Buffer>>;
+const toBrotli = promisify(brotliCompress);
+const toGzip = promisify(gzip);
+
+/** Reading files waits for the same threads. */
+const MAX_AT_ONCE = 8;
+let running = 0;
+
+/** The text in this coding, compressed beside the event loop; undefined when too much is being compressed already. */
+export async function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer | undefined> {
+  if (running >= MAX_AT_ONCE) return undefined;
+  running++;
+  try {
+    return await compressors[encoding](bytes);
+  } finally {
+    running--;
+  }
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tellMore, toldSoFar } from './answer-speech.ts';
+import type { AnswerBlock, Block } from './blocks.ts';
+
+const answer = (key: string, text: string, streaming = true): AnswerBlock => ({
+  ...{ kind: 'answer', key, text, reasoning: '', streaming, partial: false },
+});
+
+/** The lines of each look. */
+function follow(...looks: Block[][]): string[][] {
+  let told = toldSoFar(looks[0] ?? []);
+  return looks.slice(1).map((blocks) => {
+    const next = tellMore(blocks, told);
+    told = next.told;
+    return next.lines;
+  });
+}
+
+test('sentences are told once each, and the rest when the answer ends', () => {
+  assert.deepEqual(
+    follow([], [answer('e1', 'One. Tw')], [answer('e1', 'One. Two. Thr')], [answer('e1', 'One. Two. Three', false)]),
+    [['One.'], ['Two.'], ['Three']],
+  );
+});
+
+test('an answer that comes whole between two looks is told, and so are two', () => {
+  const both = [answer('e1', 'Whole.', false), answer('e4', 'Another.', false)];
+  assert.deepEqual(follow([], both, both), [['Whole.', 'Another.'], []]);
+});
+
+test('stored answers are not told, whenever they are loaded', () => {
+  const old = answer('h3', 'Long ago.', false);
+  const older = answer('h1', 'Longer ago.', false);
+  assert.deepEqual(follow([old], [older, old], [older, old, answer('e1', 'Now. ')]), [[], ['Now.']]);
+  assert.deepEqual(follow([], [old], [old, answer('e1', 'Now. ')]), [[], ['Now.']]);
+});
+
+test('a conversation that is opened in mid-answer goes on from there', () => {
+  assert.deepEqual(follow([answer('e1', 'Seen. Half a')], [answer('e1', 'Seen. Half a sentence. M')]), [['sentence.']]);
+});
+
+test('after a clear or a new snapshot only what comes then is told, also under a key that was there before', () => {
+  const first = answer('e1', 'A long first answer.', false);
+  assert.deepEqual(follow([], [first], [], [answer('e1', 'Short. ')]), [['A long first answer.'], [], ['Short.']]);
+  const stored = answer('h2', 'A long first answer.', false);
+  assert.deepEqual(follow([], [first], [stored], [stored, answer('e1', 'Short. ')]), [
+    ['A long first answer.'],
+    [],
+    ['Short.'],
+  ]);
+});
