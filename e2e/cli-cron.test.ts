@@ -23,7 +23,7 @@ test('a job is made, shown, changed, run, looked back at, explained and removed'
   const id = added.stdout.trim();
   assert.equal(added.code, 0);
   assert.match(id, /^\S+$/, 'the id alone, for scripts');
-  assert.match(added.stderr, /^Added "news"; next run: \w{3} \d{4}-\d\d-\d\d 09:00 \(in \d+ (h|days)\)\.\n$/);
+  assert.match(added.stderr, /^Added "news"; next run: \w{3} \d{4}-\d\d-\d\d 09:00 \(in \d+ (s|min|h|days)\)\.\n$/);
 
   const { stdout: table } = await cron('list');
   assert.match(table, /^NAME +SCHEDULE +NEXT RUN +STATUS +LAST RUN +ID$/m);
@@ -118,7 +118,7 @@ test('a schedule is previewed in its zone and by the clocks here', async () => {
   const { code, stdout, stderr } = await cron('preview', '30 12 25 12 * Asia/Tokyo', '--count', '2');
   const [head, first, ...rest] = stdout.trimEnd().split('\n');
   assert.deepEqual([code, head?.trim(), rest.length], [0, 'RUN                          IN Europe/Berlin', 1]);
-  assert.match(first ?? '', /^\w{3} \d{4}-12-25 12:30 \+09:00 {2}\w{3} \d{4}-12-25 04:30 {2}in \d+ (h|days)$/);
+  assert.match(first ?? '', /^\w{3} \d{4}-12-25 12:30 \+09:00 {2}\w{3} \d{4}-12-25 04:30 {2}in \d+ (s|min|h|days)$/);
   assert.match(stderr, /times in Asia\/Tokyo:\n$/);
   assert.equal((await jsonOf('preview', 'every 15m', '--count', '3')).runs.length, 3);
   const client = await daemon.client();

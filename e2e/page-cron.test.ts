@@ -59,7 +59,7 @@ test('an empty schedule says what to do; a job is added with its next runs in si
   await button(page, 'Add').click();
   await page.locator('dialog').waitFor({ state: 'detached' });
   await card(page, 'plants')
-    .locator('.job-next', { hasText: /in \d+ (hour|day)/ })
+    .locator('.job-next', { hasText: /in \d+ (second|minute|hour|day)/ })
     .waitFor();
   await card(page, 'plants').getByText('has not run yet').waitFor();
   await assertAccessible(page, 'schedule with a job');
