@@ -142,3 +142,13 @@ test('the list holds config.json’s models, then what the environment allows', 
     ['toy', 'openai-compatible', 'anthropic/claude-sonnet-5-5'],
   );
 });
+
+test('the key of another server does not go to OpenAI, whoever chooses its models', () => {
+  const own = { OPENAI_BASE_URL: 'http://gpu.lan/v1', OPENAI_API_KEY: 'of gpu.lan' };
+  const keyIn = (environment: Record<string, string>) =>
+    chooseModel('openai/gpt-6', { config: {}, environment }).apiKey;
+  assert.deepEqual(
+    [keyIn(own), keyIn({ ...own, OPENAI_BASE_URL: 'https://api.openai.com/v1/' }), keyIn({ OPENAI_API_KEY: 'o' })],
+    [undefined, 'of gpu.lan', 'o'],
+  );
+});

@@ -129,14 +129,19 @@ const settingsOf = ({ images, contextWindow, maxOutputTokens, temperature }: Mod
   ...(temperature !== undefined && { temperature }),
 });
 
+/** Where no variable is known to hold the key. */
+const NAMED_KEY = 'apiKeyEnv in config.json';
+
 function usualOf(
   provider: Exclude<ProviderName, 'demo'>,
   { environment, localUrl }: Pick<Known, 'environment' | 'localUrl'>,
 ): { baseUrl: string; keyName: string; modelId?: string } {
-  if (provider !== 'openai-compatible') return HOSTED[provider];
   const given = environment.OPENAI_BASE_URL?.replace(/\/+$/, '');
+  if (provider !== 'openai-compatible') {
+    // The variable holds the key of the server that stands beside it.
+    const isOfAnother = provider === 'openai' && given && given !== HOSTED.openai.baseUrl;
+    return isOfAnother ? { ...HOSTED.openai, keyName: NAMED_KEY } : HOSTED[provider];
+  }
   // A server that was merely found on this machine gets no key.
-  return given
-    ? { baseUrl: given, keyName: 'OPENAI_API_KEY' }
-    : { baseUrl: localUrl ?? '', keyName: 'apiKeyEnv in config.json' };
+  return given ? { baseUrl: given, keyName: 'OPENAI_API_KEY' } : { baseUrl: localUrl ?? '', keyName: NAMED_KEY };
 }
