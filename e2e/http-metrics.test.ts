@@ -23,12 +23,11 @@ async function scrape(): Promise<Series[]> {
   }));
 }
 
-const ours = (samples: Series[]) =>
-  samples.flatMap(({ name, labels }) => (name.startsWith('service_') ? [`${name} ${JSON.stringify(labels)}`] : []));
+const namesOf = (samples: Series[]) => samples.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort();
 
 test('The first two scrapes must have the same series', async () => {
-  const first = ours(await scrape());
-  assert.deepEqual(ours(await scrape()), first);
+  const first = namesOf(await scrape());
+  assert.deepEqual(namesOf(await scrape()), first);
   assert.ok(first.length > 20);
 });
 
@@ -66,4 +65,18 @@ test('`node_id` must be the host name and four hex digits, the same after a rest
   await daemon.kill9();
   await daemon.restart();
   assert.equal(await nodeId(), before);
+});
+
+test('No series may depend on what the process has open, or on which garbage was collected', async () => {
+  const quiet = namesOf(await scrape()).filter((name) => !name.startsWith('service_'));
+  const { ws_id } = (await daemon.post('/v1/api/workstreams/new', {})).body;
+  await using stream = await daemon.sse(ws_id);
+  await stream.until(({ data }) => data.type === 'history');
+  await daemon.post('/v1/api/send', { ws_id, message: 'run some code' });
+  assert.deepEqual(
+    namesOf(await scrape()).filter((name) => !name.startsWith('service_')),
+    quiet,
+  );
+  const kinds = quiet.flatMap((name) => /^nodejs_gc_duration_seconds_count .*"kind":"(\w+)"/.exec(name)?.[1] ?? []);
+  assert.deepEqual(kinds, ['incremental', 'major', 'minor', 'weakcb']);
 });

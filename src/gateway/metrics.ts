@@ -56,11 +56,21 @@ export function createMetrics(): Metrics {
     rateLimited: counts.rateLimited,
     evicted: counts.evicted,
     mirror: (state) => createGauges(registry, state),
-    observeProcess: () =>
-      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS }),
+    observeProcess: () => observeProcess(registry),
     text: () => registry.metrics(),
   };
 }
+
+/** The collection's series about the process, less those that come and go with what the process has open just now. */
+function observeProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS });
+  for (const name of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${name}`); // the totals stay
+  const pauses = registry.getSingleMetric('nodejs_gc_duration_seconds');
+  // A kind of collection that has not happened yet would be a new series in some later scrape.
+  if (pauses instanceof Histogram) for (const kind of GC_KINDS) pauses.zero({ kind });
+}
+
+const GC_KINDS = ['major', 'minor', 'incremental', 'weakcb'];
 
 /** More label sets than any table of ours gives are folded into one, so that a mistake cannot fill the memory. */
 const MAX_LABEL_SETS = 1_000;
