@@ -124,6 +124,8 @@ export function toBubblewrapArguments(
   ].sort((a, b) => depth(a.at) - depth(b.at));
   return [
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    // Root may write the kernel's settings without any capability; one of them names a program that runs outside.
+    ...['--ro-bind', '/proc/sys', '/proc/sys'],
     ...mounts.flatMap((mount) => mount.how),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     // A daemon run by root would otherwise keep the right to unmount what hides the home.
