@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { runTests, toCountLine } from './run-tests.js';
+import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -70,7 +70,7 @@ export function runEndToEndTests() {
 
 /** Tells the counts of a run. */
 export function tellCounts(result) {
-  say(`${result.ok ? '✔' : '✖'} ${toCountLine(result)}\n`);
+  say(`${result.ok ? '✔' : '✖'} ${toCountLine(result)}\n  ${toSlowestLine(result)}\n`);
 }
 
 function runProgram(file, args) {

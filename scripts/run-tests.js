@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 /** Some assertions compare megabytes. */
 const MAX_REASON = 4_000;
+/** How many files are named with how long they took. */
+const SLOWEST = 8;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
 /**
@@ -25,16 +27,19 @@ export async function runTests({
 }) {
   const startMs = performance.now();
   const counts = { passed: 0, failed: 0, skipped: 0 };
+  const durations = [];
   const queue = [...files];
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
   const run = (file, report) =>
     runFile({ file, timeoutMs, environment: environmentOf(file), reportPath: path.join(folder, report) });
   const work = async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      const fileStartMs = performance.now();
       for (const result of (await run(file, String(queue.length))).map(judgeSkip(maySkip(file)))) {
         counts[result.outcome] += 1;
         if (result.outcome !== 'passed') process.stdout.write(toReport(result));
       }
+      durations.push({ file, seconds: (performance.now() - fileStartMs) / 1000 });
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
@@ -42,7 +47,8 @@ export async function runTests({
   const missing = Math.max(0, atLeast - counts.passed - counts.failed);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);
   const seconds = (performance.now() - startMs) / 1000;
-  return { name, ...counts, files: files.length, seconds, ok: counts.failed === 0 && missing === 0 };
+  const slowest = durations.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  return { name, ...counts, files: files.length, seconds, slowest, ok: counts.failed === 0 && missing === 0 };
 }
 
 const judgeSkip = (isAllowed) => (result) =>
@@ -56,6 +62,10 @@ export function toCountLine({ name, passed, failed, skipped, files, seconds }) {
   const skips = skipped > 0 ? `, ${skipped} skipped` : '';
   return `${passed} ${name} tests passed${failures}${skips} in ${files} files (${seconds.toFixed(1)} s)`;
 }
+
+/** Where the time went: `slowest: page-scale 41 s, drill 38 s`. */
+export const toSlowestLine = ({ slowest }) =>
+  `slowest: ${slowest.map(({ file, seconds }) => `${path.basename(file, '.test.ts')} ${seconds.toFixed(0)} s`).join(', ')}`;
 
 /** The outcome of every test of the file, and one more that failed when the file itself did. */
 async function runFile({ file, timeoutMs, environment, reportPath }) {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { runTests, toCountLine } from './run-tests.js';
+import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
 
 /** Files with these texts, run; what was told to the person, and the counts. */
 async function runTexts(
@@ -22,19 +22,34 @@ async function runTexts(
     told += text;
     return true;
   });
-  const { seconds: _, ...result } = await runTests({ name: 'sample', files, atLeast, maySkip, timeoutMs: 2_000 });
+  const {
+    seconds: _,
+    slowest,
+    ...result
+  } = await runTests({ name: 'sample', files, atLeast, maySkip, timeoutMs: 2_000 });
   t.mock.restoreAll();
-  return { told, result };
+  return { told, result, slowest: slowest.map(({ file }) => path.basename(file)) };
 }
 
 test('passed tests are counted in one line, and skipped ones are named with their reason', async (t) => {
-  const { told, result } = await runTexts(t, [`test('one', () => {}); test('two', { skip: 'no disk' }, () => {});`], {
-    atLeast: 1,
-  });
+  const { told, result, slowest } = await runTexts(
+    t,
+    [`test('one', () => {}); test('two', { skip: 'no disk' }, () => {});`],
+    {
+      atLeast: 1,
+    },
+  );
   const counts = { name: 'sample', passed: 1, failed: 0, skipped: 1, files: 1 };
-  assert.deepEqual(result, { ...counts, ok: true });
+  assert.deepEqual([result, slowest], [{ ...counts, ok: true }, ['0.test.js']]);
   assert.match(told, /^- skipped: two \(.*0\.test\.js:2\)\n {2}no disk\n\n$/);
   assert.equal(toCountLine({ ...counts, seconds: 1.25 }), '1 sample tests passed, 1 skipped in 1 files (1.3 s)');
+  const times = {
+    slowest: [
+      { file: 'e2e/drill.test.ts', seconds: 41.2 },
+      { file: 'src/a.test.ts', seconds: 2 },
+    ],
+  };
+  assert.equal(toSlowestLine(times), 'slowest: drill 41 s, a 2 s');
 });
 
 test('where nothing may be skipped, a skipped test fails', async (t) => {
