@@ -43,7 +43,7 @@ function toMessage(number: number): Message {
       return { role: 'assistant', content: '', toolCalls: [call] };
     }
     case 3:
-      return { role: 'tool', callId, name: 'bash', output: printed(turn), isError: false };
+      return { role: 'tool', callId, name: 'bash', output: printed(turn), outcome: 'done' };
     default:
       return { role: 'assistant', content: answer(turn), toolCalls: [] };
   }

@@ -63,8 +63,8 @@ test('the stored conversation goes back in a form that servers accept', async ()
         { id: 'b', name: 'bash', arguments: '{"command": oops' },
       ],
     },
-    { role: 'tool', callId: 'a', name: 'bash', output: 'x', isError: false },
-    { role: 'tool', callId: 'b', name: 'bash', output: 'JSON parse error', isError: true },
+    { role: 'tool', callId: 'a', name: 'bash', output: 'x', outcome: 'done' },
+    { role: 'tool', callId: 'b', name: 'bash', output: 'JSON parse error', outcome: 'failed' },
     { role: 'assistant', content: '', toolCalls: [], partial: true },
   ];
   const tools = [{ name: 'bash', description: 'Runs.', parameters: { type: 'object', properties: {} } }];

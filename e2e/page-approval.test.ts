@@ -201,6 +201,6 @@ test('Force stop abandons a command that does not let go', async (t) => {
   await page.locator('.tool.running .output', { hasText: 'holding' }).waitFor();
   await button(page, 'Stop').click();
   await button(page, 'Force stop').click();
-  await page.locator('.tool.stopped').waitFor();
+  await page.locator('.tool.cancelled').waitFor();
   await state(page, 'idle');
 });

@@ -75,6 +75,20 @@ export const MessageFailure = z
   .meta({ id: 'MessageFailure' });
 export type MessageFailure = z.infer<typeof MessageFailure>;
 
+/** How a tool call came to its result. The text of a result is for people and the model; what it means is here. */
+export const CallOutcome = z
+  .enum([
+    'done',
+    'failed', // it ran and failed, or could not be run as it was asked for
+    'denied', // a person said no
+    'expired', // nobody decided in time
+    'blocked', // a policy did not let it run
+    'cancelled', // it was stopped from outside, or its run ended first
+    'unknown', // it began, and nobody knows what came of it
+  ])
+  .meta({ id: 'CallOutcome' });
+export type CallOutcome = z.infer<typeof CallOutcome>;
+
 /** One message of a stored conversation, as `history` and snapshots show it. */
 export const HistoryMessage = z
   .object({
@@ -97,7 +111,12 @@ export const HistoryMessage = z
     duration_ms: z.int().min(0).optional(),
     /** On tool messages whose `content` is not all that was printed: how much that is, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
-    /** A denied or blocked call: on the tool message and on the assistant message that asked for it. */
+    /** On tool messages. */
+    outcome: CallOutcome.optional(),
+    /**
+     * A call that was denied, expired or blocked, or whose result begins as such results do: on the tool message and on
+     * the assistant message that asked for it. `outcome` is what counts.
+     */
     denied: z.boolean().optional(),
     /** The database no longer holds this message as it was written; `content` says so, and the role is not known. */
     damaged: z.literal(true).optional(),
@@ -188,6 +207,8 @@ export const STREAM_EVENTS = {
     call_id: z.string(),
     name: z.string(),
     output: z.string(),
+    outcome: CallOutcome,
+    /** Every outcome but `done`. */
     is_error: z.boolean(),
     /** Of a command that ended by itself. */
     exit_code: z.int().optional(),

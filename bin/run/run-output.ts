@@ -83,7 +83,8 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: {
       case 'tool_info':
         return event.items.map((item) => `· ${toHeaderText(toToolCall(item, false), paint)}`);
       case 'tool_result':
-        return event.is_error ? [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`] : [`✔ ${event.name}`];
+        if (event.outcome === 'done') return [`✔ ${event.name}`];
+        return [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`];
       case 'approval_resolved':
         return [toDecisionText(event)];
       case 'error':

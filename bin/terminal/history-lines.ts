@@ -17,7 +17,7 @@ export function toHistoryLines(
   const shown = messages.slice(-SHOWN_MESSAGES);
   const hasOlder = truncated || shown.length < messages.length;
   const older = hasOlder ? [[sheet.paint('dim', '… older messages are on the page')]] : [];
-  const failed = new Set(shown.flatMap((message) => (message.is_error === true ? [message.call_id] : [])));
+  const failed = new Set(shown.flatMap(({ outcome = 'done', call_id }) => (outcome === 'done' ? [] : [call_id])));
   return [...older, ...shown.map((message) => toMessageLines(message, { ...sheet, failed }))].filter(
     (lines) => lines.length > 0,
   );

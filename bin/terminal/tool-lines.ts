@@ -1,4 +1,4 @@
-import type { ApprovalItem } from '../../protocol/stream-events.ts';
+import type { ApprovalItem, CallOutcome } from '../../protocol/stream-events.ts';
 import { isDiff, toDiffLines } from './diff-lines.ts';
 import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
@@ -40,13 +40,14 @@ export function toHeaderText({ header, name }: Pick<ToolCall, 'header' | 'name'>
 /** A call that has ended: how, and the end of what it printed. */
 export function toResultLines(
   call: ToolCall,
-  { output, isError }: { output: string; isError: boolean },
+  { output, outcome }: { output: string; outcome: CallOutcome },
   paint: Paint,
 ): string[] {
-  const mark = isError ? paint('red', '✖') : paint('green', '✔');
+  const isDone = outcome === 'done';
+  const mark = isDone ? paint('green', '✔') : paint('red', '✖');
   const lines = toOutputLines(output);
   const head = `${mark} ${toHeaderText(call, paint)}`;
-  if (QUIET_TOOLS.includes(call.name) && !isError) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
+  if (QUIET_TOOLS.includes(call.name) && isDone) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
   const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, maxLines: PREVIEW_LINES });
   return [head, ...preview, ...toTail(lines, paint)];
 }

@@ -72,7 +72,14 @@ const decides = (approval_id: string, approved: boolean, feedback = '') =>
     call_ids: ['c1'],
   }) satisfies StreamEvent;
 const result = (output: string, is_error = false) =>
-  ({ type: 'tool_result', call_id: 'c1', name: 'bash', output, is_error }) satisfies StreamEvent;
+  ({
+    type: 'tool_result',
+    call_id: 'c1',
+    name: 'bash',
+    output,
+    outcome: is_error ? 'failed' : 'done',
+    is_error,
+  }) satisfies StreamEvent;
 
 test('a turn is told in order, each part once', () => {
   const { tell } = open();

@@ -243,14 +243,14 @@ class LoggedTranscript implements Transcript {
     if (tool) tool.live = (tool.live + chunk).slice(-LIVE_CHARS);
   }
 
-  #onResult({ call_id, name, output, is_error: isError }: StreamEventOf<'tool_result'>): void {
+  #onResult({ call_id, name, output, outcome }: StreamEventOf<'tool_result'>): void {
     const { paint } = this.#deps.sheet();
     const known = this.#tools.get(call_id)?.call;
     this.#tools.delete(call_id);
     if (this.#denied.delete(call_id)) return; // the decision has been told
     const call = known ?? { ...UNKNOWN_CALL, callId: call_id, name, header: name };
     this.lastOutput = output;
-    this.print(toResultLines(call, { output, isError }, paint));
+    this.print(toResultLines(call, { output, outcome }, paint));
   }
 
   #onState({ state, run }: StreamEventOf<'ws_state'>): void {

@@ -1,4 +1,4 @@
-import type { Attachment, MessageFailure } from '../../protocol/stream-events.ts';
+import type { Attachment, CallOutcome, MessageFailure } from '../../protocol/stream-events.ts';
 
 /** One call the model asks for, as the model wrote it. */
 export interface ToolCall {
@@ -35,7 +35,7 @@ export type Message =
       callId: string;
       name: string;
       output: string;
-      isError: boolean;
+      outcome: CallOutcome;
       /** Of a command that ended by itself. */
       exitCode?: number;
       /** How long the call ran; absent where it did not run. */

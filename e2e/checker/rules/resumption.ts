@@ -93,7 +93,7 @@ function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk)
 function isShownTruly(shown: HistoryMessage, stored: StoredMessage | undefined): boolean {
   const message = stored?.message;
   if (message?.role !== shown.role) return false;
-  if (message.role === 'tool') return shown.call_id === message.callId && shown.is_error === message.isError;
+  if (message.role === 'tool') return shown.call_id === message.callId && shown.outcome === message.outcome;
   return (shown.content ?? '') === message.content && callsIn(shown) === callsOf(message);
 }
 

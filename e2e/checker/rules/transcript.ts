@@ -54,7 +54,7 @@ function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generat
   for (const { offset, event } of events) {
     if (event.type !== 'tool_result') continue;
     const message = stored.get(event.call_id);
-    if (message?.output === event.output && message.isError === event.is_error) continue;
+    if (message?.output === event.output && message.outcome === event.outcome) continue;
     yield { what: `the result of ${event.call_id} is told, but not stored so`, where: `${wsId}:${offset}` };
   }
 }

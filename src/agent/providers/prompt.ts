@@ -42,12 +42,12 @@ function joinText(parts: readonly UserPart[]): UserPart[] {
   return joined;
 }
 
-function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, isError }: ToolMessage): void {
+function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, outcome }: ToolMessage): void {
   const result = {
     type: 'tool-result' as const,
     toolCallId: callId,
     toolName: name,
-    output: { type: isError ? ('error-text' as const) : ('text' as const), value: output },
+    output: { type: outcome === 'done' ? ('text' as const) : ('error-text' as const), value: output },
   };
   const last = prompt.at(-1);
   if (last?.role === 'tool') last.content.push(result);

@@ -175,7 +175,7 @@ const results = (message: AssistantMessage): Message[] =>
     callId: id,
     name,
     output: 'done',
-    isError: name === 'bash',
+    outcome: name === 'bash' ? 'failed' : 'done',
   }));
 
 /** The second request of a conversation, after the answer of the fixture went through JSON as the store does it. */

@@ -1,5 +1,5 @@
 import type { CronApproval } from '../../../protocol/cron.ts';
-import { NOBODY_TO_APPROVE } from '../../../protocol/denials.ts';
+import { nobodyToApprove } from './result-texts.ts';
 
 /**
  * What becomes of calls that need approval in a run that nobody may be there for; it was accepted with the run.
@@ -21,7 +21,7 @@ export const isAllowed = (policy: ApprovalPolicy | undefined, tool: string): boo
   policy?.mode === 'allow' && policy.tools.includes(tool);
 
 /** What the model reads of a call that nobody could be asked about. */
-export const refusalBy = (policy: ApprovalPolicy): string => `${NOBODY_TO_APPROVE}, and ${whyNot(policy)}.`;
+export const refusalBy = (policy: ApprovalPolicy): string => nobodyToApprove(whyNot(policy));
 
 function whyNot(policy: ApprovalPolicy): string {
   if (policy.mode === 'withheld') {

@@ -186,7 +186,7 @@ test('a remark is recorded after a restart too, and only once', async () => {
   const journal = [...approvedBatch([ONE], { feedback: 'be quick' }), started('one'), finished('one')];
   const results: Message[] = [
     { role: 'user', content: 'hello' },
-    { role: 'tool', callId: 'one', name: 'act', output: 'one ran', isError: false },
+    { role: 'tool', callId: 'one', name: 'act', output: 'one ran', outcome: 'done' },
   ];
   assert.deepEqual((await resume(journal, { messages: [...results] })).results, ['be quick']);
   const recorded: Message[] = [...results, { role: 'user', content: 'be quick' }];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import { StopReason } from '../stop-reason.ts';
 import { runBatch } from './batch.ts';
 import { callOf, digestOf, type FixtureOptions, runFixture } from './run-fixture.ts';
@@ -23,21 +24,22 @@ const itemOf = (call = ONE, more: object = {}) => ({
   error: null,
   ...more,
 });
-const resultOf = (call = ONE, output = `${call.id} ran`, isError = false) => ({
+const resultOf = (call = ONE, output = `${call.id} ran`, outcome: CallOutcome = 'done') => ({
   type: 'tool_result',
   call_id: call.id,
   name: call.name,
   output,
-  is_error: isError,
+  outcome,
+  is_error: outcome !== 'done',
 });
 /** Of a call that ran, on a clock that stands still. */
 const ranOf = (...result: Parameters<typeof resultOf>) => ({ ...resultOf(...result), duration_ms: 0 });
-const messageOf = (call = ONE, output = `${call.id} ran`, isError = false) => ({
+const messageOf = (call = ONE, output = `${call.id} ran`, outcome: CallOutcome = 'done') => ({
   role: 'tool',
   callId: call.id,
   name: call.name,
   output,
-  isError,
+  outcome,
 });
 const keptOf = (...result: Parameters<typeof messageOf>) => ({ ...messageOf(...result), durationMs: 0 });
 const RUNNING = { type: 'ws_state', ws_id: 'ws-1', state: 'running' };
@@ -65,7 +67,7 @@ test('a batch of refused calls asks nobody and tells the model why', async () =>
   assert.deepEqual(fixture.events, [
     { type: 'tool_info', items: [itemOf(ONE, { error: 'Unknown tool: act' })] },
     RUNNING,
-    resultOf(ONE, 'Unknown tool: act', true),
+    resultOf(ONE, 'Unknown tool: act', 'failed'),
   ]);
 });
 
@@ -86,20 +88,22 @@ test('one call that needs a person puts the whole batch before them, and one ans
     journal: [{ kind: 'approval_asked', approvalId: 'apr_1', question: 'tools', digests }],
     approval: { approvalId: 'apr_1', kind: 'tools', items, digests, expiresAtMs },
   });
-  assert.deepEqual(fixture.messages.slice(1), [messageOf(bad, 'no such tool', true), keptOf(), keptOf(TWO)]);
+  assert.deepEqual(fixture.messages.slice(1), [messageOf(bad, 'no such tool', 'failed'), keptOf(), keptOf(TWO)]);
 });
 
-for (const [title, decision, output] of [
-  ['a denied batch does not run', { approved: false }, 'Denied by user'],
+for (const [title, decision, output, outcome] of [
+  ['a denied batch does not run', { approved: false }, 'Denied by user', 'denied'],
   [
     'what a person says with a denial reaches the model',
     { approved: false, feedback: 'not now' },
     'Denied by user: not now',
+    'denied',
   ],
   [
     'a question nobody answered in time is denied in its own words',
     { approved: false, feedback: 'Approval timed out after 1 hour', by: 'timeout' },
     'Approval timed out after 1 hour',
+    'expired',
   ],
 ] as const) {
   test(title, async () => {
@@ -109,9 +113,9 @@ for (const [title, decision, output] of [
     await fixture.answer(decision);
     await done;
     assert.deepEqual(fixture.messages.slice(1), [
-      messageOf(ONE, output, true),
-      messageOf(TWO, output, true),
-      messageOf(bad, 'no such tool', true),
+      messageOf(ONE, output, outcome),
+      messageOf(TWO, output, outcome),
+      messageOf(bad, 'no such tool', 'failed'),
     ]);
     assert.deepEqual(
       fixture.journal.slice(1).map(({ kind }) => kind),
@@ -163,7 +167,7 @@ test('the start of a tool is on disk before it runs, unless it changes nothing',
   const order: string[] = [];
   const execute = (_: unknown, { id }: { id: string }) => {
     order.push(`${id} runs`);
-    return { output: '', isError: false };
+    return { output: '', outcome: 'done' as const };
   };
   const fixture = fixtureOf([ONE, TWO], {
     tools: { act: { execute }, look: { readOnly: true, safeToRepeat: true, execute } },
@@ -196,7 +200,7 @@ test('live output and the process are told while a tool runs', async () => {
         async execute(run) {
           run.onOutput('line\n');
           await run.onProcess(process);
-          return { output: 'line', isError: false, files: { '/work/a': 'hash' } };
+          return { output: 'line', outcome: 'done', files: { '/work/a': 'hash' } };
         },
       },
     },
@@ -221,7 +225,7 @@ test('at most four tools run at once', async () => {
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     running -= 1;
-    return { output: '', isError: false };
+    return { output: '', outcome: 'done' as const };
   };
   const calls = Array.from({ length: 10 }, (_, index) => callOf(`c${index}`));
   const fixture = fixtureOf(calls, { tools: { act: { execute } } });
@@ -242,7 +246,7 @@ test('an exception in a tool is an error the model sees, and the log hears of it
   await runBatch(fixture.run);
   assert.deepEqual(
     fixture.messages.slice(1).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
-    [keptOf(ONE, 'Error: boom', true), keptOf(TWO)],
+    [keptOf(ONE, 'Error: boom', 'failed'), keptOf(TWO)],
   );
   assert.deepEqual(fixture.log.lines, [['warn', 'tool failed unexpectedly']]);
 });
@@ -251,7 +255,7 @@ test('nothing more is started once a step cannot be recorded', async () => {
   const started: string[] = [];
   const calls = Array.from({ length: 9 }, (_, index) => callOf(`c${index}`));
   const fixture = fixtureOf(calls, {
-    tools: { act: { execute: (_, { id }) => ({ output: `${started.push(id)}`, isError: false }) } },
+    tools: { act: { execute: (_, { id }) => ({ output: `${started.push(id)}`, outcome: 'done' }) } },
     onRecord({ journal = [] }) {
       if (journal.some((entry) => entry.kind === 'tool_finished')) throw new Error('disk');
     },
@@ -278,7 +282,7 @@ test('a stop while tools run records how they ended and starts no other', async 
       act: {
         execute(_, { id }) {
           if (id === 'c3') fixture.stop(stop);
-          return { output: `${id} stopped`, isError: true };
+          return { output: `${id} stopped`, outcome: 'failed' };
         },
       },
     },

@@ -1,10 +1,11 @@
-import { DENIED_BY_USER } from '../../../protocol/denials.ts';
+import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import { type ApprovalPolicy, isAllowed, refusalBy } from './approval-policy.ts';
 import { type BatchCall, prepareCall, toItem } from './batch-call.ts';
 import { executeAll } from './execute.ts';
 import { type AskedApproval, type Decision, openCalls } from './journal.ts';
 import type { Step } from './recorder.ts';
 import { resultStep } from './result-step.ts';
+import { deniedWith, NOT_AS_APPROVED, outcomeUnknown } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
 /**
@@ -49,10 +50,8 @@ async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[]): Pro
   const policy = asked ? undefined : policyInForce(run);
   const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', batch: unknown });
   if (decision.approved) return new Set();
-  const output =
-    'Outcome unknown: Headgate stopped while this ran, and it was not run again.' +
-    (decision.feedback === '' ? '' : ` ${decision.feedback}`);
-  await recordResults(run, unknown, () => output);
+  const refusal: Refusal = { output: outcomeUnknown(decision.feedback), outcome: 'unknown' };
+  await recordResults(run, unknown, () => refusal);
   return new Set(unknown.map(({ call }) => call.id));
 }
 
@@ -69,7 +68,7 @@ async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
   const needing = run.settings.autoApprove ? [] : batch.filter((item) => needsPerson(run, item));
   const policy = policyInForce(run);
   if (asked || (needing.length > 0 && !policy)) return askOnce(run, { asked, kind: 'tools', batch });
-  const refused = new Map(policy && needing.map((item) => [item, refusalBy(policy)]));
+  const refused = new Map(policy && needing.map((item) => [item, blockedBy(policy)]));
   const { events = [], journal = [], messages = [] } = refusalStep(refused);
   await run.recorder.record({
     events: [
@@ -115,34 +114,43 @@ const digestsOf = (batch: BatchCall[]): Record<string, string> =>
   Object.fromEntries(batch.map(({ call, digest }) => [call.id, digest]));
 
 /** What may run, and what may not and why: malformed calls, and calls that are no longer what was approved. */
-function sortOut(run: RunContext, batch: BatchCall[]): { runnable: BatchCall[]; refused: Map<BatchCall, string> } {
+function sortOut(run: RunContext, batch: BatchCall[]): { runnable: BatchCall[]; refused: Map<BatchCall, Refusal> } {
   const shown = { ...run.progress.approval?.digests, ...run.progress.outcomeApproval?.digests };
   const runnable: BatchCall[] = [];
-  const refused = new Map<BatchCall, string>();
+  const refused = new Map<BatchCall, Refusal>();
   for (const item of batch) {
-    if (item.prepared.kind === 'refused') refused.set(item, item.prepared.reason);
+    if (item.prepared.kind === 'refused') refused.set(item, cannotRun(item.prepared.reason));
     else if (shown[item.call.id] === item.digest) runnable.push(item);
     else refused.set(item, CHANGED);
   }
   return { runnable, refused };
 }
 
-const CHANGED = 'Not run: it is no longer what was approved (a file or the working directory changed meanwhile).';
+/** What becomes of a call that is not run. */
+interface Refusal {
+  output: string;
+  outcome: CallOutcome;
+}
 
-function denialOf({ prepared }: BatchCall, decision: Decision): string {
-  if (prepared.kind === 'refused') return prepared.reason;
-  if (decision.by === 'timeout') return decision.feedback;
-  return decision.feedback === '' ? DENIED_BY_USER : `${DENIED_BY_USER}: ${decision.feedback}`;
+const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'failed' });
+const blockedBy = (policy: ApprovalPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
+const CHANGED = cannotRun(NOT_AS_APPROVED);
+
+function denialOf({ prepared }: BatchCall, { by, feedback }: Decision): Refusal {
+  if (prepared.kind === 'refused') return cannotRun(prepared.reason);
+  return by === 'timeout'
+    ? { output: feedback, outcome: 'expired' }
+    : { output: deniedWith(feedback), outcome: 'denied' };
 }
 
 /** Results of calls that were not run, as errors that say why. */
-async function recordResults(run: RunContext, batch: BatchCall[], why: (item: BatchCall) => string): Promise<void> {
+async function recordResults(run: RunContext, batch: BatchCall[], why: (item: BatchCall) => Refusal): Promise<void> {
   if (batch.length === 0) return;
   await run.recorder.record(refusalStep(batch.map((item) => [item, why(item)])));
 }
 
-const refusalStep = (refused: Iterable<readonly [BatchCall, string]>): Step =>
-  resultStep([...refused].map(([{ call }, output]) => ({ call, outcome: { output, isError: true } })));
+const refusalStep = (refused: Iterable<readonly [BatchCall, Refusal]>): Step =>
+  resultStep([...refused].map(([{ call }, result]) => ({ call, result })));
 
 /** Approved with a remark: the model reads it as the person's next message, after the results. */
 async function recordFeedback(run: RunContext): Promise<void> {

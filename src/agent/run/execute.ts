@@ -33,9 +33,9 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
     durable: !readOnly,
   });
   const startMs = run.clock.monotonic();
-  let outcome: ToolOutcome;
+  let result: ToolOutcome;
   try {
-    outcome = await prepared.execute({
+    result = await prepared.execute({
       signal: run.signal,
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
       onProcess: (process) =>
@@ -43,9 +43,9 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
     });
   } catch (error) {
     run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');
-    outcome = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, isError: true };
+    result = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, outcome: 'failed' };
   }
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   // What it did is known now; a full disk must not turn that into an outcome nobody knows.
-  await recordAtLast(run, () => resultStep([{ call, outcome, durationMs }]));
+  await recordAtLast(run, () => resultStep([{ call, result, durationMs }]));
 }

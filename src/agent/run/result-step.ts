@@ -4,9 +4,9 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';
 import type { Step } from './recorder.ts';
 
-interface ToolResult {
+export interface ToolResult {
   call: ToolCall;
-  outcome: ToolOutcome;
+  result: ToolOutcome;
   /** Left out where the call did not run. */
   durationMs?: number;
 }
@@ -16,14 +16,15 @@ export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
-  for (const { call, outcome, durationMs } of results) {
-    const { output, isError, exitCode, files, kept } = outcome;
+  for (const { call, result, durationMs } of results) {
+    const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
       call_id: call.id,
       name: call.name,
       output,
-      is_error: isError,
+      outcome,
+      is_error: outcome !== 'done',
       ...(exitCode !== undefined && { exit_code: exitCode }),
       ...(durationMs !== undefined && { duration_ms: durationMs }),
       ...(kept && { whole_bytes: kept.bytes }),
@@ -33,7 +34,7 @@ export function resultStep(results: ToolResult[]): Step {
       callId: call.id,
       name: call.name,
       output,
-      isError,
+      outcome,
       ...(exitCode !== undefined && { exitCode }),
       ...(durationMs !== undefined && { durationMs }),
       ...(files && { files }),

@@ -206,7 +206,7 @@ function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
         approvalLabel: call.name,
         needsApproval,
         ...(bindTo !== undefined && { bindTo }),
-        execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, isError: false },
+        execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, outcome: 'done' },
         tool: { ...UNUSED, name: call.name, readOnly, safeToRepeat },
       };
     },

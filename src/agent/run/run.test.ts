@@ -122,6 +122,7 @@ test('cancelled while a person is asked: the question is settled and every call 
     call_id,
     name: 'act',
     output: 'Cancelled by user',
+    outcome: 'cancelled',
     is_error: true,
   });
   const last = fixture.steps.at(-1);
@@ -160,7 +161,7 @@ test('cancelled while tools run: what ran says how it ended, what did not says s
       act: {
         execute: (_, { id }) => {
           if (id === 'c3') fixture.stop(CANCEL);
-          return { output: `${id} was stopped`, isError: true };
+          return { output: `${id} was stopped`, outcome: 'failed' };
         },
       },
     },
@@ -180,7 +181,7 @@ test('a tool that ignores a cancel and fails leaves an unknown outcome', async (
       act: {
         execute: () => {
           fixture.stop(CANCEL);
-          return { output: 'never recorded', isError: false };
+          return { output: 'never recorded', outcome: 'done' };
         },
       },
     },
@@ -194,7 +195,7 @@ test('a tool that ignores a cancel and fails leaves an unknown outcome', async (
     callId: 'one',
     name: 'act',
     output: 'Cancelled by user; its outcome is unknown',
-    isError: true,
+    outcome: 'unknown',
   });
 });
 

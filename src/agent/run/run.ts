@@ -3,12 +3,14 @@ import type { MessageFailure, RunOutcome, StreamEvent } from '../../../protocol/
 import type { AssistantMessage } from '../message.ts';
 import { ProviderError } from '../providers/model.ts';
 import { CANCELLED_BY_USER, StopReason } from '../stop-reason.ts';
+import type { ToolOutcome } from '../tools/tool.ts';
 import { runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
-import { resultStep } from './result-step.ts';
+import { resultStep, type ToolResult } from './result-step.ts';
+import { RUN_HAD_ENDED, unknownSince } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
 /** A run that has not come to an end after this many model turns is going round in circles. */
@@ -195,11 +197,12 @@ function endStep(run: RunContext, { outcome: whole, summary, events, state, part
  */
 export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 'signal'>, outcome: RunOutcome): Step {
   const isByPerson = outcome.status === 'cancelled' && stopOf({ signal })?.message === CANCELLED_BY_USER;
-  const by = isByPerson ? CANCELLED_BY_USER : 'Not run: the run had ended';
+  const by = isByPerson ? CANCELLED_BY_USER : RUN_HAD_ENDED;
+  const unrun: ToolOutcome = { output: by, outcome: 'cancelled' };
   const asked = pendingApproval(progress);
-  const results = openCalls(progress).map((call) => {
+  const results = openCalls(progress).map((call): ToolResult => {
     const started = progress.tools.get(call.id)?.state === 'started';
-    return { call, outcome: { output: started ? `${by}; its outcome is unknown` : by, isError: true } };
+    return { call, result: started ? { output: unknownSince(by), outcome: 'unknown' } : unrun };
   });
   const step = resultStep(results);
   if (!asked) return step;

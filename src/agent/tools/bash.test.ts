@@ -9,6 +9,7 @@ import { createProcessRunner, type ProcessResult, type ProcessRunner } from '../
 import type { Sandbox } from '../process/sandbox.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createBashTool } from './bash.ts';
+import type { ToolOutcome } from './tool.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
 const noSandbox: Sandbox = { kind: 'none', reason: 'bubblewrap is not installed', required: false };
@@ -73,7 +74,7 @@ test('the outcome is what was printed, live too, and how it ended', async () => 
   const run = recordRun();
   assert.deepEqual(await execute(await it.prepare({ command: 'pwd; echo oops >&2; exit 2' }), run), {
     output: `${it.workdir}\noops\n[exit code: 2]`,
-    isError: true,
+    outcome: 'failed',
     exitCode: 2,
   });
   assert.equal(run.chunks.join(''), `${it.workdir}\noops\n`);
@@ -82,30 +83,30 @@ test('the outcome is what was printed, live too, and how it ended', async () => 
 test('success says nothing of its own, unless nothing was printed', async () => {
   await using it = await start();
   assert.deepEqual(await execute(await it.prepare({ command: 'echo hi' })), {
-    ...{ output: 'hi\n', isError: false, exitCode: 0 },
+    ...{ output: 'hi\n', outcome: 'done', exitCode: 0 },
   });
   assert.deepEqual(await execute(await it.prepare({ command: 'true' })), {
-    ...{ output: '[no output]', isError: false, exitCode: 0 },
+    ...{ output: '[no output]', outcome: 'done', exitCode: 0 },
   });
 });
 
 test('each way to end has its own last line', async () => {
-  const endings: [ProcessResult, string][] = [
+  const endings: [ProcessResult, string, ToolOutcome['outcome']?][] = [
     [{ kind: 'stopped', reason: new StopReason('timeout', '') }, '[timed out after 7 s]'],
-    [{ kind: 'stopped', reason: new StopReason('cancel', '') }, '[cancelled]'],
-    [{ kind: 'stopped', reason: new StopReason('shutdown', '') }, '[stopped by shutdown]'],
+    [{ kind: 'stopped', reason: new StopReason('cancel', '') }, '[cancelled]', 'cancelled'],
+    [{ kind: 'stopped', reason: new StopReason('shutdown', '') }, '[stopped by shutdown]', 'cancelled'],
     [{ kind: 'killed', signal: 'SIGSEGV' }, '[killed by SIGSEGV]'],
     [{ kind: 'failed', message: 'No bash.' }, '[No bash.]'],
   ];
-  for (const [result, ending] of endings) {
+  for (const [result, ending, outcome = 'failed'] of endings) {
     await using it = await start(noSandbox, {
       run: async (_command, { onOutput }) => {
         await onOutput(Buffer.from('partial'));
         return result;
       },
     });
-    const outcome = await execute(await it.prepare({ command: 'x', timeout_secs: 7 }));
-    assert.deepEqual(outcome, { output: `partial\n${ending}`, isError: true });
+    const ended = await execute(await it.prepare({ command: 'x', timeout_secs: 7 }));
+    assert.deepEqual(ended, { output: `partial\n${ending}`, outcome });
   }
 });
 
@@ -116,7 +117,7 @@ test('a real command that is cancelled keeps what it had printed', async () => {
   run.onOutput = () => stop.abort(new StopReason('cancel', 'by a person'));
   assert.deepEqual(await execute(await it.prepare({ command: 'echo up; exec sleep 600' }), run), {
     output: 'up\n[cancelled]',
-    isError: true,
+    outcome: 'cancelled',
   });
 });
 

@@ -4,7 +4,7 @@ import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
 import type { HeldFolder } from './held-folder.ts';
-import { toStopLine } from './stop-line.ts';
+import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
 const BashArguments = z.strictObject({
@@ -96,7 +96,7 @@ async function execute(
   const kept = output.kept();
   return {
     output: joinLines(printed, ending),
-    isError: ending !== '',
+    outcome: toOutcome(result),
     ...(result.kind === 'exited' && { exitCode: result.exitCode }),
     ...(kept && { kept }),
   };
@@ -113,6 +113,11 @@ function toEnding(result: ProcessResult, timeoutSecs: number): string {
     case 'stopped':
       return toStopLine(result.reason, timeoutSecs);
   }
+}
+
+function toOutcome(result: ProcessResult): ToolOutcome['outcome'] {
+  if (result.kind === 'stopped') return outcomeOf(result.reason);
+  return result.kind === 'exited' && result.exitCode === 0 ? 'done' : 'failed';
 }
 
 function joinLines(printed: string, ending: string): string {

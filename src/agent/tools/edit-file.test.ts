@@ -50,7 +50,7 @@ test('an edit shows its diff, is bound to the version, and records what it left'
   const after = TEXT.replace('gamma', () => 'delta $& $1');
   assert.deepEqual(await execute(prepared), {
     output: 'Replaced a.txt (4 lines).',
-    isError: false,
+    outcome: 'done',
     files: { [it.path]: toSha256(after) },
   });
   assert.equal(await readFile(it.path, 'utf8'), after);
@@ -120,6 +120,6 @@ test('a file that changes between approval and execution is left as it is', asyn
   await using it = await start();
   const prepared = await it.prepare({ old_string: 'gamma', new_string: 'x' });
   await writeFile(it.path, 'changed');
-  assert.equal((await execute(prepared)).isError, true);
+  assert.equal((await execute(prepared)).outcome, 'failed');
   assert.equal(await readFile(it.path, 'utf8'), 'changed');
 });

@@ -1,7 +1,7 @@
 import { StopReason } from '../stop-reason.ts';
 import { checkUnmoved } from './confined-file.ts';
 import type { AllowedPlace, Confinement } from './confinement.ts';
-import { toStopLine } from './stop-line.ts';
+import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
@@ -39,8 +39,8 @@ export async function executeAt(
     await checkUnmoved(place, { path: call.path, workdir: call.context.workdir, confinement: call.confinement });
     return await work();
   } catch (error) {
-    if (error instanceof ToolProblem) return { output: error.message, isError: true };
-    if (error instanceof StopReason) return { output: toStopLine(error, 0), isError: true };
+    if (error instanceof ToolProblem) return { output: error.message, outcome: 'failed' };
+    if (error instanceof StopReason) return { output: toStopLine(error, 0), outcome: outcomeOf(error) };
     throw error;
   }
 }

@@ -23,7 +23,7 @@ test('folders come first, then files with their sizes; links say where they lead
   await symlink('b.txt', join(it.workdir, 'link'));
   assert.deepEqual(await it.list(), {
     output: 'zoo/\n.env  1 bytes\nb.txt  5 bytes\nevil\\u202egpj  0 bytes\nlink -> b.txt',
-    isError: false,
+    outcome: 'done',
   });
 });
 

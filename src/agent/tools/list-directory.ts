@@ -65,7 +65,7 @@ async function listAt(path: string): Promise<ToolOutcome> {
   const lines = await Promise.all(entries.slice(0, MAX_SHOWN).map((entry) => toLine(path, entry)));
   const total = entries.length === MAX_READ ? `at least ${MAX_READ}` : `${entries.length}`;
   if (entries.length > MAX_SHOWN) lines.push(`[${MAX_SHOWN} of ${total} entries]`);
-  return { output: lines.join('\n') || '[the folder is empty]', isError: false };
+  return { output: lines.join('\n') || '[the folder is empty]', outcome: 'done' };
 }
 
 async function toLine(folder: string, entry: Dirent): Promise<string> {

@@ -33,7 +33,7 @@ test('nodes are listed without asking', async () => {
   assert.equal(listed.kind === 'ready' && listed.needsApproval, false);
   assert.deepEqual(await execute(listed), {
     output: 'box (ab12, linux, connected): file.read, system.info\nnas (cd34, linux, not connected): no commands',
-    isError: false,
+    outcome: 'done',
   });
 });
 
@@ -44,7 +44,7 @@ test('a command asks, and shows the node, the command and its params', async () 
     ...{ kind: 'ready', header: 'node: system.info on box', approvalLabel: 'node system.info', needsApproval: true },
     ...{ preview: 'box (ab12)\nsystem.info {\n  "deep": true\n}', bindTo: 'node:ab12:7' },
   });
-  assert.deepEqual(await execute(prepared), { output: '{\n  "load": 1\n}', isError: false });
+  assert.deepEqual(await execute(prepared), { output: '{\n  "load": 1\n}', outcome: 'done' });
   assert.deepEqual(world.calls, [
     { nodeId: 'ab12', command: 'system.info', params: { deep: true }, timeoutMs: 30_000, toolCall: 'ws-1:call-1' },
   ]);
@@ -98,12 +98,12 @@ test('what goes wrong is an outcome that the model reads', async () => {
   await using world = await setUp([box], () => Promise.reject(new Error('node not connected (ab12)')));
   assert.deepEqual(await execute(await world.prepare(ASKED)), {
     output: 'Error: node not connected (ab12)',
-    isError: true,
+    outcome: 'failed',
   });
   await using stopped = await setUp([box], () => Promise.reject(new StopReason('cancel', 'stop')));
   assert.deepEqual(await execute(await stopped.prepare(ASKED), recordRun()), {
     output: '[cancelled] Whether the command ran on the node is not known.',
-    isError: true,
+    outcome: 'unknown',
   });
 });
 

@@ -64,7 +64,7 @@ function prepareList(nodes: NodeDirectory): Prepared {
     preview: '',
     approvalLabel: 'node',
     needsApproval: false,
-    execute: async () => ({ output: toList(nodes.list()), isError: false }),
+    execute: async () => ({ output: toList(nodes.list()), outcome: 'done' }),
   };
 }
 
@@ -116,10 +116,10 @@ const WHAT_THEN = 'Whether the command ran on the node is not known.';
 
 async function execute(result: Promise<unknown>): Promise<ToolOutcome> {
   try {
-    return { output: limited(toText(await result)), isError: false };
+    return { output: limited(toText(await result)), outcome: 'done' };
   } catch (error) {
-    if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, isError: true };
-    if (error instanceof Error) return { output: `Error: ${error.message}`, isError: true };
+    if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, outcome: 'unknown' };
+    if (error instanceof Error) return { output: `Error: ${error.message}`, outcome: 'failed' };
     throw error;
   }
 }

@@ -22,7 +22,7 @@ test('a file is shown by numbered lines, and its version is recorded', async () 
   const path = await it.file('work/a.txt', 'one\r\ntwo €\n\nfour');
   assert.deepEqual(await it.read({ path: 'a.txt' }), {
     output: '     1\tone\n     2\ttwo €\n     3\t\n     4\tfour',
-    isError: false,
+    outcome: 'done',
     files: { [path]: toSha256('one\r\ntwo €\n\nfour') },
   });
 });
@@ -61,7 +61,7 @@ test('a part of a file is shown with how to go on, and the version is that of th
   const path = await it.file('work/a.txt', text);
   assert.deepEqual(await it.read({ path: 'a.txt', offset: 3, limit: 2 }), {
     output: '     3\tl3\n     4\tl4\n[lines 3 to 4 of 10; offset 5 shows what follows]',
-    isError: false,
+    outcome: 'done',
     files: { [path]: toSha256(text) },
   });
   assert.equal((await it.read({ path: 'a.txt', offset: 10 })).output, '    10\tl10\n[lines 10 to 10 of 10]');
@@ -93,10 +93,13 @@ test('what is no text file is refused politely', async () => {
   execFileSync('mkfifo', [join(it.workdir, 'pipe')]);
   assert.deepEqual(await it.read({ path: 'image.png' }), {
     output: 'image.png is a binary file (5 bytes).',
-    isError: true,
+    outcome: 'failed',
   });
-  assert.deepEqual(await it.read({ path: 'pipe' }), { output: 'pipe is not an ordinary file.', isError: true });
-  assert.deepEqual(await it.read({ path: '.' }), { output: '. is a folder; list_directory shows it.', isError: true });
+  assert.deepEqual(await it.read({ path: 'pipe' }), { output: 'pipe is not an ordinary file.', outcome: 'failed' });
+  assert.deepEqual(await it.read({ path: '.' }), {
+    output: '. is a folder; list_directory shows it.',
+    outcome: 'failed',
+  });
   assert.deepEqual(await it.prepare({ path: 'missing' }), {
     kind: 'refused',
     header: 'read_file: missing',
@@ -113,7 +116,7 @@ test('a file exchanged for a link between preparing and reading is not read', as
   await symlink(secret, path);
   assert.deepEqual(await execute(prepared), {
     output: 'a.txt leads elsewhere than when it was checked; nothing was done.',
-    isError: true,
+    outcome: 'failed',
   });
 });
 
@@ -124,7 +127,7 @@ test('a file that became a hard link between preparing and reading is not shown'
   const prepared = await it.prepare({ path: 'a.txt' });
   await rm(path);
   await link(secret, path);
-  assert.deepEqual(await execute(prepared), { output: 'a.txt has become a hard link; try again.', isError: true });
+  assert.deepEqual(await execute(prepared), { output: 'a.txt has become a hard link; try again.', outcome: 'failed' });
 });
 
 test('a folder exchanged for a link between preparing and reading is not followed', async () => {
@@ -135,7 +138,7 @@ test('a folder exchanged for a link between preparing and reading is not followe
   await rename(join(it.workdir, 'dir'), join(it.workdir, 'dir2'));
   await symlink(it.home, join(it.workdir, 'dir'));
   const outcome = await execute(prepared);
-  assert.equal(outcome.isError, true);
+  assert.equal(outcome.outcome, 'failed');
   assert.doesNotMatch(outcome.output, /canary/);
 });
 
@@ -145,6 +148,6 @@ test('reading that is stopped says so and reads nothing', async () => {
   const run = recordRun(AbortSignal.abort(new StopReason('shutdown', 'going down')));
   assert.deepEqual(await execute(await it.prepare({ path: 'a.txt' }), run), {
     output: '[stopped by shutdown]',
-    isError: true,
+    outcome: 'cancelled',
   });
 });

@@ -52,7 +52,7 @@ async function show(place: AllowedPlace, args: ReadFileArguments, signal: AbortS
     }
     const read = await readLines(handle, { ...args, signal });
     if (read.kind === 'binary') throw new ToolProblem(`${place.shown} is a binary file (${stats.size} bytes).`);
-    return { output: read.text, isError: false, files: { [place.path]: read.sha256 } };
+    return { output: read.text, outcome: 'done', files: { [place.path]: read.sha256 } };
   } finally {
     await handle.close();
   }

@@ -94,7 +94,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
       await using it = await start(ripgrep);
       await it.file('work/--files', 'x --version\n');
       const outcome = await execute(await it.prepare({ query: '(unclosed' }));
-      assert.equal(outcome.isError, true);
+      assert.equal(outcome.outcome, 'failed');
       assert.match(outcome.output, /regex|regular expression/);
       assert.deepEqual(await it.search({ query: '--version' }), ['--files:1: x --version']);
       assert.deepEqual(await it.search({ query: 'x', path: '--files' }), ['--files:1: x --version']);
@@ -107,7 +107,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
     const signal = AbortSignal.abort(new StopReason('cancel', 'by a person'));
     assert.deepEqual(await execute(await it.prepare({ query: 'x' }), recordRun(signal)), {
       output: '[cancelled]',
-      isError: true,
+      outcome: 'cancelled',
     });
   });
 }
@@ -122,7 +122,7 @@ test('an expression that would backtrack for ever is ended by the deadline', asy
     isOver = true;
   });
   while (!isOver) await clock.advance(5_000);
-  assert.deepEqual(await over, { output: '[timed out after 5 s]', isError: true });
+  assert.deepEqual(await over, { output: '[timed out after 5 s]', outcome: 'failed' });
 });
 
 test('what was found before an endless expression got stuck is kept, and the worker ends with the signal', async () => {

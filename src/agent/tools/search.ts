@@ -9,7 +9,7 @@ import { asksToRead, executeAt, type FileCall, prepareAt, toWarnings } from './f
 import type { SearchHit } from './search-files.ts';
 import { searchWithRipgrep } from './search-ripgrep.ts';
 import { searchWithWorker } from './search-walk.ts';
-import { toStopLine } from './stop-line.ts';
+import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Tool, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
@@ -92,7 +92,7 @@ async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
     }
   } catch (error) {
     if (!(error instanceof StopReason)) throw error;
-    return { ...toOutcome([...lines, toStopLine(error, deadlineMs / 1_000)]), isError: true };
+    return { ...toOutcome([...lines, toStopLine(error, deadlineMs / 1_000)]), outcome: outcomeOf(error) };
   }
   return toOutcome(lines);
 }
@@ -188,5 +188,5 @@ const MAX_TEXT = 500;
 const cut = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} [line cut]` : text);
 
 function toOutcome(lines: string[]): ToolOutcome {
-  return { output: lines.join('\n') || '[no matches]', isError: false };
+  return { output: lines.join('\n') || '[no matches]', outcome: 'done' };
 }

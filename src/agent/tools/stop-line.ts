@@ -1,4 +1,5 @@
 import type { StopReason } from '../stop-reason.ts';
+import type { ToolOutcome } from './tool.ts';
 
 /** The last line of what a stopped tool tells the model. */
 export function toStopLine({ kind }: StopReason, timeoutSecs: number): string {
@@ -13,3 +14,7 @@ export function toStopLine({ kind }: StopReason, timeoutSecs: number): string {
       return '[stopped by shutdown]';
   }
 }
+
+/** A tool that takes too long has failed; everything else stops it from outside. */
+export const outcomeOf = ({ kind }: StopReason): ToolOutcome['outcome'] =>
+  kind === 'timeout' ? 'failed' : 'cancelled';

@@ -66,5 +66,5 @@ export function toShown(prepared: Prepared) {
 
 /** The stored message of an earlier call that saw or left these files. */
 export function sawFiles(files: Record<string, string>): Message {
-  return { role: 'tool', callId: 'call-0', name: 'read_file', output: '', isError: false, files };
+  return { role: 'tool', callId: 'call-0', name: 'read_file', output: '', outcome: 'done', files };
 }

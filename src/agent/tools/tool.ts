@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { KeptOutput, Message } from '../message.ts';
 import type { Workdir } from './workdir.ts';
 
@@ -65,7 +66,7 @@ export interface ToolRun {
 export interface ToolOutcome {
   /** What the model reads. Already limited (head and tail, by bytes and lines). */
   output: string;
-  isError: boolean;
+  outcome: CallOutcome;
   /** Of a command that ended by itself. */
   exitCode?: number;
   /** See ToolMessage.files. */

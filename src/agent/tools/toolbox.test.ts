@@ -11,7 +11,7 @@ const ready: Prepared = {
   preview: 'line\u200b\n\ttab',
   approvalLabel: 'echo',
   needsApproval: true,
-  execute: async () => ({ output: '', isError: false }),
+  execute: async () => ({ output: '', outcome: 'done' }),
 };
 const echo: Tool<{ text: string; times: number }> = {
   name: 'echo',

@@ -36,7 +36,7 @@ test('writing creates the file with its folders, and records the version it left
   const path = join(it.workdir, 'src/new.txt');
   assert.deepEqual(await execute(await it.prepare({ path: 'src/new.txt', content: 'one\ntwo\n' })), {
     output: 'Created src/new.txt (2 lines).',
-    isError: false,
+    outcome: 'done',
     files: { [path]: toSha256('one\ntwo\n') },
   });
   assert.equal(await readFile(path, 'utf8'), 'one\ntwo\n');
@@ -63,13 +63,13 @@ test('a file that changed after the approval is not written', async () => {
   const other = await it.file('work/b.txt', 'appeared');
   const removed = await it.prepare({ path: 'b.txt', content: 'new' });
   for (const prepared of [changed, appeared]) {
-    const { output, isError } = await execute(prepared);
-    assert.equal(isError, true);
+    const { output, outcome } = await execute(prepared);
+    assert.equal(outcome, 'failed');
     assert.match(output, /has changed since this was prepared; nothing was written/);
   }
   assert.deepEqual([await readFile(path, 'utf8'), await readFile(other, 'utf8')], ['changed by somebody', 'appeared']);
   await rm(other);
-  assert.equal((await execute(removed)).isError, true);
+  assert.equal((await execute(removed)).outcome, 'failed');
 });
 
 test('a folder exchanged for a link after the approval is not written through', async () => {
@@ -81,7 +81,7 @@ test('a folder exchanged for a link after the approval is not written through', 
   await symlink(join(it.root, 'outside'), join(it.workdir, 'dir'));
   assert.deepEqual(await execute(prepared), {
     output: 'dir/keep.txt leads elsewhere than when it was checked; nothing was done.',
-    isError: true,
+    outcome: 'failed',
   });
   assert.equal(await readFile(outside, 'utf8'), 'keep');
 });
@@ -99,7 +99,7 @@ test('writing that was cancelled meanwhile writes nothing', async () => {
   const run = recordRun(AbortSignal.abort(new StopReason('cancel', 'by a person')));
   assert.deepEqual(await execute(await it.prepare({ path: 'a.txt', content: 'x' }), run), {
     output: '[cancelled]',
-    isError: true,
+    outcome: 'cancelled',
   });
   await assert.rejects(readFile(join(it.workdir, 'a.txt')), { code: 'ENOENT' });
 });

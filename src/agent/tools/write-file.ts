@@ -66,14 +66,14 @@ async function replace({ place, old, text }: Replacement): Promise<ToolOutcome> 
   if (now?.sha256 !== old?.sha256) {
     return {
       output: `${place.shown} has changed since this was prepared; nothing was written. Read it again.`,
-      isError: true,
+      outcome: 'failed',
     };
   }
   await replaceFile(place, { text, old: now });
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return {
     output: `${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} lines).`,
-    isError: false,
+    outcome: 'done',
     files: { [place.path]: toSha256(text) },
   };
 }

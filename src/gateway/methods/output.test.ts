@@ -7,7 +7,7 @@ import { calling } from '../testing/puppet-model.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A gateway whose tool `print` has printed this, in the call `call_1` of `main`. */
-async function printed(outcome: Omit<ToolOutcome, 'isError'>, files: Record<string, string> = {}) {
+async function printed(outcome: Omit<ToolOutcome, 'outcome'>, files: Record<string, string> = {}) {
   const toolbox = createToolbox([
     {
       name: 'print',
@@ -21,7 +21,7 @@ async function printed(outcome: Omit<ToolOutcome, 'isError'>, files: Record<stri
         preview: '',
         approvalLabel: 'print',
         needsApproval: false,
-        execute: async () => ({ ...outcome, isError: false }),
+        execute: async () => ({ ...outcome, outcome: 'done' }),
       }),
     },
   ]);

@@ -119,6 +119,7 @@ test('approve decides what waits; when nothing waits it changes nothing', async 
     call_id: 'call_touch',
     name: 'touch',
     output: 'touched call_touch',
+    outcome: 'done',
     is_error: false,
     duration_ms: 0,
   });

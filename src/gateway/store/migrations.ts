@@ -1,6 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import { fillChecksums } from './fill-checksums.ts';
+import { fillOutcomes } from './fill-outcomes.ts';
 import { freeName } from './free-name.ts';
 import {
   alwaysEnds,
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, statements: [], fill: fillChecksums },
   { version: 15, statements: alwaysEnds },
   { version: 16, statements: workdirs },
+  { version: 17, statements: [], fill: fillOutcomes },
 ];
 
 /**

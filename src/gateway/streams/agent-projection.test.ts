@@ -171,7 +171,7 @@ test('a tool starts, says what it puts out, and gives its result; a call that ca
   );
   sample();
   take({ type: 'tool_output_chunk', call_id: 'c1', chunk: 'c\n' });
-  take({ type: 'tool_result', call_id: 'c1', name: 'bash', output: 'a\nb\nc\n', is_error: false });
+  take({ type: 'tool_result', call_id: 'c1', name: 'bash', output: 'a\nb\nc\n', outcome: 'done', is_error: false });
   assert.deepEqual(told(), [
     ['assistant', { text: 'I will.', delta: 'I will.' }],
     ['chat delta', 'I will.'],
@@ -219,7 +219,14 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
   fc.constant<StreamEvent>({ type: 'stream_end' }),
   fc.constant<StreamEvent>({ type: 'stream_end', interrupted: true }),
   fc.constant<StreamEvent>({ type: 'tool_info', items: [item('c')] }),
-  fc.constant<StreamEvent>({ type: 'tool_result', call_id: 'c', name: 'bash', output: 'x', is_error: true }),
+  fc.constant<StreamEvent>({
+    type: 'tool_result',
+    call_id: 'c',
+    name: 'bash',
+    output: 'x',
+    outcome: 'failed',
+    is_error: true,
+  }),
   fc.constant<StreamEvent>({ type: 'error', message: 'm' }),
   fc.constant<StreamEvent>({ type: 'ws_state', ws_id: 'w', state: 'running' }),
 );

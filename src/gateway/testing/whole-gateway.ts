@@ -263,7 +263,7 @@ const toolOf = (name: string, needsApproval: boolean): Tool<{ text: string }> =>
     needsApproval,
     async execute({ onOutput }) {
       onOutput(`${name}ing\n`);
-      return { output: `${name}ed ${text}`.trim(), isError: false };
+      return { output: `${name}ed ${text}`.trim(), outcome: 'done' };
     },
   }),
 });

@@ -69,7 +69,7 @@ function toChatMessage({ message, createdMs }: StoredMessage): ChatMessage {
         timestamp: createdMs,
         toolCallId: message.callId,
         toolName: message.name,
-        isError: message.isError,
+        isError: message.outcome !== 'done',
       };
   }
 }

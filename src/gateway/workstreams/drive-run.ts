@@ -1,5 +1,5 @@
-import { APPROVAL_TIMED_OUT } from '../../../protocol/denials.ts';
 import { type ApprovalPolicy, approvalMsOf } from '../../agent/run/approval-policy.ts';
+import { timedOutAfter } from '../../agent/run/result-texts.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
@@ -87,7 +87,7 @@ const RETRY_MS = 1_000;
  */
 async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & { over: AbortSignal }): Promise<void> {
   const { clock, log, over } = deps;
-  const denial = { approved: false, feedback: timedOut(approvalMs(live, deps)), always: false, by: 'timeout' };
+  const denial = { approved: false, feedback: timedOutAfter(approvalMs(live, deps)), always: false, by: 'timeout' };
   let leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
   for (;;) {
     try {
@@ -102,12 +102,6 @@ async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & 
       leftMs = RETRY_MS;
     }
   }
-}
-
-function timedOut(waitedMs: number): string {
-  const hours = waitedMs / 3_600_000;
-  const text = hours === 1 ? '1 hour' : hours > 1 ? `${Math.round(hours)} hours` : `${Math.round(waitedMs / 1000)} s`;
-  return `${APPROVAL_TIMED_OUT} after ${text}`;
 }
 
 const SLICE_MS = 1_000;

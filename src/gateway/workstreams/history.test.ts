@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import { createMessages, type StoredMessage, toHistory } from './history.ts';
@@ -9,12 +10,12 @@ import { insertWorkstream, toWorkstreamRow } from './workstream-rows.ts';
 const WS = 'a'.repeat(32);
 const calls = ['one', 'two', 'three'].map((id) => ({ id, name: 'act', arguments: '{}' }));
 const asks: Message = { role: 'assistant', content: '', toolCalls: calls };
-const resultOf = (callId: string, output = `${callId} ran`, isError = false): Message => ({
+const resultOf = (callId: string, output = `${callId} ran`, outcome: CallOutcome = 'done'): Message => ({
   role: 'tool',
   callId,
   name: 'act',
   output,
-  isError,
+  outcome,
 });
 const store = (...messages: Message[]): StoredMessage[] =>
   messages.map((message, index) => ({ seq: index + 1, createdMs: 5, message }));
@@ -27,7 +28,7 @@ test('messages are shown as the wire has them', () => {
     { seq: 3, created_ms: 5, role: 'assistant', content: null, tool_calls: calls },
     {
       ...{ seq: 4, created_ms: 5, role: 'tool', content: 'one ran', tool_calls: null },
-      ...{ call_id: 'one', name: 'act', is_error: false },
+      ...{ call_id: 'one', name: 'act', outcome: 'done', is_error: false },
     },
   ]);
 });
@@ -48,7 +49,7 @@ test('a failed message is shown with its reason, and left out of what the model 
 });
 
 test('a command that ended shows its exit code and how long it ran', () => {
-  const [shown] = toHistory(store({ ...resultOf('one', 'no', true), exitCode: 2, durationMs: 41 } as Message));
+  const [shown] = toHistory(store({ ...resultOf('one', 'no', 'failed'), exitCode: 2, durationMs: 41 } as Message));
   assert.deepEqual([shown?.exit_code, shown?.duration_ms], [2, 41]);
 });
 
@@ -62,26 +63,38 @@ test('results stand in the order of their calls, whichever finished first, in ev
   );
 });
 
-const DENIALS = [
-  ...['Denied by user', 'Denied by user: no', 'Approval timed out after 1 hour', 'Blocked by policy'],
-  'Not run: nobody is there to approve it, and the job’s policy is deny.',
+const FLAGGED: [CallOutcome, string][] = [
+  ['denied', 'Denied by user: no'],
+  ['expired', 'Approval timed out after 1 hour'],
+  ['blocked', 'Not run: nobody is there to approve it, and the job’s policy is deny.'],
+  // As the specification has it: by their beginnings, whatever came of the call.
+  ['done', 'Denied by user 7 times'],
+  ['failed', 'Blocked: 3 threads'],
 ];
 
-for (const output of DENIALS) {
-  test(`"${output}" flags the result and the answer that asked`, () => {
+for (const [outcome, output] of FLAGGED) {
+  test(`"${output}", ${outcome}, flags the result and the answer that asked, and keeps its outcome`, () => {
     const shown = toHistory(
-      store(asks, resultOf('one', output, true), resultOf('two'), { ...asks }, resultOf('three')),
+      store(asks, resultOf('one', output, outcome), resultOf('two'), { ...asks }, resultOf('three')),
     );
     assert.deepEqual(
-      shown.map(({ denied }) => denied),
-      [true, true, undefined, undefined, undefined],
+      shown.map((message) => [message.denied, message.outcome]),
+      [
+        [true, undefined],
+        [true, outcome],
+        [undefined, 'done'],
+        [undefined, undefined],
+        [undefined, 'done'],
+      ],
     );
   });
 }
 
-test('a tool that only prints such words was not denied', () => {
-  const [answer, result] = toHistory(store(asks, resultOf('one', 'Denied by user 7 times', false)));
-  assert.deepEqual([answer?.denied, result?.denied], [undefined, undefined]);
+test('a call that failed, was cancelled or is in doubt was not denied', () => {
+  for (const outcome of ['failed', 'cancelled', 'unknown'] as const) {
+    const [answer, result] = toHistory(store(asks, resultOf('one', 'Not run: the run had ended', outcome)));
+    assert.deepEqual([answer?.denied, result?.denied], [undefined, undefined]);
+  }
 });
 
 test('a long output is shown with its head and tail', () => {

@@ -1,6 +1,6 @@
-import { isDenial } from '../../../protocol/denials.ts';
-import type { HistoryMessage } from '../../../protocol/stream-events.ts';
+import type { CallOutcome, HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { KeptOutput, Message, ToolMessage } from '../../agent/message.ts';
+import { DENIED_BY_USER } from '../../agent/run/result-texts.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
 
@@ -62,7 +62,7 @@ const SHOWN_CHARS = 32 * 1024;
 
 /**
  * Messages as clients see them. Tool results stand in the order of their calls, whichever finished first; a call that
- * was denied or blocked is flagged on its result and on the answer that asked for it.
+ * was not allowed is flagged on its result and on the answer that asked for it.
  */
 export function toHistory(stored: readonly StoredMessage[]): HistoryMessage[] {
   const shown = stored.map(toHistoryMessage);
@@ -108,21 +108,26 @@ function toHistoryMessage({ seq, createdMs, message, isDamaged }: StoredMessage)
   }
 }
 
-function toToolEntry({ callId, name, output, isError, exitCode, durationMs, kept }: ToolMessage) {
-  const denied = isError && isDenial(output);
+function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, kept }: ToolMessage) {
+  const denied = NOT_ALLOWED.includes(outcome) || PREFIXES.some((words) => output.startsWith(words));
   return {
     role: 'tool' as const,
     content: headAndTail(output),
     tool_calls: null,
     call_id: callId,
     name,
-    is_error: isError,
+    outcome,
+    is_error: outcome !== 'done',
     ...(exitCode !== undefined && { exit_code: exitCode }),
     ...(durationMs !== undefined && { duration_ms: durationMs }),
     ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };
 }
+
+const NOT_ALLOWED: readonly CallOutcome[] = ['denied', 'expired', 'blocked'];
+/** How results begin that count as denied whatever came of the call (spec http-and-sse, history); `outcome` tells the difference. */
+const PREFIXES = [DENIED_BY_USER, 'Blocked'];
 
 function wholeBytes(output: string, kept: KeptOutput | undefined): { whole_bytes?: number } {
   if (kept) return { whole_bytes: kept.bytes };

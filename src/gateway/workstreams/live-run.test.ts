@@ -161,7 +161,7 @@ test('a tool goes on while the store takes no writes; its output is told up to t
       await lost?.promise;
       run.onOutput('3\n');
       printed?.resolve();
-      return { output: '1\n2\n3\n', isError: false };
+      return { output: '1\n2\n3\n', outcome: 'done' };
     },
   });
   fixture.puppet.turn(calling('look'));

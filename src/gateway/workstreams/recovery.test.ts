@@ -101,7 +101,7 @@ test('a tool that was running goes to a person, and is not run again unless they
           await run.onProcess({ pid: 7, startTicks: 9 });
           await never();
         }
-        return { output: 'touched', isError: false };
+        return { output: 'touched', outcome: 'done' };
       },
     });
     fixture.puppet.turn(calling('touch'));
@@ -127,7 +127,7 @@ test('a tool that is safe to repeat runs again without a question', async () => 
     execute: async () => {
       started += 1;
       if (started === 1) await never();
-      return { output: 'seen', isError: false };
+      return { output: 'seen', outcome: 'done' };
     },
   });
   fixture.puppet.turn(calling('look'));

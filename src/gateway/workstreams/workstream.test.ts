@@ -185,7 +185,7 @@ test('a tool that ignores a cancel is abandoned after five seconds, and can say 
   const { wsId } = fixture.main().data;
   const before = await fixture.eventsOf(wsId);
   assert.deepEqual(shapes(before).slice(-2), ['stream_end', 'ws_state idle']);
-  late.resolve({ output: 'too late', isError: false });
+  late.resolve({ output: 'too late', outcome: 'done' });
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   assert.deepEqual(await fixture.eventsOf(wsId), before);
   assert.equal((await (await fixture.send('b', { whenBusy: 'refuse' }))?.ended)?.status, 'ok');

@@ -228,6 +228,6 @@ const toolOf = (name: 'look' | 'touch', { execute }: WorkstreamsOptions): Tool<R
     preview: '',
     approvalLabel: name,
     needsApproval: name === 'touch',
-    execute: async (run) => execute?.(name, run) ?? { output: `${name} done`, isError: false },
+    execute: async (run) => execute?.(name, run) ?? { output: `${name} done`, outcome: 'done' },
   }),
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../../testing/fake-clock.ts';
-import type { Message } from '../../message.ts';
+import type { Message, ToolMessage } from '../../message.ts';
 import type { ModelPart, ModelRequest } from '../model.ts';
 import { createDemoModel } from './demo-model.ts';
 
@@ -116,17 +116,23 @@ test('call ids are unique in the whole conversation', async () => {
 });
 
 test('tool results are summed up: output, error, denial', async () => {
-  const result = (output: string, isError: boolean): Message => ({
+  const result = (output: string, outcome: ToolMessage['outcome']): Message => ({
     role: 'tool',
     callId: 'c',
     name: 'bash',
     output,
-    isError,
+    outcome,
   });
   const call: Message = { role: 'assistant', content: '', toolCalls: [] };
   const long = Array.from({ length: 14 }, (_, n) => `row ${n}`).join('\n');
   const { parts } = await ask(
-    request([user('run x'), call, result(long, false), result('boom', true), result('Denied by user: not now', true)]),
+    request([
+      user('run x'),
+      call,
+      result(long, 'done'),
+      result('boom', 'failed'),
+      result('Denied by user: not now', 'denied'),
+    ]),
   );
   const text = textOf(parts);
   assert.match(text, /`bash` answered:\n\n {4}row 0\n/);
@@ -140,14 +146,14 @@ test('an explanation reads the README that is there, and sums it up', async () =
   const asked = user('Explain what this project does');
   const called: Message = { role: 'assistant', content: '', toolCalls: [] };
   const listed = (output: string): Message => ({
-    ...{ role: 'tool', callId: 'a', name: 'list_directory', output, isError: false },
+    ...{ role: 'tool', callId: 'a', name: 'list_directory', output, outcome: 'done' },
   });
   const next = await ask(request([asked, called, listed('src/\nREADME.md  1.2 KB\n')]));
   assert.deepEqual(callsOf(next.parts), [['read_file', { path: 'README.md' }]]);
   const without = await ask(request([asked, called, listed('src/\nnot-readme.mdx\n')]));
   assert.deepEqual(callsOf(without.parts), []);
   assert.match(textOf(without.parts), /`list_directory` answered/);
-  const read: Message = { role: 'tool', callId: 'b', name: 'read_file', output: '1\tA garden', isError: false };
+  const read: Message = { role: 'tool', callId: 'b', name: 'read_file', output: '1\tA garden', outcome: 'done' };
   const last = await ask(request([asked, called, listed('README.md'), called, read]));
   assert.deepEqual(callsOf(last.parts), []);
   assert.match(textOf(last.parts), /A garden/);

@@ -62,7 +62,7 @@ function answer({ messages, tools }: ModelRequest): Step[] {
 /** After tools have answered: an explanation reads the README that the list shows, everything else is summed up. */
 function goOn(message: string, { results, tools }: { results: ToolMessage[]; tools: ReadonlySet<string> }): Step[] {
   const [list] = results;
-  const isList = results.length === 1 && list?.name === 'list_directory' && !list.isError;
+  const isList = results.length === 1 && list?.name === 'list_directory' && list.outcome === 'done';
   const readme = isList ? README.exec(list.output)?.[0] : undefined;
   if (readme !== undefined && parseDemoCommand(message).kind === 'explain')
     return call([{ name: 'read_file', arguments: { path: readme } }], tools);
@@ -116,12 +116,12 @@ const longText = (lines: number) =>
 const MAX_QUOTED_LINES = 10;
 
 function summarise(results: ToolMessage[]): string {
-  const said = results.map(({ name, output, isError }) => {
-    if (output.startsWith('Denied by user')) return `You did not allow \`${name}\` (${output}), so I left it.`;
+  const said = results.map(({ name, output, outcome }) => {
+    if (outcome === 'denied') return `You did not allow \`${name}\` (${output}), so I left it.`;
     const lines = output.trimEnd().split('\n');
     const quoted = lines.slice(0, MAX_QUOTED_LINES).map((line) => `    ${line}`);
     const rest = lines.length > MAX_QUOTED_LINES ? `\n\n… and ${lines.length - MAX_QUOTED_LINES} more lines` : '';
-    const verb = isError ? 'failed' : 'answered';
+    const verb = outcome === 'done' ? 'answered' : 'failed';
     return output.trim() === ''
       ? `\`${name}\` ${verb} without output.`
       : `\`${name}\` ${verb}:\n\n${quoted.join('\n')}${rest}`;

@@ -1,4 +1,10 @@
-import type { ApprovalItem, Attachment, MessageFailure, RunSource } from '../../../../protocol/stream-events.ts';
+import type {
+  ApprovalItem,
+  Attachment,
+  CallOutcome,
+  MessageFailure,
+  RunSource,
+} from '../../../../protocol/stream-events.ts';
 
 /** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
 export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
@@ -26,8 +32,7 @@ export interface AnswerBlock {
   partial: boolean;
 }
 
-/** `unknown`: it ran when the daemon died, and what came of it cannot be known. */
-export type ToolPhase = 'running' | 'done' | 'failed' | 'denied' | 'stopped' | 'unknown';
+export type ToolPhase = 'running' | CallOutcome;
 
 export interface ToolBlock {
   kind: 'tool';

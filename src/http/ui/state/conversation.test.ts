@@ -94,7 +94,7 @@ test('idle closes what a forced stop left open', () => {
     { type: 'tool_info', items: [item('1')] },
     { type: 'ws_state', ws_id: 'w', state: 'idle' },
   ]);
-  assert.deepEqual({ lines: lines(after), waiting: after.waiting }, { lines: ['tool 1 stopped: '], waiting: false });
+  assert.deepEqual({ lines: lines(after), waiting: after.waiting }, { lines: ['tool 1 cancelled: '], waiting: false });
 });
 
 test('a failed run tells its reason once', () => {

@@ -26,13 +26,24 @@ const tools = (blocks: ReturnType<typeof toBlocks>) =>
 test('stored results find their calls, in whatever order they came', () => {
   const blocks = toBlocks([
     assistant(1, 'a', 'b'),
-    result(2, 'b', { is_error: true }),
-    result(3, 'a', { content: 'Denied by user: no', denied: true }),
+    result(2, 'b', { outcome: 'failed', is_error: true }),
+    result(3, 'a', { content: 'Denied by user: no', outcome: 'denied', is_error: true }),
   ]);
   assert.deepEqual(tools(blocks), [
     { callId: 'a', phase: 'denied', text: 'Denied by user: no', header: 'bash: ls …' },
     { callId: 'b', phase: 'failed', text: 'result of b', header: 'bash: ls …' },
   ]);
+});
+
+test('a stored result that only begins like a denial is done, whatever flags it', () => {
+  const blocks = toBlocks([
+    { ...assistant(1, 'a'), denied: true },
+    result(2, 'a', { content: 'Blocked: 3 threads', outcome: 'done', denied: true }),
+  ]);
+  assert.deepEqual(
+    tools(blocks).map(({ phase }) => phase),
+    ['done'],
+  );
 });
 
 test('an assistant message with reasoning and a cut answer keeps both', () => {

@@ -1,6 +1,6 @@
 import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
 import { type Block, isTool, replaceLast, type ToolBlock } from './blocks.ts';
-import { emptyTool, finishTool, phaseOf, toDecision, toEnd } from './tool-blocks.ts';
+import { emptyTool, finishTool, toDecision, toEnd } from './tool-blocks.ts';
 
 /** A page of stored messages and notes as blocks, keyed by their place so that pages never share a key. */
 export function toBlocks(messages: readonly HistoryMessage[], notes: readonly HistoryNote[] = []): readonly Block[] {
@@ -84,13 +84,17 @@ function toAnswer(message: HistoryMessage, key: string): Block[] {
 }
 
 function addResult(blocks: readonly Block[], message: HistoryMessage, key: string): readonly Block[] {
-  const { call_id = '', name = 'tool', content, is_error = false, denied = false } = message;
+  const { call_id = '', name = 'tool', content, is_error = false } = message;
+  const { outcome = is_error ? 'failed' : 'done' } = message;
   const output = content ?? '';
   const isItsCall = (block: Block): block is ToolBlock => isUnanswered(block) && block.callId === call_id;
   if (!blocks.some(isItsCall))
-    return finishTool(blocks, { ...toResultEnd(message), type: 'tool_result', call_id, name, output, is_error }, key);
-  const phase = denied ? 'denied' : phaseOf(output, is_error);
-  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase, result: output, ...toEnd(message) }));
+    return finishTool(
+      blocks,
+      { ...toResultEnd(message), type: 'tool_result', call_id, name, output, outcome, is_error },
+      key,
+    );
+  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase: outcome, result: output, ...toEnd(message) }));
 }
 
 const toResultEnd = ({ whole_bytes, exit_code, duration_ms }: HistoryMessage) => ({

@@ -33,27 +33,35 @@ test('an approved batch turns into its outcome and running cards', () => {
     call_id: '1',
     name: 'bash',
     output: 'one\ntwo',
+    outcome: 'done',
     is_error: false,
   });
   assert.deepEqual(lines(done), ['approval q approved', 'tool 1 done: one\ntwo']);
 });
 
-test('a denied batch shows its calls as denied, and a result cannot make them done', () => {
+test('a denied batch shows its calls as denied', () => {
   const after = fold([
     asked,
     resolved(false, 'not now'),
-    { type: 'tool_result', call_id: '1', name: 'bash', output: 'Denied by user: not now', is_error: true },
+    {
+      type: 'tool_result',
+      call_id: '1',
+      name: 'bash',
+      output: 'Denied by user: not now',
+      outcome: 'denied',
+      is_error: true,
+    },
   ]);
   assert.deepEqual(lines(after), ['approval q denied', 'tool 1 denied: Denied by user: not now']);
 });
 
-test('a call that a job’s policy refused is shown as denied', () => {
+test('a call that a job’s policy refused is shown as blocked', () => {
   const output = 'Not run: nobody is there to approve it, and the job’s policy is deny.';
   const after = fold([
     { type: 'tool_info', items: [item('1')] },
-    { type: 'tool_result', call_id: '1', name: 'bash', output, is_error: true },
+    { type: 'tool_result', call_id: '1', name: 'bash', output, outcome: 'blocked', is_error: true },
   ]);
-  assert.deepEqual(lines(after), [`tool 1 denied: ${output}`]);
+  assert.deepEqual(lines(after), [`tool 1 blocked: ${output}`]);
 });
 
 test('a question in the snapshot and the same question in the log are one', () => {
@@ -97,12 +105,19 @@ test('a question that a cancel ends counts as withdrawn, its calls as stopped', 
   const after = fold([
     asked,
     resolved(false, 'Cancelled by user'),
-    { type: 'tool_result', call_id: '1', name: 'bash', output: 'Cancelled by user', is_error: true },
+    {
+      type: 'tool_result',
+      call_id: '1',
+      name: 'bash',
+      output: 'Cancelled by user',
+      outcome: 'cancelled',
+      is_error: true,
+    },
     { type: 'cancelled' },
     { type: 'stream_end' },
     { type: 'ws_state', ws_id: 'w', state: 'idle' },
   ]);
-  assert.deepEqual(lines(after), ['approval q withdrawn', 'tool 1 stopped: Cancelled by user']);
+  assert.deepEqual(lines(after), ['approval q withdrawn', 'tool 1 cancelled: Cancelled by user']);
 });
 
 test('a skipped call stays in doubt when the run has ended', () => {
@@ -112,7 +127,14 @@ test('a skipped call stays in doubt when the run has ended', () => {
       { type: 'tool_output_chunk', call_id: '1', chunk: 'half\n' },
       { type: 'approve_request', approval_id: 'q', kind: 'outcome', expires_at_ms: 9, items: [item('1')] },
       resolved(false),
-      { type: 'tool_result', call_id: '1', name: 'bash', output: 'Outcome unknown: Headgate stopped', is_error: true },
+      {
+        type: 'tool_result',
+        call_id: '1',
+        name: 'bash',
+        output: 'Outcome unknown: Headgate stopped',
+        outcome: 'unknown',
+        is_error: true,
+      },
       { type: 'ws_state', ws_id: 'w', state: 'idle' },
     ],
     busy,
@@ -136,8 +158,33 @@ test('a question about an unknown outcome keeps the first run visible and in dou
   assert.deepEqual(lines(again), ['tool 1 running: ', 'approval q approved']);
 });
 
+for (const output of [
+  'Denied by user 7 times',
+  'Blocked: 3 threads',
+  'Outcome unknown: 2',
+  'Cancelled by user',
+  '[cancelled]',
+])
+  test(`a call that only prints "${output}" is done, and one that fails with it has failed`, () => {
+    for (const outcome of ['done', 'failed'] as const) {
+      const result: StreamEvent = {
+        ...{ type: 'tool_result', call_id: '1', name: 'bash', output, outcome, is_error: outcome !== 'done' },
+      };
+      assert.deepEqual(lines(fold([{ type: 'tool_info', items: [item('1')] }, result])), [
+        `tool 1 ${outcome}: ${output}`,
+      ]);
+    }
+  });
+
 test('a call id that a later turn uses again gets its own card', () => {
-  const result: StreamEvent = { type: 'tool_result', call_id: '1', name: 'bash', output: 'ok', is_error: false };
+  const result: StreamEvent = {
+    type: 'tool_result',
+    call_id: '1',
+    name: 'bash',
+    output: 'ok',
+    outcome: 'done',
+    is_error: false,
+  };
   const info: StreamEvent = { type: 'tool_info', items: [item('1')] };
   assert.deepEqual(lines(fold([info, result, info])), ['tool 1 done: ok', 'tool 1 running: ']);
 });
@@ -148,9 +195,12 @@ test('a tool that was cut short counts as stopped, not as failed', () => {
     call_id: '1',
     name: 'bash',
     output: 'one\n[cancelled]',
+    outcome: 'cancelled',
     is_error: true,
   };
-  assert.deepEqual(lines(fold([{ type: 'tool_info', items: [item('1')] }, cut])), ['tool 1 stopped: one\n[cancelled]']);
+  assert.deepEqual(lines(fold([{ type: 'tool_info', items: [item('1')] }, cut])), [
+    'tool 1 cancelled: one\n[cancelled]',
+  ]);
 });
 
 test('a malformed call is a failed card with its reason', () => {
@@ -167,7 +217,7 @@ test('a cancel keeps the partial answer, withdraws the question and stops the to
     { type: 'stream_end' },
     { type: 'ws_state', ws_id: 'w', state: 'idle' },
   ]);
-  assert.deepEqual(lines(after), ['tool 0 stopped: ', 'approval q withdrawn', 'answer partial par']);
+  assert.deepEqual(lines(after), ['tool 0 cancelled: ', 'approval q withdrawn', 'answer partial par']);
   assert.equal(after.state, 'idle');
 });
 

@@ -1,15 +1,6 @@
-import { isDenial } from '../../../../protocol/denials.ts';
 import type { ApprovalItem, StreamEventOf } from '../../../../protocol/stream-events.ts';
 import { parseAnsi, toSgr } from './ansi.ts';
-import {
-  type ApprovalBlock,
-  type Block,
-  type Decision,
-  isApproval,
-  isTool,
-  type ToolBlock,
-  type ToolPhase,
-} from './blocks.ts';
+import { type ApprovalBlock, type Block, type Decision, isApproval, isTool, type ToolBlock } from './blocks.ts';
 import { keepTail } from './keep-tail.ts';
 
 /** How much of a running tool's output stays in the page, at most twice this; the result brings the rest. */
@@ -44,13 +35,13 @@ export function finishTool(
 ): readonly Block[] {
   const { output: result } = event;
   const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
-  const ended = { phase: phaseOf(result, event.is_error), ...toEnd(event) };
+  const ended = { phase: event.outcome, ...toEnd(event) };
   if (!known) return [...blocks, { ...emptyTool(event, key), ...ended, result }];
-  return updateTool(blocks, event.call_id, (tool) => {
-    const phase = tool.phase === 'denied' ? 'denied' : ended.phase;
-    // What it printed before a crash is all that is known of it.
-    return { ...tool, ...ended, phase, result: phase === 'unknown' ? tool.live + result : result };
-  });
+  return updateTool(blocks, event.call_id, (tool) => ({
+    ...tool,
+    ...ended,
+    result: ended.phase === 'unknown' ? tool.live + result : result, // what it printed before is all that is known of it
+  }));
 }
 
 /**
@@ -84,7 +75,7 @@ export function decideApproval(
   const decided = blocks.with(index, { ...approval, decision: toDecision(event) });
   if (event.approved) return startTools(decided, approval.items, key);
   if (approval.question === 'outcome') return decided;
-  const phase = isWithdrawn(event.feedback) ? 'stopped' : 'denied';
+  const phase = isWithdrawn(event.feedback) ? 'cancelled' : 'denied';
   return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
 
@@ -93,7 +84,7 @@ export function closeTools(blocks: readonly Block[]): readonly Block[] {
   const isLeft = (block: Block) => isOpen(block) || (isApproval(block) && !block.decision);
   if (!blocks.some(isLeft)) return blocks;
   return blocks.map((block) => {
-    if (isOpen(block)) return { ...block, phase: 'stopped' };
+    if (isOpen(block)) return { ...block, phase: 'cancelled' };
     return isApproval(block) && !block.decision ? { ...block, decision: { kind: 'withdrawn' } } : block;
   });
 }
@@ -125,19 +116,8 @@ export const toEnd = ({ whole_bytes: wholeBytes, exit_code: exitCode, duration_m
   durationMs,
 });
 
-/** How a stored or just finished call ended, by the words the gateway uses for what is no fault of the tool. */
-export function phaseOf(output: string, isError: boolean): ToolPhase {
-  if (!isError) return /^(Denied by user|Blocked)/.test(output) ? 'denied' : 'done';
-  if (isDenial(output)) return 'denied';
-  if (/^Outcome unknown|its outcome is unknown$/.test(output)) return 'unknown';
-  return isWithdrawn(output) || isCutShort(output) ? 'stopped' : 'failed';
-}
-
 /** Nobody decided: the run had been cancelled or had ended. */
 const isWithdrawn = (words: string) => /^(Cancelled by user|Not run: the run had ended)/.test(words);
-
-/** A tool was cut short from outside; what it had printed stands before that. */
-const isCutShort = (output: string) => /\[(cancelled|stopped by shutdown)\]\s*$/.test(output);
 
 const isOpen = (block: Block): block is ToolBlock =>
   isTool(block) && (block.phase === 'running' || block.phase === 'unknown') && block.result === undefined;

@@ -14,7 +14,9 @@ const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
   done: { word: 'done', icon: 'check' },
   failed: { word: 'failed', icon: 'warning' },
   denied: { word: 'denied', icon: 'cross' },
-  stopped: { word: 'stopped', icon: 'stop' },
+  expired: { word: 'not decided in time', icon: 'cross' },
+  blocked: { word: 'blocked', icon: 'cross' },
+  cancelled: { word: 'stopped', icon: 'stop' },
   unknown: { word: 'outcome unknown', icon: 'question' },
 };
 
