@@ -182,3 +182,9 @@ test('another operator token ends what the earlier one created, and the start sa
   );
   for (const code of tree.unused) assert.equal((await login(daemon, { code })).status, 401);
 });
+
+test('what anybody could do without authentication leaves no token for the time when it is on again', async () => {
+  await using daemon = await startDaemon({ args: ['--no-auth'] });
+  await assert.rejects(createToken(daemon, ''), /Authentication is off/);
+  assert.deepEqual(await callAs(daemon, '', ['token.list']), { tokens: [] });
+});
