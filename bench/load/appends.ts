@@ -2,6 +2,7 @@ import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { createLog } from '../../bin/log.ts';
 import { systemClock } from '../../src/clock.ts';
+import { eventChecksum } from '../../src/gateway/store/row-checksum.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import { serveTasks } from '../task-process.ts';
 
@@ -26,6 +27,20 @@ const tasks = {
       };
       await Promise.all(Array.from({ length: writers }, write));
     });
+  },
+
+  /** Only the checksums of the same rows. */
+  async checksums({ rows, writers }: { rows: number; writers: number }): Promise<Appended> {
+    const body_json = JSON.stringify(EVENT);
+    const created_ms = systemClock.now();
+    let sum = 0;
+    const appended = await costOf(rows, async () => {
+      for (let n = 0; n < rows; n += 1) {
+        sum ^= eventChecksum({ ws_id: `ws-${n % writers}`, offset: n, body_json, created_ms });
+      }
+    });
+    if (!Number.isInteger(sum)) throw new Error('the sums were not used'); // so that none is left out as useless
+    return appended;
   },
 
   /** The same rows, each in a transaction of its own. */

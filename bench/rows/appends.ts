@@ -23,3 +23,25 @@ export const appendRow: Row = {
     };
   },
 };
+
+export const appendChecksumRow: Row = {
+  name: 'append-checksum',
+  what: 'processor time of the checksums of appended events',
+  anchor: 'appending them',
+  unit: 'x',
+  target: { atMost: 0.05 },
+  async open(stage) {
+    const folder = await stage.folder();
+    const load = stage.load<AppendTasks>('appends');
+    const rows = stage.quick ? 5_000 : 60_000;
+    return async () => {
+      const { cpuMs: anchor } = await load.ask('store', {
+        path: path.join(folder, `${randomUUID()}.db`),
+        rows,
+        writers: 16,
+      });
+      const { cpuMs: product } = await load.ask('checksums', { rows, writers: 16 });
+      return ratio({ product, anchor });
+    };
+  },
+};
