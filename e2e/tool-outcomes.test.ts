@@ -66,3 +66,21 @@ test('the terminal shows them as done as well, when it is opened later', async (
   const rows = await terminal.until((seen) => seen.some((row) => row.includes('All printed.')), 'the answer');
   assert.equal(rows.filter((row) => row.startsWith('✔ bash')).length, WORDS.length);
 });
+
+test('a denial in the words of a cancel or of a deadline is shown as a denial', async (t) => {
+  const { page } = await visit(t, daemon);
+  const wsId = await openWorkstream(page, 'reasons');
+  const client = await daemon.client();
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'true' } }), say('As you wish.'));
+  for (const feedback of ['Cancelled by user', 'Approval timed out after 1 hour']) {
+    await send(page, 'ask me');
+    await page.locator('.approval.pending').waitFor();
+    const { approvals } = await client.call('approval.list', { wsId });
+    await client.call('approval.resolve', { approvalId: approvals[0]?.approvalId ?? '', approved: false, feedback });
+    await page.locator('.outcome.denied', { hasText: feedback }).waitFor();
+    await state(page, 'idle');
+  }
+  await page.reload();
+  await page.locator('.outcome.denied', { hasText: 'Denied: bash' }).nth(1).waitFor();
+  assert.equal(await page.locator('.tool.denied').count(), 2);
+});

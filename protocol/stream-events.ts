@@ -127,6 +127,18 @@ export const HistoryMessage = z
   .meta({ id: 'HistoryMessage' });
 export type HistoryMessage = z.infer<typeof HistoryMessage>;
 
+/** Who settled a question: a person or program, or what settled it because nobody had. */
+export const DecidedBy = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('principal'), id: z.string() }),
+    z.object({ kind: z.literal('timeout') }), // nobody decided in time
+    z.object({ kind: z.literal('cancel') }), // the run was cancelled first
+    z.object({ kind: z.literal('policy') }), // nobody was to be asked
+    z.object({ kind: z.literal('shutdown') }), // the run had to end first: it failed, or met a limit
+  ])
+  .meta({ id: 'DecidedBy' });
+export type DecidedBy = z.infer<typeof DecidedBy>;
+
 const told = { after_seq: z.int().min(0), created_ms: z.int().min(0) };
 
 /** What stands between the messages of a conversation and is none: it follows message `after_seq` (0: the beginning). */
@@ -144,8 +156,7 @@ export const HistoryNote = z
       approved: z.boolean(),
       always: z.boolean(),
       feedback: z.string(),
-      /** A principal, or `timeout` or `cancel`. */
-      by: z.string(),
+      by: DecidedBy,
     }),
   ])
   .meta({ id: 'HistoryNote' });
@@ -199,6 +210,7 @@ export const STREAM_EVENTS = {
     approval_id: z.string(),
     approved: z.boolean(),
     feedback: z.string(),
+    by: DecidedBy,
     always: z.boolean(),
     call_ids: z.array(z.string()),
   }),

@@ -1,4 +1,3 @@
-import { isTimeOut } from '../../protocol/denials.ts';
 import type { StreamEvent, StreamEventOf } from '../../protocol/stream-events.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
@@ -95,8 +94,8 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: {
   }
 }
 
-function toDecisionText({ approved, feedback }: StreamEventOf<'approval_resolved'>): string {
+function toDecisionText({ approved, feedback, by }: StreamEventOf<'approval_resolved'>): string {
   if (approved) return 'Approved.';
-  const word = isTimeOut(feedback) ? 'Not run' : 'Denied';
+  const word = by.kind === 'principal' ? 'Denied' : 'Not run';
   return feedback === '' ? `${word}.` : `${word}: ${toSafeText(feedback)}`;
 }

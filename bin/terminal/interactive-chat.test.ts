@@ -197,6 +197,7 @@ test('a question that is decided elsewhere goes away', async () => {
     approval_id: 'a1',
     approved: false,
     feedback: '',
+    by: { kind: 'principal', id: 'operator' },
     always: false,
     call_ids: ['c1'],
   });

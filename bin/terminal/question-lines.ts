@@ -1,4 +1,3 @@
-import { isTimeOut } from '../../protocol/denials.ts';
 import type { Approval } from '../../protocol/methods/approval.ts';
 import type { ApprovalItem, StreamEventOf } from '../../protocol/stream-events.ts';
 import type { Paint } from './paint.ts';
@@ -54,7 +53,7 @@ function toItemLines(item: ApprovalItem, style: { paint: Paint; maxLines: number
   ];
 }
 
-type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback'>;
+type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
 
 /** The decision in one line. */
 export function toDecisionLine(
@@ -64,13 +63,13 @@ export function toDecisionLine(
 ): string {
   const what = items.map((item) => item.func_name).join(', ');
   const remark = decision.feedback === '' ? '' : ` — ${toSafeText(decision.feedback).replaceAll('\n', ' ')}`;
-  const where = isMine || isTimeOut(decision.feedback) ? '' : ' (decided elsewhere)';
+  const where = isMine || decision.by.kind !== 'principal' ? '' : ' (decided elsewhere)';
   const text = `${wordFor(kind, decision)}: ${what}${remark}${where}`;
   return decision.approved ? `${paint('green', '✔')} ${text}` : `${paint('red', '✖')} ${text}`;
 }
 
-function wordFor(kind: Question['kind'], { approved, always, feedback }: Decided): string {
+function wordFor(kind: Question['kind'], { approved, always, by }: Decided): string {
   if (kind === 'outcome') return approved ? 'Run again' : 'Skipped';
-  if (!approved) return isTimeOut(feedback) ? 'Not run' : 'Denied';
+  if (!approved) return by.kind === 'principal' ? 'Denied' : 'Not run';
   return always ? 'Approved, and from now on always' : 'Approved';
 }

@@ -68,6 +68,7 @@ const decides = (approval_id: string, approved: boolean, feedback = '') =>
     approval_id,
     approved,
     feedback,
+    by: { kind: 'principal', id: 'ada' },
     always: false,
     call_ids: ['c1'],
   }) satisfies StreamEvent;
@@ -135,8 +136,18 @@ test('what others say and decide is told as theirs', () => {
 test('of a question that nobody answered in time it is not said that somebody denied it', () => {
   const { tell } = open();
   const timedOut = 'Approval timed out after 1 hour';
-  const lines = tell(asks('a2'), decides('a2', false, timedOut), result(timedOut, true));
+  const lines = tell(
+    asks('a2'),
+    { ...decides('a2', false, timedOut), by: { kind: 'timeout' } },
+    result(timedOut, true),
+  );
   assert.equal(lines.at(-1), '✖ Not run: bash — Approval timed out after 1 hour');
+});
+
+test('somebody who says what a deadline says has denied it', () => {
+  const { tell } = open();
+  const lines = tell(asks('a2'), decides('a2', false, 'Approval timed out in my head'));
+  assert.equal(lines.at(-1), '✖ Denied: bash — Approval timed out in my head (decided elsewhere)');
 });
 
 test('a question that a snapshot and the log tell of is asked once', () => {

@@ -1,3 +1,4 @@
+import type { DecidedBy } from '../../protocol/stream-events.ts';
 import type { Call } from './call.ts';
 import { type Rights, rightsOf } from './rights.ts';
 
@@ -6,3 +7,8 @@ export const callerOf = ({ principal }: Pick<Call, 'principal'>): { principal: s
   principal
     ? { principal: principal.id, rights: rightsOf(principal.scopes) }
     : { principal: 'unknown', rights: 'public' };
+
+export const deciderOf = (call: Pick<Call, 'principal'>): DecidedBy => ({
+  kind: 'principal',
+  id: callerOf(call).principal,
+});

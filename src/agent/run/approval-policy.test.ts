@@ -107,7 +107,7 @@ test('calls of listed tools need nobody, whoever looks on', async () => {
 test('a policy of wait asks as usual', async () => {
   const { run, results, fixture } = batchUnder({ policy: { mode: 'wait' } });
   const done = runBatch(run);
-  await fixture.answer({ approved: false, feedback: 'Approval timed out after 60 s', by: 'timeout' });
+  await fixture.answer({ approved: false, feedback: 'Approval timed out after 60 s', by: { kind: 'timeout' } });
   await done;
   assert.deepEqual(
     results(),

@@ -22,7 +22,7 @@ const outcomeAsked = (digests: Record<string, string>, approvalId = 'apr_9'): Jo
 const outcomeDecided = (approved: boolean, approvalId = 'apr_9'): JournalEntry => ({
   kind: 'approval_decided',
   approvalId,
-  decision: { approved, feedback: '', always: false, by: 'someone' },
+  decision: { approved, feedback: '', always: false, by: { kind: 'principal', id: 'someone' } },
 });
 
 /** Resumes a batch; `ran` are the calls that were executed, `results` what the model reads. */

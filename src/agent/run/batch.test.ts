@@ -101,7 +101,7 @@ for (const [title, decision, output, outcome] of [
   ],
   [
     'a question nobody answered in time is denied in its own words',
-    { approved: false, feedback: 'Approval timed out after 1 hour', by: 'timeout' },
+    { approved: false, feedback: 'Approval timed out after 1 hour', by: { kind: 'timeout' } },
     'Approval timed out after 1 hour',
     'expired',
   ],

@@ -56,7 +56,12 @@ async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[]): Pro
 }
 
 /** A policy that allows a tool allows no second time of a call that may have had its effect: the model looks, and calls anew. */
-const NOBODY_ASKED: Decision = { approved: false, feedback: 'Nobody is there to decide.', always: false, by: 'policy' };
+const NOBODY_ASKED: Decision = {
+  approved: false,
+  feedback: 'Nobody is there to decide.',
+  always: false,
+  by: { kind: 'policy' },
+};
 
 /** The policy that decides in place of a person; undefined when a person is to be asked. */
 function policyInForce({ policy, isWatched }: RunContext): ApprovalPolicy | undefined {
@@ -79,7 +84,7 @@ async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
     messages,
     journal: [{ kind: 'batch_cleared', digests: digestsOf(batch.filter((item) => !refused.has(item))) }, ...journal],
   });
-  return { approved: true, feedback: '', always: false, by: 'policy' };
+  return { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
 }
 
 const needsPerson = ({ policy }: RunContext, { call, prepared }: BatchCall): boolean =>
@@ -138,7 +143,7 @@ const CHANGED = cannotRun(NOT_AS_APPROVED);
 
 function denialOf({ prepared }: BatchCall, { by, feedback }: Decision): Refusal {
   if (prepared.kind === 'refused') return cannotRun(prepared.reason);
-  return by === 'timeout'
+  return by.kind === 'timeout'
     ? { output: feedback, outcome: 'expired' }
     : { output: deniedWith(feedback), outcome: 'denied' };
 }

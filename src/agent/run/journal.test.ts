@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advance, type JournalEntry, newProgress, openCalls, pendingApproval } from './journal.ts';
+import { advance, type Decision, type JournalEntry, newProgress, openCalls, pendingApproval } from './journal.ts';
 import { askedBatch, callOf, foldEntries } from './run-fixture.ts';
 
 const ONE = callOf('one');
 const TWO = callOf('two');
-const YES = { approved: true, feedback: '', always: false, by: 'someone' };
+const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'someone' } };
 const answered: JournalEntry[] = [
   { kind: 'accepted' },
   { kind: 'started' },
@@ -104,7 +104,7 @@ test('a batch that needed nobody is decided by policy', () => {
     approvalId: '',
     question: 'tools',
     digests: { one: 'd' },
-    decision: { approved: true, feedback: '', always: false, by: 'policy' },
+    decision: { approved: true, feedback: '', always: false, by: { kind: 'policy' } },
   });
 });
 

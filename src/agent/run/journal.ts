@@ -1,3 +1,4 @@
+import type { DecidedBy } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 
@@ -5,8 +6,7 @@ export interface Decision {
   approved: boolean;
   feedback: string;
   always: boolean;
-  /** A principal, or `timeout`, `cancel`, `policy`. */
-  by: string;
+  by: DecidedBy;
 }
 
 /** What a run does, written down before it takes effect. The fold below is what a restart resumes from. */
@@ -65,7 +65,7 @@ export const newProgress = (): Progress => ({
   outcomeApproval: undefined,
 });
 
-const CLEARED: Decision = { approved: true, feedback: '', always: false, by: 'policy' };
+const CLEARED: Decision = { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
 
 /** Takes one entry into account, in place. */
 export function advance(progress: Progress, entry: JournalEntry): void {

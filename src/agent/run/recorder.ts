@@ -1,4 +1,4 @@
-import type { ApprovalItem, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem, DecidedBy, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../message.ts';
 import type { Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
@@ -22,7 +22,7 @@ export interface Step {
   settled?: {
     approvalId: string;
     status: 'approved' | 'denied' | 'expired' | 'cancelled';
-    by: string;
+    by: DecidedBy;
     feedback: string;
     always: boolean;
   };

@@ -18,6 +18,8 @@ export const NOT_AS_APPROVED =
 export const outcomeUnknown = (feedback: string): string =>
   `Outcome unknown: Headgate stopped while this ran, and it was not run again.${feedback === '' ? '' : ` ${feedback}`}`;
 
+export const CANCELLED_BY_USER = 'Cancelled by user';
+
 export const RUN_HAD_ENDED = 'Not run: the run had ended';
 
 /** Of a call that ran when its run ended; `why` is why it ended. */

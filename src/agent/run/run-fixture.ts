@@ -108,7 +108,13 @@ export function runFixture(options: FixtureOptions = {}) {
     /** Waits until a question is asked, and answers it as the gateway does: on record first. */
     async answer(decision: Partial<Decision> = {}, approvalId = 'apr_1'): Promise<void> {
       while (!waiting.has(approvalId)) await new Promise(setImmediate);
-      const whole = { approved: true, feedback: '', always: false, by: 'someone', ...decision };
+      const whole: Decision = {
+        approved: true,
+        feedback: '',
+        always: false,
+        by: { kind: 'principal', id: 'someone' },
+        ...decision,
+      };
       advance(progress, { kind: 'approval_decided', approvalId, decision: whole });
       waiting.get(approvalId)?.(whole);
     },
@@ -138,7 +144,13 @@ export const digestOf = (call: ToolCall, bindTo?: string): string =>
 
 /** Journal entries of a batch that a person approved, as a restart finds them. */
 export function approvedBatch(calls: ToolCall[], decision: Partial<Decision> = {}): JournalEntry[] {
-  const whole = { approved: true, feedback: '', always: false, by: 'someone', ...decision };
+  const whole: Decision = {
+    approved: true,
+    feedback: '',
+    always: false,
+    by: { kind: 'principal', id: 'someone' },
+    ...decision,
+  };
   return [...askedBatch(calls), { kind: 'approval_decided', approvalId: 'apr_0', decision: whole }];
 }
 

@@ -9,7 +9,7 @@ import { answerOf, callOf, endless, has, runFixture, type Turn, until } from './
 
 const ONE = callOf('one');
 const TWO = callOf('two');
-const CANCEL = new StopReason('cancel', 'Cancelled by user');
+const CANCEL = new StopReason('cancel', 'a client cancelled it', { isByUser: true });
 const CANCELLED = { run_id: 'run_1', status: 'cancelled' };
 const IDLE = { type: 'ws_state', ws_id: 'ws-1', state: 'idle' };
 const cancelledEvents = [{ type: 'cancelled' }, { type: 'stream_end' }, { ...IDLE, run: CANCELLED }];
@@ -132,6 +132,7 @@ test('cancelled while a person is asked: the question is settled and every call 
       approval_id: 'apr_1',
       approved: false,
       feedback: 'Cancelled by user',
+      by: { kind: 'cancel' },
       always: false,
       call_ids: ['one', 'two'],
     },
@@ -142,7 +143,7 @@ test('cancelled while a person is asked: the question is settled and every call 
   assert.deepEqual(last.settled, {
     approvalId: 'apr_1',
     status: 'cancelled',
-    by: 'cancel',
+    by: { kind: 'cancel' },
     feedback: 'Cancelled by user',
     always: false,
   });

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { MessageFailure, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { DecidedBy, MessageFailure, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage } from '../message.ts';
 import { ProviderError } from '../providers/model.ts';
-import { CANCELLED_BY_USER, StopReason } from '../stop-reason.ts';
+import { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { runBatch } from './batch.ts';
 import { generate } from './generate.ts';
@@ -10,7 +10,7 @@ import { openCalls, pendingApproval } from './journal.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
 import { resultStep, type ToolResult } from './result-step.ts';
-import { RUN_HAD_ENDED, unknownSince } from './result-texts.ts';
+import { CANCELLED_BY_USER, RUN_HAD_ENDED, unknownSince } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
 /** A run that has not come to an end after this many model turns is going round in circles. */
@@ -196,28 +196,30 @@ function endStep(run: RunContext, { outcome: whole, summary, events, state, part
  * says who cancelled it.
  */
 export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 'signal'>, outcome: RunOutcome): Step {
-  const isByPerson = outcome.status === 'cancelled' && stopOf({ signal })?.message === CANCELLED_BY_USER;
-  const by = isByPerson ? CANCELLED_BY_USER : RUN_HAD_ENDED;
-  const unrun: ToolOutcome = { output: by, outcome: 'cancelled' };
+  const isCancelled = outcome.status === 'cancelled';
+  const why = isCancelled && stopOf({ signal })?.isByUser === true ? CANCELLED_BY_USER : RUN_HAD_ENDED;
+  const unrun: ToolOutcome = { output: why, outcome: 'cancelled' };
   const asked = pendingApproval(progress);
   const results = openCalls(progress).map((call): ToolResult => {
     const started = progress.tools.get(call.id)?.state === 'started';
-    return { call, result: started ? { output: unknownSince(by), outcome: 'unknown' } : unrun };
+    return { call, result: started ? { output: unknownSince(why), outcome: 'unknown' } : unrun };
   });
   const step = resultStep(results);
   if (!asked) return step;
+  const by: DecidedBy = { kind: isCancelled ? 'cancel' : 'shutdown' };
   const { approvalId, digests } = asked;
   const resolved: StreamEvent = {
     type: 'approval_resolved',
     approval_id: approvalId,
     approved: false,
-    feedback: by,
+    feedback: why,
+    by,
     always: false,
     call_ids: Object.keys(digests),
   };
   return {
     ...step,
     events: [resolved, ...(step.events ?? [])],
-    settled: { approvalId, status: 'cancelled', by: 'cancel', feedback: by, always: false },
+    settled: { approvalId, status: 'cancelled', by, feedback: why, always: false },
   };
 }

@@ -1,12 +1,12 @@
 import type { approvalContracts } from '../../../protocol/methods/approval.ts';
 import type { Handlers } from '../call.ts';
+import { deciderOf } from '../caller.ts';
 import type { Approvals } from '../workstreams/approvals.ts';
 
 export const approvalMethods = (approvals: Approvals): Handlers<keyof typeof approvalContracts> => ({
   'approval.list': ({ wsId }) => ({ approvals: approvals.list(wsId) }),
-  'approval.resolve': async ({ approvalId, approved, feedback = '', always = false }, { principal }) => {
-    const by = principal?.id ?? 'unknown';
-    await approvals.resolve(approvalId, { approved, feedback: feedback.trim(), always, by });
+  'approval.resolve': async ({ approvalId, approved, feedback = '', always = false }, call) => {
+    await approvals.resolve(approvalId, { approved, feedback: feedback.trim(), always, by: deciderOf(call) });
     return { ok: true, approvalId, approved };
   },
 });

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf, deciderOf } from '../caller.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { holds } from '../rights.ts';
 import type { WorkstreamTable } from '../store/schema.ts';
@@ -56,7 +56,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     'workstream.approve': async ({ wsId, approved, feedback, always = false, ...named }, call) => {
       if (call.kept) return { status: 'ok' }; // decided then; what waits now is another question
       const workstream = await workstreams.get(wsId);
-      const decision = { approved, feedback: feedback?.trim() ?? '', always, by: call.principal?.id ?? 'unknown' };
+      const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
       await approvals.resolveIn(workstream, decision, { ...named, also: call.keep({ status: 'ok' }) });
       return { status: 'ok' };
     },

@@ -1,6 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Connection } from './connection.ts';
 import { fillChecksums } from './fill-checksums.ts';
+import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
 import { freeName } from './free-name.ts';
 import {
@@ -9,6 +10,7 @@ import {
   attachments,
   checksums,
   cron,
+  journaledDeciders,
   keepLastRunStatus,
   lastingOccurrence,
   lineage,
@@ -47,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, statements: alwaysEnds },
   { version: 16, statements: workdirs },
   { version: 17, statements: [], fill: fillOutcomes },
+  { version: 18, statements: journaledDeciders, fill: fillDeciders },
 ];
 
 /**

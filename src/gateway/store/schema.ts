@@ -153,6 +153,7 @@ export interface ApprovalTable {
   digests_json: string;
   feedback: string | null;
   always: 0 | 1;
+  /** A principal, or the kind of `DecidedBy`: for people. What it means stands in the journal and in the events. */
   decided_by: string | null;
   asked_ms: number;
   expires_ms: number;

@@ -212,3 +212,13 @@ export const workdirs: readonly string[] = [
   "alter table workstreams add column readable_json text not null default '[]'",
   'create table workdirs (path text not null primary key, principal text not null, named_ms bigint not null)',
 ];
+
+/** Schema version 18: the decisions of runs that go on after an update name who made them as data. */
+export const journaledDeciders: readonly string[] = [
+  `update journal set body_json = json_set(body_json, '$.decision.by', case
+      when json_extract(body_json, '$.decision.by') in ('timeout', 'cancel', 'policy')
+        then json_object('kind', json_extract(body_json, '$.decision.by'))
+      else json_object('kind', 'principal', 'id', json_extract(body_json, '$.decision.by'))
+    end)
+    where kind = 'approval_decided' and json_type(body_json, '$.decision.by') = 'text'`,
+];

@@ -1,4 +1,5 @@
 import { type ApprovalPolicy, approvalMsOf } from '../../agent/run/approval-policy.ts';
+import type { Decision } from '../../agent/run/journal.ts';
 import { timedOutAfter } from '../../agent/run/result-texts.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
@@ -87,7 +88,8 @@ const RETRY_MS = 1_000;
  */
 async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & { over: AbortSignal }): Promise<void> {
   const { clock, log, over } = deps;
-  const denial = { approved: false, feedback: timedOutAfter(approvalMs(live, deps)), always: false, by: 'timeout' };
+  const feedback = timedOutAfter(approvalMs(live, deps));
+  const denial: Decision = { approved: false, feedback, always: false, by: { kind: 'timeout' } };
   let leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
   for (;;) {
     try {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Decision } from '../../agent/run/journal.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { never, shapes, startedWorkstreams } from './workstreams-fixture.ts';
 
-const YES = { approved: true, feedback: '', always: false, by: 'ada' };
+const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 
 /** A run of `main` whose question about `touch` waits. */
 async function asking() {
@@ -20,7 +21,11 @@ async function asking() {
 test('of a hundred decisions at once one wins', async () => {
   await using run = await asking();
   const { approvals } = run.fixture.parts;
-  const decisions = Array.from({ length: 100 }, (_, index) => ({ ...YES, approved: index % 2 === 0, by: `p${index}` }));
+  const decisions = Array.from({ length: 100 }, (_, index) => ({
+    ...YES,
+    approved: index % 2 === 0,
+    by: { kind: 'principal' as const, id: `p${index}` },
+  }));
   const outcomes = await Promise.allSettled(decisions.map((decision) => approvals.resolve(run.approvalId, decision)));
   const lost = outcomes.filter((outcome) => outcome.status === 'rejected' && outcome.reason.code === 'CONFLICT');
   assert.deepEqual([outcomes.length - lost.length, lost.length], [1, 99]);
@@ -48,7 +53,7 @@ test('a decision is called late only once the one before is on disk; if that fai
   let refusals = 0;
   tap.fails = ({ events }) => events?.events[0]?.type === 'approval_resolved' && refusals++ === 0;
   const first = approvals.resolve(run.approvalId, YES);
-  const second = approvals.resolve(run.approvalId, { ...YES, approved: false, by: 'eve' });
+  const second = approvals.resolve(run.approvalId, { ...YES, approved: false, by: { kind: 'principal', id: 'eve' } });
   await assert.rejects(first, { code: 'UNAVAILABLE' });
   await second;
   await assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });

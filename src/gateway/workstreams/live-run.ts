@@ -167,7 +167,8 @@ export class LiveRun implements Recorder {
 
   async #settle({ approvalId, digests }: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
     const { data, always: rules } = this.#parts;
-    const always = decision.approved && decision.always ? rules.grant(decision.by) : undefined;
+    const { approved, by } = decision;
+    const always = approved && decision.always && by.kind === 'principal' ? rules.grant(by.id) : undefined;
     const step = this.#decisionStep({ approvalId, callIds: Object.keys(digests) }, decision, always);
     if (!always) return this.#commit(step, also);
     await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
@@ -274,7 +275,7 @@ export class LiveRun implements Recorder {
     const always = given !== undefined;
     return {
       events: [
-        { type: 'approval_resolved', approval_id: approvalId, approved, feedback, always, call_ids: callIds },
+        { type: 'approval_resolved', approval_id: approvalId, approved, feedback, by, always, call_ids: callIds },
         ...(given ? [this.#parts.data.settingsEvent(toAlwaysColumns(given))] : []),
         { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
       ],
@@ -287,7 +288,7 @@ export class LiveRun implements Recorder {
 
 function statusOf({ approved, by }: Decision): 'approved' | 'denied' | 'expired' {
   if (approved) return 'approved';
-  return by === 'timeout' ? 'expired' : 'denied';
+  return by.kind === 'timeout' ? 'expired' : 'denied';
 }
 
 function toRunError(error: unknown): unknown {

@@ -14,7 +14,7 @@ const toLine = (note: HistoryNote): string => {
   if (note.kind !== 'decision') return `${note.after_seq} ${note.kind}: ${note.message}`;
   const { after_seq, question, calls, approved, always, feedback, by } = note;
   const names = calls.map(({ name, call_id }) => `${name} ${call_id}`).join();
-  return `${after_seq} ${question} ${names}: ${approved ? 'yes' : 'no'}${always ? ', always' : ''} "${feedback}" (${by})`;
+  return `${after_seq} ${question} ${names}: ${approved ? 'yes' : 'no'}${always ? ', always' : ''} "${feedback}" (${by.kind === 'principal' ? by.id : by.kind})`;
 };
 
 const command = ({ parts, main }: Fixture, line: string) => parts.commands.run(main(), line);
@@ -29,7 +29,12 @@ async function decide(fixture: Fixture, decision: { approved: boolean; feedback?
   const run = await fixture.send('touch it');
   await fixture.reaches('approve_request');
   const approval = fixture.main().current?.pendingApproval() ?? assert.fail('nothing waits');
-  await fixture.parts.approvals.resolve(approval.approvalId, { feedback: '', always: false, by: 'ada', ...decision });
+  await fixture.parts.approvals.resolve(approval.approvalId, {
+    feedback: '',
+    always: false,
+    by: { kind: 'principal', id: 'ada' },
+    ...decision,
+  });
   await run?.ended;
 }
 

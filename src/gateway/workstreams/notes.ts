@@ -36,7 +36,7 @@ export const createNotes = ({ db }: Pick<Store, 'db'>): Notes => ({
 });
 
 type NoteEvent = StreamEventOf<'info'> | StreamEventOf<'error'> | StreamEventOf<'approval_resolved'>;
-type Asked = Pick<ApprovalTable, 'approval_id' | 'kind' | 'items_json' | 'decided_by'>;
+type Asked = Pick<ApprovalTable, 'approval_id' | 'kind' | 'items_json'>;
 
 const toEvent = ({ body_json }: NoteTable): NoteEvent => JSON.parse(body_json);
 
@@ -44,7 +44,7 @@ async function readApprovals(db: Store['db'], ids: readonly string[]): Promise<M
   if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom('approvals')
-    .select(['approval_id', 'kind', 'items_json', 'decided_by'])
+    .select(['approval_id', 'kind', 'items_json'])
     .where('approval_id', 'in', ids)
     .execute();
   return new Map(rows.map((row) => [row.approval_id, row]));
@@ -58,11 +58,12 @@ function toNote(
 ): HistoryNote[] {
   const told = { after_seq, created_ms };
   if (event.type !== 'approval_resolved') return [{ ...told, kind: event.type, message: event.message }];
-  const { approval_id, approved, always, feedback } = event;
+  const { approval_id, approved, always, feedback, by } = event;
   const asked = approvals.get(approval_id);
   if (!asked) return [];
   const items: { call_id: string; func_name: string }[] = JSON.parse(asked.items_json);
   const calls = items.map(({ call_id, func_name }) => ({ call_id, name: func_name }));
-  const decision = { approved, always, feedback, by: asked.decided_by ?? 'unknown' };
-  return [{ ...told, kind: 'decision', approval_id, question: asked.kind, calls, ...decision }];
+  return [
+    { ...told, kind: 'decision', approval_id, question: asked.kind, calls, ...{ approved, always, feedback, by } },
+  ];
 }

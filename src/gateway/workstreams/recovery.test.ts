@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Decision } from '../../agent/run/journal.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { never, shapes, startedWorkstreams } from './workstreams-fixture.ts';
 
-const YES = { approved: true, feedback: '', always: false, by: 'ada' };
+const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 const HOUR = 3_600_000;
 
 type Fixture = Awaited<ReturnType<typeof startedWorkstreams>>;

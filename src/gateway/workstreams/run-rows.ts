@@ -168,7 +168,7 @@ const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): S
         status: settled.status,
         feedback: settled.feedback,
         always: settled.always ? 1 : 0,
-        decided_by: settled.by,
+        decided_by: settled.by.kind === 'principal' ? settled.by.id : settled.by.kind,
         decided_ms: nowMs,
       })
       .where('approval_id', '=', settled.approvalId)

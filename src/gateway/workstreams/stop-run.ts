@@ -1,6 +1,6 @@
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { RunSuperseded, StepOutdated } from '../../agent/run/recorder.ts';
-import { CANCELLED_BY_USER, StopReason } from '../../agent/stop-reason.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { lastWord } from './cancel-receipt.ts';
 import type { LiveRun } from './live-run.ts';
@@ -14,8 +14,8 @@ const MAX_REFUSALS = 5;
  * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes. `why`:
  * what cancels it, where it is no person.
  */
-export async function stopRun(live: LiveRun, { force, why = CANCELLED_BY_USER, clock }: StopOptions): Promise<void> {
-  live.stop(new StopReason('cancel', why));
+export async function stopRun(live: LiveRun, { force, why, clock }: StopOptions): Promise<void> {
+  live.stop(new StopReason('cancel', why ?? 'a client cancelled it', { isByUser: why === undefined }));
   if (force && (await isAbandoned(live))) return;
   const inTime = new AbortController();
   const late = clock.sleep(CANCEL_MS, inTime.signal).then(

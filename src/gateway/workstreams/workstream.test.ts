@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayError } from '../../../protocol/errors.ts';
+import type { Decision } from '../../agent/run/journal.ts';
 import type { ToolOutcome } from '../../agent/tools/tool.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { never, shapes, startedWorkstreams } from './workstreams-fixture.ts';
 
-const YES = { approved: true, feedback: '', always: false, by: 'ada' };
+const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 const isUnavailable = (error: GatewayError) => error.code === 'UNAVAILABLE';
 
 type Fixture = Awaited<ReturnType<typeof startedWorkstreams>>;

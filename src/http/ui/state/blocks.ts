@@ -63,6 +63,8 @@ export interface ToolBlock {
 export type Decision =
   | { kind: 'approved'; always: boolean; feedback: string }
   | { kind: 'denied'; feedback: string }
+  /** Nobody decided in time. */
+  | { kind: 'expired'; feedback: string }
   /** The run ended before anybody decided. */
   | { kind: 'withdrawn' };
 

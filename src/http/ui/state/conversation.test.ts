@@ -16,6 +16,7 @@ const resolved = (approved: boolean, feedback = ''): StreamEvent => ({
   approval_id: 'q',
   approved,
   feedback,
+  by: { kind: 'principal', id: 'operator' },
   always: false,
   call_ids: ['1'],
 });

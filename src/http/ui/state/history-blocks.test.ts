@@ -78,7 +78,14 @@ test('malformed stored arguments leave the name of the tool', () => {
 
 const note = (after_seq: number, message: string): HistoryNote => ({ kind: 'info', after_seq, created_ms: 5, message });
 const decision = (after_seq: number, more: Partial<HistoryNote & { kind: 'decision' }>): HistoryNote => ({
-  ...{ kind: 'decision', after_seq, created_ms: 5, approval_id: 'q', question: 'tools', by: 'operator' },
+  ...{
+    kind: 'decision',
+    after_seq,
+    created_ms: 5,
+    approval_id: 'q',
+    question: 'tools',
+    by: { kind: 'principal', id: 'operator' },
+  },
   ...{ calls: [{ call_id: 'a', name: 'bash' }], approved: false, always: false, feedback: 'no', ...more },
 });
 const places = (blocks: ReturnType<typeof toBlocks>) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryMessage, StreamEvent } from '../../../../protocol/stream-events.ts';
+import type { DecidedBy, HistoryMessage, StreamEvent } from '../../../../protocol/stream-events.ts';
 import { foldEvent } from './conversation.ts';
 import { busy, fold, item, lines, snapshot } from './conversation-fixture.ts';
 
@@ -11,11 +11,12 @@ const asked: StreamEvent = {
   expires_at_ms: 9,
   items: [item('1')],
 };
-const resolved = (approved: boolean, feedback = ''): StreamEvent => ({
+const resolved = (approved: boolean, feedback = '', by: DecidedBy = { kind: 'principal', id: 'ada' }): StreamEvent => ({
   type: 'approval_resolved',
   approval_id: 'q',
   approved,
   feedback,
+  by,
   always: false,
   call_ids: ['1'],
 });
@@ -104,7 +105,7 @@ test('a question of the snapshot stands after the turn that asked it, once that 
 test('a question that a cancel ends counts as withdrawn, its calls as stopped', () => {
   const after = fold([
     asked,
-    resolved(false, 'Cancelled by user'),
+    resolved(false, 'Cancelled by user', { kind: 'cancel' }),
     {
       type: 'tool_result',
       call_id: '1',
@@ -118,6 +119,14 @@ test('a question that a cancel ends counts as withdrawn, its calls as stopped', 
     { type: 'ws_state', ws_id: 'w', state: 'idle' },
   ]);
   assert.deepEqual(lines(after), ['approval q withdrawn', 'tool 1 cancelled: Cancelled by user']);
+});
+
+test('a question that nobody decided in time has expired, and what somebody says decides nothing else', () => {
+  const feedback = 'Approval timed out after 1 hour';
+  const kinds = (by: DecidedBy) => lines(fold([asked, resolved(false, feedback, by)]));
+  assert.deepEqual(kinds({ kind: 'timeout' }), ['approval q expired', 'tool 1 expired: ']);
+  assert.deepEqual(kinds({ kind: 'shutdown' }), ['approval q withdrawn', 'tool 1 cancelled: ']);
+  assert.deepEqual(kinds({ kind: 'principal', id: 'ada' }), ['approval q denied', 'tool 1 denied: ']);
 });
 
 test('a skipped call stays in doubt when the run has ended', () => {

@@ -72,10 +72,11 @@ export function decideApproval(
   const index = blocks.findLastIndex((block) => isApproval(block) && block.approvalId === event.approval_id);
   const approval = blocks[index];
   if (!approval || !isApproval(approval)) return blocks;
-  const decided = blocks.with(index, { ...approval, decision: toDecision(event) });
-  if (event.approved) return startTools(decided, approval.items, key);
+  const decision = toDecision(event);
+  const decided = blocks.with(index, { ...approval, decision });
+  if (decision.kind === 'approved') return startTools(decided, approval.items, key);
   if (approval.question === 'outcome') return decided;
-  const phase = isWithdrawn(event.feedback) ? 'cancelled' : 'denied';
+  const phase = decision.kind === 'withdrawn' ? 'cancelled' : decision.kind;
   return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
 
@@ -116,9 +117,6 @@ export const toEnd = ({ whole_bytes: wholeBytes, exit_code: exitCode, duration_m
   durationMs,
 });
 
-/** Nobody decided: the run had been cancelled or had ended. */
-const isWithdrawn = (words: string) => /^(Cancelled by user|Not run: the run had ended)/.test(words);
-
 const isOpen = (block: Block): block is ToolBlock =>
   isTool(block) && (block.phase === 'running' || block.phase === 'unknown') && block.result === undefined;
 
@@ -142,9 +140,18 @@ function updateTool(
 }
 
 /** What was decided, by the fields of the event. */
-export function toDecision({ approved, always, feedback }: DecidedFields): Decision {
+export function toDecision({ approved, always, feedback, by }: DecidedFields): Decision {
   if (approved) return { kind: 'approved', always, feedback };
-  return isWithdrawn(feedback) ? { kind: 'withdrawn' } : { kind: 'denied', feedback };
+  switch (by.kind) {
+    case 'cancel':
+    case 'shutdown':
+      return { kind: 'withdrawn' };
+    case 'timeout':
+      return { kind: 'expired', feedback };
+    case 'principal':
+    case 'policy':
+      return { kind: 'denied', feedback };
+  }
 }
 
-type DecidedFields = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback'>;
+type DecidedFields = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;

@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { isTimeOut } from '../../../../protocol/denials.ts';
 import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
 import type { App, Desk } from '../state/app.ts';
 import type { ApprovalBlock, Decision } from '../state/blocks.ts';
@@ -102,8 +101,9 @@ function toWord(question: ApprovalBlock['question'], decision: Decision): string
     case 'withdrawn':
       return 'Not decided';
     case 'denied':
-      if (question === 'outcome') return 'Skipped';
-      return isTimeOut(decision.feedback) ? 'Not run' : 'Denied';
+      return question === 'outcome' ? 'Skipped' : 'Denied';
+    case 'expired':
+      return question === 'outcome' ? 'Skipped' : 'Not run';
     case 'approved':
       if (question === 'outcome') return 'Run again';
       return decision.always ? 'Approved, and from now on always' : 'Approved';
