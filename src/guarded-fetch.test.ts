@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { type AddressInfo, isIPv6, type LookupFunction } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { inspect } from 'node:util';
 import { createGuardedFetch } from './guarded-fetch.ts';
 
 async function serve(t: TestContext, listener: RequestListener) {
@@ -51,6 +52,24 @@ test('a request reaches its server with headers and body, and the answer streams
   const { fetch } = open();
   const response = await fetch(`http://127.0.0.1:${port}/x`, { method: 'POST', body: 'hello', headers: { a: 'b' } });
   assert.deepEqual([response.status, await response.text(), seen[0]?.a], [200, 'hello', 'b']);
+});
+
+test('a user and a password in the address are sent as Basic authentication, and no error repeats them', async (t) => {
+  const { port, seen } = await serve(t, (request, response) =>
+    request.url === '/cut' ? request.socket.destroy() : response.end(),
+  );
+  const { fetch } = open();
+  const address = `http://ada:p%40ss%25@127.0.0.1:${port}`;
+  await fetch(`${address}/x`, { method: 'POST', body: 'hello', headers: { a: 'b' } });
+  await fetch(address, { headers: { Authorization: 'Bearer key' } });
+  assert.deepEqual(
+    seen.map(({ authorization, a }) => [authorization, a]),
+    [
+      [`Basic ${Buffer.from('ada:p@ss%').toString('base64')}`, 'b'],
+      ['Bearer key', undefined],
+    ],
+  );
+  await assert.rejects(fetch(`${address}/cut`), (error) => !/p(@|%40)ss/.test(inspect(error)));
 });
 
 for (const status of [301, 302, 303, 307, 308])

@@ -1,5 +1,6 @@
 import { lookup as lookUpName } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { unescape as decode } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import { classifyAddress, isPrivateName } from './egress-address.ts';
 
@@ -44,7 +45,7 @@ export function createGuardedFetch({ privateHosts, environment, lookup = lookUpN
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     requireAllowedLiteral(url);
-    const response = await send(url, init);
+    const response = await send(...withoutCredentials(url, init));
     if (!REDIRECTS.has(response.status)) return response;
     await response.body?.cancel();
     throw redirected(url, response.headers.get('location'));
@@ -55,6 +56,19 @@ export function createGuardedFetch({ privateHosts, environment, lookup = lookUpN
 function requireAllowedLiteral({ hostname }: URL): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && classifyAddress(host) === 'refused') throw refusedAddress(host, host);
+}
+
+/** `fetch` refuses an address with a user and a password, and says both in its error: they are sent as Basic authentication. */
+function withoutCredentials(url: URL, init: RequestInit | undefined): [URL, RequestInit | undefined] {
+  const { username, password } = url;
+  if (username === '' && password === '') return [url, init];
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  const headers = new Headers(init?.headers);
+  const basic = Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64');
+  if (!headers.has('authorization')) headers.set('authorization', `Basic ${basic}`); // a key of its own wins
+  return [bare, { ...init, headers: Object.fromEntries(headers) }];
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
