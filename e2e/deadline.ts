@@ -1,13 +1,17 @@
+import { setTimeout } from 'node:timers';
 import { systemTimers } from '../protocol/client/timers.ts';
 
-/** Rejects with `what` when `promise` takes too long: a test that waits in vain should say for what. */
+/**
+ * Rejects with `what` when `promise` takes too long: a test that waits in vain should say for what. The deadline alone keeps
+ * no test file running: one side of a race may be left waiting.
+ */
 export async function within<T>(promise: Promise<T>, ms: number, what: () => string): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const cancel = systemTimers.after(ms, () => late.reject(new Error(`not within ${ms} ms: ${what()}`)));
+  const timer = setTimeout(() => late.reject(new Error(`not within ${ms} ms: ${what()}`)), ms).unref();
   try {
     return await Promise.race([promise, late.promise]);
   } finally {
-    cancel();
+    clearTimeout(timer);
   }
 }
 
