@@ -170,17 +170,23 @@ test('another operator token ends what the earlier one created, and the start sa
   const top = await createToken(daemon, daemon.token);
   const tree = await mintTree(daemon, top.token);
   const formerToken = daemon.token;
+  const { ws_id } = (await daemon.post('/v1/api/workstreams/new', { auto_approve: true })).body;
   await daemon.stop();
   await rm(path.join(daemon.home, 'token'));
   await daemon.restart();
   const { stdout, stderr } = daemon.output();
-  assert.match(stdout + stderr, /The operator token is new\. [^\n]+ API tokens \(4\), logins and login links\./);
+  assert.match(
+    stdout + stderr,
+    /The operator token is new\. [^\n]+ API tokens \(4\), logins, login links and auto-approve\./,
+  );
   const all = [formerToken, top.token, ...tree.secrets];
   assert.deepEqual(
     await Promise.all(all.map((secret) => statusFor(daemon, secret))),
     all.map(() => 401),
   );
   for (const code of tree.unused) assert.equal((await login(daemon, { code })).status, 401);
+  await using stream = await daemon.sse(ws_id);
+  assert.equal((await stream.until('connected')).data.skip_permissions, false);
 });
 
 test('what anybody could do without authentication leaves no token for the time when it is on again', async () => {

@@ -23,7 +23,7 @@ test('another operator token ends everything that hung below the earlier one, an
   assert.equal((await standing()).length, 4);
   assert.equal(
     await start(OTHER_TOKEN),
-    'The operator token is new. Everything created with the earlier one has ended: API tokens (2), logins and login links.',
+    'The operator token is new. Everything created with the earlier one has ended: API tokens (2), logins, login links and auto-approve.',
   );
   await world.restart();
   assert.deepEqual(await standing(), []);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
+import { OPERATOR_ID } from './lineage.ts';
 
 const FINGERPRINT_KEY = 'operator_token_sha256';
 
@@ -39,12 +40,16 @@ export async function endFormerOperator({
       db.updateTable('api_tokens').set(revoked).where('parent_kind', '=', 'operator').where('revoked_ms', 'is', null),
       db.updateTable('login_sessions').set(revoked).where('parent_kind', '=', 'operator'),
       db.deleteFrom('login_codes').where('parent_kind', '=', 'operator'),
+      db
+        .updateTable('workstreams')
+        .set({ always_by: null, always_until_ms: null })
+        .where('always_by', '=', OPERATOR_ID),
     ]
       .map((query) => query.compile())
       .concat(remember),
     durable: true,
   });
-  return `The operator token is new. Everything created with the earlier one has ended: API tokens (${tokens}), logins and login links.`;
+  return `The operator token is new. Everything created with the earlier one has ended: API tokens (${tokens}), logins, login links and auto-approve.`;
 }
 
 async function standingTokens(db: Store['db']): Promise<number> {
