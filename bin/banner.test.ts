@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { warn } from '../protocol/notice.ts';
 import { toBanner } from './banner.ts';
 
 const facts: Parameters<typeof toBanner>[0] = {
@@ -59,6 +60,9 @@ test('a model without an alias of its own is named once, the demo by what it is'
 });
 
 test('what the daemon has to say stands at the end', () => {
-  const daemon = { ...facts.daemon, notices: ['The key is missing.', 'And more.'] };
+  const daemon = {
+    ...facts.daemon,
+    notices: [warn('model_key_missing', 'The key is missing.'), warn('program_unsafe', 'And more.')],
+  };
   assert.match(toBanner({ ...facts, daemon }), /\n {2}Note {5}The key is missing\.\n {2}Note {5}And more\.\n\n$/);
 });

@@ -24,7 +24,7 @@ export function toBanner({ version, home, daemon, link, linkCommand }: BannerFac
     ['Sandbox', notSandboxed === undefined ? 'on: commands see the system read-only' : `off: ${notSandboxed}`],
   ];
   const lines = rows.map(([name, text]) => `  ${name.padEnd(9)}${text}`);
-  const notes = notices.map((notice) => `  Note     ${notice}`);
+  const notes = notices.map(({ text }) => `  Note     ${text}`);
   return `\nHeadgate ${version}\n\n${[...lines, ...notes].join('\n')}\n\n`;
 }
 

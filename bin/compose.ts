@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { hostname, platform } from 'node:os';
 import path from 'node:path';
+import { type Notice, warn } from '../protocol/notice.ts';
 import { readOutput } from '../src/agent/process/output-files.ts';
 import type { IsSandboxedPeer } from '../src/agent/process/sandboxed-peers.ts';
 import { createModels } from '../src/agent/providers/models.ts';
@@ -96,7 +97,7 @@ export interface Daemon {
   model: { alias: string; provider: string; modelId: string };
   /** Where workstreams work when nothing else is said. */
   workdir: string;
-  notices: string[];
+  notices: Notice[];
   notSandboxed: string | undefined;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
   /** Says good-bye, lets writes finish and lets go of the home. Idempotent. */
@@ -209,7 +210,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
 interface AuthParts {
   store: SqliteStore;
   baseUrl(): string;
-  onNotice(notice: string): void;
+  onNotice(notice: Notice): void;
 }
 
 async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: AuthParts) {
@@ -217,7 +218,7 @@ async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: 
   const key = await asStartError(() => openSigningKey({ ...options, onNotice }));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
-  if (notice !== undefined) onNotice(notice);
+  if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
   const tokens = await openApiTokens({ store, clock, ids, log: options.log });
   const sessions = await openLoginSessions({ store, key, clock, ids, lineage: tokens });
   const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, tokens, sessions });

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { type Notice, warn } from '../protocol/notice.ts';
 import { type Program, whyNot } from '../src/agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../src/agent/process/runner.ts';
 import { detectSandbox } from '../src/agent/process/sandbox.ts';
@@ -30,7 +31,7 @@ interface Tools {
   notSandboxed: string | undefined;
   isSandboxedPeer: IsSandboxedPeer;
   /** For the person who starts the daemon. */
-  notices: string[];
+  notices: Notice[];
 }
 
 /** The agent's tools, and the runner that also cleans up after the last daemon: the home has to be locked by now. */
@@ -68,9 +69,11 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
 }
 
 /** That a program is not installed is told by `headgate doctor`; that one is there and not used would surprise. */
-const toNotices = (programs: Record<string, Program>): string[] =>
+const toNotices = (programs: Record<string, Program>): Notice[] =>
   Object.entries(programs).flatMap(([name, program]) =>
-    program.kind === 'unsafe' ? [`${name} ${whyNot(program)}. Install it from your system's packages.`] : [],
+    program.kind === 'unsafe'
+      ? [warn('program_unsafe', `${name} ${whyNot(program)}. Install it from your system's packages.`)]
+      : [],
   );
 
 /** Where outputs lie that are too long to be shown whole. */

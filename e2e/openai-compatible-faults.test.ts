@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { warn } from '../protocol/notice.ts';
 import { streamAiSdk } from '../src/agent/providers/ai-sdk.ts';
 import { type ModelPart, ProviderError } from '../src/agent/providers/model.ts';
 import { openaiCompatible } from '../src/agent/providers/openai-compatible.ts';
@@ -170,7 +171,7 @@ test('a refused key is shown with provider and variable, never the key, and is n
   assert.deepEqual(
     { notices: models.notices(), health: models.health() },
     {
-      notices: [expected],
+      notices: [warn('model_key_refused', expected)],
       health: { status: 'up', circuitState: 'closed' },
     },
   );

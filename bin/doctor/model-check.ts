@@ -1,4 +1,5 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import { isModelTrouble } from '../../protocol/notice.ts';
 import { findLocalServer } from '../../src/agent/providers/discovery.ts';
 import { checkModel } from '../../src/agent/providers/model-check.ts';
 import { chooseDefault, DEMO } from '../../src/agent/providers/model-choice.ts';
@@ -17,8 +18,8 @@ const MEND = 'Check the address, the key and the model’s name (docs/configurat
 /** What the running daemon says of its model. */
 export function toModelFinding({ model, modelAlias, backend, notices }: HealthSummary): Finding {
   if (modelAlias === 'demo') return DEMO_FINDING;
-  const [notice] = notices;
-  if (notice !== undefined) return problem('model', notice, MEND);
+  const notice = notices.find(isModelTrouble);
+  if (notice !== undefined) return problem('model', notice.text, MEND);
   if (backend.status === 'down') return problem('model', `${model} cannot be reached at the moment`, MEND);
   return ok('model', `${model}, as the daemon says`);
 }

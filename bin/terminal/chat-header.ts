@@ -1,4 +1,5 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import { isModelTrouble } from '../../protocol/notice.ts';
 import { toLocal } from '../local-time.ts';
 import type { Sheet } from './markdown.ts';
 import type { Paint } from './paint.ts';
@@ -25,14 +26,13 @@ export function toAutoApproveLines({ isOn, untilMs }: Talk['autoApprove'], paint
 
 /** What is not as it should be, one sentence each. */
 export function toNotices({ notices, store, backend, sandbox, model }: HealthSummary): string[] {
-  const names = (word: RegExp) => notices.some((notice) => word.test(notice));
   return [
-    ...notices,
+    ...notices.map(({ text }) => text),
     ...(store.status === 'degraded' ? [`Nothing can be saved at the moment${because(store.reason)}.`] : []),
-    ...(backend.status === 'down' && notices.length === 0
+    ...(backend.status === 'down' && !notices.some(isModelTrouble)
       ? [`The model ${model} cannot be reached at the moment.`]
       : []),
-    ...(sandbox.active || names(/sandbox/i) ? [] : [`Commands run without a sandbox${because(sandbox.reason)}.`]),
+    ...(sandbox.active ? [] : [`Commands run without a sandbox${because(sandbox.reason)}.`]),
   ].map(toSafeText);
 }
 

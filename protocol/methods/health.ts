@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty } from '../frames.ts';
+import { Notice } from '../notice.ts';
 
 const Count = z.int().min(0);
 
@@ -45,8 +46,7 @@ export const HealthSummary = z
       count: Count,
       recent: z.array(z.strictObject({ key: NonEmpty, updatedAt: Count, age: Count })).max(5),
     }),
-    /** Things a person should know (demo model in use, a refused key …), one sentence each. */
-    notices: z.array(z.string()),
+    notices: z.array(Notice),
   })
   .meta({ id: 'HealthSummary' });
 export type HealthSummary = z.infer<typeof HealthSummary>;

@@ -1,3 +1,4 @@
+import type { Notice } from '../../protocol/notice.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Models } from '../agent/providers/model.ts';
 import type { ProcessIdentity } from '../agent/tools/tool.ts';
@@ -41,7 +42,7 @@ export interface GatewayDeps {
   storePath: string;
   lastAliveMs: number | undefined;
   /** What a person should know of this start: files that were damaged. */
-  startNotices: readonly string[];
+  startNotices: readonly Notice[];
   models: Models;
   nodes: Nodes;
   toolbox: Toolbox;

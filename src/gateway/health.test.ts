@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import { type Notice, warn } from '../../protocol/notice.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { Health } from './health.ts';
+
+const DAMAGED = warn('changes_lost', 'a file was damaged');
 
 function setUp() {
   const clock = fakeClock(1_000_000);
   const backend: BackendHealth = { status: 'up', circuitState: 'closed' };
   const store: { status: 'ok' | 'degraded'; reason?: string } = { status: 'ok' };
-  const notices: string[] = [];
+  const notices: Notice[] = [];
   const health = new Health({
     version: '1',
     nodeId: 'node',
@@ -18,7 +21,7 @@ function setUp() {
       health: () => ({ ...backend }),
       notices: () => [...notices],
     },
-    startNotices: ['a file was damaged'],
+    startNotices: [DAMAGED],
     store: { health: () => ({ ...store }) },
     notSandboxed: undefined,
     live: { maxWorkstreams: 50 },
@@ -50,7 +53,7 @@ test('the daemon is degraded while its model or its disk is', () => {
   store.status = 'degraded';
   assert.equal(status(), 'degraded');
   assert.deepEqual(health.summary().sandbox, { active: true });
-  assert.deepEqual(health.summary().notices, ['a file was damaged']);
+  assert.deepEqual(health.summary().notices, [DAMAGED]);
   assert.deepEqual(health.summary().workstreams, {
     total: 3,
     idle: 2,
@@ -88,7 +91,7 @@ test('what matters is told within two seconds, what flaps in between is not', as
   assert.equal(published.length, 1);
   parts.store.status = 'degraded';
   await parts.clock.advance(2_000);
-  parts.notices.push('a key is missing');
+  parts.notices.push(warn('model_key_missing', 'a key is missing'));
   await parts.clock.advance(2_000);
   assert.deepEqual(published, [
     ['ok', 2],

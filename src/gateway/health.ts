@@ -1,4 +1,5 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import type { Notice } from '../../protocol/notice.ts';
 import type { WorkstreamState } from '../../protocol/stream-events.ts';
 import type { BackendHealth } from '../agent/providers/model.ts';
 import type { Clock } from '../clock.ts';
@@ -12,10 +13,10 @@ export interface HealthDeps {
   models: {
     current(): { alias: string; modelId: string };
     health(): BackendHealth;
-    notices(): string[];
+    notices(): Notice[];
   };
   /** What a person should know of this start. */
-  startNotices: readonly string[];
+  startNotices: readonly Notice[];
   store: { health(): StoreHealth };
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;

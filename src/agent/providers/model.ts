@@ -1,3 +1,4 @@
+import type { Notice } from '../../../protocol/notice.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
 
@@ -98,7 +99,7 @@ export interface Models {
   list(): { alias: string; provider: string; modelId: string; isDefault: boolean }[];
   /** Known without waiting: the default alias and what is known of its model (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
-  /** Things a person should know: demo model in use, key missing, upstream refused the key. One sentence each. */
-  notices(): string[];
+  /** Things a person should know: demo model in use, key missing, upstream refused the key. */
+  notices(): Notice[];
   health(): BackendHealth;
 }

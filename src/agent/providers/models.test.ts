@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { warn } from '../../../protocol/notice.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { ModelRequest } from './model.ts';
 import { createModels, type ModelsDeps } from './models.ts';
@@ -68,7 +69,7 @@ test('with nothing configured local servers are asked once, and the demo model a
       notices: 1,
     },
   );
-  assert.match(models.notices()[0] ?? '', /demo model.*OPENAI_BASE_URL/);
+  assert.match(models.notices()[0]?.text ?? '', /demo model.*OPENAI_BASE_URL/);
 });
 
 test('nothing is probed on this machine when something is configured', async () => {
@@ -125,14 +126,17 @@ test('a missing key is a notice, and an error that names the variable without as
   await models.start();
   const message = 'openai needs a key, but OPENAI_API_KEY is not set.';
   await assert.rejects(answer(), { kind: 'unauthorized', message });
-  assert.deepEqual([models.notices(), asked], [['The model openai needs a key, but OPENAI_API_KEY is not set.'], []]);
+  assert.deepEqual(
+    [models.notices(), asked],
+    [[warn('model_key_missing', 'The model openai needs a key, but OPENAI_API_KEY is not set.')], []],
+  );
 });
 
 test('a server that does not answer is a notice from the start until it does', async () => {
   const { models, server, clock } = setUp(lab);
   server.answers = 'nothing';
   await models.start();
-  assert.match(models.notices()[0] ?? '', /^Could not reach openai-compatible at http:\/\/lab:8000\/v1 /);
+  assert.match(models.notices()[0]?.text ?? '', /^Could not reach openai-compatible at http:\/\/lab:8000\/v1 /);
   const stop = new AbortController();
   const running = models.run(stop.signal);
   server.answers = 'models';
@@ -152,7 +156,7 @@ test('a hosted provider is asked at the start, beside it, whether it takes the k
     const { models } = setUp({ environment: { OPENAI_API_KEY: 'k' }, fetch });
     await models.start();
     await new Promise(setImmediate);
-    assert.match(models.notices()[0] ?? '', expected);
+    assert.match(models.notices()[0]?.text ?? '', expected);
   }
 });
 
@@ -162,7 +166,10 @@ test('a refused key is a notice from the start and leaves the backend up', async
   await models.start();
   assert.deepEqual(
     [models.notices(), models.health().status],
-    [[`openai-compatible at ${URL_OF_LAB} refused the key from OPENAI_API_KEY (401).`], 'up'],
+    [
+      [warn('model_key_refused', `openai-compatible at ${URL_OF_LAB} refused the key from OPENAI_API_KEY (401).`)],
+      'up',
+    ],
   );
 });
 
@@ -223,7 +230,13 @@ test('a circuit that failed answers opened stays open while the probes are answe
     await ask();
   }
   assert.equal(models.health().status, 'down');
-  assert.match(models.notices().join(), /answered 500/);
+  assert.match(
+    models
+      .notices()
+      .map(({ text }) => text)
+      .join(),
+    /answered 500/,
+  );
   await clock.advance(10 * 60_000);
   assert.deepEqual(models.health(), { status: 'down', circuitState: 'half_open' });
   abort.abort();

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { probeRegularly } from './breaker-probe.ts';
@@ -115,14 +116,20 @@ function describe({ alias, provider, modelId }: ModelChoice, models: ReadonlyMap
   return { alias, provider, modelId: models.get(alias)?.modelId ?? modelId ?? '' };
 }
 
-function noticesOf({ alias, provider, apiKey, keyName }: ModelChoice): string[] {
+function noticesOf({ alias, provider, apiKey, keyName }: ModelChoice): Notice[] {
   if (provider === 'demo') {
-    return [
-      'The built-in demo model answers: for a real one set OPENAI_BASE_URL (any OpenAI-compatible server), ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or name one in config.json.',
-    ];
+    return [{ code: 'demo_model', level: 'info', text: DEMO_ANSWERS }];
   }
   if (apiKey !== undefined || provider === 'openai-compatible') return [];
-  return [`The model ${alias} needs a key, but ${keyName} is not set.`];
+  return [warn('model_key_missing', `The model ${alias} needs a key, but ${keyName} is not set.`)];
+}
+
+const DEMO_ANSWERS =
+  'The built-in demo model answers: for a real one set OPENAI_BASE_URL (any OpenAI-compatible server), ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or name one in config.json.';
+
+function noticeOf({ kind, message }: ProviderError): Notice {
+  if (kind === 'unauthorized') return warn('model_key_refused', message);
+  return warn(kind === 'refused' ? 'model_unusable' : 'model_unreachable', message);
 }
 
 const backendKey = ({ provider, baseUrl }: ModelChoice) => `${provider} ${baseUrl}`;
@@ -131,7 +138,7 @@ interface Backend {
   breaker: CircuitBreaker;
   choice: ModelChoice;
   /** What a person should know: the key is refused, the server does not answer. Until an answer comes. */
-  problem?: string | undefined;
+  problem?: Notice | undefined;
 }
 
 /** One backend per provider and base URL: its breaker, its probe, and what a person should know of its key. */
@@ -172,7 +179,7 @@ function createBackends(
       const backend = open(choice);
       const onOutcome = (error: ProviderError | undefined) => {
         if (error === undefined) backend.problem = undefined;
-        if (error?.kind === 'unauthorized' || error?.kind === 'unreachable') backend.problem = error.message;
+        if (error?.kind === 'unauthorized' || error?.kind === 'unreachable') backend.problem = noticeOf(error);
       };
       return { breaker: backend.breaker, onOutcome };
     },
@@ -182,9 +189,9 @@ function createBackends(
       try {
         await checkModel(choice, { ...deps, signal: new AbortController().signal });
       } catch (error) {
-        const { kind, message } = toProviderError(error, choice, 'connect');
-        open(choice).problem = message;
-        deps.log.warn({ provider: choice.provider, kind }, 'the model cannot be used as it is');
+        const failure = toProviderError(error, choice, 'connect');
+        open(choice).problem = noticeOf(failure);
+        deps.log.warn({ provider: choice.provider, kind: failure.kind }, 'the model cannot be used as it is');
       }
     },
     health(key: string): BackendHealth {

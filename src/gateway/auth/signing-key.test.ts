@@ -3,12 +3,13 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SignJWT } from 'jose';
+import { type Notice, warn } from '../../../protocol/notice.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
 import { openSigningKey } from './signing-key.ts';
 
-const open = (home: string, onNotice?: (notice: string) => void) =>
+const open = (home: string, onNotice?: (notice: Notice) => void) =>
   openSigningKey({ home, ids: randomIds, clock: fakeClock(), log: recordingLog(), ...(onNotice && { onNotice }) });
 const signed = async (key: Awaited<ReturnType<typeof open>>) =>
   new SignJWT({ a: 1 }).setProtectedHeader({ alg: 'HS256' }).sign(key);
@@ -36,14 +37,17 @@ for (const text of ['', '{"jwt_se', '[]', ...['', 'ab'.repeat(31), 'z'.repeat(64
     using home = tempDir();
     const path = join(home.path, 'secrets.json');
     await writeFile(path, text, { mode: 0o600 });
-    const notices: string[] = [];
+    const notices: Notice[] = [];
     const key = await open(home.path, (notice) => notices.push(notice));
     const aside = `${path}.corrupt-0`;
     assert.deepEqual(
       [notices, await readFile(aside, 'utf8')],
       [
         [
-          `secrets.json was damaged. It is kept as secrets.json.corrupt-0; whoever was logged in may have to log in again.`,
+          warn(
+            'login_key_lost',
+            'secrets.json was damaged. It is kept as secrets.json.corrupt-0; whoever was logged in may have to log in again.',
+          ),
         ],
         text,
       ],

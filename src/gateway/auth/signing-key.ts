@@ -2,6 +2,7 @@ import { webcrypto } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { Low } from 'lowdb';
 import { z } from 'zod';
+import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -24,7 +25,7 @@ interface SigningKeyDeps {
   clock: Clock;
   log: Log;
   /** Is told what a person should know of a file that was damaged. */
-  onNotice?(notice: string): void;
+  onNotice?(notice: Notice): void;
 }
 
 /**
@@ -45,7 +46,10 @@ export async function openSigningKey({
     log,
     onSetAside: (aside) =>
       onNotice?.(
-        `${basename(path)} was damaged. It is kept as ${basename(aside)}; whoever was logged in may have to log in again.`,
+        warn(
+          'login_key_lost',
+          `${basename(path)} was damaged. It is kept as ${basename(aside)}; whoever was logged in may have to log in again.`,
+        ),
       ),
   });
   const secrets = new Low<Secrets>(document, {});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { warn } from '../../../protocol/notice.ts';
 import { LIVE, wholeGateway } from '../testing/whole-gateway.ts';
 
 test('status tells the model, what it has to say, and the five latest sessions', async () => {
@@ -85,7 +86,7 @@ test('health tells the states of the workstreams, and that all is well', async (
         age: 1_250,
       })),
     },
-    notices: ['a puppet'],
+    notices: [warn('model_unusable', 'a puppet')],
   });
 });
 

@@ -38,7 +38,7 @@ export const statusMethods = ({
       heartbeatSeconds: heartbeats.everySeconds,
       providerSummary: [
         `${alias}: ${provider}/${modelId}`,
-        ...models.notices(),
+        ...models.notices().map(({ text }) => text),
         ...channels.all.flatMap(toLine),
         ...outboxLines(await readState(store)),
       ],

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { warn } from '../../../protocol/notice.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 
@@ -67,7 +68,16 @@ for (const [title, inflict] of Object.entries(DATABASE_DAMAGES)) {
     assert.deepEqual(contentOf(aside), found);
     assert.deepEqual(
       [store.setAside, store.notices, store.bounds('a').last],
-      [aside, [`The database was damaged. It is kept as found.db.damaged-${STAMP}, and an empty one was made.`], 0],
+      [
+        aside,
+        [
+          warn(
+            'database_set_aside',
+            `The database was damaged. It is kept as found.db.damaged-${STAMP}, and an empty one was made.`,
+          ),
+        ],
+        0,
+      ],
     );
   });
 }
@@ -121,7 +131,7 @@ for (const [title, { inflict, log, left }] of Object.entries(LOG_DAMAGES)) {
       {
         copy: log === 'missing' ? false : found,
         last: left + 1,
-        notices: [`The log of the database was ${log}, so the newest changes are lost.${kept}`],
+        notices: [warn('changes_lost', `The log of the database was ${log}, so the newest changes are lost.${kept}`)],
       },
     );
     assert.notEqual(store.epoch, epoch);

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type Connection, openConnection, openReadingConnection } from './connection.ts';
@@ -21,8 +22,7 @@ export interface Damage {
   setAside?: string;
   /** Commits are missing that the daemon before has answered. */
   hasLostCommits: boolean;
-  /** For a person, one sentence or two each. */
-  notices: string[];
+  notices: Notice[];
 }
 
 interface OpeningDeps<T> {
@@ -47,7 +47,7 @@ export function openUndamaged<T>(path: string, deps: OpeningDeps<T>): Opened<T> 
     const setAside = setFilesAside(path, { index, stamp });
     deps.log.error({ err, setAside }, 'the database is damaged; it was set aside and an empty one made');
     const notice = `The database was damaged. It is kept as ${basename(setAside)}, and an empty one was made.`;
-    const found = { setAside, hasLostCommits: true, notices: [notice] };
+    const found = { setAside, hasLostCommits: true, notices: [warn('database_set_aside', notice)] };
     return { ...openPrepared(path, (connection) => deps.prepare(connection, found)), damage: found };
   }
 }
@@ -68,7 +68,7 @@ function keepDamagedLog(path: string, { index, stamp, log }: Surroundings & { lo
   const kept = copy === undefined ? '' : ` It is kept as ${basename(copy)}.`;
   return {
     hasLostCommits: true,
-    notices: [`The log of the database was ${loss}, so the newest changes are lost.${kept}`],
+    notices: [warn('changes_lost', `The log of the database was ${loss}, so the newest changes are lost.${kept}`)],
   };
 }
 

@@ -1,4 +1,5 @@
 import { Kysely } from 'kysely';
+import type { Notice } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type CheckedRows, createCheckedRows } from './checked-rows.ts';
@@ -32,7 +33,7 @@ export interface SqliteStore extends Store, AsyncDisposable {
   /** Where a damaged file was put at this start. */
   readonly setAside: string | undefined;
   /** What this start found damaged, for a person. */
-  readonly notices: readonly string[];
+  readonly notices: readonly Notice[];
   /** Removes the events up to and including an offset. Never pass the last one: the log would forget where it was. */
   dropPrefix(wsId: string, through: number): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { warn } from '../../../protocol/notice.ts';
 import type { Message, ToolCall } from '../../agent/message.ts';
 import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
 import { until } from '../../until.ts';
@@ -38,7 +39,7 @@ export function puppetModels() {
     },
     list: () => ALIASES.map((alias) => ({ alias, provider: 'puppet', modelId: alias, isDefault: alias === 'puppet' })),
     current: () => ({ alias: 'puppet', provider: 'puppet', modelId: 'puppet' }),
-    notices: () => ['a puppet'],
+    notices: () => [warn('model_unusable', 'a puppet')],
     health: () => ({ status: 'up', circuitState: 'closed' }),
   };
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+import { warn } from '../../../../protocol/notice.ts';
 import { toBanners } from './banners.ts';
 
 const healthy: HealthSummary = {
@@ -54,14 +55,17 @@ test('everything that is wrong is told, the most pressing first', () => {
     ...healthy,
     store: { status: 'degraded', reason: 'disk full' },
     sandbox: { active: false, reason: 'bubblewrap is not installed' },
-    notices: ['The demo model answers.', 'OPENAI_API_KEY was refused by openai.'],
+    notices: [
+      { code: 'demo_model', level: 'info', text: 'A model of the house answers.' },
+      warn('model_key_refused', 'OPENAI_API_KEY was refused by openai.'),
+    ],
     backend: { status: 'down', circuitState: 'open' },
   };
   assert.deepEqual(shown({ health, autoApprove: { isOn: true, untilMs: undefined }, isOutdated: true }), [
     { id: 'store', level: 'error', action: undefined },
     { id: 'auto-approve', level: 'warning', action: 'ask-again' },
-    { id: 'notice0', level: 'info', action: undefined },
-    { id: 'notice1', level: 'warning', action: undefined },
+    { id: 'demo_model0', level: 'info', action: undefined },
+    { id: 'model_key_refused1', level: 'warning', action: undefined },
     { id: 'sandbox', level: 'warning', action: undefined },
     { id: 'version', level: 'info', action: 'reload' },
   ]);
@@ -75,13 +79,21 @@ test('an unreachable model is told when no notice explains it', () => {
   );
 });
 
-test('a missing sandbox that a notice already tells is told once', () => {
+test('a notice that only speaks of a demo or a sandbox is neither news nor stands for them', () => {
   const health: HealthSummary = {
     ...healthy,
     sandbox: { active: false },
-    notices: ['Shell commands run without a sandbox.'],
+    backend: { status: 'down', circuitState: 'open' },
+    notices: [warn('program_unsafe', 'rg was found only in /srv/demo/sandbox and is not used.')],
   };
-  assert.equal(toBanners({ ...calm, health }).length, 1);
+  assert.deepEqual(
+    toBanners({ ...calm, health }).map(({ id, level }) => [id, level]),
+    [
+      ['program_unsafe0', 'warning'],
+      ['backend', 'warning'],
+      ['sandbox', 'warning'],
+    ],
+  );
 });
 
 test('a store that takes no writes and one that is damaged are told apart', () => {

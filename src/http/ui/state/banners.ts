@@ -1,5 +1,6 @@
 import type { ConnectionStatus } from '../../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+import { isModelTrouble } from '../../../../protocol/notice.ts';
 import type { AutoApprove } from './conversation.ts';
 import { toClock } from './moment.ts';
 
@@ -88,16 +89,15 @@ const toMinute = (ms: number) => ms - (ms % 60_000);
 
 function modelBanners(health: HealthSummary | undefined): Banner[] {
   if (!health) return [];
-  const notices = health.notices.map((text, index): Banner => ({ id: `notice${index}`, level: levelOf(text), text }));
-  if (health.backend.status === 'up' || notices.some(({ level }) => level === 'warning')) return notices;
+  const notices = health.notices.map(
+    ({ code, level, text }, index): Banner => ({ id: `${code}${index}`, level, text }),
+  );
+  if (health.backend.status === 'up' || health.notices.some(isModelTrouble)) return notices;
   return [
     ...notices,
     { id: 'backend', level: 'warning', text: `The model ${health.model} cannot be reached at the moment.` },
   ];
 }
-
-/** A notice that says the demo answers is news, not trouble. */
-const levelOf = (notice: string) => (/\bdemo\b/i.test(notice) ? 'info' : 'warning');
 
 const versionBanners = (isOutdated: boolean): Banner[] =>
   isOutdated
@@ -112,7 +112,7 @@ const versionBanners = (isOutdated: boolean): Banner[] =>
     : [];
 
 function sandboxBanners(health: HealthSummary | undefined): Banner[] {
-  if (!health || health.sandbox.active || health.notices.some((notice) => /sandbox/i.test(notice))) return [];
+  if (!health || health.sandbox.active) return [];
   const reason = health.sandbox.reason ? `: ${health.sandbox.reason}` : '';
   return [
     { id: 'sandbox', level: 'warning', text: `Shell commands run without a sandbox${reason}. Read what you approve.` },
