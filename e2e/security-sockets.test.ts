@@ -87,7 +87,8 @@ for my $at (@$streams) { socketpair(P, Q, AF_UNIX, SOCK_STREAM, 0) && connect(P,
 for my $at (@$datagrams) { socket(S, AF_UNIX, SOCK_DGRAM, 0) && send(S, "perl datagram", 0, pack_sockaddr_un($at)) }
 for my $type (SOCK_DGRAM, SOCK_RAW) { for my $at (@$datagrams) {
   socketpair(P, Q, AF_UNIX, $type, 0) && (send(P, "sent by one of a pair", 0, pack_sockaddr_un($at)), connect(Q, pack_sockaddr_un($at)) && send(Q, "sent by the other", 0)) } }
-socketpair(P, Q, AF_UNIX, SOCK_STREAM, 0) && syswrite(P, "pairs work\\n") && print scalar <Q>;`;
+socketpair(P, Q, AF_UNIX, SOCK_STREAM, 0) && syswrite(P, "pairs work\\n") && print scalar <Q>;
+syscall((POSIX::uname())[4] eq "x86_64" ? 250 : 219, 6, -4, 0, 0); print "keyring: " . ($!{EPERM} ? "refused" : $!) . "\\n";`;
 
 const NODE_ATTACK = `const net = require('node:net');
 for (const at of process.argv[1].split(',')) { const s = net.connect(at.replace('@', '\\0'), () => s.write('node stream')); s.on('error', (e) => console.log(e.code)); }
@@ -97,7 +98,7 @@ function attackOf({ streams, datagrams }: { streams: string[]; datagrams: string
   const [first = '', , abstract = ''] = streams;
   const list = (places: string[]) => places.map((place) => place.replace('\0', '@')).join(',');
   return [
-    `/usr/bin/perl -MSocket -e '${PERL_ATTACK}' '${list(streams)}' '${list(datagrams)}'`,
+    `/usr/bin/perl -MSocket -MPOSIX -e '${PERL_ATTACK}' '${list(streams)}' '${list(datagrams)}'`,
     `./node -e "${NODE_ATTACK.replaceAll('\\0', '\\\\0')}" '${list(streams)}'`,
     `curl -s -m 2 --unix-socket ${first} http://x/`,
     `curl -s -m 2 --abstract-unix-socket ${abstract.slice(1)} http://x/`,
@@ -107,7 +108,7 @@ function attackOf({ streams, datagrams }: { streams: string[]; datagrams: string
 }
 
 for (const user of users) {
-  test(`${user.who}: a sandboxed command reaches no Unix socket, by path or abstract, in no way; pairs work`, {
+  test(`${user.who}: a sandboxed command reaches no Unix socket, by path or abstract, and no keyring; pairs work`, {
     skip: user.skip,
   }, async (t) => {
     const { root, work, daemon, isSandboxed } = await start(t, user);
@@ -117,6 +118,7 @@ for (const user of users) {
     const printed = await runAsAgent({ daemon, model }, attack);
     assert.match(printed, /^pairs work$/m);
     assert.match(printed, /^children work$/m);
+    assert.match(printed, /^keyring: refused$/m);
     assert.match(printed, /EAFNOSUPPORT/);
     assert.match(printed, /end\n/);
     assert.deepEqual(services.reached, []);

@@ -47,12 +47,12 @@ const ACTIONS: Record<number, string> = {
 };
 
 const MACHINES = {
-  x64: { audit: 0xc000_003e, foreign: 0x4000_0003, socket: 41, socketpair: 53 },
-  arm64: { audit: 0xc000_00b7, foreign: 0x4000_0028, socket: 198, socketpair: 199 },
+  x64: { audit: 0xc000_003e, foreign: 0x4000_0003, socket: 41, socketpair: 53, keys: [248, 249, 250] },
+  arm64: { audit: 0xc000_00b7, foreign: 0x4000_0028, socket: 198, socketpair: 199, keys: [217, 218, 219] },
 } as const;
 
-for (const [architecture, { audit, foreign, socket, socketpair }] of Object.entries(MACHINES)) {
-  test(`${architecture}: Unix sockets, io_uring and other architectures are refused, connected pairs and the rest are not`, () => {
+for (const [architecture, { audit, foreign, socket, socketpair, keys }] of Object.entries(MACHINES)) {
+  test(`${architecture}: Unix sockets, io_uring, keyrings and other architectures are refused, connected pairs and the rest are not`, () => {
     const program = toSocketFilter(architecture === 'x64' ? 'x64' : 'arm64') ?? Buffer.alloc(0);
     const call = (number: number, args?: [bigint, bigint]) =>
       judge(program, { audit, number, ...(args !== undefined && { args }) });
@@ -66,6 +66,7 @@ for (const [architecture, { audit, foreign, socket, socketpair }] of Object.entr
         pairs: [call(socketpair, [1n, 1n | flags]), call(socketpair, [1n, 5n])],
         datagramPairs: [call(socketpair, [1n, 2n | flags]), call(socketpair, [1n, 3n])],
         uring: [425, 426, 427].map((number) => call(number)),
+        keyrings: keys.map((number) => call(number)),
         others: [0, 1, 59, 1_000].map((number) => call(number)),
         x32: [call(0x4000_0029, [1n, 1n]), call(0xffff_ffff)],
         foreign: judge(program, { audit: foreign, number: 102, args: [1n, 0n] }),
@@ -78,6 +79,7 @@ for (const [architecture, { audit, foreign, socket, socketpair }] of Object.entr
         pairs: ['allowed', 'allowed'],
         datagramPairs: ['EAFNOSUPPORT', 'EAFNOSUPPORT'],
         uring: ['EPERM', 'EPERM', 'EPERM'],
+        keyrings: ['EPERM', 'EPERM', 'EPERM'],
         others: ['allowed', 'allowed', 'allowed', 'allowed'],
         x32: ['ENOSYS', 'ENOSYS'],
         foreign: 'killed',

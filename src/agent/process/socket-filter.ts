@@ -1,8 +1,9 @@
 /**
  * A seccomp program for `bwrap --seccomp`: commands open no Unix sockets, by path or abstract, because behind them are
  * services that act outside the sandbox (Docker, ssh-agent, D-Bus, databases). Connected pairs stay, since programs talk to
- * their children over them. io_uring and the system calls of other architectures would be ways around the filter. Undefined
- * for architectures that we have no numbers for.
+ * their children over them. io_uring and the system calls of other architectures would be ways around the filter. The
+ * kernel's keyrings are closed too: no namespace separates them, and the daemon's user may keep secrets there. Undefined for
+ * architectures that we have no numbers for.
  */
 export function toSocketFilter(architecture: NodeJS.Architecture): Buffer | undefined {
   const numbers = ARCHITECTURES[architecture];
@@ -13,7 +14,7 @@ export function toSocketFilter(architecture: NodeJS.Architecture): Buffer | unde
     ['load', OFFSET.number],
     // On x86_64 from here on are the calls of x32, whose numbers differ. No other architecture has any.
     ['ifAtLeast', 0x4000_0000, 'unknown'],
-    ...IO_URING.map((call): Line => ['if', call, 'denied']),
+    ...[...IO_URING, ...numbers.keys].map((call): Line => ['if', call, 'denied']),
     ['if', numbers.socketpair, 'pair'],
     ['unless', numbers.socket, 'allow'],
     ['load', OFFSET.firstArgument],
@@ -32,10 +33,18 @@ export function toSocketFilter(architecture: NodeJS.Architecture): Buffer | unde
   ]);
 }
 
+interface SystemCalls {
+  audit: number;
+  socket: number;
+  socketpair: number;
+  /** add_key, request_key and keyctl. */
+  keys: readonly number[];
+}
+
 /** As in linux/audit.h and the tables of system calls. Both are little-endian. */
-const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; socket: number; socketpair: number }>> = {
-  x64: { audit: 0xc000_003e, socket: 41, socketpair: 53 },
-  arm64: { audit: 0xc000_00b7, socket: 198, socketpair: 199 },
+const ARCHITECTURES: Partial<Record<NodeJS.Architecture, SystemCalls>> = {
+  x64: { audit: 0xc000_003e, socket: 41, socketpair: 53, keys: [248, 249, 250] },
+  arm64: { audit: 0xc000_00b7, socket: 198, socketpair: 199, keys: [217, 218, 219] },
 };
 /** io_uring_setup, io_uring_enter and io_uring_register, everywhere. */
 const IO_URING = [425, 426, 427];
