@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { hostname, platform } from 'node:os';
 import path from 'node:path';
 import { type Notice, warn } from '../protocol/notice.ts';
+import { wordsOf } from '../protocol/words-of.ts';
 import { readOutput } from '../src/agent/process/output-files.ts';
 import type { IsSandboxedPeer } from '../src/agent/process/sandboxed-peers.ts';
 import { createModels } from '../src/agent/providers/models.ts';
@@ -30,6 +31,7 @@ import { createRateLimit } from '../src/http/rate-limit.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { Ids } from '../src/ids.ts';
 import type { Log } from '../src/log.ts';
+import { once } from '../src/once.ts';
 import { createAgentParts } from './agent-parts.ts';
 import { runInBackground } from './background.ts';
 import { type ClientPolicies, clientPolicies } from './client-policies.ts';
@@ -280,14 +282,6 @@ async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new StartError(wordsOf(error), { cause: error });
   }
-}
-
-function once<A>(action: (argument: A) => Promise<void>): (argument: A) => Promise<void> {
-  let running: Promise<void> | undefined;
-  return (argument) => {
-    running ??= action(argument);
-    return running;
-  };
 }

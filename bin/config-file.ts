@@ -5,8 +5,10 @@ import JSON5 from 'json5';
 import { z } from 'zod';
 import { GatewayError } from '../protocol/errors.ts';
 import type { Result } from '../protocol/index.ts';
+import { isRecord } from '../protocol/is-record.ts';
 import type { ConfigIssue } from '../protocol/methods/config.ts';
 import { check } from '../protocol/parse.ts';
+import { wordsOf } from '../protocol/words-of.ts';
 import type { Clock } from '../src/clock.ts';
 import type { ConfigChange, ConfigFile } from '../src/gateway/methods/config.ts';
 import { hasCode } from '../src/gateway/store/private-file.ts';
@@ -130,8 +132,6 @@ const parse = (text: string): unknown => {
   }
 };
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 function parsePatch(raw: string): Json {
   let patch: unknown;
   try {
@@ -177,9 +177,6 @@ function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
-
-const isRecord = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** RFC 7386. */
 function mergePatch(target: Json, patch: Json): Json {

@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import JSON5 from 'json5';
 import { z } from 'zod';
+import { isRecord } from '../protocol/is-record.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { ConfigIssue } from '../protocol/methods/config.ts';
 import { check } from '../protocol/parse.ts';
+import { wordsOf } from '../protocol/words-of.ts';
 import { ModelsConfig } from '../src/agent/providers/models-config.ts';
 import { isAddressRange } from '../src/gateway/auth/client-address.ts';
 import { NodesConfig } from '../src/gateway/nodes/command-policy.ts';
@@ -152,7 +154,7 @@ async function readText(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined; // whoever opens the home says more
-    throw new StartError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new StartError(`${file} cannot be read: ${wordsOf(error)}`, {
       cause: error,
     });
   }
@@ -192,6 +194,3 @@ export function unknownKeys(input: unknown, output: unknown, prefix = ''): strin
     return key.startsWith('$') ? [] : [`${prefix}${key}`];
   });
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { RequestError } from '../protocol/client/request-error.ts';
 import { systemTimers } from '../protocol/client/timers.ts';
 import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../protocol/client/ws-client.ts';
+import { wordsOf } from '../protocol/words-of.ts';
 import { findOperatorToken } from '../src/gateway/auth/operator-token.ts';
 import { readDaemonFile } from './daemon-file.ts';
 import { resolveHome, type Surroundings } from './options.ts';
@@ -154,7 +155,7 @@ async function readTokenFile({ tokenFile }: TargetFlags, { cwd }: Surroundings):
   try {
     return (await readFile(path.resolve(cwd, tokenFile), 'utf8')).trim();
   } catch (error) {
-    throw new UsageError(`--token-file: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageError(`--token-file: ${wordsOf(error)}`, { cause: error });
   }
 }
 

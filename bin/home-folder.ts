@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, stat } from 'node:fs/promises';
+import { wordsOf } from '../protocol/words-of.ts';
 import { StartError } from './start-error.ts';
 
 /** Makes the home folder, for its owner only. The answer says what was changed about an existing one. */
@@ -10,7 +11,7 @@ export async function openHomeFolder(home: string): Promise<string[]> {
     return await makePrivate(home);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = wordsOf(error);
     throw new StartError(`The home folder ${home} cannot be used: ${reason}. Choose another with --home.`, {
       cause: error,
     });

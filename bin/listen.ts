@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { wordsOf } from '../protocol/words-of.ts';
 import { StartError } from './start-error.ts';
 
 /** Opens the port; resolves with the one in use, which matters for port 0. Rejects with StartError. */
@@ -30,7 +31,7 @@ function listenProblem(error: unknown, { host, port }: { host: string; port: num
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Choose another with --port N.`;
   if (code === 'EACCES') return `Port ${port} needs more rights. Choose one above 1023 with --port N.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `This machine has no address ${host} (--host).`;
-  return `Cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`;
+  return `Cannot listen on ${host}:${port}: ${wordsOf(error)}`;
 }
 
 /** Refuses new connections and ends those that are left. */

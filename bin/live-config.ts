@@ -1,4 +1,5 @@
 import type { CronSwitch } from '../protocol/cron.ts';
+import { isRecord } from '../protocol/is-record.ts';
 import type { ConfigIssue } from '../protocol/methods/config.ts';
 import type { WebhookDestination } from '../src/gateway/channels/webhook.ts';
 import type { LiveSettings } from '../src/gateway/live-settings.ts';
@@ -128,6 +129,3 @@ function changedKeys(before: unknown, after: unknown, path = ''): string[] {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return keys.flatMap((key) => changedKeys(before[key], after[key], path === '' ? key : `${path}.${key}`));
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,10 +1,15 @@
 import type { z } from 'zod';
 
+/** What credentials are given; each includes those before it. */
+export const GRANTED = ['read', 'write', 'approve'] as const;
+/** How far up a caller stands; `public` is held by all. */
+export const LADDER = ['public', ...GRANTED] as const;
+
 /**
  * What a caller must have been granted. `read` < `write` < `approve`; the others stand beside the ladder. `pairing` is
  * what a machine may do that wants to become a node; `approve` may do that for it.
  */
-export type Scope = 'public' | 'read' | 'write' | 'approve' | 'service' | 'node' | 'pairing';
+export type Scope = (typeof LADDER)[number] | 'service' | 'node' | 'pairing';
 
 /** One row of the protocol: what a method is called with, what it answers, who may call it. */
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {

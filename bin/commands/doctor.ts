@@ -1,10 +1,11 @@
 import path from 'node:path';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readVersion } from '../assets.ts';
 import { checkDaemon, checkPort } from '../doctor/daemon-checks.ts';
 import { checkDatabase } from '../doctor/database-check.ts';
 import { checkDisk, checkYear, findFolder } from '../doctor/disk-checks.ts';
-import { type Finding, ok, problem, wordsOf } from '../doctor/finding.ts';
+import { type Finding, ok, problem } from '../doctor/finding.ts';
 import { checkConfig, checkHome } from '../doctor/home-checks.ts';
 import { askModel, toModelFinding } from '../doctor/model-check.ts';
 import { checkTools } from '../doctor/tool-checks.ts';

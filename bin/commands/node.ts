@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { systemTimers } from '../../protocol/client/timers.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { whyNot } from '../../src/agent/process/programs.ts';
 import { systemClock } from '../../src/clock.ts';
 import { toAllowance } from '../../src/gateway/nodes/command-policy.ts';
@@ -84,7 +85,7 @@ async function openLent(given: string[], { around, homes }: { around: Surroundin
   try {
     return await openFolders(paths, homes);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = wordsOf(error);
     throw new StartError(`A folder cannot be lent: ${reason}`, { cause: error });
   }
 }

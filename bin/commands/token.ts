@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import { GRANTED } from '../../protocol/contract.ts';
 import type { ApiToken, TokenScope } from '../../protocol/methods/token.ts';
 import { parseDuration } from '../../src/duration.ts';
 import { randomIds } from '../../src/ids.ts';
@@ -8,8 +9,7 @@ import type { Surroundings } from '../options.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { toTextTable } from '../text-table.ts';
 
-const SCOPES: readonly string[] = ['read', 'write', 'approve'] satisfies TokenScope[];
-const isScope = (text: string): text is TokenScope => SCOPES.includes(text);
+const isScope = (text: string): text is TokenScope => GRANTED.some((scope) => scope === text);
 
 interface TokenCommand<F = TargetFlags> {
   flags: F;
@@ -27,7 +27,7 @@ export interface CreateFlags extends TargetFlags {
 /** Makes an API token and prints it alone on stdout, so that a script can keep it; what it is goes to stderr. */
 export async function createToken(command: TokenCommand<CreateFlags>): Promise<void> {
   const { scope, expires, name = `${scope}-${randomIds.secret(2)}` } = command.flags;
-  if (!isScope(scope)) throw new UsageError(`--scope must be one of ${SCOPES.join(', ')}, not "${scope}"`);
+  if (!isScope(scope)) throw new UsageError(`--scope must be one of ${GRANTED.join(', ')}, not "${scope}"`);
   const expiresInMs = expires === undefined ? undefined : parseDuration(expires);
   if (expires !== undefined && expiresInMs === undefined) {
     throw new UsageError(`--expires must be a time such as 12h, 30d or 8w, not "${expires}"`);

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../protocol/words-of.ts';
 import type { ConformanceCase } from './conformance-case.ts';
 import { createLab, type Server } from './lab.ts';
 import { Inapplicable } from './verdict.ts';
@@ -40,7 +41,7 @@ async function judge(attempt: () => Promise<void>): Promise<Omit<Finding, 'must'
     await attempt();
     return { outcome: 'holds' };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = wordsOf(error);
     return { outcome: error instanceof Inapplicable ? 'does not apply' : 'fails', reason };
   }
 }

@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
 import { RequestError } from '../../protocol/client/request-error.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { resolveTarget, withClient } from '../connect.ts';
 import { type DaemonFile, readDaemonFile } from '../daemon-file.ts';
 import { listen } from '../listen.ts';
 import type { Surroundings } from '../options.ts';
 import { NoDaemonError } from '../start-error.ts';
-import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 interface DaemonState {
   findings: Finding[];

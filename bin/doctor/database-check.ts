@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** More than this is not copied only to be looked at. */
 const COPIED_BYTES = 2 * 1_024 ** 3;

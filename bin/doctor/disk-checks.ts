@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { hasCode } from '../../src/gateway/store/private-file.ts';
-import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 interface Clocks {
   now(): number;

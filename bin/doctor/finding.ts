@@ -11,5 +11,3 @@ export interface Finding {
 export const ok = (name: string, text: string): Finding => ({ name, level: 'ok', text });
 export const warning = (name: string, text: string, mend: string): Finding => ({ name, level: 'warning', text, mend });
 export const problem = (name: string, text: string, mend: string): Finding => ({ name, level: 'problem', text, mend });
-
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

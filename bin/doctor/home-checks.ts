@@ -1,8 +1,9 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { hasCode } from '../../src/gateway/store/private-file.ts';
 import { type Config, loadConfig, parseConfig } from '../config.ts';
-import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** The folder itself: there, ours, for nobody else. */
 export async function checkHome(home: string, uid: number | undefined): Promise<Finding[]> {

@@ -1,12 +1,13 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { isModelTrouble } from '../../protocol/notice.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { findLocalServer } from '../../src/agent/providers/discovery.ts';
 import { checkModel } from '../../src/agent/providers/model-check.ts';
 import { chooseDefault, DEMO } from '../../src/agent/providers/model-choice.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createGuardedFetch } from '../../src/guarded-fetch.ts';
 import type { Config } from '../config.ts';
-import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 const DEMO_FINDING = warning(
   'model',

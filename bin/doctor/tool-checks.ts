@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { type Program, whyNot } from '../../src/agent/process/programs.ts';
 import { detectSandbox } from '../../src/agent/process/sandbox.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../config.ts';
 import { findPrograms } from '../programs.ts';
-import { type Finding, ok, problem, warning, wordsOf } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 interface ToolSurroundings {
   /** A folder that exists. */

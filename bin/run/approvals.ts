@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { untilAnswered } from '../until-answered.ts';
 import { type ApproveChoice, decideByPolicy } from './approval-policy.ts';
@@ -18,7 +19,7 @@ export function createApprovals({ client, choice, output, onInterrupt }: Approva
   const asking = new Map<string, AbortController>();
   const decide = async (approvalId: string, decision: { approved: boolean; feedback?: string | undefined }) => {
     await untilAnswered(() => client.call('approval.resolve', { approvalId, ...decision })).catch((error: unknown) => {
-      process.stderr.write(`headgate: ${error instanceof Error ? error.message : String(error)}\n`);
+      process.stderr.write(`headgate: ${wordsOf(error)}\n`);
     });
   };
   const ask = async ({ approvalId }: Question) => {

@@ -1,6 +1,7 @@
 import type { Key } from 'node:readline';
 import type { Timers } from '../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../protocol/client/ws-client.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
 import type { PathUpload } from '../upload.ts';
 import { attach, isAttach } from './attach.ts';
 import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
@@ -246,7 +247,7 @@ export class InteractiveChat {
     };
     work.then(
       () => finish(undefined),
-      (error: unknown) => finish(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => finish(wordsOf(error)),
     );
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { contract } from '../contract.ts';
+import { contract, GRANTED } from '../contract.ts';
 
-const TokenScope = z.enum(['read', 'write', 'approve']);
+const TokenScope = z.enum(GRANTED);
 export type TokenScope = z.infer<typeof TokenScope>;
 
 const TokenName = z

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../protocol/words-of.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Begun, Executor } from './executor.ts';
@@ -124,7 +125,7 @@ export class OccurrenceRun {
   #outcomeOf(error: unknown): Outcome {
     return {
       status: this.#started ? 'interrupted' : 'error',
-      error: error instanceof Error ? error.message : String(error),
+      error: wordsOf(error),
     };
   }
 

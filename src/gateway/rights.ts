@@ -1,24 +1,16 @@
-import type { Scope } from '../../protocol/contract.ts';
+import { LADDER, type Scope } from '../../protocol/contract.ts';
 
 /** How far up the ladder of scopes a caller stands; callers on one rung see the same events. */
-export type Rights = 'public' | 'read' | 'write' | 'approve';
+export type Rights = (typeof LADDER)[number];
 
-/** The others stand beside the ladder: they are held or not. */
-const RUNGS: Record<Scope, number | undefined> = {
-  public: 0,
-  read: 1,
-  write: 2,
-  approve: 3,
-  node: undefined,
-  pairing: undefined,
-  service: undefined,
-};
-const BY_RUNG: readonly Rights[] = ['public', 'read', 'write', 'approve'];
+const RUNGS: ReadonlyMap<Scope, number> = new Map(LADDER.map((scope, rung) => [scope, rung]));
+/** -1 for a scope beside the ladder, which is held or not. */
+const rungOf = (scope: Scope): number => RUNGS.get(scope) ?? -1;
 
 /** Whether these grants cover a scope: who holds a rung of the ladder holds those below it. */
 export function holds(granted: ReadonlySet<Scope>, needed: Scope): boolean {
-  const rung = RUNGS[needed];
-  return rung === undefined ? granted.has(needed) : topRung(granted) >= rung;
+  const rung = rungOf(needed);
+  return rung < 0 ? granted.has(needed) : topRung(granted) >= rung;
 }
 
 /** Whether these grants are those of a node, or of a machine that wants to be one. */
@@ -30,18 +22,18 @@ export function mayCall(granted: ReadonlySet<Scope>, needed: Scope): boolean {
   return holds(granted, needed) || (needed === 'pairing' && holds(granted, 'approve'));
 }
 
-export const rightsOf = (granted: ReadonlySet<Scope>): Rights => BY_RUNG[topRung(granted)] ?? 'public';
+export const rightsOf = (granted: ReadonlySet<Scope>): Rights => LADDER[topRung(granted)] ?? 'public';
 
 /** Every rung from which one sees what needs `scope`. */
 export function rightsFrom(scope: Scope): readonly Rights[] {
-  const rung = RUNGS[scope];
-  return rung === undefined ? [] : BY_RUNG.slice(rung);
+  const rung = rungOf(scope);
+  return rung < 0 ? [] : LADDER.slice(rung);
 }
 
-export const lesserOf = (a: Rights, b: Rights): Rights => (BY_RUNG.indexOf(a) < BY_RUNG.indexOf(b) ? a : b);
+export const lesserOf = (a: Rights, b: Rights): Rights => (LADDER.indexOf(a) < LADDER.indexOf(b) ? a : b);
 
 function topRung(granted: ReadonlySet<Scope>): number {
   let top = 0;
-  for (const scope of granted) top = Math.max(top, RUNGS[scope] ?? 0);
+  for (const scope of granted) top = Math.max(top, rungOf(scope));
   return top;
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../protocol/errors.ts';
+import { isRecord } from '../../protocol/is-record.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import { halfSurrogate, holdsEncodedSurrogate, holdsHalfSurrogate } from './surrogates.ts';
 
@@ -69,9 +70,6 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Also by an escape; most bodies are spared the walk. */
 const MAY_NAME_PROTOTYPES = /__proto__|constructor|prototype|\\u/;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { until } from '../../until.ts';
@@ -254,6 +255,6 @@ function toStopped(reason: unknown): ProcessResult {
 }
 
 function toFailed(error: unknown, path: string): ProcessResult {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = wordsOf(error);
   return { kind: 'failed', message: `The command could not be started in ${path}: ${message}` };
 }

@@ -1,10 +1,7 @@
+import { isRecord } from '../../../protocol/is-record.ts';
 /** JSON whose text depends on the value only, not on the order in which a model wrote the keys. */
 export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (isRecord(inner) ? sortKeys(inner) : inner));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function sortKeys(record: Record<string, unknown>): Record<string, unknown> {

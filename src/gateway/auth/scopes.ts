@@ -1,10 +1,8 @@
-import type { Scope } from '../../../protocol/contract.ts';
-
-const LADDER = ['read', 'write', 'approve'] as const satisfies readonly Scope[];
+import { GRANTED, type Scope } from '../../../protocol/contract.ts';
 
 /** A scope with everything below it on the ladder; `service` and `node` stand alone. */
 export function expandScopes(scopes: readonly string[]): ReadonlySet<Scope> {
-  const highest = LADDER.findLastIndex((scope) => scopes.includes(scope));
+  const highest = GRANTED.findLastIndex((scope) => scopes.includes(scope));
   const beside = (['service', 'node'] as const).filter((scope) => scopes.includes(scope));
-  return new Set<Scope>([...LADDER.slice(0, highest + 1), ...beside]);
+  return new Set<Scope>([...GRANTED.slice(0, highest + 1), ...beside]);
 }

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { OutboxTable } from '../store/schema.ts';
@@ -102,7 +103,7 @@ export class Outbox {
       return undefined;
     } catch (error) {
       if (error instanceof DeliveryError || error instanceof NotNow) return error;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = wordsOf(error);
       return new DeliveryError(message, { retryable: true, cause: error });
     }
   }

@@ -13,6 +13,9 @@ export interface Start {
   sessionKey?: string | undefined;
 }
 
+/** Names the statement that is refused when the claim has gone to somebody else, or was begun already. */
+export const CLAIM = 'claim';
+
 /** Refuses the whole unit when the claim has gone to somebody else, or was begun already. */
 export const startStatements = (claim: Claim, { owner, nowMs, runId, sessionKey }: Start): Statement[] => [
   statementOf(
@@ -27,6 +30,7 @@ export const startStatements = (claim: Claim, { owner, nowMs, runId, sessionKey 
       })
       .where('status', '=', 'claimed'),
     1,
+    CLAIM,
   ),
   statementOf(
     build.insertInto('cron_attempts').values({

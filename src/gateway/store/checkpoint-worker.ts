@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { CheckpointMode, CheckpointReply } from './checkpointer.ts';
 
 // The thread that waits for the disk, so that the event loop need not. Opened by the first request: by then the store
@@ -22,6 +23,6 @@ function reply(mode: CheckpointMode): CheckpointReply {
     const row = database.prepare(`pragma wal_checkpoint(${mode})`).get();
     return { busy: row?.busy === 1, walPages: Number(row?.log), movedPages: Number(row?.checkpointed) };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: wordsOf(error) };
   }
 }

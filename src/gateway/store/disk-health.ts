@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { StoreHealth } from './store.ts';
@@ -26,7 +27,7 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
       reason = undefined;
       deps.log.info({}, 'the disk takes writes again');
     } catch (error) {
-      reason = messageOf(error);
+      reason = wordsOf(error);
     }
   };
   const probeUntilOk = async (): Promise<void> => {
@@ -47,14 +48,14 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
     },
     failed(error) {
       const wasOk = reason === undefined;
-      reason = messageOf(error);
+      reason = wordsOf(error);
       if (!wasOk) return;
       deps.log.error({ err: error }, 'the disk takes no writes');
       void probeUntilOk();
     },
     damaged(error) {
       if (damage !== undefined) return;
-      damage = `a part of the database is damaged: ${messageOf(error)}`;
+      damage = `a part of the database is damaged: ${wordsOf(error)}`;
       deps.log.error({ err: error }, 'a part of the database is damaged; everything else goes on');
     },
     close() {
@@ -62,5 +63,3 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
     },
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

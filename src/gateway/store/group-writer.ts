@@ -95,7 +95,7 @@ function writeUnit(connection: Connection, unit: Unit, log: GroupLog): WrittenUn
       connection.run('rollback to unit');
       connection.run('release unit');
     }
-    return { kind: 'refused', error: toUnitError(error, fault) };
+    return { kind: 'refused', error: toUnitError(error) };
   }
 }
 
@@ -115,18 +115,25 @@ function keepNotes(
 
 const isNote = ({ type }: StreamEvent) => type === 'info' || type === 'error' || type === 'approval_resolved';
 
-function runStatement(connection: Connection, { sql, parameters, expect }: Statement): void {
-  const changed = connection.run(sql, parameters);
+function runStatement(connection: Connection, statement: Statement): void {
+  const { sql, expect, tag } = statement;
+  const changed = changedBy(connection, statement);
   if (expect !== undefined && changed !== expect) {
-    throw new UnitRefused(`changed ${changed} rows instead of ${expect}: ${sql}`, { sql });
+    throw new UnitRefused(`changed ${changed} rows instead of ${expect}: ${sql}`, { why: 'rows', tag });
   }
 }
 
+const toUnitError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error('a unit failed', { cause: error });
+
 /** A key that is in use is a lost race like a missed `expect`. */
-function toUnitError(error: unknown, fault: 'taken' | 'other'): Error {
-  if (error instanceof UnitRefused) return error;
-  if (fault === 'taken') return new UnitRefused('a key of the unit is in use', { cause: error });
-  return error instanceof Error ? error : new Error('a unit failed', { cause: error });
+function changedBy(connection: Connection, { sql, parameters, tag }: Statement): number {
+  try {
+    return connection.run(sql, parameters);
+  } catch (error) {
+    if (faultOf(error) !== 'taken') throw error;
+    throw new UnitRefused('a key of the unit is in use', { why: 'key', tag, cause: error });
+  }
 }
 
 const PAGE_BYTES = 4096;

@@ -1,6 +1,7 @@
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { wordsOf } from '../../../protocol/words-of.ts';
 import { faultOf } from './sqlite-errors.ts';
 
 /** Proof that this process is the home's only daemon; keep it referenced until `release`. */
@@ -42,5 +43,5 @@ function lockFile(path: string): HomeLock {
 function messageOf(error: unknown, homeDir: string): string {
   return faultOf(error) === 'locked'
     ? `Another Headgate daemon is using ${homeDir}. Stop it first, or give this one its own folder with --home.`
-    : `Cannot lock ${join(homeDir, 'daemon.lock')}: ${error instanceof Error ? error.message : String(error)}`;
+    : `Cannot lock ${join(homeDir, 'daemon.lock')}: ${wordsOf(error)}`;
 }

@@ -2,6 +2,7 @@ import { Kysely } from 'kysely';
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { once } from '../../once.ts';
 import { type CheckedRows, createCheckedRows } from './checked-rows.ts';
 import { type CheckpointWorker, createCheckpointer } from './checkpointer.ts';
 import type { Connection } from './connection.ts';
@@ -148,14 +149,6 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreParts) {
       await queue.commit({ statements: [reading(() => heads.begin(wsId, through)), statementOf(events)] });
       heads.forget(wsId);
     },
-  };
-}
-
-function once(action: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  return () => {
-    running ??= action();
-    return running;
   };
 }
 

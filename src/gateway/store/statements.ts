@@ -10,9 +10,10 @@ import type { Database } from './schema.ts';
 import type { Statement } from './store.ts';
 
 /** A statement for a unit, from a query made with `build`. `expect`: the rows it has to change. */
-export function statementOf(query: { compile(): CompiledQuery }, expect?: number): Statement {
+export function statementOf(query: { compile(): CompiledQuery }, expect?: number, tag?: string): Statement {
   const { sql, parameters } = query.compile();
-  return expect === undefined ? { sql, parameters } : { sql, parameters, expect };
+  if (expect === undefined) return { sql, parameters };
+  return tag === undefined ? { sql, parameters, expect } : { sql, parameters, expect, tag };
 }
 
 /** Builds queries and cannot run them: `statementOf(build.insertInto('messages').values(row))`. */

@@ -10,6 +10,7 @@ type Open = () => Promise<Store & AsyncDisposable>;
 export function storeContract(name: string, open: Open): void {
   offsetsContract(name, open);
   isolationContract(name, open);
+  refusalContract(name, open);
   mergingContract(name, open);
   listenersContract(name, open);
 }
@@ -57,6 +58,28 @@ function offsetsContract(name: string, open: Open): void {
       [1, 2, 3],
       [4, 5],
     ]);
+  });
+}
+
+function refusalContract(name: string, open: Open): void {
+  test(`${name}: a refused unit tells which of its statements was refused, and why`, async () => {
+    await using store = await open();
+    const gone = build.deleteFrom('meta').where('key', '=', 'gone');
+    const insert = statementOf(build.insertInto('meta').values({ key: 'k', value: 'v' }), 1, 'insert');
+    const refusalOf = (...statements: Statement[]) =>
+      store.commit({ statements }).then(
+        () => undefined,
+        (error: unknown) => (error instanceof UnitRefused ? [error.why, error.tag] : error),
+      );
+    assert.deepEqual(
+      [
+        await refusalOf(insert),
+        await refusalOf(insert, statementOf(gone, 1, 'gone')),
+        await refusalOf(statementOf(gone, 1, 'gone'), insert),
+        await refusalOf(statementOf(gone, 1)),
+      ],
+      [undefined, ['key', 'insert'], ['rows', 'gone'], ['rows', undefined]],
+    );
   });
 }
 

@@ -8,6 +8,8 @@ export interface Statement {
   parameters: readonly unknown[];
   /** Rows it has to change; otherwise the whole unit is refused (a fence, a lost race) and leaves nothing behind. */
   expect?: number;
+  /** Names the statement for whoever has to know that this one was refused. */
+  tag?: string;
 }
 
 /**
@@ -56,12 +58,18 @@ export interface StoredRow {
 /** An expectation of a unit did not hold: someone else was there first. */
 export class UnitRefused extends Error {
   override readonly name = 'UnitRefused';
-  /** The statement whose expectation failed, where it was one. */
-  readonly sql: string | undefined;
+  /** `rows`: a statement changed not as many as it had to; `key`: a key of it is in use. */
+  readonly why: 'rows' | 'key';
+  /** That of the refused statement, where it has one. */
+  readonly tag: string | undefined;
 
-  constructor(message: string, options: { sql?: string; cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
-    this.sql = options.sql;
+  constructor(
+    message: string,
+    { why, tag, cause }: { why: 'rows' | 'key'; tag?: string | undefined; cause?: unknown },
+  ) {
+    super(message, { cause });
+    this.why = why;
+    this.tag = tag;
   }
 }
 

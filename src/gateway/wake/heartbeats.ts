@@ -1,4 +1,5 @@
 import type { HeartbeatEvent } from '../../../protocol/methods/wake.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { LiveSettings } from '../live-settings.ts';
@@ -90,7 +91,7 @@ export class Heartbeats {
       this.#tell({ ts: clock.now(), durationMs: Math.round(clock.monotonic() - startedMs), ...outcome });
     } catch (error) {
       log.warn({ err: error }, 'a heartbeat could not be started');
-      this.#tell({ ts: clock.now(), status: 'failed', reason: error instanceof Error ? error.message : String(error) });
+      this.#tell({ ts: clock.now(), status: 'failed', reason: wordsOf(error) });
     }
   }
 

@@ -12,7 +12,7 @@ import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
 import { Deltas } from './deltas.ts';
 import { openingOf } from './opening.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
-import { FENCE_SQL, fence, setWorkstream, stepStatements } from './run-rows.ts';
+import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
 /** Who hears of what a run does; called after the commit, and must not throw. */
@@ -293,7 +293,7 @@ function statusOf({ approved, by }: Decision): 'approved' | 'denied' | 'expired'
 
 function toRunError(error: unknown): unknown {
   if (!(error instanceof UnitRefused)) return error;
-  if (error.sql === FENCE_SQL) return new RunSuperseded('the run was taken over', { cause: error });
+  if (error.tag === RUN_FENCE) return new RunSuperseded('the run was taken over', { cause: error });
   return new StepOutdated('something else was settled first', { cause: error });
 }
 

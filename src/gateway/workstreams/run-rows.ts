@@ -13,12 +13,16 @@ import type { RunRecord } from './run-record.ts';
  * The statements of a run. Plain SQL where every model turn passes several times; the builder elsewhere.
  */
 
+/** Names the statement that is refused when the run was taken away. */
+export const RUN_FENCE = 'run fence';
+
 /** Named, so that its refusal can be told from others. */
-export const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
+const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
 
 /** Refuses the whole unit when a newer epoch owns the workstream; also its `updated_ms`. */
 export const fence = (wsId: string, epoch: number, nowMs: number): Statement => ({
   sql: FENCE_SQL,
+  tag: RUN_FENCE,
   parameters: [nowMs, wsId, epoch],
   expect: 1,
 });

@@ -56,7 +56,7 @@ export class Settings {
         await this.#deps.store.commit({ statements, events: { wsId, events: [data.settingsEvent(values)] } });
       } catch (error) {
         if (!(error instanceof UnitRefused)) throw error;
-        if (error.sql !== undefined) return undefined; // its expectation: somebody has just opened it
+        if (error.why === 'rows') return undefined; // somebody has just opened it
         throw nameTaken(error);
       }
       data.applySettings(values);

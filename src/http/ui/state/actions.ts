@@ -1,5 +1,6 @@
 import { ConnectionLostError } from '../../../../protocol/client/request-error.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import { prependPage } from './conversation.ts';
 import { createSubmit, type SubmitPort } from './submit.ts';
 import type { Tab } from './tab.ts';
@@ -15,7 +16,7 @@ export function createActions(port: SubmitPort) {
       await repeatAfterLoss(run);
       return true;
     } catch (error) {
-      tab.problem.value = error instanceof Error ? error.message : String(error);
+      tab.problem.value = wordsOf(error);
       return false;
     }
   };
@@ -38,7 +39,7 @@ export function createActions(port: SubmitPort) {
         await client.call('workstream.update', { wsId: tab.wsId, name });
         return undefined;
       } catch (error) {
-        return error instanceof Error ? error.message : String(error);
+        return wordsOf(error);
       }
     },
 

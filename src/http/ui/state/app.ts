@@ -2,6 +2,7 @@ import { computed, type Signal, signal } from '@preact/signals';
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { ConnectionStatus, GatewayClient, GatewayClientOptions } from '../../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import { type Actions, createActions } from './actions.ts';
 import { toBanners } from './banners.ts';
 import { type ChipActions, createChips } from './chips.ts';
@@ -108,7 +109,7 @@ export class App {
       await this.#enter('The browser did not keep the login cookie.');
     } catch (error) {
       // An old link is no loss to somebody who is logged in already.
-      await this.#enter(error instanceof Error ? error.message : String(error));
+      await this.#enter(wordsOf(error));
     }
   }
 

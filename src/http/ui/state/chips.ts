@@ -1,4 +1,5 @@
 import type { Attachment } from '../../../../protocol/stream-events.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Files } from './files.ts';
 import type { Tab } from './tab.ts';
 
@@ -31,7 +32,7 @@ export function createChips({ files, newKey }: { files: Files; newKey(): string 
     } catch (error) {
       if (!isWanted()) return; // what becomes of it is nobody's concern any more
       tab.chips.value = tab.chips.peek().filter((chip) => chip.key !== key);
-      tab.problem.value = `${file.name}: ${error instanceof Error ? error.message : String(error)}`;
+      tab.problem.value = `${file.name}: ${wordsOf(error)}`;
     } finally {
       stops.delete(key);
     }

@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { CronExtendedJob, CronJob, CronSwitch } from '../../../../protocol/cron.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 
 interface Port {
   client: Pick<GatewayClient, 'call' | 'on'>;
@@ -71,7 +72,7 @@ export class CronJobs {
       const begun = await this.#port.client.call('cron.run', { id, mode: 'force', wait: false });
       return begun.ran ? undefined : 'It is running already.';
     } catch (error) {
-      return messageOf(error);
+      return wordsOf(error);
     }
   }
 
@@ -84,7 +85,7 @@ export class CronJobs {
       this.refreshLater(); // the event may come later, or be missed
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return wordsOf(error);
     }
   }
 
@@ -102,7 +103,7 @@ export class CronJobs {
         this.#switchedOffBy.value = switchedOffBy;
         this.#problem.value = undefined;
       } catch (error) {
-        this.#problem.value = messageOf(error);
+        this.#problem.value = wordsOf(error);
       }
     }
     this.#isReading = false;
@@ -117,5 +118,3 @@ const isExtended = (job: CronJob | CronExtendedJob): job is CronExtendedJob => '
 const byNextRun = (a: CronExtendedJob, b: CronExtendedJob): number =>
   (a.state.nextRunAtMs ?? Number.POSITIVE_INFINITY) - (b.state.nextRunAtMs ?? Number.POSITIVE_INFINITY) ||
   jobName(a).localeCompare(jobName(b));
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { CronOccurrence, CronRun, CronStatus } from '../../../../protocol/cron.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 
 const FEW = 10;
 const MANY = 200;
@@ -50,7 +51,7 @@ export class CronRuns {
       this.#runs.value = { entries: entries.filter(isOccurrence).reverse(), hasMore };
       this.#problem.value = undefined;
     } catch (error) {
-      if (asked === this.#asked) this.#problem.value = error instanceof Error ? error.message : String(error);
+      if (asked === this.#asked) this.#problem.value = wordsOf(error);
     }
   }
 }

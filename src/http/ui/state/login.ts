@@ -1,3 +1,4 @@
+import { isRecord } from '../../../../protocol/is-record.ts';
 /** What the daemon says about the caller of the page. */
 export interface AuthStatus {
   authenticated: boolean;
@@ -67,5 +68,3 @@ function toRefusal(status: number, byLink: boolean): string {
   if (status === 401) return 'Headgate does not know this token.';
   return `Headgate answered ${status}.`;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { NodeRow, PairedNode } from '../../../../protocol/methods/node.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import { type Asking, PairingQueue } from './pairing-queue.ts';
 
 interface Port {
@@ -111,7 +112,7 @@ export class Nodes {
       await act();
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return wordsOf(error);
     } finally {
       this.refreshLater(); // the event may come later, or be missed; a refusal may be about what is over
     }
@@ -125,7 +126,7 @@ export class Nodes {
         await this.#readOnce();
         this.#problem.value = undefined;
       } catch (error) {
-        this.#problem.value = messageOf(error);
+        this.#problem.value = wordsOf(error);
       }
     }
     this.#isReading = false;
@@ -156,5 +157,3 @@ export const nodeName = ({ displayName, nodeId }: Pick<NodeRow, 'displayName' | 
 
 const approvalsOf = (paired: readonly PairedNode[]): Map<string, number> =>
   new Map(paired.map(({ nodeId, approvedAtMs }) => [nodeId, approvedAtMs]));
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

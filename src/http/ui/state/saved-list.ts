@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 
 export type SavedRow = Result<'workstream.saved'>['workstreams'][number];
 
@@ -52,7 +53,7 @@ export class SavedList {
       this.#replace({ ...row, alias, name: renamed.name });
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return wordsOf(error);
     }
   }
 
@@ -64,7 +65,7 @@ export class SavedList {
       if (listing) this.#listing.value = { ...listing, rows: listing.rows.filter(({ wsId }) => wsId !== row.wsId) };
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return wordsOf(error);
     }
   }
 
@@ -85,7 +86,7 @@ export class SavedList {
       this.#listing.value = { rows, hasMore: workstreams.length === PAGE };
       this.#problem.value = undefined;
     } catch (error) {
-      if (asked === this.#asked) this.#problem.value = messageOf(error);
+      if (asked === this.#asked) this.#problem.value = wordsOf(error);
     } finally {
       if (asked === this.#asked) this.#isReading = false;
     }
@@ -100,5 +101,3 @@ export class SavedList {
 
 /** What to call it: the name somebody gave, else its title, else the name it was made with. */
 export const savedName = ({ alias, title, name }: SavedRow): string => alias ?? title ?? name;
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

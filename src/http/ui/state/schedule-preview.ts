@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { CronSchedule } from '../../../../protocol/cron.ts';
 import type { Result } from '../../../../protocol/index.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 
 export type Preview = Result<'cron.preview'>;
 
@@ -50,7 +51,7 @@ export class SchedulePreview {
       const preview = await client.call('cron.preview', { schedule, count: SHOWN, tz: timeZone });
       return { kind: 'read', preview };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = wordsOf(error);
       return { kind: 'problem', message: message.replace(/^schedule(: |\.)/, '') }; // it stands at that field
     }
   }

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { CronExtendedJob, CronOccurrence } from '../../../../protocol/cron.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../state/app.ts';
 import { CronRuns, statusOf } from '../state/cron-runs.ts';
 import { toClock, toLength } from '../state/moment.ts';
@@ -23,7 +24,7 @@ export function CronRunList({ app, desk, job, now }: CronRunListProps) {
     try {
       await desk.workstreams.showSession(sessionKey);
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = wordsOf(error);
     }
   };
   return (

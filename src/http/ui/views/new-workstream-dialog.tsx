@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../state/app.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -12,7 +13,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
       await desk.workstreams.create(Object.fromEntries(filled.map(([name, value]) => [name, String(value).trim()])));
       onClose();
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = wordsOf(error);
     }
   };
   return (

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import { createOutputReader, type OutputPage, PAGE_BYTES } from '../state/output-reader.ts';
 import { AnsiText } from './ansi-text.tsx';
 import { useConversation } from './conversation-context.ts';
@@ -36,7 +37,7 @@ export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesPro
     try {
       await work();
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = wordsOf(error);
       found.value = '';
     }
   };

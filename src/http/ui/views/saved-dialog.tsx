@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../state/app.ts';
 import { toMoment } from '../state/moment.ts';
 import { SavedList, type SavedRow, savedName } from '../state/saved-list.ts';
@@ -31,7 +32,7 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
       else await desk.workstreams.create({ resumeWs: row.wsId });
       onClose();
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = wordsOf(error);
     }
   };
   return (

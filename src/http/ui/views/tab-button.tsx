@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { WorkstreamState } from '../../../../protocol/stream-events.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { Desk } from '../state/app.ts';
 import { type Tab, tabName, tabState } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
@@ -94,6 +95,6 @@ async function closeTab(tab: Tab, desk: Desk): Promise<void> {
   try {
     await desk.workstreams.close(tab);
   } catch (error) {
-    tab.problem.value = error instanceof Error ? error.message : String(error);
+    tab.problem.value = wordsOf(error);
   }
 }
