@@ -133,6 +133,7 @@ test('a change of thousands of lines is shown page by page', async (t) => {
   const content = Array.from({ length: 2_000 }, (_, line) => `line ${line + 1}\n`).join('');
   model.when('big', callTools({ name: 'write_file', arguments: { path: 'big.txt', content } }), say('Written.'));
   await send(page, 'big');
+  await button(page, 'Show all').click();
   const diff = page.locator('.approval.pending .diff');
   await diff.getByText('Page 1 of 7').waitFor();
   assert.equal(await diff.locator('.diff-row').count(), 300);

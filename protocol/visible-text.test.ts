@@ -22,6 +22,12 @@ test('ordinary text in any script, emoji, tabs and line ends stay as they are', 
   assert.equal(toVisibleText(text), text);
 });
 
+test('of many combining marks on one character four stay, so that none paints over its neighbours', () => {
+  const text = `a${'\u0301'.repeat(7)}b\u0302`;
+  assert.equal(toVisibleText(text), `a${'\u0301'.repeat(4)}${'\\u0301'.repeat(3)}b\u0302`);
+  assert.equal(toVisibleText(toVisibleText(text)), toVisibleText(text));
+});
+
 test('in one line, line ends and tabs are written out too', () => {
   assert.equal(toVisibleLine('a\n\tb'), 'a\\n\\tb');
 });

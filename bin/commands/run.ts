@@ -120,8 +120,11 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
     stdout: (text: string) => void process.stdout.write(text),
     stderr: (text: string) => void process.stderr.write(text),
   };
+  const { rows = 50, columns = 120 } = process.stderr; // a file or a pipe has none
   const output =
-    flags.json === true ? createJsonOutput(streams) : createTextOutput(streams, { isStreaming: process.stdout.isTTY });
+    flags.json === true
+      ? createJsonOutput(streams)
+      : createTextOutput(streams, { isStreaming: process.stdout.isTTY, size: { rows, columns } });
   const startMs = systemTimers.now();
   const stopping = createStopping({ client, wsId, leave: () => process.exit(EXIT.interrupted) });
   using _ctrlC = stopping.listen();

@@ -9,7 +9,7 @@ import type { RunOutput } from './run-output.ts';
 interface ApprovalsDeps {
   client: Pick<GatewayClient, 'call'>;
   choice: ApproveChoice;
-  output: Pick<RunOutput, 'onQuestion'>;
+  output: Pick<RunOutput, 'onQuestion' | 'onWholeQuestion'>;
   onInterrupt(): void;
 }
 
@@ -22,11 +22,13 @@ export function createApprovals({ client, choice, output, onInterrupt }: Approva
       process.stderr.write(`headgate: ${wordsOf(error)}\n`);
     });
   };
-  const ask = async ({ approvalId }: Question) => {
+  const ask = async (question: Question) => {
+    const { approvalId } = question;
     const over = new AbortController();
     asking.set(approvalId, over);
     const write = (text: string) => void process.stderr.write(text);
-    const verdict = await askPerson({ input: process.stdin, write, signal: over.signal });
+    const showAll = () => output.onWholeQuestion(question);
+    const verdict = await askPerson({ input: process.stdin, write, showAll, signal: over.signal });
     if (verdict === 'interrupt') onInterrupt();
     else if (verdict !== undefined) await decide(approvalId, { approved: verdict === 'approve' });
   };

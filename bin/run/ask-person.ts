@@ -7,20 +7,26 @@ export type Verdict = 'approve' | 'deny' | 'interrupt';
 interface AskDeps {
   input: ReadStream;
   write(text: string): void;
+  /** Writes the question with nothing left out. */
+  showAll(): void;
   /** The question was decided elsewhere, or the run is over. */
   signal: AbortSignal;
 }
 
-/** Waits for one key: y, n or Ctrl-C. Undefined when the question went away. */
-export async function askPerson({ input, write, signal }: AskDeps): Promise<Verdict | undefined> {
+/** Waits for one key: y, n or Ctrl-C; `v` shows the whole question first. Undefined when the question went away. */
+export async function askPerson({ input, write, showAll, signal }: AskDeps): Promise<Verdict | undefined> {
   if (signal.aborted) return undefined;
   const { promise, resolve } = Promise.withResolvers<Verdict | undefined>();
   const onKey = (text: string | undefined, { ctrl, name }: Key) => {
     if (ctrl === true && name === 'c') resolve('interrupt');
-    else if (text === 'y' || text === 'n') resolve(text === 'y' ? 'approve' : 'deny');
+    else if (text === 'v') {
+      write('\n');
+      showAll();
+      write(PROMPT);
+    } else if (text === 'y' || text === 'n') resolve(text === 'y' ? 'approve' : 'deny');
   };
   const onAbort = () => resolve(undefined);
-  write('y approve · n deny: ');
+  write(PROMPT);
   const terminal = enterRawTerminal({ input, write, onKey, onPaste: () => undefined });
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -31,3 +37,5 @@ export async function askPerson({ input, write, signal }: AskDeps): Promise<Verd
     write('\n');
   }
 }
+
+const PROMPT = 'y approve · n deny · v view all: ';

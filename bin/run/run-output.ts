@@ -1,7 +1,8 @@
 import type { StreamEvent, StreamEventOf } from '../../protocol/stream-events.ts';
+import type { Room } from '../../protocol/text-ends.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
+import { type Question, toQuestionLines, toQuestionRoom } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { toHeaderText, toToolCall } from '../terminal/tool-lines.ts';
 import type { RunEnd } from './follow-run.ts';
@@ -21,6 +22,8 @@ export interface RunOutput {
   onBegin(run: { wsId: string; runId: string }): void;
   onEvent(event: StreamEvent): void;
   onQuestion(question: Question): void;
+  /** Somebody wants to see all of it. */
+  onWholeQuestion(question: Question): void;
   onEnd(summary: RunSummary): void;
 }
 
@@ -32,12 +35,13 @@ interface Streams {
 }
 
 /** One JSON object per line: `run`, then the events of the log, then `result`. */
-export const createJsonOutput = ({ stdout }: Streams): RunOutput => {
+export const createJsonOutput = ({ stdout, stderr }: Streams): RunOutput => {
   const line = (value: object) => stdout(`${JSON.stringify(value)}\n`);
   return {
     onBegin: ({ wsId, runId }) => line({ type: 'run', ws_id: wsId, run_id: runId }),
     onEvent: line,
     onQuestion: () => undefined, // an event of its own
+    onWholeQuestion: (question) => stderr(toText(toWholeQuestion(question))),
     onEnd: ({ exitCode, wsId, runId, durationMs, ...end }) =>
       line({ type: 'result', ...end, exit_code: exitCode, ws_id: wsId, run_id: runId, duration_ms: durationMs }),
   };
@@ -46,12 +50,17 @@ export const createJsonOutput = ({ stdout }: Streams): RunOutput => {
 /** As documented in docs/cli.md. */
 const TIMED_OUT = 5;
 
+interface TextOptions {
+  isStreaming: boolean;
+  /** Of the terminal that questions are asked in. */
+  size: Room;
+}
+
 /** The answer as text: for a person while it comes, for a program when it is whole. */
-export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: { isStreaming: boolean }): RunOutput {
-  const paint = createPaint(false);
-  const tell = (lines: readonly string[]) => stderr(lines.map((line) => `${line}\n`).join(''));
+export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, size }: TextOptions): RunOutput {
+  const tell = (lines: readonly string[]) => stderr(toText(lines));
   let text = createPlainStream();
-  const say = (lines: readonly string[]) => stdout(lines.map((line) => `${line}\n`).join(''));
+  const say = (lines: readonly string[]) => stdout(toText(lines));
   const onAnswer = (event: StreamEvent) => {
     if (event.type === 'content') {
       text.push(event.text);
@@ -68,7 +77,8 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: {
       if (isStreaming) onAnswer(event);
       tell(toProgressLines(event));
     },
-    onQuestion: (question) => tell(toQuestionLines(question, { paint, maxLines: 40 })),
+    onQuestion: (question) => tell(toQuestionLines(question, { paint, room: toQuestionRoom(question, size) })),
+    onWholeQuestion: (question) => tell(toWholeQuestion(question)),
     onEnd({ status, answer, error, exitCode }) {
       if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
@@ -93,6 +103,10 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming }: {
     }
   }
 }
+
+const paint = createPaint(false);
+const toText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+const toWholeQuestion = (question: Question): string[] => toQuestionLines(question, { paint, room: undefined });
 
 function toDecisionText({ approved, feedback, by }: StreamEventOf<'approval_resolved'>): string {
   if (approved) return 'Approved.';

@@ -172,9 +172,7 @@ export class InteractiveChat {
         this.#mode = { kind: 'always', approvalId };
         break;
       default:
-        this.talk.transcript.print(
-          toQuestionLines(question, { paint: this.#deps.sheet().paint, maxLines: Number.POSITIVE_INFINITY }),
-        );
+        this.talk.transcript.print(toQuestionLines(question, { paint: this.#deps.sheet().paint, room: undefined }));
     }
   }
 

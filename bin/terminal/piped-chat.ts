@@ -3,6 +3,7 @@ import type { PathUpload } from '../upload.ts';
 import { attach, isAttach } from './attach.ts';
 import type { Sheet } from './markdown.ts';
 import { createPlainStream } from './markdown-stream.ts';
+import { toQuestionLines } from './question-lines.ts';
 import type { Screen } from './screen.ts';
 import { isCommand } from './slash-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
@@ -58,18 +59,28 @@ export class PipedChat {
     else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not taken.');
     else await this.#until(() => isTalkBusy(this.talk));
     await this.#until(() => !isTalkBusy(this.talk) || this.talk.transcript.question !== undefined);
-    if (this.talk.transcript.question) this.#deps.tell('Answer with a line: y, n, or n and a reason.');
+    if (this.talk.transcript.question) this.#deps.tell('Answer with a line: y, n, n and a reason, or v to view all.');
   }
 
   async #answer(approvalId: string, line: string): Promise<void> {
+    if (/^v(iew)?$/i.test(line)) {
+      this.#showAll();
+      return;
+    }
     const [, word = '', feedback = ''] = /^(y|yes|n|no)(?:\s+(.*))?$/is.exec(line) ?? [];
     if (word === '') {
-      this.#deps.tell('Something waits for approval: y, n, or n and a reason.');
+      this.#deps.tell('Something waits for approval: y, n, n and a reason, or v to view all.');
       return;
     }
     const approved = word.toLowerCase().startsWith('y');
     await this.talk.decide({ approvalId, approved, ...(feedback !== '' && { feedback }) });
     await this.#until(() => this.talk.transcript.question?.approvalId !== approvalId);
+  }
+
+  #showAll(): void {
+    const { transcript } = this.talk;
+    const { paint } = this.#deps.sheet();
+    if (transcript.question) transcript.print(toQuestionLines(transcript.question, { paint, room: undefined }));
   }
 
   async #until(isSo: () => boolean): Promise<void> {

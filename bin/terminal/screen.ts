@@ -157,7 +157,7 @@ const placeCursor = (rowsUp: number, column: number): string =>
 export function createPlainScreen(write: (text: string) => void): Screen {
   return {
     columns: PLAIN_COLUMNS,
-    rows: 24,
+    rows: PLAIN_ROWS,
     print: (lines) => write(lines.map((line) => `${line}\n`).join('')),
     retract: () => false,
     invalidate: () => undefined,
@@ -167,3 +167,5 @@ export function createPlainScreen(write: (text: string) => void): Screen {
 
 /** Nothing is wrapped where nobody knows how wide it will be shown. */
 const PLAIN_COLUMNS = 10_000;
+/** Of what is read later there may be more than a screen holds. */
+const PLAIN_ROWS = 50;

@@ -1,6 +1,8 @@
 import type { ApprovalItem, CallOutcome } from '../../protocol/stream-events.ts';
-import { isDiff, toDiffLines } from './diff-lines.ts';
-import type { Paint } from './paint.ts';
+import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../protocol/text-ends.ts';
+import { toVisibleText } from '../../protocol/visible-text.ts';
+import { isDiff, toDiffStyle } from './diff-lines.ts';
+import type { Paint, Style } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 
 /** One tool call that was begun. */
@@ -15,8 +17,8 @@ export interface ToolCall {
 }
 
 const INDENT = '  ';
-/** Of a preview in a question; the whole is one key away. */
-const PREVIEW_LINES = 40;
+/** Of the preview of a call that nobody was asked about. */
+const PREVIEW_ROOM: Room = { rows: 40, columns: 100 };
 /** Of what a finished call printed. */
 const OUTPUT_LINES = 12;
 /** Reading tools answer at length and rarely interest. */
@@ -48,7 +50,7 @@ export function toResultLines(
   const lines = toOutputLines(output);
   const head = `${mark} ${toHeaderText(call, paint)}`;
   if (QUIET_TOOLS.includes(call.name) && isDone) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
-  const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, maxLines: PREVIEW_LINES });
+  const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, room: PREVIEW_ROOM });
   return [head, ...preview, ...toTail(lines, paint)];
 }
 
@@ -58,18 +60,40 @@ export const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; 
     .slice(-maxLines)
     .map((line) => paint('dim', `${INDENT}${line}`));
 
-/** A command or a difference. Nothing when the header says it all. */
-export function toPreviewLines(
-  { preview, header }: Pick<ToolCall, 'preview' | 'header'>,
-  { paint, maxLines }: { paint: Paint; maxLines: number },
-): string[] {
-  const text = toSafeText(preview).trimEnd();
-  if (text.trim() === '' || header.endsWith(`: ${text.trim()}`)) return [];
-  const lines = isDiff(text) ? toDiffLines(text, paint) : text.split('\n');
-  const shown = lines.slice(0, maxLines).map((line) => `${INDENT}${line}`);
-  const left = lines.length - shown.length;
-  return left > 0 ? [...shown, paint('dim', `${INDENT}… ${countOf(left)} more`)] : shown;
+/** How much of a call is shown, and how. */
+export interface PreviewStyle {
+  paint: Paint;
+  /** Of what is longer, its beginning and its end. Undefined: all of it. */
+  room: Room | undefined;
 }
+
+/** A command or a difference, whole or its two ends. Nothing when the header says it all. */
+export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'header'>, { paint, room }: PreviewStyle): string[] {
+  if (!hasOwnPreview(call)) return [];
+  const text = toSafeText(toVisibleText(call.preview));
+  const toStyle = isDiff(text) ? toDiffStyle : () => undefined;
+  const { lines } = toTextEnds(readText(text), room ?? NO_LIMIT);
+  return lines.map((line) => `${INDENT}${paintPieces(line, { paint, style: toStyle(line[0]?.text ?? '') })}`);
+}
+
+/** A line that stands alone, such as a header, whole or its two ends. */
+export const toLineText = (line: string, { paint, room }: PreviewStyle): string =>
+  room === undefined ? line : paintPieces(toLineEnds(line, room.rows * room.columns), { paint, style: undefined });
+
+export const hasOwnPreview = ({ preview, header }: Pick<ToolCall, 'preview' | 'header'>): boolean => {
+  const text = toSafeText(preview).trim();
+  return text !== '' && !header.endsWith(`: ${text}`);
+};
+
+const NO_LIMIT: Room = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
+
+const paintPieces = (line: EndsLine, { paint, style }: { paint: Paint; style: Style | undefined }): string =>
+  line
+    .map(({ text, isNote }) => {
+      if (isNote) return paint('dim', text);
+      return style === undefined ? text : paint(style, text);
+    })
+    .join('');
 
 function toTail(lines: readonly string[], paint: Paint): string[] {
   if (lines.length === 0) return [paint('dim', `${INDENT}(no output)`)];

@@ -11,6 +11,8 @@ const sheet = () => ({ paint: createPaint(false), columns: 80 });
 function open(reach = Number.POSITIVE_INFINITY) {
   const lines: string[] = [];
   const screen = {
+    rows: 24,
+    columns: 80,
     print: (printed: readonly string[]) => void lines.push(...printed),
     retract(count: number) {
       if (count > reach) return false;

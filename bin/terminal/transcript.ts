@@ -5,14 +5,14 @@ import { createTurn, type Turn } from './answer-turn.ts';
 import { toHistoryLines, toUserLines, withFiles } from './history-lines.ts';
 import type { Sheet } from './markdown.ts';
 import type { GrowingText } from './markdown-stream.ts';
-import { type Question, toDecisionLine, toQuestion, toQuestionLines } from './question-lines.ts';
+import { type Question, toDecisionLine, toQuestion, toQuestionLines, toQuestionRoom } from './question-lines.ts';
 import { toSafeText } from './safe-text.ts';
 import type { Screen } from './screen.ts';
 import { type ToolCall, toHeaderText, toLiveTail, toResultLines, toToolCall } from './tool-lines.ts';
 import { cutToRow, wrapWords } from './wrap.ts';
 
 interface TranscriptDeps {
-  screen: Pick<Screen, 'print' | 'retract'>;
+  screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
   sheet(): Sheet;
   /** How an answer is written while it comes. */
   grow(): GrowingText;
@@ -55,8 +55,6 @@ interface RunningTool {
 
 /** Kept of a running call's output. */
 const LIVE_CHARS = 16_384;
-/** Of a preview in a question; `v` shows the rest. */
-const PREVIEW_LINES = 40;
 
 class LoggedTranscript implements Transcript {
   readonly #deps: TranscriptDeps;
@@ -225,7 +223,8 @@ class LoggedTranscript implements Transcript {
     this.question = question;
     if (this.#asked === question.approvalId) return;
     this.#asked = question.approvalId;
-    this.print(toQuestionLines(question, { paint, maxLines: PREVIEW_LINES }));
+    const room = toQuestionRoom(question, this.#deps.screen);
+    this.print(toQuestionLines(question, { paint, room }));
   }
 
   #onDecision(event: StreamEventOf<'approval_resolved'>): void {

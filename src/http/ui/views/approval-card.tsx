@@ -1,13 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
-import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import type { ApprovalBlock, Decision } from '../state/blocks.ts';
-import { findLanguage } from '../state/languages.ts';
 import type { Tab } from '../state/tab.ts';
 import { ApprovalButtons } from './approval-buttons.tsx';
+import { AskedCalls } from './asked-calls.tsx';
 import { Icon } from './icons.tsx';
-import { PatchView } from './patch-view.tsx';
-import { hasOwnPreview, NotSandboxed, ToolHeader } from './tool-card.tsx';
 
 interface ApprovalCardProps {
   approval: ApprovalBlock;
@@ -18,9 +15,10 @@ interface ApprovalCardProps {
   tab: Tab;
 }
 
-/** A question that waits for a person, with everything that will run. */
+/** A question that waits for a person, with both ends of everything that will run. */
 export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCardProps) {
   const element = useRef<HTMLElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
   useEffect(() => {
     // Focus comes here unless somebody is typing; it goes to the card, so that no key in flight can approve.
     if (isPending && !isTyping()) element.current?.focus({ preventScroll: true });
@@ -33,15 +31,17 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
       aria-labelledby={`ask-${approval.approvalId}`}
       tabIndex={-1}
     >
-      <h2 id={`ask-${approval.approvalId}`}>
-        <Icon name="shield" />
-        {toTitle(approval)}
-      </h2>
-      <div class="asked">
-        {approval.items.map((item) => (
-          <AskedItem key={item.call_id} item={item} />
-        ))}
-      </div>
+      <AskedCalls
+        items={approval.items}
+        isOpen={isOpen}
+        onOpen={setIsOpen}
+        title={
+          <h2 id={`ask-${approval.approvalId}`}>
+            <Icon name="shield" />
+            {toTitle(approval)}
+          </h2>
+        }
+      />
       {approval.question === 'outcome' && (
         <p class="explain">This ran when Headgate stopped. What came of it is unknown. Look before you run it again.</p>
       )}
@@ -61,19 +61,6 @@ const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
   tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
 };
-
-const AskedItem = ({ item }: { item: ApprovalItem }) => (
-  <div class="asked-item">
-    <p class="asked-head">
-      <ToolHeader header={item.header} name={item.func_name} />
-      {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
-      {item.approval_label !== item.func_name && <span class="tag">{item.approval_label}</span>}
-    </p>
-    {item.not_sandboxed !== undefined && <NotSandboxed reason={item.not_sandboxed} />}
-    {item.error !== null && <p class="problem">{`Will not run: ${item.error}`}</p>}
-    {hasOwnPreview(item) && <PatchView text={item.preview} language={findLanguage(item.func_name)} />}
-  </div>
-);
 
 interface OutcomeProps {
   question: ApprovalBlock['question'];

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { toPlainText } from '../state/ansi.ts';
+import { hasOwnPreview } from '../state/asked-item.ts';
 import type { ToolBlock, ToolPhase } from '../state/blocks.ts';
 import { findLanguage } from '../state/languages.ts';
 import { toLength } from '../state/moment.ts';
@@ -96,7 +97,3 @@ const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
 
 const opensItself = ({ phase, name }: ToolBlock) =>
   phase === 'running' || phase === 'failed' || phase === 'unknown' || (phase === 'done' && !QUIET_TOOLS.includes(name));
-
-/** A short command's preview only repeats its header; a diff does not. */
-export const hasOwnPreview = ({ preview, header }: { preview: string; header: string }): boolean =>
-  preview.trim() !== '' && !header.endsWith(`: ${preview.trim()}`);

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import { readItem, toAskedItem, toWholeItem } from './asked-item.ts';
+
+const ROOM = { rows: 6, columns: 40 };
+const item = (changes: Partial<ApprovalItem>): ApprovalItem => ({
+  call_id: 'c1',
+  header: 'bash: make',
+  preview: 'make',
+  func_name: 'bash',
+  approval_label: 'bash',
+  needs_approval: true,
+  error: null,
+  ...changes,
+});
+const lines = Array.from({ length: 99 }, (_, index) => `line ${index}`).join('\n');
+
+test('a preview that the header repeats is not shown twice', () => {
+  assert.deepEqual(toAskedItem(readItem(item({})), ROOM), {
+    header: 'bash: make',
+    label: 'bash',
+    notSandboxed: undefined,
+    error: undefined,
+    preview: { kind: 'none' },
+    isWhole: true,
+  });
+});
+
+test('of a long preview both ends are shown, and all of it is kept', () => {
+  const read = readItem(item({ header: 'bash: line 0 …', preview: lines }));
+  const { preview, isWhole } = toAskedItem(read, ROOM);
+  const texts = preview.kind === 'ends' ? preview.lines.map((line) => line.map(({ text }) => text).join('')) : [];
+  assert.deepEqual(
+    [isWhole, texts],
+    [false, ['line 0', 'line 1', '… 94 lines (744 characters) left out …', 'line 96', 'line 97', 'line 98']],
+  );
+  assert.deepEqual(toWholeItem(read).preview, { kind: 'whole', text: lines });
+});
+
+test('a long header and a long reason leave room for the calls below, and keep their ends', () => {
+  const long = `${'a/'.repeat(2_000)}end`;
+  const { header, error, isWhole } = toAskedItem(
+    readItem(item({ header: `bash: ${long}`, preview: '', error: `${long}\nno such file` })),
+    ROOM,
+  );
+  assert.deepEqual([header.length < 150, error !== undefined && error.length < 100, isWhole], [true, true, false]);
+  assert.match(header, /^bash: a\/a\/.* … [\d,]+ characters … .*end$/);
+  assert.match(error ?? '', /end\\nno such file$/);
+});
