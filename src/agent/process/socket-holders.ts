@@ -29,7 +29,7 @@ export function createHolderSearch({ leaders, uid }: HolderDeps): (inode: number
       if (sockets === undefined) isUnclear ||= await isOf(uid, pid);
     }
     // Processes such as the sshd of a tunnel let nobody of their own user look into them.
-    return isUnclear && !(await mayCommandHave(inode, { outside: new Set(outside), uid }));
+    return isUnclear && !(await mayCommandHave(inode, { leaders, uid }));
   }
 
   // Twice, because a process whose parent ends just then looks as if it were nobody's.
@@ -55,17 +55,14 @@ function findOutside(rows: readonly ProcessRow[], leaders: ReadonlySet<number>):
 
 const LOOKS = 3;
 
-interface Suspects {
-  outside: ReadonlySet<number>;
-  /** Commands run as this user. */
-  uid: number;
-}
-
 /** Several looks, because sockets can be passed on while one is taken. */
-async function mayCommandHave(inode: number, { outside, uid }: Suspects): Promise<boolean> {
+async function mayCommandHave(inode: number, { leaders, uid }: HolderDeps): Promise<boolean> {
   for (let look = 0; look < LOOKS; look += 1) {
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && !outside.has(Number(name)));
-    for (const pid of pids) if ((await isOf(uid, Number(pid))) && (await mayHave(pid, inode))) return true;
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    // Read after the names: a process that was started outside a moment ago is no suspect.
+    const outside = new Set(findOutside(await readProcessTable(), leaders));
+    const suspects = pids.filter((pid) => !outside.has(Number(pid)));
+    for (const pid of suspects) if ((await isOf(uid, Number(pid))) && (await mayHave(pid, inode))) return true;
   }
   return false;
 }
