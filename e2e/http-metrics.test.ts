@@ -23,7 +23,8 @@ async function scrape(): Promise<Series[]> {
   }));
 }
 
-const namesOf = (samples: Series[]) => samples.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort();
+const namesOf = (samples: Series[]) =>
+  samples.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort((a, b) => a.localeCompare(b));
 
 test('The first two scrapes must have the same series', async () => {
   const first = namesOf(await scrape());

@@ -211,6 +211,7 @@ test('a megabyte can be read whole, page by page, and decided', async (t) => {
   const content = `${lines.join('')}${EVIL}\n`;
   model.when('a megabyte', callTools({ name: 'write_file', arguments: { path: 'long.sh', content } }), say('Done.'));
   const { page } = await visit(t, daemon);
+  page.setDefaultTimeout(300_000); // 101 pages, on a busy machine
   await openWorkstream(page, 'a megabyte');
   await send(page, 'a megabyte');
   await page.locator('.approval.pending').waitFor();
