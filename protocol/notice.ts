@@ -21,14 +21,4 @@ export const Notice = z
   .meta({ id: 'Notice' });
 export type Notice = z.infer<typeof Notice>;
 
-const MODEL_TROUBLE: readonly NoticeCode[] = [
-  'model_key_missing',
-  'model_key_refused',
-  'model_unreachable',
-  'model_unusable',
-];
-
-/** Says why the model may not answer. */
-export const isModelTrouble = ({ code }: Notice): boolean => MODEL_TROUBLE.includes(code);
-
 export const warn = (code: NoticeCode, text: string): Notice => ({ code, level: 'warning', text });

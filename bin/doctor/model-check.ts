@@ -1,5 +1,5 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
-import { isModelTrouble } from '../../protocol/notice.ts';
+import { isModelTrouble } from '../../protocol/model-trouble.ts';
 import { wordsOf } from '../../protocol/words-of.ts';
 import { findLocalServer } from '../../src/agent/providers/discovery.ts';
 import { checkModel } from '../../src/agent/providers/model-check.ts';

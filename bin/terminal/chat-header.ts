@@ -1,5 +1,5 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
-import { isModelTrouble } from '../../protocol/notice.ts';
+import { isModelTrouble } from '../../protocol/model-trouble.ts';
 import { toLocal } from '../local-time.ts';
 import type { Sheet } from './markdown.ts';
 import type { Paint } from './paint.ts';

@@ -1,6 +1,6 @@
 import type { ConnectionStatus } from '../../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../../protocol/methods/health.ts';
-import { isModelTrouble } from '../../../../protocol/notice.ts';
+import { isModelTrouble } from '../../../../protocol/model-trouble.ts';
 import type { AutoApprove } from './conversation.ts';
 import { toClock } from './moment.ts';
 
