@@ -43,6 +43,13 @@ test('of a list only the last item is read again', () => {
   );
 });
 
+test('a paragraph that seemed to be over takes in what comes', () => {
+  let parts: ReturnType<typeof splitMarkdown> = [];
+  const text = 'a | b\n--|--|--\n<b>x</b>\n- word';
+  for (let end = 1; end <= text.length; end += 1) parts = splitMarkdown(text.slice(0, end), parts);
+  assert.deepEqual(shape(parts), shape(splitMarkdown(text)));
+});
+
 test('a text that arrives in pieces is split as if it had come at once', () => {
   const snippet = fc.constantFrom(
     'word ',

@@ -8,14 +8,25 @@ export interface MarkdownPart {
 }
 
 /**
- * Splits a text into blocks. Given the result for a shorter beginning of the same text, only the last block and the text
- * after it are read again, so that a streaming answer costs the length of its last block and not of all of it. Of a list,
- * only the last item is read again: lists are the one kind of block that grows long and is slow to read.
+ * Splits a text into blocks. Given the result for a shorter beginning of the same text, only its end is read again: the last
+ * block, and the one above it where that may yet take the last one in. So a streaming answer costs the length of its last
+ * blocks and not of all of it. Of a list, only the last item is read again: lists are the one kind of block that grows long
+ * and is slow to read.
  */
 export function splitMarkdown(text: string, earlier: readonly MarkdownPart[] = []): readonly MarkdownPart[] {
-  const last = earlier.at(-1);
-  const grown = last && isList(last.token) ? growList(text, { at: last.at, list: last.token }) : undefined;
-  return [...earlier.slice(0, -1), ...(grown ?? readFrom(text, last?.at ?? 0))];
+  const settled = countSettled(earlier);
+  const next = earlier[settled];
+  const grown = next && isList(next.token) ? growList(text, { at: next.at, list: next.token }) : undefined;
+  return [...earlier.slice(0, settled), ...(grown ?? readFrom(text, next?.at ?? 0))];
+}
+
+/** How many blocks stay as they are. `- - -` is a line until `- - - x` continues the list above it; a paragraph may go on too. */
+function countSettled(parts: readonly MarkdownPart[]): number {
+  const [above, last] = [parts.at(-2), parts.at(-1)];
+  if (!above || !last) return 0;
+  const isNextLine = above.at + above.token.raw.length === last.at;
+  const mayGoOn = isList(above.token) || (above.token.type === 'paragraph' && isNextLine);
+  return parts.length - (mayGoOn ? 2 : 1);
 }
 
 function readFrom(text: string, from: number): MarkdownPart[] {
