@@ -95,11 +95,11 @@ test('kills give a run no more time than its job allows', async () => {
   await pause(5_000);
   await daemon.kill9();
   await daemon.restart();
-  const readyMs = systemClock.monotonic();
+  const readyMs = systemClock.now();
   const { entries } = await endAfter(daemon, id);
   assert.deepEqual(
     entries.map(({ error }) => error),
     ["It ran longer than 6.5 s, the job's maxRunMs"],
   );
-  assert.ok(systemClock.monotonic() - readyMs < 5_000, 'it was given its whole time again');
+  assert.ok((entries[0]?.ts ?? 0) - readyMs < 5_000, 'it was given its whole time again'); // by the daemon's clock
 });
