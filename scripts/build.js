@@ -209,8 +209,11 @@ async function sweepChunks(dist, current) {
   const builtMs = (await stat(path.join(dist, 'main.js'))).mtimeMs;
   for (const name of await readdir(path.join(dist, 'chunks'))) {
     const chunk = path.join('chunks', name);
-    const { mtimeMs } = await stat(path.join(dist, chunk));
-    if (!current.includes(chunk) && builtMs - mtimeMs > HOUR_MS) await rm(path.join(dist, chunk), { force: true });
+    const found = await stat(path.join(dist, chunk)).catch((error) => {
+      if (error.code !== 'ENOENT') throw error; // another build swept it meanwhile
+    });
+    const isOld = found !== undefined && builtMs - found.mtimeMs > HOUR_MS;
+    if (isOld && !current.includes(chunk)) await rm(path.join(dist, chunk), { force: true });
   }
 }
 

@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url';
 const MAX_REASON = 4_000;
 /** How many files are named with how long they took. */
 const SLOWEST = 8;
+/** Tests wait for timers and other processes for a third of their time. */
+const FILES_AT_ONCE = Math.ceil(availableParallelism() * 1.5);
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
 /**
@@ -42,7 +44,7 @@ export async function runTests({
       durations.push({ file, seconds: (performance.now() - fileStartMs) / 1000 });
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, work));
   await rm(folder, { recursive: true });
   const missing = Math.max(0, atLeast - counts.passed - counts.failed);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);

@@ -9,12 +9,12 @@ import { checkStatically, ROOT, runEndToEndTests, runUnitTests, tellCounts } fro
 process.chdir(ROOT);
 const self = fileURLToPath(import.meta.url);
 
+await build({ ifStale: true });
 if (process.argv[2] === 'measured') {
   const results = [await runUnitTests(), await runEndToEndTests()];
   for (const result of results) tellCounts(result);
   process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
 } else {
-  await build({ ifStale: true });
   const clean = await checkStatically();
   const c8 = path.join(ROOT, 'node_modules/.bin/c8');
   const { status } = spawnSync(c8, [process.execPath, self, 'measured'], { stdio: 'inherit' });
