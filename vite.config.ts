@@ -5,9 +5,9 @@ import { toLicenseText } from './scripts/licenses.js';
 
 /** The page: one self-contained file, and beside it the hashes that its Content-Security-Policy needs. */
 export default defineConfig({
-  root: 'src/http/ui',
+  root: 'src/page',
   logLevel: 'warn',
-  build: { outDir: '../../../dist/ui', emptyOutDir: true, target: 'es2023', modulePreload: false },
+  build: { outDir: '../../dist/ui', emptyOutDir: true, target: 'es2023', modulePreload: false },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [viteSingleFile(), cspHashes(), licenses()],
 });

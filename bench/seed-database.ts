@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { createLog } from '../bin/log.ts';
 import { systemClock } from '../src/clock.ts';
 import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import type { Statement } from '../src/gateway/store/store.ts';
 import { insertWorkstream, toWorkstreamRow } from '../src/gateway/workstreams/workstream-rows.ts';
 import { randomIds } from '../src/ids.ts';
+import { createLog } from '../src/pino-log.ts';
 
 interface Contents {
   workstreams: number;

@@ -1,10 +1,10 @@
-import { createLog } from '../bin/log.ts';
 import type { CronSchedule } from '../protocol/cron.ts';
 import { systemClock } from '../src/clock.ts';
-import { newJob } from '../src/cron/define-job.ts';
+import { newJob } from '../src/cron/jobs/define-job.ts';
 import { insertJob } from '../src/gateway/cron/job-rows.ts';
 import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import { randomIds } from '../src/ids.ts';
+import { createLog } from '../src/pino-log.ts';
 
 /** Fills a daemon's database with scheduled jobs of every kind, none of them due for weeks. Answers their ids. */
 export async function seedJobs(path: string, count: number): Promise<string[]> {

@@ -116,7 +116,7 @@ test('the licence of everything in the bundles ships with the package, and that 
   const ofPage = namedIn(await readFile(path.join(ROOT, 'dist/ui/licenses.txt'), 'utf8'));
   const { stdout } = await run(
     'grep',
-    ['-rhoE', "from '[a-z@][^']*'", 'src/http/ui', '--include=*.ts*', '--exclude=*.test.*'],
+    ['-rhoE', "from '[a-z@][^']*'", 'src/page', '--include=*.ts*', '--exclude=*.test.*'],
     {
       cwd: ROOT,
     },

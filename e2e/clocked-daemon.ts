@@ -1,15 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { loadAssets, readVersion } from '../bin/assets.ts';
-import { startDaemon } from '../bin/compose.ts';
-import { parseConfig } from '../bin/config.ts';
-import { findOperatorToken } from '../src/gateway/auth/operator-token.ts';
-import { createLogRing } from '../src/gateway/log-ring.ts';
+import { loadAssets } from '../src/daemon/assets.ts';
+import { startDaemon } from '../src/daemon/compose.ts';
+import { parseConfig } from '../src/daemon/config/config.ts';
 import { CONNECT } from '../src/gateway/testing/gateway-fixture.ts';
 import { openClient, type TestClient } from '../src/gateway/testing/test-client.ts';
+import { findOperatorToken } from '../src/home/operator-token.ts';
 import { randomIds } from '../src/ids.ts';
+import { createLogRing } from '../src/log-ring.ts';
 import { fakeClock } from '../src/testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../src/testing/temp-store.ts';
+import { readVersion } from '../src/version.ts';
 import { bundleUpToDate } from './daemon-process.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -18,7 +19,7 @@ const NOON_MS = Date.UTC(2030, 0, 1, 12);
 export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
 
 /**
- * The whole daemon as `bin/compose.ts` joins it, over real sockets and files, in this process: its clock stands still
+ * The whole daemon as `src/daemon/compose.ts` joins it, over real sockets and files, in this process: its clock stands still
  * until the test moves it.
  */
 export async function startClockedDaemon(config: object = {}) {

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Message } from '../src/agent/message.ts';
 import { systemClock } from '../src/clock.ts';
+import { insertMessage } from '../src/gateway/runs/run-rows.ts';
 import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
-import { insertMessage } from '../src/gateway/workstreams/run-rows.ts';
 import { insertWorkstream, toWorkstreamRow } from '../src/gateway/workstreams/workstream-rows.ts';
 import { randomIds } from '../src/ids.ts';
 

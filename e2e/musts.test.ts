@@ -15,7 +15,7 @@ async function mustsOf(document: string): Promise<string[]> {
 /** The titles of all tests in the repository. */
 async function testTitles(): Promise<Set<string>> {
   const titles = new Set<string>();
-  for (const folder of ['protocol', 'src', 'e2e', 'bin'])
+  for (const folder of ['protocol', 'src', 'e2e'])
     for (const entry of await readdir(new URL(`${folder}/`, ROOT), { recursive: true })) {
       if (!/\.(?:test|contract)\.tsx?$/.test(entry)) continue;
       const code = await readFile(new URL(`${folder}/${entry}`, ROOT), 'utf8');

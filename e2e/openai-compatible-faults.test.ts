@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warn } from '../protocol/notice.ts';
-import { streamAiSdk } from '../src/agent/providers/ai-sdk.ts';
+import { streamAiSdk } from '../src/agent/providers/ai-sdk/ai-sdk.ts';
 import { type ModelPart, ProviderError } from '../src/agent/providers/model.ts';
 import { openaiCompatible } from '../src/agent/providers/openai-compatible.ts';
 import { systemClock } from '../src/clock.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openConnection } from '../src/gateway/store/connection.ts';
+import { openConnection } from '../src/gateway/store/sqlite/sqlite-connection.ts';
 import { blocksOf, button, openWorkstream, send, state, visit } from './browser.ts';
 import { startDaemon } from './daemon.ts';
 

@@ -137,7 +137,8 @@ test('killed with messages waiting behind: each is answered once, in the order i
 
 test('killed while a cancel is under way: what was not answered has not happened, and a second cancel ends the run', async () => {
   await using talk = await openConversation(daemon);
-  const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60; sleep 60";
+  // `wait` lets the trap run at once; while a program runs in front, bash would put it off until that ends.
+  const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60 & wait; sleep 60";
   model.when('stubborn', callTools({ name: 'bash', arguments: { command: stubborn } }));
   const question = await talk.ask('stubborn');
   question.answer.catch(() => undefined); // the connection is lost

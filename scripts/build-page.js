@@ -6,7 +6,7 @@ const repository = fileURLToPath(new URL('..', import.meta.url));
 
 /** Builds the page into `outDir`: index.html, which holds everything, licenses.txt, both compressed too, and csp.json with the hashes for its policy. */
 export async function buildPage(outDir = `${repository}dist/ui`) {
-  await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/http/ui`, build: { outDir } });
+  await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/page`, build: { outDir } });
   await precompress(`${outDir}/index.html`);
   await precompress(`${outDir}/licenses.txt`);
 }

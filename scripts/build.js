@@ -19,7 +19,6 @@ const LICENSES = 'THIRD-PARTY-LICENSES.txt';
 const PARTS = {
   server: {
     sources: [
-      'bin',
       'src',
       'protocol',
       'scripts/build.js',
@@ -28,12 +27,12 @@ const PARTS = {
       'package-lock.json',
       'tsconfig.json',
     ],
-    skip: (file) => file.startsWith('src/http/ui/') || isTest(file),
+    skip: (file) => file.startsWith('src/page/') || isTest(file),
     build: buildServer,
   },
   page: {
     sources: [
-      'src/http/ui',
+      'src/page',
       'protocol',
       'scripts/build-page.js',
       'scripts/licenses.js',
@@ -125,15 +124,15 @@ async function buildServer(outdir) {
   const bundles = await Promise.all([
     bundle({
       ...shared,
-      entryPoints: { main: 'bin/main.ts' },
+      entryPoints: { main: 'src/cli/main.ts' },
       splitting: true,
       chunkNames: 'chunks/[name]-[hash]',
     }),
     bundle({
       ...shared,
       entryPoints: {
-        'search-worker': 'src/agent/tools/search-worker.ts',
-        'checkpoint-worker': 'src/gateway/store/checkpoint-worker.ts',
+        'search-worker': 'src/agent/tools/search/search-worker.ts',
+        'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
       },
     }),
   ]);

@@ -47,7 +47,7 @@ const maySkip = (file) => process.env.CI !== 'true' || NEED_KERNEL.includes(file
 
 /** Runs the tests that lie beside the code. */
 export function runUnitTests() {
-  const files = globSync('{src,protocol,bin,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
+  const files = globSync('{src,protocol,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
   // Files share most of what they load. Coverage would be less exact with it.
   const cache = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compiled-tests') };
   const environmentOf = () => (process.env.NODE_V8_COVERAGE === undefined ? cache : {});

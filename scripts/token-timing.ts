@@ -1,4 +1,4 @@
-import { tokenMatcher } from '../src/gateway/auth/operator-token.ts';
+import { tokenMatcher } from '../src/gateway/auth/token-matcher.ts';
 
 // node scripts/token-timing.ts: whether the time of a comparison tells how much of a guessed token is right. Welch's t
 // between guesses that are wrong in their first and in their last character, measured in turns: |t| under 4.5 is no sign

@@ -1,22 +1,49 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
-/** Which folder may import which; `src` are the files of src/ itself. Everything else is a mistake. */
+/** What any room of the server may use; `src` are the files of src/ itself. */
+const LEAVES = ['protocol', 'src', 'src/home', 'src/egress', 'src/content'];
+
+/** Which folder may import which. Everything else is a mistake. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
-  src: [],
-  'src/testing': ['protocol', 'src', 'src/agent', 'src/cron', 'src/gateway'],
-  'src/agent': ['protocol', 'src'],
-  'src/cron': ['protocol', 'src'],
-  'src/gateway': ['protocol', 'src', 'src/agent', 'src/cron'],
-  'src/http': ['protocol', 'src', 'src/gateway'],
-  'src/http/ui': ['protocol'],
-  bin: ['protocol', 'src', 'src/agent', 'src/cron', 'src/gateway', 'src/http'],
+  src: ['protocol'],
+  'src/home': ['protocol', 'src'],
+  'src/egress': ['protocol', 'src'],
+  'src/content': ['protocol', 'src'],
+  'src/testing': [...LEAVES, 'src/agent', 'src/cron', 'src/gateway'],
+  'src/agent': LEAVES,
+  'src/cron': LEAVES,
+  'src/gateway': [...LEAVES, 'src/agent', 'src/cron'],
+  'src/http': [...LEAVES, 'src/gateway'],
+  'src/page': ['protocol'],
+  'src/conformance': LEAVES,
+  'src/node-host': [...LEAVES, 'src/agent'],
+  'src/daemon': [...LEAVES, 'src/agent', 'src/cron', 'src/gateway', 'src/http'],
+  'src/cli': [...LEAVES, 'src/cron', 'src/node-host', 'src/conformance', 'src/daemon'],
 };
+
+/** The command line starts the daemon by the one, and looks at what a daemon would use by the other. */
+const DAEMON_DOORS = ['src/daemon/start.ts', 'src/daemon/checkup.ts'];
+
+/** Here a file is named after the noun it serves, and the same noun has a file elsewhere in the room. */
+const NAMED_BY_NOUN = [
+  'protocol/events/',
+  'protocol/http/',
+  'protocol/methods/',
+  'src/gateway/methods/',
+  'src/http/routes/',
+  'src/cli/commands/',
+  'src/conformance/cases/',
+  'src/page/views/',
+];
+
+/** So many source files show what a folder holds; with more it hides it. */
+const MOST_FILES = 23;
 
 /** Folders for tests and nothing else; they may import what a test needs, and only tests may import them. */
 const isTestCode = (file: string): boolean =>
@@ -84,6 +111,58 @@ for (const [name, home] of Object.entries({ ws: 'src/gateway/server.ts', express
   });
 }
 
+test('the command line enters the daemon by its doors', () => {
+  const entered = product
+    .filter((file) => folderOf(file) === 'src/cli')
+    .flatMap((file) => localImportsOf(file).filter((target) => folderOf(target) === 'src/daemon'));
+  assert.deepEqual([...new Set(entered)].sort(), DAEMON_DOORS.toSorted());
+});
+
+test('no imports go in a circle, not even those of types', () => {
+  assert.deepEqual(circlesOf(new Map(sources.map((file) => [file, localImportsOf(file)]))), []);
+});
+
+test('a circle is found', () => {
+  const imports = { a: ['b'], b: ['c', 'd'], c: ['a'], d: ['e'], e: [] };
+  assert.deepEqual(circlesOf(new Map(Object.entries(imports))), ['a → b → c → a']);
+});
+
+test(`no folder holds more than ${MOST_FILES} source files`, () => {
+  const folders = Map.groupBy(product, (file) => path.dirname(file));
+  const full = [...folders].filter(([, files]) => files.length > MOST_FILES);
+  assert.deepEqual(
+    full.map(([folder, files]) => `${folder}: ${files.length}`),
+    [],
+  );
+});
+
+test('no two files of one room have the same name', () => {
+  const isNamedByNoun = (file: string) => NAMED_BY_NOUN.some((folder) => file.startsWith(folder));
+  const places = Map.groupBy(
+    product.filter((file) => !isNamedByNoun(file)),
+    (file) => `${folderOf(file)}: ${path.basename(file).replace(/\.tsx?$/, '')}`,
+  );
+  const twice = [...places].filter(([, files]) => files.length > 1);
+  assert.deepEqual(
+    twice.map(([, files]) => files.join(' and ')),
+    [],
+  );
+});
+
+test('files that pages name are there', () => {
+  const pages = ['CONTRIBUTING.md', 'bench/README.md', ...globSync('decisions/*.md', { cwd: ROOT })];
+  const names = new Set(globSync('{src,protocol,e2e,bench,scripts,bin}/**/*.*', { cwd: ROOT }));
+  const baseNames = new Set([...names].map((name) => path.basename(name)));
+  const missing = pages.flatMap((page) => {
+    const text = readFileSync(path.join(ROOT, page), 'utf8');
+    const named = [...text.matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name = '']) => name);
+    const isThere = (name: string) =>
+      name.includes('/') ? [...names].some((known) => known.endsWith(name)) : baseNames.has(name);
+    return named.filter((name) => !isThere(name)).map((name) => `${page}: ${name}`);
+  });
+  assert.deepEqual(missing, []);
+});
+
 test('no file has a name that says nothing', () => {
   const empty = /^(utils?|helpers?|common|misc|shared|manager|base|types?|index)(\.test)?\.tsx?$/;
   const wrong = sources.filter((file) => empty.test(path.basename(file)));
@@ -125,6 +204,21 @@ function assertionsIn(source: string): number {
     .replaceAll(/(?:import|export)\b[^;]*?\bfrom\b/g, '')
     .replaceAll(/>[^<>{}]*</g, '><'); // text of JSX
   return [...code.matchAll(/[\w)\]}>] as (?!const\b)[\w{[(]/g)].length;
+}
+
+/** Each circle once, beginning with the first of its files that was met. */
+function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, way: readonly string[]) => {
+    const start = way.indexOf(file);
+    if (start >= 0) circles.push([...way.slice(start), file].join(' → '));
+    if (start >= 0 || done.has(file)) return;
+    for (const target of imports.get(file) ?? []) visit(target, [...way, file]);
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file, []);
+  return circles;
 }
 
 function sourcesIn(folder: string): string[] {

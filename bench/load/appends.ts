@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
-import { createLog } from '../../bin/log.ts';
 import { systemClock } from '../../src/clock.ts';
 import { eventChecksum } from '../../src/gateway/store/row-checksum.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
+import { createLog } from '../../src/pino-log.ts';
 import { serveTasks } from '../task-process.ts';
 
 interface Appended {

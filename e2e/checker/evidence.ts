@@ -2,7 +2,7 @@ import type { Frame, RequestFrame } from '../../protocol/frames.ts';
 import type { StreamEvent, TransientEvent } from '../../protocol/stream-events.ts';
 import type { Message } from '../../src/agent/message.ts';
 import type { JournalEntry } from '../../src/agent/run/journal.ts';
-import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema.ts';
+import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 
 /**
  * All that is known of some time with a daemon: what every client saw and did, over any number of restarts, what is on

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema.ts';
+import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
 
 /** Reads a home's database as it is, beside a daemon or after it; `wsIds`: only these workstreams. */

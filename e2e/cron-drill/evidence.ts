@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { CronSchedule } from '../../protocol/cron.ts';
-import type { CronAttemptTable, CronOccurrenceTable } from '../../src/gateway/store/cron-schema.ts';
+import type { CronAttemptTable, CronOccurrenceTable } from '../../src/gateway/store/schema/cron-schema.ts';
 import { MAIN } from '../../src/gateway/workstreams/session-keys.ts';
 import type { Boot, Disk, Effect } from '../checker/evidence.ts';
 import { readDisk } from '../checker/read-disk.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CronOccurrenceTable } from '../../src/gateway/store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../../src/gateway/store/schema/cron-schema.ts';
 import type { CronEvidence } from './evidence.ts';
 import { checkCron } from './rules.ts';
 

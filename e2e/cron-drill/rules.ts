@@ -1,4 +1,4 @@
-import type { CronOccurrenceTable } from '../../src/gateway/store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../../src/gateway/store/schema/cron-schema.ts';
 import { check } from '../checker/check.ts';
 import type { Finding, RunOnDisk, Violation } from '../checker/evidence.ts';
 import { instantsOf } from './cast.ts';

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
-import { readExpression } from '../../src/cron/schedule-calendar.ts';
-import { nextInstant } from '../../src/cron/schedule-instants.ts';
-import { offsetMsAt } from '../../src/cron/schedule-zone.ts';
+import { readExpression } from '../../src/cron/schedule/schedule-calendar.ts';
+import { nextInstant } from '../../src/cron/schedule/schedule-instants.ts';
+import { offsetMsAt } from '../../src/cron/schedule/schedule-zone.ts';
 import { type Meaning, meaningOf } from './meaning.ts';
 import { film, searchOccurrences } from './search.ts';
 import { offsetIn, type ZoneTable } from './zone-table.ts';

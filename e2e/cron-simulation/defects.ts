@@ -1,4 +1,4 @@
-import type { CronOccurrenceTable } from '../../src/gateway/store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../../src/gateway/store/schema/cron-schema.ts';
 import type { Random } from '../checker/random.ts';
 import type { CronRuleName } from './check.ts';
 import type { CronEvidence, SimRun } from './evidence.ts';

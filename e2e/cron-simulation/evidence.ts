@@ -1,5 +1,9 @@
 import type { CronMisfire, CronSchedule } from '../../protocol/cron.ts';
-import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from '../../src/gateway/store/cron-schema.ts';
+import type {
+  CronAttemptTable,
+  CronJobTable,
+  CronOccurrenceTable,
+} from '../../src/gateway/store/schema/cron-schema.ts';
 import type { WallStep } from './sim-clock.ts';
 
 /** What is known of some time with schedulers: what they wrote, and what the world saw. Plain data. */

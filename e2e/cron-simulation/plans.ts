@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Job } from '../../src/cron/job.ts';
+import type { Job } from '../../src/cron/jobs/job.ts';
 import type { Plan } from './evidence.ts';
 
 /** What is wanted of each job, and until when it was. */

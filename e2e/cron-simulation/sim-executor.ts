@@ -1,7 +1,7 @@
 import type { Begun, Executor } from '../../src/cron/executor.ts';
-import type { Job } from '../../src/cron/job.ts';
+import type { Job } from '../../src/cron/jobs/job.ts';
 import type { Claim, OpenOccurrence, Outcome } from '../../src/cron/occurrence.ts';
-import { isClaimLost } from '../../src/gateway/cron/claim-lost.ts';
+import { isClaimLost } from '../../src/gateway/cron/create-executor.ts';
 import { startStatements } from '../../src/gateway/cron/occurrence-rows.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import type { Random } from '../checker/random.ts';

@@ -1,4 +1,4 @@
-import type { Job } from '../../src/cron/job.ts';
+import type { Job } from '../../src/cron/jobs/job.ts';
 import type { Advance, Finish, Ledger } from '../../src/cron/ledger.ts';
 import type { Claim } from '../../src/cron/occurrence.ts';
 import { SqlLedger } from '../../src/gateway/cron/sql-ledger.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../protocol/errors.ts';
-import type { Job } from '../../src/cron/job.ts';
+import type { Job } from '../../src/cron/jobs/job.ts';
 import { toJob } from '../../src/gateway/cron/job-rows.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
 import type { Random } from '../checker/random.ts';

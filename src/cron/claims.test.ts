@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { insertClaim, startStatements } from '../gateway/cron/occurrence-rows.ts';
-import type { Job } from './job.ts';
-import { someJob } from './job-fixture.ts';
+import type { Job } from './jobs/job.ts';
+import { someJob } from './jobs/job-fixture.ts';
 import { schedulerFixture } from './scheduler-fixture.ts';
 
 const NOW_MS = 1_000_000;

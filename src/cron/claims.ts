@@ -1,14 +1,14 @@
 import { firstFree, planDue } from './due-plan.ts';
-import type { Job } from './job.ts';
-import { holdOf, isDue, isMoot, isRetryDue, isToRewind, type Retry } from './job-book.ts';
-import { jobAfterMissing, jobSetBack } from './job-end.ts';
+import type { Job } from './jobs/job.ts';
+import { holdOf, isDue, isMoot, isRetryDue, isToRewind, type Retry } from './jobs/job-book.ts';
+import { jobAfterMissing, jobSetBack } from './jobs/job-end.ts';
 import { LEASE_MS } from './lease-watch.ts';
 import type { Keep } from './ledger.ts';
 import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
 import { OccurrenceRun } from './occurrence-run.ts';
 import { toMissed } from './plain-status.ts';
 import { timeSpent } from './time-spent.ts';
-import type { TransitionDeps, Workplace } from './workplace.ts';
+import type { TransitionDeps, Workplace } from './transition-deps.ts';
 
 /** A run that somebody asks for. */
 export interface ByHand {

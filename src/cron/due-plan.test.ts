@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CronMisfire } from '../../protocol/cron.ts';
 import { planDue, planGivenUp, planSkipped } from './due-plan.ts';
-import { someJob } from './job-fixture.ts';
+import { someJob } from './jobs/job-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const NONE: ReadonlySet<number> = new Set();

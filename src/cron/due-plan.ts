@@ -1,9 +1,9 @@
 import type { CronMisfire } from '../../protocol/cron.ts';
-import { freeBetween, type Instants } from './instants.ts';
-import type { Job } from './job.ts';
+import type { Job } from './jobs/job.ts';
 import { maxAll, whyTooLate } from './misfire.ts';
-import { nextOf } from './next-of.ts';
 import type { Settled } from './occurrence.ts';
+import { freeBetween, type Instants } from './schedule/instants.ts';
+import { nextOf } from './schedule/next-of.ts';
 
 /** What becomes of the instants of a job that have passed. */
 export interface DuePlan {

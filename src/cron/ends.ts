@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { planSkipped } from './due-plan.ts';
-import type { Job } from './job.ts';
-import { isDue } from './job-book.ts';
-import { type Attempt, type JobEnd, jobAfter, lineForMain } from './job-end.ts';
+import type { Job } from './jobs/job.ts';
+import { isDue } from './jobs/job-book.ts';
+import { type Attempt, type JobEnd, jobAfter, lineForMain } from './jobs/job-end.ts';
 import type { Finish } from './ledger.ts';
 import { maxAll } from './misfire.ts';
 import type { Claim, Outcome } from './occurrence.ts';
 import type { OccurrenceRun } from './occurrence-run.ts';
 import { toEnd, toMissed } from './plain-status.ts';
-import type { TransitionDeps, Workplace } from './workplace.ts';
+import type { TransitionDeps, Workplace } from './transition-deps.ts';
 
 /** How claims end. */
 export class Ends {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { someJob } from './job-fixture.ts';
+import { someJob } from './jobs/job-fixture.ts';
 import { Lateness } from './lateness.ts';
 
 const NOW_MS = 1_000_000;

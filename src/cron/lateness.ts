@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Job } from './job.ts';
+import type { Job } from './jobs/job.ts';
 import { maxAll, whyTooLate } from './misfire.ts';
 import type { Outcome } from './occurrence.ts';
 import { WallWatch } from './wall-watch.ts';

@@ -1,4 +1,4 @@
-import type { Job } from './job.ts';
+import type { Job } from './jobs/job.ts';
 import type { Claim, OpenOccurrence, Outcome, Settled } from './occurrence.ts';
 
 /**

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { recordingLog } from '../testing/temp-store.ts';
 import type { Begun } from './executor.ts';
-import { someJob } from './job-fixture.ts';
+import { someJob } from './jobs/job-fixture.ts';
 import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
 import { OccurrenceRun } from './occurrence-run.ts';
 

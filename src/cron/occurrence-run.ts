@@ -2,8 +2,8 @@ import { wordsOf } from '../../protocol/words-of.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Begun, Executor } from './executor.ts';
-import type { Job } from './job.ts';
-import type { Attempt } from './job-end.ts';
+import type { Job } from './jobs/job.ts';
+import type { Attempt } from './jobs/job-end.ts';
 import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
 
 interface OccurrenceRunDeps {

@@ -1,5 +1,5 @@
 import type { CronStatus } from '../../protocol/cron.ts';
-import type { Job } from './job.ts';
+import type { Job } from './jobs/job.ts';
 
 /** An occurrence that somebody has claimed; whoever holds the newest epoch may go on with it, nobody else. */
 export interface Claim {

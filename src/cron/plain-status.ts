@@ -1,6 +1,6 @@
 import type { CronEvent, CronStatus } from '../../protocol/cron.ts';
-import type { Job } from './job.ts';
-import { type Attempt, isAlarming } from './job-end.ts';
+import type { Job } from './jobs/job.ts';
+import { type Attempt, isAlarming } from './jobs/job-end.ts';
 import type { Settled } from './occurrence.ts';
 
 /** As clients know it that have only the specification. */

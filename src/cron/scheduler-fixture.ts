@@ -6,7 +6,7 @@ import { UnitRefused } from '../gateway/store/store.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { recordingLog, tempStore } from '../testing/temp-store.ts';
 import type { Begun } from './executor.ts';
-import type { Job } from './job.ts';
+import type { Job } from './jobs/job.ts';
 import type { Claim, Outcome } from './occurrence.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 

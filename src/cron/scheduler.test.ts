@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { insertJob } from '../gateway/cron/job-rows.ts';
-import { changedJob } from './define-job.ts';
-import type { Job } from './job.ts';
-import { someJob } from './job-fixture.ts';
+import { changedJob } from './jobs/define-job.ts';
+import type { Job } from './jobs/job.ts';
+import { someJob } from './jobs/job-fixture.ts';
 import { schedulerFixture } from './scheduler-fixture.ts';
 
 const NOW_MS = 1_000_000;

@@ -1,10 +1,10 @@
-import { BookSync } from './book-sync.ts';
-import { Changes } from './changes.ts';
 import { Claims } from './claims.ts';
 import { Ends } from './ends.ts';
-import type { JobBook } from './job-book.ts';
+import { BookSync } from './jobs/book-sync.ts';
+import { Changes } from './jobs/changes.ts';
+import type { JobBook } from './jobs/job-book.ts';
 import { Lateness } from './lateness.ts';
-import type { TransitionDeps, Workplace } from './workplace.ts';
+import type { TransitionDeps, Workplace } from './transition-deps.ts';
 
 /**
  * The steps that change a job: each is one transaction of the ledger, and the book follows what was committed. For one

@@ -1,75 +1,19 @@
-import type { Notice } from '../../protocol/notice.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
-import type { Models } from '../agent/providers/model.ts';
-import type { ProcessIdentity } from '../agent/tools/tool.ts';
-import type { Toolbox } from '../agent/tools/toolbox.ts';
-import type { Clock } from '../clock.ts';
-import type { Ids } from '../ids.ts';
-import type { Log } from '../log.ts';
-import type { AttachmentFiles } from './attachments/attachment-files.ts';
 import type { Attachments } from './attachments/attachments.ts';
-import type { Authenticator } from './auth/authenticator.ts';
-import type { ClientAddress } from './auth/client-address.ts';
-import type { OriginPolicy } from './auth/origin-policy.ts';
-import type { WebhookDeps } from './channels/webhook.ts';
 import { createBroadcast } from './connections/broadcast.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { createFrameCheck } from './frame-check.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import { createHandlers } from './handlers.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { LiveSettings } from './live-settings.ts';
-import type { LogRing } from './log-ring.ts';
-import type { AuthMethodDeps } from './methods/auth.ts';
-import type { ConfigFile } from './methods/config.ts';
-import type { OutputMethodDeps } from './methods/output.ts';
-import type { TokenMethodDeps } from './methods/token.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { mirrorState } from './mirror-state.ts';
+import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
-import type { Nodes } from './nodes/nodes.ts';
 import { createParts } from './parts.ts';
 import { createPresence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
-import type { Store } from './store/store.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 import { announceAlwaysEnds } from './workstreams/always-ends.ts';
-import type { Workdirs } from './workstreams/workdirs.ts';
-
-export interface GatewayDeps {
-  store: Store;
-  /** For people who ask where sessions are kept. */
-  storePath: string;
-  lastAliveMs: number | undefined;
-  /** What a person should know of this start: files that were damaged. */
-  startNotices: readonly Notice[];
-  models: Models;
-  nodes: Nodes;
-  toolbox: Toolbox;
-  notSandboxed: string | undefined;
-  killLeftover(process: ProcessIdentity): Promise<unknown>;
-  workdirs: Workdirs;
-  readOutput: OutputMethodDeps['readOutput'];
-  attachmentFiles: AttachmentFiles;
-  webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
-  auth: AuthMethodDeps & TokenMethodDeps;
-  authenticator: Authenticator;
-  originPolicy: OriginPolicy;
-  clientAddress: ClientAddress;
-  server: { version: string; host: string; nodeId: string; platform: string };
-  live: LiveSettings;
-  /** Of this machine, an IANA name. */
-  hostTimeZone: string;
-  configFile: ConfigFile;
-  tickIntervalMs?: number;
-  /** One of how many frames is held against its own schema; default 64, 1 in tests. */
-  checkFramesEvery?: number;
-  clock: Clock;
-  ids: Ids;
-  log: Log;
-  /** What `log` has written lately. */
-  logRing: Pick<LogRing, 'tail'>;
-}
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and a WebSocket side. */
 export interface Gateway {
@@ -120,7 +64,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     follow: (wsId, after, stream) => events.follow(wsId, after, stream),
     health: { latest: () => health.summary(), version: () => health.version() },
   });
-  mirrorState(metrics, { health, workstreams, sockets });
+  metrics.mirror(stateOf({ health, workstreams, sockets }));
   return {
     dispatch,
     streams,

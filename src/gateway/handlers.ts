@@ -1,6 +1,6 @@
 import type { Handlers } from './call.ts';
 import type { Broadcast } from './connections/broadcast.ts';
-import type { GatewayDeps } from './gateway.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
-import { toCanonicalJson } from '../agent/tools/canonical-json.ts';
+import { toCanonicalJson } from '../canonical-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { passesSteadily } from '../steady-time.ts';
-import type { Call, Principal } from './call.ts';
+import type { Principal } from './auth/principal.ts';
+import type { Call } from './call.ts';
 import { createSharedCall, type SharedCall } from './shared-call.ts';
-import type { IdempotencyTable } from './store/schema.ts';
+import type { IdempotencyTable } from './store/schema/schema.ts';
 import { build, statementOf } from './store/statements.ts';
 import type { Statement, Store } from './store/store.ts';
 

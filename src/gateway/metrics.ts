@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.ts';
+import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../protocol/stream-events.ts';
 
 /** What the daemon counts, and its Prometheus text. Labels come from tables of ours, never from a client. */
@@ -38,6 +39,25 @@ export interface MirroredState {
   gatewayConnections(): number;
   backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
 }
+
+interface MirroredParts {
+  health: { summary(): HealthSummary };
+  workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
+  sockets: { readonly connections: number };
+}
+
+/** The gauges' state, read from the parts themselves whenever somebody asks. */
+export const stateOf = ({ health, workstreams, sockets }: MirroredParts): MirroredState => ({
+  build: () => health.summary(),
+  uptimeSeconds: () => health.summary().uptimeSeconds,
+  workstreams: () => health.summary().workstreams,
+  contextUsedRatio: () => {
+    const [latest] = workstreams.list().sort((a, b) => b.data.updatedMs - a.data.updatedMs);
+    return (latest?.data.status()?.pct ?? 0) / 100;
+  },
+  gatewayConnections: () => sockets.connections,
+  backend: () => health.summary().backend,
+});
 
 export function createMetrics(): Metrics {
   const registry = new Registry();

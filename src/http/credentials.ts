@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
-import type { Principal } from '../gateway/call.ts';
+import type { Principal } from '../gateway/auth/principal.ts';
 import { isDeclaredJson, isMultipart } from './body.ts';
 import { COOKIE } from './cookie.ts';
 

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import { check, problemsOf } from '../../protocol/parse.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
-import type { Principal } from '../gateway/call.ts';
+import type { Principal } from '../gateway/auth/principal.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
 import { holds } from '../gateway/rights.ts';
 import type { Log } from '../log.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
-import type { Defer } from '../gateway/connections/outbox.ts';
-import { createTurn } from '../gateway/connections/turn.ts';
+import type { Defer } from '../end-of-turn.ts';
+import { createTurn } from '../end-of-turn.ts';
 
 /** What a response may hold for a slow reader before its stream is asked to wait. */
 const BUDGET_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-import type { ApprovalTable, RunTable } from '../../../src/gateway/store/schema.ts';
+import type { ApprovalTable, RunTable } from '../../../src/gateway/store/schema/schema.ts';
 import type { Answer, CallHistory, Evidence, Finding } from '../evidence.ts';
 
 const SENDS: ReadonlySet<string> = new Set(['workstream.send', 'agent', 'chat.send']);

@@ -1,4 +1,4 @@
-import type { ApprovalTable } from '../../../src/gateway/store/schema.ts';
+import type { ApprovalTable } from '../../../src/gateway/store/schema/schema.ts';
 import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
 
 /** Asked once, decided at most once, in the row, the journal and the log alike (I5). */

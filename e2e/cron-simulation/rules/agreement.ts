@@ -1,4 +1,4 @@
-import type { CronJobTable, CronOccurrenceTable } from '../../../src/gateway/store/cron-schema.ts';
+import type { CronJobTable, CronOccurrenceTable } from '../../../src/gateway/store/schema/cron-schema.ts';
 import type { CronEvidence, CronFinding, SimRun } from '../evidence.ts';
 import { type Grid, gridOf } from '../instants.ts';
 import { runsByJob, TimeLine } from '../time-line.ts';

@@ -1,4 +1,4 @@
-import type { CronOccurrenceTable } from '../../../src/gateway/store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../../../src/gateway/store/schema/cron-schema.ts';
 import type { CronEvidence, CronFinding, Plan } from '../evidence.ts';
 import { type Grid, gridOf } from '../instants.ts';
 import { TimeLine } from '../time-line.ts';

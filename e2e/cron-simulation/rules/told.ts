@@ -1,4 +1,4 @@
-import type { CronOccurrenceTable } from '../../../src/gateway/store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../../../src/gateway/store/schema/cron-schema.ts';
 import type { CronEvidence, CronFinding, CronWrite, Plan, Span } from '../evidence.ts';
 import { FreeTime, type Hold, holds } from '../free-time.ts';
 import { TimeLine } from '../time-line.ts';

@@ -1,3 +1,4 @@
+import type { Environment } from '../../environment.ts';
 import { toChildPath } from './child-path.ts';
 
 /**
@@ -13,9 +14,6 @@ export async function toChildEnvironment(
   );
   return { ...Object.fromEntries(passed), PATH: await toChildPath(environment.PATH, avoid), TERM: 'dumb' };
 }
-
-/** Shaped like `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = new Set(
   'PATH HOME LANG LANGUAGE TZ USER LOGNAME SHELL TMPDIR SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS'.split(' '),

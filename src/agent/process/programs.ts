@@ -1,7 +1,7 @@
 import { access, constants, lstat, readFile, readlink, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
-import { isInside } from '../tools/confinement.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from '../../environment.ts';
+import { isInside } from '../tools/files/confinement.ts';
 
 /** The result of looking for a program. `path` is absolute and free of links if the program was found. */
 export type Program =

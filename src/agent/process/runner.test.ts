@@ -7,7 +7,7 @@ import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { StopReason } from '../stop-reason.ts';
-import { holdFolder } from '../tools/held-folder.ts';
+import { holdFolder } from '../tools/files/held-folder.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { readProcessTable } from './process-table.ts';
 import { identifyProcess } from './process-tree.ts';

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { StopReason } from '../stop-reason.ts';
-import { holdFolder } from '../tools/held-folder.ts';
+import { holdFolder } from '../tools/files/held-folder.ts';
 import { readProcessTable } from './process-table.ts';
 import { BASH, BWRAP } from './program-fixture.ts';
 import type { Program } from './programs.ts';

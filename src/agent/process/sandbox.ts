@@ -3,10 +3,11 @@ import { access, constants, realpath } from 'node:fs/promises';
 import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
+import type { Environment } from '../../environment.ts';
 import { until } from '../../until.ts';
-import { type HeldFolder, holdFolder } from '../tools/held-folder.ts';
+import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
 import { withDeadline } from './deadline.ts';
-import { type Environment, toChildEnvironment } from './environment.ts';
+import { toChildEnvironment } from './environment.ts';
 import { type Program, whyNot } from './programs.ts';
 import { toSocketFilter } from './socket-filter.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
-import { holdFolder } from '../tools/held-folder.ts';
+import { holdFolder } from '../tools/files/held-folder.ts';
 import { BASH } from './program-fixture.ts';
 import { createProcessRunner } from './runner.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { streamAiSdk } from './ai-sdk.ts';
+import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { anthropic } from './anthropic.ts';
 import { google } from './google.ts';
 import type { ModelPart } from './model.ts';

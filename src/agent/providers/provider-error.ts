@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EgressError } from '../../guarded-fetch.ts';
+import { EgressError } from '../../egress/guarded-fetch.ts';
 import { ProviderError } from './model.ts';
 
 /** Who was asked, as far as an error message may say it. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
-import { streamAiSdk } from './ai-sdk.ts';
+import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
+import { createImageGate } from './ai-sdk/kept-images.ts';
 import { createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
 import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
 import { deadlinesFor } from './deadlines.ts';
 import { type Description, describeModel, within } from './discovery.ts';
 import { google } from './google.ts';
-import { createImageGate } from './kept-images.ts';
 import { knownContextWindow } from './known-models.ts';
 import { withMeter } from './metered-body.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from './model.ts';

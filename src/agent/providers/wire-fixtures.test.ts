@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { AssistantMessage, Message } from '../message.ts';
-import { streamAiSdk } from './ai-sdk.ts';
+import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { anthropic } from './anthropic.ts';
 import { google } from './google.ts';
 import { HOSTED } from './known-models.ts';

@@ -6,7 +6,7 @@ import type { Message, ToolCall } from '../message.ts';
 import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
-import type { HeldFolder } from '../tools/held-folder.ts';
+import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toCanonicalJson } from '../../canonical-json.ts';
 import { approvalDigest } from './approval-digest.ts';
-import { toCanonicalJson } from './canonical-json.ts';
 
 const call = { tool: 'bash', canonicalArguments: '{"command":"ls"}', workdir: { path: '/w', ino: '1' }, bindTo: 'x' };
 

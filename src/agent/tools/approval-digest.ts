@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FolderIdentity } from './held-folder.ts';
+import type { FolderIdentity } from './files/held-folder.ts';
 
 /** What a person agrees to, as one value: execution is allowed only for a call with the same digest (decision 9). */
 export function approvalDigest({ tool, canonicalArguments, workdir, bindTo }: ApprovedCall): string {

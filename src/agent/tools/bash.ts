@@ -3,7 +3,7 @@ import type { Ids } from '../../ids.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
-import type { HeldFolder } from './held-folder.ts';
+import type { HeldFolder } from './files/held-folder.ts';
 import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 

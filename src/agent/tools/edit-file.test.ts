@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { Message } from '../message.ts';
-import { toSha256 } from './confined-file.ts';
-import { createConfinement } from './confinement.ts';
 import { createEditFileTool } from './edit-file.ts';
+import { toSha256 } from './files/confined-file.ts';
+import { createConfinement } from './files/confinement.ts';
 import { createToolFixture, execute, sawFiles, toShown } from './tool-fixture.ts';
 
 const TEXT = 'alpha\nbeta\ngamma\nbeta\n';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type FileVersion, readVersion } from './confined-file.ts';
-import type { AllowedPlace, Confinement } from './confinement.ts';
-import { prepareAt } from './file-call.ts';
-import { findSeenVersion } from './read-history.ts';
+import { type FileVersion, readVersion } from './files/confined-file.ts';
+import type { AllowedPlace, Confinement } from './files/confinement.ts';
+import { prepareAt } from './files/file-call.ts';
+import { findSeenVersion } from './files/read-history.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 import { prepareReplacement } from './write-file.ts';

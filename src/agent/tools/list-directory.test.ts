@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createConfinement } from './confinement.ts';
+import { createConfinement } from './files/confinement.ts';
 import { createListDirectoryTool } from './list-directory.ts';
 import { createToolFixture, execute } from './tool-fixture.ts';
 

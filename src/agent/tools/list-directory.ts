@@ -3,9 +3,9 @@ import { lstat, opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/visible-text.ts';
-import { openConfinedFolder } from './confined-file.ts';
-import type { AllowedPlace, Confinement } from './confinement.ts';
-import { executeAt, prepareAt, toWarnings } from './file-call.ts';
+import { openConfinedFolder } from './files/confined-file.ts';
+import type { AllowedPlace, Confinement } from './files/confinement.ts';
+import { executeAt, prepareAt, toWarnings } from './files/file-call.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 

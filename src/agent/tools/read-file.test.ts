@@ -4,8 +4,8 @@ import { link, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StopReason } from '../stop-reason.ts';
-import { toSha256 } from './confined-file.ts';
-import { createConfinement } from './confinement.ts';
+import { toSha256 } from './files/confined-file.ts';
+import { createConfinement } from './files/confinement.ts';
 import { createReadFileTool } from './read-file.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { openConfined } from './confined-file.ts';
-import type { AllowedPlace, Confinement } from './confinement.ts';
-import { asksToRead, executeAt, prepareAt, toWarnings } from './file-call.ts';
-import { readLines } from './read-lines.ts';
+import { openConfined } from './files/confined-file.ts';
+import type { AllowedPlace, Confinement } from './files/confinement.ts';
+import { asksToRead, executeAt, prepareAt, toWarnings } from './files/file-call.ts';
+import { readLines } from './files/read-lines.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 

@@ -6,12 +6,12 @@ import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { RG } from '../process/program-fixture.ts';
 import { StopReason } from '../stop-reason.ts';
-import { createConfinement } from './confinement.ts';
+import { createConfinement } from './files/confinement.ts';
+import { searchWithWorker } from './search/search-walk.ts';
 import { createSearchTool } from './search.ts';
-import { searchWithWorker } from './search-walk.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
-const workerUrl = new URL('./search-worker.ts', import.meta.url);
+const workerUrl = new URL('./search/search-worker.ts', import.meta.url);
 const installed = RG.kind === 'found' ? RG.path : undefined;
 
 async function start(ripgrep: string | undefined, clock = systemClock) {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Message } from '../message.ts';
-import { type HeldFolder, holdFolder } from './held-folder.ts';
+import { type HeldFolder, holdFolder } from './files/held-folder.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 import type { Workdir } from './workdir.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toVisibleLine, toVisibleText } from '../../../protocol/visible-text.ts';
+import { toCanonicalJson } from '../../canonical-json.ts';
 import type { ToolCall } from '../message.ts';
 import type { ToolDefinition } from '../providers/model.ts';
-import { toCanonicalJson } from './canonical-json.ts';
 import type { Prepared, Tool, ToolContext } from './tool.ts';
 
 /** The tools of a conversation. */

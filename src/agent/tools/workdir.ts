@@ -1,4 +1,4 @@
-import type { HeldFolder } from './held-folder.ts';
+import type { HeldFolder } from './files/held-folder.ts';
 
 /** Where a call works. */
 export interface Workdir {

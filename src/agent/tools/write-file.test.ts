@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Message } from '../message.ts';
 import { StopReason } from '../stop-reason.ts';
-import { toSha256 } from './confined-file.ts';
-import { createConfinement } from './confinement.ts';
+import { toSha256 } from './files/confined-file.ts';
+import { createConfinement } from './files/confinement.ts';
 import { createToolFixture, execute, recordRun, sawFiles, toShown } from './tool-fixture.ts';
 import { createWriteFileTool } from './write-file.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type FileVersion, readVersion, replaceFile, toSha256 } from './confined-file.ts';
-import type { AllowedPlace, Confinement } from './confinement.ts';
-import { executeAt, type FileCall, prepareAt, toWarnings } from './file-call.ts';
-import { toDiff } from './file-diff.ts';
-import { findSeenVersion } from './read-history.ts';
+import { type FileVersion, readVersion, replaceFile, toSha256 } from './files/confined-file.ts';
+import type { AllowedPlace, Confinement } from './files/confinement.ts';
+import { executeAt, type FileCall, prepareAt, toWarnings } from './files/file-call.ts';
+import { toDiff } from './files/file-diff.ts';
+import { findSeenVersion } from './files/read-history.ts';
 import type { Prepared, Tool, ToolOutcome } from './tool.ts';
 
 const WriteFileArguments = z.strictObject({

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
-import { hasCode } from '../store/private-file.ts';
+import { hasCode } from '../../home/private-file.ts';
 
 /** The bytes of attachments: one file each, 0600, in a folder of the home, named by the attachment's id. */
 export interface AttachmentFiles {

@@ -1,6 +1,11 @@
-import type { AttachmentTable } from '../store/schema.ts';
+import type { AttachmentTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
-import type { Owner } from './attachments.ts';
+
+/** Whose they are. */
+export interface Owner {
+  wsId: string;
+  principal: string;
+}
 
 type Db = Store['db'];
 

@@ -1,5 +1,5 @@
 import type { Attachment } from '../../../protocol/stream-events.ts';
-import type { AttachmentTable } from '../store/schema.ts';
+import type { AttachmentTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 

@@ -4,20 +4,20 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { Attachment } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
+import { JudgedBytes } from '../../content/content-check.ts';
+import { safeFileName } from '../../content/file-kind.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { dailyWhileSteady } from '../../steady-time.ts';
 import type { Idempotency } from '../idempotency.ts';
 import { DELETED } from '../store/deletion.ts';
-import type { AttachmentTable } from '../store/schema.ts';
+import type { AttachmentTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
-import { findAttachment, findWaiting, isNamed } from './attachment-queries.ts';
+import { findAttachment, findWaiting, isNamed, type Owner } from './attachment-queries.ts';
 import { insertPending, insertReserved, type NewAttachment, reserve, toAttachment } from './attachment-rows.ts';
-import { safeFileName } from './file-kind.ts';
 import type { InlineImage } from './inline.ts';
-import { JudgedBytes } from './judged-bytes.ts';
 import { createWholeFiles, type WholeFiles } from './whole-files.ts';
 
 interface AttachmentsDeps {
@@ -27,12 +27,6 @@ interface AttachmentsDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
-}
-
-/** Whose they are. */
-export interface Owner {
-  wsId: string;
-  principal: string;
 }
 
 /** What the sender calls a file, and its bytes as they come in. */

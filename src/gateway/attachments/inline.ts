@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChatAttachment } from '../../../protocol/methods/chat.ts';
-import { imageTypeOf, safeFileName } from './file-kind.ts';
+import { imageTypeOf, safeFileName } from '../../content/file-kind.ts';
 
 /** An image that came with its message, decoded. */
 export interface InlineImage {

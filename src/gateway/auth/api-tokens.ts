@@ -5,11 +5,11 @@ import type { ApiToken, TokenScope } from '../../../protocol/methods/token.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
-import type { Principal } from '../call.ts';
-import type { ApiTokenTable } from '../store/schema.ts';
+import type { ApiTokenTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
 import { type Bounds, clampEnd, type Lineage, type Minter, narrow, parentEnded, toColumns } from './lineage.ts';
+import type { Principal } from './principal.ts';
 import { findOrphans, TokenTree } from './token-tree.ts';
 
 /** What tells a token from a JWT, and a secret scanner what it has found. */

@@ -1,4 +1,4 @@
-import type { Principal } from '../call.ts';
+import type { Principal } from './principal.ts';
 
 /** Turns what a request carries into who it is. */
 export interface Authenticator {

@@ -1,9 +1,9 @@
-import type { Principal } from '../call.ts';
 import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts';
 import type { Authenticator } from './authenticator.ts';
 import { OPERATOR, OPERATOR_ID } from './lineage.ts';
 import type { LoginSessions } from './login-sessions.ts';
-import { tokenMatcher } from './operator-token.ts';
+import type { Principal } from './principal.ts';
+import { tokenMatcher } from './token-matcher.ts';
 
 /** Longer ones are not looked at: a JWT of ours has about 350 characters. */
 const MAX_TOKEN_LENGTH = 4_096;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { TokenScope } from '../../../protocol/methods/token.ts';
-import type { Principal } from '../call.ts';
 import { OPERATOR_TOKEN, openCredentialWorld } from '../testing/credential-world.ts';
 import { minterOf } from './lineage.ts';
+import type { Principal } from './principal.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

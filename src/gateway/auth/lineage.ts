@@ -1,17 +1,8 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Principal } from '../call.ts';
+import type { LineageColumns, Parent } from './parent.ts';
+import type { Principal } from './principal.ts';
 import { expandScopes } from './scopes.ts';
-
-/**
- * The credential that API tokens, login links and login sessions hang below. They never have more rights than it, never
- * last longer, and end with it (decision 37).
- */
-export interface Parent {
-  kind: 'operator' | 'token';
-  /** The token's id; for the operator token a fixed name. */
-  id: string;
-}
 
 /** What a parent that still stands allows its children. */
 export interface Bounds {
@@ -54,12 +45,6 @@ export function minterOf({ source, scopes }: Pick<Principal, 'source' | 'scopes'
     case 'unpaired':
       return undefined;
   }
-}
-
-/** The columns that hold a credential's parent. */
-export interface LineageColumns {
-  parent_kind: Parent['kind'];
-  parent_id: string;
 }
 
 export const parentOf = ({ parent_kind, parent_id }: LineageColumns): Parent => ({ kind: parent_kind, id: parent_id });

@@ -3,7 +3,6 @@ import { jwtVerify, SignJWT } from 'jose';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
-import type { Principal } from '../call.ts';
 import type { Store } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
 import {
@@ -11,12 +10,13 @@ import {
   type Lineage,
   type Minter,
   narrow,
-  type Parent,
   parentEnded,
   parentOf,
   principalIdOf,
   toColumns,
 } from './lineage.ts';
+import type { Parent } from './parent.ts';
+import type { Principal } from './principal.ts';
 import { expandScopes } from './scopes.ts';
 
 const ISSUER = 'headgate';

@@ -4,9 +4,9 @@ import { Low } from 'lowdb';
 import { z } from 'zod';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
+import { jsonDocument } from '../../home/json-document.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
-import { jsonDocument } from '../store/json-document.ts';
 
 const MIN_SECRET_BYTES = 32;
 /** Others may keep secrets of this machine in the same file. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import type { Principal } from '../call.ts';
-import type { ApiTokenTable } from '../store/schema.ts';
-import { type Bounds, type Lineage, OPERATOR, type Parent, parentOf, principalIdOf, tokenIdOf } from './lineage.ts';
+import type { ApiTokenTable } from '../store/schema/schema.ts';
+import { type Bounds, type Lineage, OPERATOR, parentOf, principalIdOf, tokenIdOf } from './lineage.ts';
+import type { Parent } from './parent.ts';
+import type { Principal } from './principal.ts';
 import { expandScopes } from './scopes.ts';
 
 export interface TokenEntry {

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { RunRequest } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
-import type { RunRequest } from '../workstreams/run-record.ts';
 import type { Channels } from './channels.ts';
-import { readLast } from './outbox-rows.ts';
+import { readLast } from './delivery-rows.ts';
 
 /** What a client says of where the answer of a run is to go. */
 interface Asked {

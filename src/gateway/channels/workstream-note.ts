@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
+import { insertMessage } from '../runs/run-rows.ts';
 import type { Store } from '../store/store.ts';
-import { insertMessage } from '../workstreams/run-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type Channel, DeliveryError, NotNow } from './channel.ts';
 

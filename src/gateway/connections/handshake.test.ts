@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
 import { CONNECT, noNodes } from '../testing/gateway-fixture.ts';
 import { shakeHands } from './handshake.ts';
 

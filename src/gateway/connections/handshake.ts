@@ -5,7 +5,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { ConnectParams } from '../../../protocol/methods/connect.ts';
 import { parse } from '../../../protocol/parse.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import type { Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
 import { type Closing, INVALID_HANDSHAKE, UNAUTHORIZED } from './closings.ts';
 import { readJson } from './json-text.ts';

@@ -4,7 +4,7 @@ import type { StateVersion } from '../../../protocol/frames.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { HelloOk, PresenceEntry } from '../../../protocol/methods/connect.ts';
-import type { Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
 import { holds, isOfNode, mayCall } from '../rights.ts';
 
 /** What `hello-ok` tells of the daemon, at the moment it is asked. */

@@ -1,4 +1,4 @@
-import { findTwice } from './written-twice.ts';
+import { findTwice } from './duplicate-keys.ts';
 
 const MAX_LEVELS = 32;
 

@@ -1,8 +1,6 @@
 import { LIMITS } from '../../../protocol/limits.ts';
+import type { Defer } from '../../end-of-turn.ts';
 import type { Wire } from './wire.ts';
-
-/** Runs a task when this turn of the event loop is over. */
-export type Defer = (task: () => void) => void;
 
 /** Several frames as one piece of bytes. */
 export type JoinFrames = (frames: readonly Buffer[]) => Buffer;

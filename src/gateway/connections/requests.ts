@@ -6,14 +6,14 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { check, problemsOf } from '../../../protocol/parse.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import type { Principal } from '../call.ts';
+import { createTokenBucket } from '../../token-bucket.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { Caller, Dispatch } from '../dispatch.ts';
 import type { InboundLimit, LiveSettings } from '../live-settings.ts';
 import { readJson } from './json-text.ts';
 import type { Outbox } from './outbox.ts';
 import { encodeAnswer, encodeRefusal } from './response-frame.ts';
 import type { ConnectionSubscriptions } from './subscriptions.ts';
-import { createTokenBucket } from './token-bucket.ts';
 
 interface RequestsOptions {
   dispatch: Dispatch;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Job } from '../../cron/job.ts';
+import type { Job } from '../../cron/jobs/job.ts';
+import { toHistory } from '../history/history.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
-import { toHistory } from '../workstreams/history.ts';
 import { asksAgent, executorFixture } from './executor-fixture.ts';
 
 type CronFixture = Awaited<ReturnType<typeof executorFixture>>;

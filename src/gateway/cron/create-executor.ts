@@ -1,16 +1,15 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { RunSuperseded, StepOutdated } from '../../agent/run/recorder.ts';
 import type { Begun, Executor } from '../../cron/executor.ts';
-import type { Job } from '../../cron/job.ts';
+import type { Job } from '../../cron/jobs/job.ts';
 import type { Claim } from '../../cron/occurrence.ts';
 import { UnitRefused } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
-import { isClaimLost } from './claim-lost.ts';
 import { createIsolatedTurns, type IsolatedTurnDeps } from './isolated-turns.ts';
 import { sessionKeyOf } from './job-session.ts';
-import { startStatements } from './occurrence-rows.ts';
+import { CLAIM, startStatements } from './occurrence-rows.ts';
 
 export interface ExecutorDeps extends IsolatedTurnDeps {
   systemEvents: Pick<SystemEvents, 'add'>;
@@ -65,3 +64,9 @@ const told = (text: string, startedMs: number): Begun => ({
   ended: Promise.resolve({ status: 'ok', summary: text }),
   stop: () => undefined, // it is over
 });
+
+/** What was to be begun was refused because the claim has gone to somebody else, or was begun already. */
+export function isClaimLost(error: unknown): boolean {
+  if (error instanceof UnitRefused) return error.tag === CLAIM;
+  return error instanceof Error && error.cause !== undefined && isClaimLost(error.cause); // as a run says it
+}

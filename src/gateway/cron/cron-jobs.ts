@@ -1,8 +1,8 @@
 import type { CronEvent, CronPayload } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
-import { changedJob, newJob } from '../../cron/define-job.ts';
-import type { Job } from '../../cron/job.ts';
+import { changedJob, newJob } from '../../cron/jobs/define-job.ts';
+import type { Job } from '../../cron/jobs/job.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
 import type { Channels } from '../channels/channels.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Begun } from '../../cron/executor.ts';
-import type { Job } from '../../cron/job.ts';
-import { someJob } from '../../cron/job-fixture.ts';
+import type { Job } from '../../cron/jobs/job.ts';
+import { someJob } from '../../cron/jobs/job-fixture.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannels } from '../channels/channels.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newJob } from '../../cron/define-job.ts';
-import type { Job } from '../../cron/job.ts';
-import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import { newJob } from '../../cron/jobs/define-job.ts';
+import type { Job } from '../../cron/jobs/job.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import { type Explained, explain, explainIdle } from './explain.ts';
 
 const MADE = Date.UTC(2026, 10, 1);

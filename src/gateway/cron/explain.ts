@@ -1,8 +1,8 @@
 import type { CronSwitch } from '../../../protocol/cron.ts';
 import type { Result } from '../../../protocol/index.ts';
-import type { Job } from '../../cron/job.ts';
-import { nextOf } from '../../cron/next-of.ts';
-import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import type { Job } from '../../cron/jobs/job.ts';
+import { nextOf } from '../../cron/schedule/next-of.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import { toOccurrence } from './to-wire.ts';
 
 type Explanation = Omit<Result<'cron.explain'>, 'jobId' | 'atMs' | 'previousAtMs' | 'nextAtMs'>;

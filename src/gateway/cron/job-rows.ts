@@ -1,8 +1,8 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { Job, JobDefinition } from '../../cron/job.ts';
-import { usedPeriod } from '../../cron/schedule.ts';
-import type { CronJobTable } from '../store/cron-schema.ts';
-import type { Database } from '../store/schema.ts';
+import type { Job, JobDefinition } from '../../cron/jobs/job.ts';
+import { usedPeriod } from '../../cron/schedule/schedule.ts';
+import type { CronJobTable } from '../store/schema/cron-schema.ts';
+import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 

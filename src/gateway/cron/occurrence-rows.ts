@@ -1,6 +1,6 @@
-import type { Job } from '../../cron/job.ts';
+import type { Job } from '../../cron/jobs/job.ts';
 import type { Claim, OpenOccurrence, Settled } from '../../cron/occurrence.ts';
-import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 

@@ -1,4 +1,4 @@
-import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import type { Store } from '../store/store.ts';
 
 /** Reads the ledger for those who ask what happened. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { someJob } from '../../cron/job-fixture.ts';
+import { someJob } from '../../cron/jobs/job-fixture.ts';
 import type { Advance } from '../../cron/ledger.ts';
 import type { Claim } from '../../cron/occurrence.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';

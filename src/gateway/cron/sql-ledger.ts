@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Job } from '../../cron/job.ts';
-import { plannedMs } from '../../cron/job-book.ts';
+import type { Job } from '../../cron/jobs/job.ts';
+import { plannedMs } from '../../cron/jobs/job-book.ts';
 import type { Advance, Finish, Ledger } from '../../cron/ledger.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import { build, statementOf } from '../store/statements.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import { toCronRun, toOccurrence } from './to-wire.ts';
 
 const rowOf = (changes: Partial<CronOccurrenceTable>): CronOccurrenceTable => ({

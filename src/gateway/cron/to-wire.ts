@@ -1,9 +1,9 @@
 import type { CronExtendedJob, CronJob, CronOccurrence, CronRun, CronStatus } from '../../../protocol/cron.ts';
-import type { Job, LastRun } from '../../cron/job.ts';
-import { isAlarming } from '../../cron/job-end.ts';
+import type { Job, LastRun } from '../../cron/jobs/job.ts';
+import { isAlarming } from '../../cron/jobs/job-end.ts';
 import { toPlainStatus } from '../../cron/plain-status.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
-import type { CronOccurrenceTable } from '../store/cron-schema.ts';
+import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 
 type Progress = Pick<Scheduler, 'nextRunMs' | 'runningSince'>;
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../agent/message.ts';
 import type { Outcome } from '../../cron/occurrence.ts';
+import type { RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import type { RunHandle, RunRecord, RunResult } from '../workstreams/run-record.ts';
 
 const MAX_SUMMARY_CHARS = 2_000;
 

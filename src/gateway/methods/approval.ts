@@ -1,7 +1,7 @@
 import type { approvalContracts } from '../../../protocol/methods/approval.ts';
 import type { Handlers } from '../call.ts';
 import { deciderOf } from '../caller.ts';
-import type { Approvals } from '../workstreams/approvals.ts';
+import type { Approvals } from '../runs/approvals.ts';
 
 export const approvalMethods = (approvals: Approvals): Handlers<keyof typeof approvalContracts> => ({
   'approval.list': ({ wsId }) => ({ approvals: approvals.list(wsId) }),

@@ -10,7 +10,8 @@ import { createAuthenticator } from '../auth/create-authenticator.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
 import { openLoginSessions } from '../auth/login-sessions.ts';
 import { createLoginThrottle } from '../auth/login-throttle.ts';
-import type { Call, Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { Call } from '../call.ts';
 import { authMethods } from './auth.ts';
 import { tokenMethods } from './token.ts';
 

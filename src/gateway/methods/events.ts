@@ -4,7 +4,7 @@ import type { eventsContracts } from '../../../protocol/methods/events.ts';
 import type { Call, Handlers, Subscriptions } from '../call.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { resumption } from '../events/resumption.ts';
-import type { Snapshots } from '../workstreams/snapshot.ts';
+import type { Snapshots } from '../history/snapshot.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface EventsMethodDeps {

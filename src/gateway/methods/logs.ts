@@ -1,6 +1,6 @@
 import type { logsContracts } from '../../../protocol/methods/logs.ts';
+import type { LogRing } from '../../log-ring.ts';
 import type { Handlers } from '../call.ts';
-import type { LogRing } from '../log-ring.ts';
 
 export const logsMethods = ({ logRing }: { logRing: Pick<LogRing, 'tail'> }): Handlers<keyof typeof logsContracts> => ({
   'logs.tail': (asked) => {

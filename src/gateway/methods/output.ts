@@ -3,8 +3,8 @@ import type { outputContracts } from '../../../protocol/methods/output.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import { type OutputPart, type OutputRange, takeRange } from '../../agent/process/output-files.ts';
 import type { Handlers } from '../call.ts';
+import type { Messages } from '../history/history.ts';
 import { damaged } from '../store/store-fault.ts';
-import type { Messages } from '../workstreams/history.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 

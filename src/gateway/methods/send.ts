@@ -4,8 +4,8 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
-import type { Outbox } from '../channels/outbox.ts';
-import { insertOutbox } from '../channels/outbox-rows.ts';
+import type { Outbox } from '../channels/delivery-queue.ts';
+import { insertOutbox } from '../channels/delivery-rows.ts';
 import type { Store } from '../store/store.ts';
 
 interface SendMethodDeps {

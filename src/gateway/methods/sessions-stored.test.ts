@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkstreamTable } from '../store/schema.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { LIVE, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';

@@ -3,7 +3,7 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Handlers } from '../call.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
-import { readState } from '../channels/outbox-rows.ts';
+import { readState } from '../channels/delivery-rows.ts';
 import type { Store } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ConnectParams } from '../../../protocol/methods/connect.ts';
-import type { Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
 import { createAdmission } from '../connections/admission.ts';
 import { type Closing, INVALID_HANDSHAKE, UNAUTHORIZED } from '../connections/closings.ts';
 import type { PairedNodes } from './paired-nodes.ts';

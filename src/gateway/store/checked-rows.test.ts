@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
-import { insertMessage } from '../workstreams/run-rows.ts';
+import { insertMessage } from '../runs/run-rows.ts';
 import { copyMessages, insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 

@@ -1,9 +1,9 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Connection } from './connection.ts';
 import { DELETED } from './deletion.ts';
 import type { LogHeads } from './log-heads.ts';
 import { DamagedRow, isIntactEvent, isIntactMessage } from './row-checksum.ts';
-import { faultOf } from './sqlite-errors.ts';
+import type { Connection } from './sqlite/sqlite-connection.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
 import type { MessageRange, StoredEvent, StoredRow } from './store.ts';
 
 /** The one way to read what events and messages hold: each row is compared with its checksum, and none may be missing. */

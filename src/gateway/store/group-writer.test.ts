@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
-import { type Connection, openConnection } from './connection.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { createLogHeads } from './log-heads.ts';
-import { migrate } from './migrations.ts';
+import { migrate } from './schema/migrations.ts';
+import { type Connection, openConnection } from './sqlite/sqlite-connection.ts';
 import type { Unit } from './store.ts';
 
 const event: Unit = { events: { wsId: 'a', events: [{ type: 'thinking_start' }] } };

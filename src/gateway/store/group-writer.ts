@@ -1,10 +1,10 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
-import type { Connection } from './connection.ts';
 import { createGroupLog, type GroupLog } from './group-log.ts';
 import type { LogHeads } from './log-heads.ts';
 import { eventChecksum } from './row-checksum.ts';
-import { faultOf } from './sqlite-errors.ts';
+import type { Connection } from './sqlite/sqlite-connection.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from './store.ts';
 
 /** What became of one unit: the offset of its last event, or why it left nothing behind. */

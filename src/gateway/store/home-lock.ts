@@ -2,7 +2,7 @@ import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { faultOf } from './sqlite-errors.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
 
 /** Proof that this process is the home's only daemon; keep it referenced until `release`. */
 export interface HomeLock {

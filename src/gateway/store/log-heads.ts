@@ -1,5 +1,5 @@
-import type { Connection } from './connection.ts';
 import { DamagedRow, isIntactEvent } from './row-checksum.ts';
+import type { Connection } from './sqlite/sqlite-connection.ts';
 import type { Statement } from './store.ts';
 
 interface Head {

@@ -4,22 +4,22 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { once } from '../../once.ts';
 import { type CheckedRows, createCheckedRows } from './checked-rows.ts';
-import { type CheckpointWorker, createCheckpointer } from './checkpointer.ts';
-import type { Connection } from './connection.ts';
-import { openUndamaged } from './damage.ts';
-import { createDiskHealth, type DiskHealth } from './disk-health.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { createLogHeads, type LogHeads } from './log-heads.ts';
-import { migrate } from './migrations.ts';
-import type { Database } from './schema.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
-import { faultOf } from './sqlite-errors.ts';
+import { migrate } from './schema/migrations.ts';
+import type { Database } from './schema/schema.ts';
+import { type CheckpointWorker, createCheckpointer } from './sqlite/checkpointer.ts';
+import { openUndamaged } from './sqlite/damage.ts';
+import { createDiskHealth, type DiskHealth } from './sqlite/disk-health.ts';
+import type { Connection } from './sqlite/sqlite-connection.ts';
+import { sqliteDialect } from './sqlite/sqlite-dialect.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
+import { localCheckpoint, probeDisk } from './sqlite/writing-connection.ts';
 import { build, statementOf } from './statements.ts';
 import type { Statement, Store } from './store.ts';
 import { toReadError } from './store-fault.ts';
 import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
-import { localCheckpoint, probeDisk } from './writing-connection.ts';
 
 /** The store of one machine: a SQLite file that this process alone writes. */
 export interface SqliteStore extends Store, AsyncDisposable {

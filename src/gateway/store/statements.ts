@@ -6,7 +6,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { Database } from './schema.ts';
+import type { Database } from './schema/schema.ts';
 import type { Statement } from './store.ts';
 
 /** A statement for a unit, from a query made with `build`. `expect`: the rows it has to change. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { faultOf } from './sqlite-errors.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
 
 /** What a failure of the store tells whoever asked: to try again, or that what they asked for is damaged. */
 export function toReadError(error: unknown): unknown {

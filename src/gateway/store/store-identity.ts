@@ -1,5 +1,5 @@
 import { nanoid } from 'nanoid';
-import type { Connection } from './connection.ts';
+import type { Connection } from './sqlite/sqlite-connection.ts';
 import type { Statement } from './store.ts';
 
 /** What a store knows of itself and of how it was left. */

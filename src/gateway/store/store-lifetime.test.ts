@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
-import { openConnection } from './connection.ts';
+import { openConnection } from './sqlite/sqlite-connection.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { UPSERT_META } from './store-identity.ts';
 

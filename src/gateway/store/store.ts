@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Database } from './schema.ts';
+import type { Database } from './schema/schema.ts';
 
 /** One SQL statement of a unit, as kysely compiles it. */
 export interface Statement {
@@ -70,6 +70,17 @@ export class UnitRefused extends Error {
     super(message, { cause });
     this.why = why;
     this.tag = tag;
+  }
+}
+
+/** False when the unit was refused: what it is about is not there, or somebody else was first. */
+export async function tookEffect(committed: Promise<unknown>): Promise<boolean> {
+  try {
+    await committed;
+    return true;
+  } catch (error) {
+    if (error instanceof UnitRefused) return false;
+    throw error;
   }
 }
 

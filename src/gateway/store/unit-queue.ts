@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts';
 import type { GroupResult, GroupWriter } from './group-writer.ts';
-import { faultOf } from './sqlite-errors.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
 import type { StoredEvent, Unit } from './store.ts';
 import { damaged, unavailable } from './store-fault.ts';
 

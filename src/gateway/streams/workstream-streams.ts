@@ -3,7 +3,7 @@ import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
 import type { TransientEvent } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
-import type { Snapshots } from '../workstreams/snapshot.ts';
+import type { Snapshots } from '../history/snapshot.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Beginning, EventStreams, Opening } from './event-streams.ts';

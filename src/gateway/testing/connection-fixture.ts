@@ -3,7 +3,7 @@ import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
-import type { Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
 import { Connection } from '../connections/connection.ts';
 import { createDeadlines } from '../connections/deadlines.ts';
 import { createHello } from '../connections/hello.ts';

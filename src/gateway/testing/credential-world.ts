@@ -8,7 +8,8 @@ import { createAuthenticator } from '../auth/create-authenticator.ts';
 import { createLoginCodes, type LoginCodes } from '../auth/login-codes.ts';
 import { type LoginSessions, openLoginSessions } from '../auth/login-sessions.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
-import type { Call, Principal } from '../call.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { Call } from '../call.ts';
 import { authMethods } from '../methods/auth.ts';
 import { tokenMethods } from '../methods/token.ts';
 

@@ -1,4 +1,4 @@
-import type { HeldFolder } from '../../agent/tools/held-folder.ts';
+import type { HeldFolder } from '../../agent/tools/files/held-folder.ts';
 import type { Workdirs } from '../workstreams/workdirs.ts';
 
 /** For tests whose tools touch no files: every path is a folder, and always the same one. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '../../agent/message.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import { AlwaysRules } from './always.ts';
-import type { RunRecord, RunRequest } from './run-record.ts';
 
 function rulesOver({ alwaysMs = 1_000 } = {}) {
   const clock = fakeClock(5_000);

@@ -2,8 +2,8 @@ import type { Message } from '../../agent/message.ts';
 import type { Clock } from '../../clock.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { WorkstreamTable } from '../store/schema.ts';
-import type { RunRecord } from './run-record.ts';
+import type { RunRecord } from '../runs/run-record.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
 
 /** Auto-approve of one workstream: every call runs without a question, until it ends. */
 export interface Always {

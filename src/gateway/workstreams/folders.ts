@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { setWorkstream } from '../runs/run-rows.ts';
 import type { Store } from '../store/store.ts';
-import { setWorkstream } from './run-rows.ts';
 import type { Workdirs } from './workdirs.ts';
 import type { Workstream } from './workstream.ts';
 

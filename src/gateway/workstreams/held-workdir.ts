@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { type FolderIdentity, type HeldFolder, holdFolder } from '../../agent/tools/held-folder.ts';
+import { type FolderIdentity, type HeldFolder, holdFolder } from '../../agent/tools/files/held-folder.ts';
 import type { Workdir, WorkdirSource } from '../../agent/tools/workdir.ts';
 
 /** The folders of a workstream as they are stored. */

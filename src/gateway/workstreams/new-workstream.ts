@@ -1,7 +1,8 @@
-import type { WorkstreamTable } from '../store/schema.ts';
-import type { Statement } from '../store/store.ts';
+import { readJobName } from '../cron/job-session.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
+import type { Statement, Store } from '../store/store.ts';
 import type { Always } from './always.ts';
-import { requireReadableName } from './session-keys.ts';
+import { kindOfKey, MAIN, requireReadableName } from './session-keys.ts';
 import type { Namer } from './workdirs.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 import { insertWorkstream, toWorkstreamRow } from './workstream-rows.ts';
@@ -40,4 +41,14 @@ export async function prepareNew(
     ...{ workdir: folder.path, workdirIno: folder.ino, nowMs: clock.now() },
   });
   return { row, statements: [insertWorkstream(row), ...statements] };
+}
+
+type NewSession = { sessionKey: string; generatedName?: string; alias?: string };
+
+/** What a session is made with that is asked for by this key and not there yet; undefined: none can be made. */
+export async function nameNewSession(key: string, store: Pick<Store, 'db'>): Promise<NewSession | undefined> {
+  if (key === MAIN) return { sessionKey: MAIN };
+  if (kindOfKey(key) === 'alias') return { sessionKey: key, alias: key };
+  const jobName = await readJobName(store, key);
+  return jobName === undefined ? undefined : { sessionKey: key, generatedName: jobName };
 }

@@ -1,10 +1,10 @@
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import { createSerialKeys } from '../../serial-keys.ts';
+import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
-import { setWorkstream } from './run-rows.ts';
 import { nameTaken } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
 import type { Settings as Columns, WorkstreamData } from './workstream-data.ts';

@@ -1,7 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
+import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 
 export interface WorkdirPolicy {
   /** Headgate's home. */

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
+import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { WorkdirSource } from '../../agent/tools/workdir.ts';
 import type { Clock } from '../../clock.ts';
 import { build, statementOf } from '../store/statements.ts';

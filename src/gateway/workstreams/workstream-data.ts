@@ -4,8 +4,8 @@ import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '
 import type { Effort, Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
-import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
-import type { WorkstreamTable } from '../store/schema.ts';
+import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
 
 /** Where the model turn in progress begins: histories end before it, streams replay from it. */

@@ -9,9 +9,9 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
 import type { AlwaysRules } from './always.ts';
-import type { RunRecord, RunResult } from './run-record.ts';
 import type { Workdirs } from './workdirs.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 

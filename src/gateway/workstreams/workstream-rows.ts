@@ -1,7 +1,7 @@
-import type { FolderIdentity } from '../../agent/tools/held-folder.ts';
+import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { DELETED } from '../store/deletion.ts';
-import type { WorkstreamTable } from '../store/schema.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
-import type { Principal } from '../../gateway/call.ts';
+import type { Principal } from '../../gateway/auth/principal.ts';
 import { toSseFrames } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock.ts';
 import { describeAttachment } from '../../attached-content.ts';
 import type { Message, ToolMessage } from '../../message.ts';
-import { createCallIds } from '../call-ids.ts';
+import { createCallIds } from '../ai-sdk/call-ids.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../model.ts';
 import { type DemoCommand, demoHelp, parseDemoCommand } from './demo-command.ts';
 

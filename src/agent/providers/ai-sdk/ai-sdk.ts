@@ -1,0 +1,175 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Clock } from '../../../clock.ts';
+import { type Deadlines, withDeadlines } from '../deadlines.ts';
+import { type FinishReason, type ModelPart, type ModelRequest, ProviderError, type Usage } from '../model.ts';
+import type { Provider } from '../provider.ts';
+import { nameOf, toProviderError, type Upstream } from '../provider-error.ts';
+import { createCallIds } from './call-ids.ts';
+import { createOriginalParts } from './original-parts.ts';
+import { toPrompt } from './prompt.ts';
+import type { Attaching } from './user-parts.ts';
+
+export interface AiSdkModel {
+  model: LanguageModelV4;
+  kind: Provider;
+  upstream: Upstream;
+  /** Left out: no attachment can be read. */
+  attaching?: Attaching | undefined;
+}
+
+type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
+
+/** One attempt at one answer through an SDK model: its parts as ours, its errors as `ProviderError`. What `onPart` throws ends it. */
+export async function* streamAiSdk(
+  { model, kind, upstream, attaching }: AiSdkModel,
+  request: ModelRequest,
+  deps: { clock: Clock; signal: AbortSignal; deadlines: Deadlines; onPart(part: LanguageModelV4StreamPart): void },
+): AsyncGenerator<ModelPart> {
+  const names = { provider: upstream.provider, modelId: model.modelId };
+  const options = toCallOptions(request, { kind, attaching, ...names });
+  const convert = createConverter({ names, upstream, callIds: createCallIds(request.messages) });
+  for await (const part of withDeadlines((signal) => readParts({ model, options, upstream, signal }), deps)) {
+    deps.onPart(part);
+    const converted = convert(part);
+    if (converted) yield converted;
+    if (converted?.type === 'finish') return;
+  }
+  throw brokenOff(upstream);
+}
+
+/** Parts that say nothing to the runtime (starts, ends, argument fragments) become undefined. */
+function createConverter(deps: {
+  names: { provider: string; modelId: string };
+  upstream: Upstream;
+  callIds: ReturnType<typeof createCallIds>;
+}): (part: LanguageModelV4StreamPart) => ModelPart | undefined {
+  const { upstream, callIds } = deps;
+  const original = createOriginalParts(deps.names);
+  let calls = 0;
+  return (part) => {
+    original.add(part);
+    switch (part.type) {
+      case 'text-delta':
+        return part.delta === '' ? undefined : { type: 'content', text: part.delta };
+      case 'reasoning-delta':
+        return part.delta === '' ? undefined : { type: 'reasoning', text: part.delta };
+      case 'tool-call': {
+        const id = callIds.take(part.toolCallId);
+        original.addCall(id, part.providerMetadata);
+        calls++;
+        // No arguments at all is how some models call a tool that needs none.
+        return {
+          type: 'tool_call',
+          call: { id, name: part.toolName, arguments: part.input.trim() ? part.input : '{}' },
+        };
+      }
+      case 'error':
+        throw toProviderError(part.error, upstream, 'stream');
+      case 'finish': {
+        const providerData = original.toProviderData();
+        return { ...toFinish(part, { calls, upstream }), ...(providerData && { providerData }) };
+      }
+      default:
+        return undefined;
+    }
+  };
+}
+
+function toCallOptions(
+  request: ModelRequest,
+  {
+    kind,
+    attaching,
+    provider,
+    modelId,
+  }: { kind: Provider; attaching: Attaching | undefined; provider: string; modelId: string },
+): LanguageModelV4CallOptions {
+  const { tools, maxOutputTokens, temperature } = request;
+  return {
+    prompt: toPrompt({ ...request, attaching }, { provider, modelId, sendsPlainReasoning: kind.sendsPlainReasoning }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }) => ({
+        type: 'function',
+        name,
+        description,
+        inputSchema: parameters,
+      })),
+    }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...kind.options(request, modelId),
+  };
+}
+
+interface Reading {
+  model: LanguageModelV4;
+  options: LanguageModelV4CallOptions;
+  upstream: Upstream;
+  signal: AbortSignal;
+}
+
+/** What the upstream sends, without what the SDK announces by itself, so that every part is a sign of life. */
+async function* readParts({ model, options, upstream, signal }: Reading): AsyncGenerator<LanguageModelV4StreamPart> {
+  signal.throwIfAborted();
+  const stream = await connect({ model, options, upstream, signal });
+  const reader = stream.getReader();
+  const cancel = () => void reader.cancel(signal.reason).catch(() => undefined); // an errored stream is closed already
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    for (;;) {
+      const next = await reader.read();
+      if (next.done) break;
+      if (!ANNOUNCEMENTS.has(next.value.type)) yield next.value;
+    }
+    signal.throwIfAborted();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toProviderError(error, upstream, 'stream');
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+const ANNOUNCEMENTS = new Set<LanguageModelV4StreamPart['type']>([
+  'stream-start',
+  'response-metadata',
+  'custom',
+  'raw',
+]);
+
+async function connect({ model, options, upstream, signal }: Reading) {
+  try {
+    const { stream } = await model.doStream({ ...options, abortSignal: signal });
+    return stream;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toProviderError(error, upstream, 'connect');
+  }
+}
+
+function toFinish(
+  { finishReason, usage }: FinishPart,
+  { calls, upstream }: { calls: number; upstream: Upstream },
+): Extract<ModelPart, { type: 'finish' }> {
+  const { unified } = finishReason;
+  if (unified === 'error' || unified === 'interrupted') throw brokenOff(upstream);
+  return { type: 'finish', reason: toReason(unified, calls), usage: toUsage(usage) };
+}
+
+// Some servers say "stop" although they ask for tools.
+function toReason(unified: Exclude<FinishPart['finishReason']['unified'], 'error' | 'interrupted'>, calls: number) {
+  const reason: FinishReason =
+    unified === 'tool-calls' ? 'tool_calls' : unified === 'content-filter' ? 'content_filter' : unified;
+  return calls > 0 && (reason === 'stop' || reason === 'other') ? 'tool_calls' : reason;
+}
+
+const toUsage = ({ inputTokens, outputTokens }: FinishPart['usage']): Usage => ({
+  promptTokens: inputTokens.total ?? 0,
+  completionTokens: outputTokens.total ?? 0,
+  cacheCreationTokens: inputTokens.cacheWrite ?? 0,
+  cacheReadTokens: inputTokens.cacheRead ?? 0,
+});
+
+const brokenOff = (upstream: Upstream) =>
+  new ProviderError('interrupted', `The answer of ${nameOf(upstream)} ended in the middle.`, { retryable: true });

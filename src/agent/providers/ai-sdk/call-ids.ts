@@ -1,0 +1,24 @@
+import type { Message } from '../../message.ts';
+
+/**
+ * Call ids that are unique in their conversation and acceptable to every provider: servers give `call_0` in each
+ * answer, or characters that another provider refuses when the conversation moves to it.
+ */
+export function createCallIds(messages: readonly Message[]): { take(id: string): string } {
+  const taken = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const { id } of message.toolCalls) taken.add(id);
+  }
+  return {
+    take(id) {
+      const base = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_CHARS) || 'call';
+      let unique = base;
+      for (let n = 2; taken.has(unique); n++) unique = `${base}_${n}`;
+      taken.add(unique);
+      return unique;
+    },
+  };
+}
+
+// Providers take 64; the rest is for the number.
+const MAX_CHARS = 56;

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AssistantMessage, Message } from '../../message.ts';
+import { createCallIds } from './call-ids.ts';
+import { toPrompt } from './prompt.ts';
+
+const to = { provider: 'openai-compatible', modelId: 'm', sendsPlainReasoning: true };
+
+const inputOf = (text: string) => {
+  const message: Message = { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'bash', arguments: text }] };
+  const [assistant] = toPrompt({ system: '', messages: [message] }, to);
+  const part = assistant?.role === 'assistant' ? assistant.content[0] : undefined;
+  return part?.type === 'tool-call' ? part.input : undefined;
+};
+
+test('arguments go back as the model wrote them, anything but an object wrapped', () => {
+  assert.equal(inputOf('{"a":  1}'), '{"a":  1}');
+  for (const text of ['{"a": ', '[1]', '"text"', 'null', ''])
+    assert.deepEqual(inputOf(text), { malformed_arguments: text });
+});
+
+test('names that the SDK’s parser refuses do not spoil a history', () => {
+  for (const text of ['{"__proto__":{"a":1}}', '{"constructor":{"prototype":1}}', '{"\\u005f_proto__":1}']) {
+    assert.deepEqual(JSON.stringify(inputOf(text)), JSON.stringify(JSON.parse(text)));
+  }
+});
+
+const signed: AssistantMessage = {
+  role: 'assistant',
+  content: 'Hi.',
+  reasoning: 'hm',
+  toolCalls: [],
+  providerData: {
+    anthropic: {
+      modelId: 'm',
+      parts: [
+        { type: 'reasoning', text: 'hm', options: { anthropic: { signature: 's' } } },
+        { type: 'text', text: 'Hi.' },
+      ],
+    },
+  },
+};
+
+test('signed parts go back to the model that signed them, to no other', () => {
+  const partsFor = (provider: string, modelId: string) =>
+    toPrompt({ system: '', messages: [signed] }, { provider, modelId, sendsPlainReasoning: false })[0]?.content;
+  assert.deepEqual(partsFor('anthropic', 'm'), [
+    { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 's' } } },
+    { type: 'text', text: 'Hi.' },
+  ]);
+  const plain = [{ type: 'text', text: 'Hi.' }];
+  assert.deepEqual([partsFor('anthropic', 'other'), partsFor('openai', 'm')], [plain, plain]);
+});
+
+test('provider data that cannot be read is left out', () => {
+  const message = { ...signed, providerData: { anthropic: { modelId: 'm', parts: [{ type: 'odd' }] } } };
+  const [assistant] = toPrompt(
+    { system: '', messages: [message] },
+    { ...to, provider: 'anthropic', sendsPlainReasoning: false },
+  );
+  assert.deepEqual(assistant?.content, [{ type: 'text', text: 'Hi.' }]);
+});
+
+test('call ids become unique and harmless', () => {
+  const call = { id: 'call_0', name: 'bash', arguments: '{}' };
+  const ids = createCallIds([{ role: 'assistant', content: '', toolCalls: [call] }]);
+  assert.deepEqual(
+    ['call_0', 'call_0', 'functions.bash:0', '', 'x'.repeat(99)].map((id) => ids.take(id)),
+    ['call_0_2', 'call_0_3', 'functions_bash_0', 'call', 'x'.repeat(56)],
+  );
+});

@@ -1,0 +1,104 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../message.ts';
+import { findOriginalParts } from './original-parts.ts';
+import { type Attaching, toUserParts } from './user-parts.ts';
+
+type UserPart = ReturnType<typeof toUserParts>[number];
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+
+/** The stored conversation as the SDK wants it. Original parts go back only to the model that wrote them. */
+export function toPrompt(
+  { system, messages, attaching }: { system: string; messages: readonly Message[]; attaching?: Attaching | undefined },
+  to: { provider: string; modelId: string; sendsPlainReasoning: boolean },
+): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'user') addUser(prompt, toUserParts(message, attaching));
+    else if (message.role === 'tool') addToolResult(prompt, message);
+    else addAssistant(prompt, toAssistantParts(message, { ...to, inRunningTurn: index > lastUser }));
+  }
+  return prompt;
+}
+
+// Neighbouring user messages become one: some chat templates insist on alternating roles.
+function addUser(prompt: LanguageModelV4Prompt, parts: UserPart[]): void {
+  const last = prompt.at(-1);
+  if (last?.role !== 'user') {
+    prompt.push({ role: 'user', content: joinText(parts) });
+    return;
+  }
+  last.content = joinText([...last.content, ...parts]);
+}
+
+/** Texts in a row become one: some servers read no parts but one text. */
+function joinText(parts: readonly UserPart[]): UserPart[] {
+  const joined: UserPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.type === 'text' && part.type === 'text') last.text += `\n\n${part.text}`;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, outcome }: ToolMessage): void {
+  const result = {
+    type: 'tool-result' as const,
+    toolCallId: callId,
+    toolName: name,
+    output: { type: outcome === 'done' ? ('text' as const) : ('error-text' as const), value: output },
+  };
+  const last = prompt.at(-1);
+  if (last?.role === 'tool') last.content.push(result);
+  else prompt.push({ role: 'tool', content: [result] });
+}
+
+// An answer that was cancelled before its first word would be refused as empty.
+function addAssistant(prompt: LanguageModelV4Prompt, content: AssistantPart[]): void {
+  if (content.length > 0) prompt.push({ role: 'assistant', content });
+}
+
+function toAssistantParts(
+  message: AssistantMessage,
+  to: { provider: string; modelId: string; sendsPlainReasoning: boolean; inRunningTurn: boolean },
+): AssistantPart[] {
+  const original = findOriginalParts(message, to);
+  if (original) {
+    return original.map((part) => {
+      const options = part.options ? { providerOptions: part.options } : {};
+      if (part.type !== 'tool-call') return { type: part.type, text: part.text, ...options };
+      return { ...toToolCallPart(part.call), ...options };
+    });
+  }
+  const parts: AssistantPart[] = [];
+  // Chat templates keep thoughts between tool calls and drop those of earlier questions.
+  if (to.sendsPlainReasoning && to.inRunningTurn && message.reasoning) {
+    parts.push({ type: 'reasoning', text: message.reasoning });
+  }
+  if (message.content !== '') parts.push({ type: 'text', text: message.content });
+  return [...parts, ...message.toolCalls.map(toToolCallPart)];
+}
+
+function toToolCallPart({ id, name, arguments: text }: ToolCall): LanguageModelV4ToolCallPart {
+  return { type: 'tool-call', toolCallId: id, toolName: name, input: toInput(text) };
+}
+
+/**
+ * The text as the model wrote it where it is an object. Anything else is wrapped, because upstreams refuse a history
+ * whose arguments are no object, and the model is to see what it did wrong.
+ */
+function toInput(text: string): unknown {
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { malformed_arguments: text };
+  // The SDK's own parser refuses these names in a text but passes them on in an object.
+  return /__proto__|constructor|\\u/.test(text) ? value : text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the caller wraps it
+  }
+}

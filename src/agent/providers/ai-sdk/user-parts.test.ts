@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Attachment } from '../../../../protocol/stream-events.ts';
+import type { AttachedContent } from '../../attached-content.ts';
+import { toUserParts } from './user-parts.ts';
+
+const attachment = (id: string, kind: Attachment['kind'] = 'text'): Attachment => ({
+  attachment_id: id,
+  filename: `${id}.x`,
+  mime_type: kind === 'image' ? 'image/gif' : 'text/plain',
+  size_bytes: 3,
+  kind,
+});
+const contents = new Map<string, AttachedContent>([
+  ['notes', { kind: 'text', text: 'a b' }],
+  ['cat', { kind: 'image', bytes: Buffer.from('gif') }],
+  ['old', { kind: 'absent', why: 'newer attachments took the room of one request' }],
+]);
+const keepsNothing = () => undefined;
+
+test('files stand before the words, in their order, and what is absent is told in its place', () => {
+  const attachments = [attachment('notes'), attachment('cat', 'image'), attachment('old'), attachment('lost')];
+  const absent = (id: string, why: string) => ({
+    type: 'text',
+    text: `[The user attached "${id}.x" (text/plain, 3 bytes), which is not shown to you: ${why}. Tell the user so.]`,
+  });
+  const attaching = { contents, keepsBack: keepsNothing };
+  assert.deepEqual(toUserParts({ role: 'user', content: 'look', attachments }, attaching), [
+    { type: 'text', text: 'The user attached the file "notes.x" (text/plain, 3 bytes):\n\na b' },
+    { type: 'file', filename: 'cat.x', mediaType: 'image/gif', data: { type: 'data', data: Buffer.from('gif') } },
+    absent('old', 'newer attachments took the room of one request'),
+    absent('lost', 'its file is gone or damaged'),
+    { type: 'text', text: 'look' },
+  ]);
+});
+
+test('a message without words is its files alone, and one without files its words', () => {
+  const attaching = { contents, keepsBack: keepsNothing };
+  const parts = toUserParts({ role: 'user', content: '', attachments: [attachment('notes')] }, attaching);
+  assert.equal(parts.length, 1);
+  assert.deepEqual(toUserParts({ role: 'user', content: '' }), [{ type: 'text', text: '' }]);
+});

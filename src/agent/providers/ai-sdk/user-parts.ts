@@ -1,0 +1,45 @@
+import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type { Attachment } from '../../../../protocol/stream-events.ts';
+import { type AttachedContent, type AttachedContents, describeAttachment, GONE } from '../../attached-content.ts';
+import type { Message } from '../../message.ts';
+
+/** Which attachments go along, and why an image does not. */
+export interface Attaching {
+  contents: AttachedContents;
+  /** Words for why this image is kept from the model; undefined: it is sent. */
+  keepsBack(id: string): string | undefined;
+}
+
+const NOTHING: Attaching = { contents: new Map(), keepsBack: () => undefined };
+
+type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+
+/** A user message as parts: its files, then what was written. What cannot be sent is said in words in its place. */
+export function toUserParts(
+  { content, attachments = [] }: Extract<Message, { role: 'user' }>,
+  attaching: Attaching = NOTHING,
+): UserPart[] {
+  const files = attachments.map((attachment) => toPart(attachment, attaching));
+  return content === '' && files.length > 0 ? files : [...files, { type: 'text', text: content }];
+}
+
+function toPart(attachment: Attachment, { contents, keepsBack }: Attaching): UserPart {
+  const { attachment_id: id, filename, mime_type } = attachment;
+  const content: AttachedContent = contents.get(id) ?? GONE;
+  switch (content.kind) {
+    case 'image': {
+      const why = keepsBack(id);
+      if (why !== undefined) return absent(attachment, why);
+      return { type: 'file', filename, mediaType: mime_type, data: { type: 'data', data: content.bytes } };
+    }
+    case 'text':
+      return { type: 'text', text: `The user attached the file ${describeAttachment(attachment)}:\n\n${content.text}` };
+    case 'absent':
+      return absent(attachment, content.why);
+  }
+}
+
+const absent = (attachment: Attachment, why: string): UserPart => ({
+  type: 'text',
+  text: `[The user attached ${describeAttachment(attachment)}, which is not shown to you: ${why}. Tell the user so.]`,
+});

@@ -1,0 +1,197 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ToolProblem } from '../tool-problem.ts';
+import type { Workdir } from '../workdir.ts';
+import { type AllowedPlace, type Confinement, isHardLinked } from './confinement.ts';
+import { wayOf } from './held-folder.ts';
+import { isMissing, openBelow, openFolderBelow } from './walk.ts';
+
+/** Throws if the path leads elsewhere than when the call was prepared (and perhaps approved). */
+export async function checkUnmoved(
+  place: AllowedPlace,
+  { path, workdir, confinement }: { path: string; workdir: Workdir; confinement: Confinement },
+): Promise<void> {
+  const now = await confinement.locate(path, workdir);
+  if (now.kind === 'refused') throw new ToolProblem(now.reason);
+  if (now.path !== place.path)
+    throw new ToolProblem(`${path} leads elsewhere than when it was checked; nothing was done.`);
+}
+
+/** Opens an ordinary file for reading; `place.path` is free of links, so a link found on the way was put there since. */
+export async function openConfined(place: AllowedPlace): Promise<{ handle: FileHandle; stats: Stats }> {
+  const handle = await openPlace(place).catch((error: unknown) => {
+    throw toProblem(place, error);
+  });
+  return checkFile(place, handle);
+}
+
+async function checkFile(place: AllowedPlace, handle: FileHandle): Promise<{ handle: FileHandle; stats: Stats }> {
+  try {
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw new ToolProblem(`${place.shown} is a folder; list_directory shows it.`);
+    if (!stats.isFile()) throw new ToolProblem(`${place.shown} is not an ordinary file.`);
+    if (isHardLinked(stats) && !place.isSecret)
+      throw new ToolProblem(`${place.shown} has become a hard link; try again.`);
+    return { handle, stats };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+// Without NONBLOCK a pipe would hold us until somebody writes to it.
+const READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
+async function openPlace(place: AllowedPlace): Promise<FileHandle> {
+  return (await openBelow(place, READ)) ?? openByName(place, READ);
+}
+
+/** Opens a folder for listing, or with `make` for putting something in it. */
+export async function openConfinedFolder(
+  place: Pick<AllowedPlace, 'base' | 'path' | 'shown'>,
+  { make }: { make: boolean },
+): Promise<OpenFolder> {
+  try {
+    const handle = await openFolderBelow(place, { make });
+    if (handle) return { handle, way: wayOf(handle) };
+    if (make) await mkdir(place.path, { recursive: true });
+    return { handle: await openByName(place, constants.O_RDONLY | constants.O_DIRECTORY), way: place.path };
+  } catch (error) {
+    throw toProblem(place, error);
+  }
+}
+
+interface OpenFolder {
+  handle: FileHandle;
+  /** Where its entries are reached, whatever becomes of its name. */
+  way: string;
+}
+
+/** Where a walk is not possible (macOS): by its name, compared with what was opened. */
+async function openByName(
+  { path, shown, base }: Pick<AllowedPlace, 'base' | 'path' | 'shown'>,
+  flags: number,
+): Promise<FileHandle> {
+  const handle = await open(path, flags | constants.O_NOFOLLOW);
+  try {
+    const isSame = (await isSameFile(handle, path)) && (base === undefined || (await base.isInPlace()));
+    if (!isSame) throw leadsElsewhere(shown);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+const leadsElsewhere = (shown: string) =>
+  new ToolProblem(`${shown} leads elsewhere than when it was checked; nothing was done.`);
+
+/** A path without links turned out to have one, or a file where a folder was. */
+const EXCHANGED = ['ELOOP', 'ENOTDIR'];
+
+function toProblem({ shown }: Pick<AllowedPlace, 'shown'>, error: unknown): ToolProblem {
+  if (error instanceof ToolProblem) return error;
+  return EXCHANGED.includes(codeOf(error)) ? leadsElsewhere(shown) : new ToolProblem(`${shown}: ${toReason(error)}`);
+}
+
+/** A file's text and what identifies this version of it. */
+export interface FileVersion {
+  text: string;
+  sha256: string;
+  mode: number;
+  owner: { uid: number; gid: number };
+}
+
+const MAX_EDIT_BYTES = 4 * 1024 * 1024;
+
+/** Reads a file that is to be shown or changed as a whole; undefined if there is none. */
+export async function readVersion(place: AllowedPlace): Promise<FileVersion | undefined> {
+  const file = await openIfThere(place);
+  if (!file) return undefined;
+  const { handle, stats } = file;
+  try {
+    if (stats.size > MAX_EDIT_BYTES)
+      throw new ToolProblem(`${place.shown} is too large to change (${stats.size} bytes).`);
+    const bytes = await handle.readFile();
+    const owner = { uid: stats.uid, gid: stats.gid };
+    return { text: decode(bytes, place.shown), sha256: toSha256(bytes), mode: stats.mode & 0o7777, owner };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Asked again: `place.exists` was true when the call was prepared. */
+async function openIfThere(place: AllowedPlace) {
+  const handle = await openPlace(place).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw toProblem(place, error);
+  });
+  return handle && checkFile(place, handle);
+}
+
+/** SHA-256 as it stands in `ToolMessage.files`. */
+export function toSha256(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Replaces or creates the file in one step, so that nobody ever sees half of it; keeps mode and owner of the old one. */
+export async function replaceFile(place: AllowedPlace, { text, old }: { text: string; old: FileVersion | undefined }) {
+  const parent = { base: place.base, path: dirname(place.path), shown: place.shown };
+  const folder = await openConfinedFolder(parent, { make: true });
+  const temporary = join(folder.way, `.${basename(place.path).slice(0, 100)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeNew(temporary, { text, old });
+    await rename(temporary, join(folder.way, basename(place.path)));
+    await folder.handle.sync();
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw toProblem(place, error);
+  } finally {
+    await folder.handle.close();
+  }
+}
+
+async function writeNew(path: string, { text, old }: { text: string; old: FileVersion | undefined }): Promise<void> {
+  const handle = await open(path, 'wx', old?.mode ?? 0o666);
+  try {
+    await handle.writeFile(text);
+    if (old) {
+      await handle.chown(old.owner.uid, old.owner.gid).catch(() => undefined); // only root may give a file away
+      await handle.chmod(old.mode);
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isSameFile(handle: FileHandle, path: string): Promise<boolean> {
+  if ((await realpath(path)) !== path) return false;
+  const [opened, named] = await Promise.all([handle.stat(), lstat(path)]);
+  return opened.ino === named.ino && opened.dev === named.dev;
+}
+
+function decode(bytes: Buffer, shown: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ToolProblem(`${shown} is not UTF-8 text.`); // writing it back would change bytes nobody asked to change
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+function toReason(error: unknown): string {
+  const code = codeOf(error);
+  const known: Record<string, string> = {
+    ENOENT: 'no such file or folder',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EISDIR: 'it is a folder',
+    ENOSPC: 'the disk is full',
+    EROFS: 'the disk is read-only',
+  };
+  return known[code] ?? (code || 'unknown error');
+}

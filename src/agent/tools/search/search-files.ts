@@ -1,0 +1,120 @@
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+import { isSecretPath } from '../files/secret-path.ts';
+
+export interface SearchHit {
+  /** Absolute. */
+  path: string;
+  line: number;
+  text: string;
+}
+
+export interface SearchRequest {
+  /** Absolute folder or file. */
+  target: string;
+  /** An ancestor of the target, from which on .gitignore files count. */
+  root: string;
+  query: string;
+  glob: string | undefined;
+  showSecrets: boolean;
+}
+
+/**
+ * Our own search, for machines without ripgrep: hidden folders too, but not .git; links are not followed. Synchronous,
+ * since it runs in a worker, where an expression that never ends can be stopped. Throws SyntaxError for a bad expression.
+ */
+export function* findMatches(request: SearchRequest): Generator<SearchHit> {
+  const expression = toExpression(request.query);
+  for (const path of walk(request)) yield* findInFile(path, expression);
+}
+
+/** True for a file that the .gitignore files from `root` down to it ignore by its own name (not by a folder's). */
+export function isIgnoredFile(path: string, root: string): boolean {
+  return isIgnored(path, { rules: readRulesAbove(path, root), isFolder: false });
+}
+
+function toExpression(query: string): RegExp {
+  try {
+    return new RegExp(query, 'u');
+  } catch {
+    return new RegExp(query); // the older syntax allows more, such as an escaped hyphen
+  }
+}
+
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+const SNIFFED_BYTES = 8_192;
+
+function* findInFile(path: string, expression: RegExp): Generator<SearchHit> {
+  const bytes = readSmallFile(path);
+  if (!bytes || bytes.subarray(0, SNIFFED_BYTES).includes(0)) return;
+  let line = 0;
+  for (const text of bytes.toString('utf8').split('\n')) {
+    line += 1;
+    if (expression.test(text)) yield { path, line, text: text.slice(0, 1_000).replace(/\r$/, '') };
+  }
+}
+
+function readSmallFile(path: string): Buffer | undefined {
+  try {
+    return statSync(path).size > MAX_FILE_BYTES ? undefined : readFileSync(path);
+  } catch {
+    return undefined; // removed meanwhile, or not readable for us
+  }
+}
+
+function* walk({ target, root, glob, showSecrets }: SearchRequest): Generator<string> {
+  const wanted = glob === undefined ? undefined : ignore().add(glob);
+  const isWanted = (path: string, folder: string) =>
+    (showSecrets || !isSecretPath(relative(folder, path))) && (wanted?.ignores(toIgnorePath(folder, path)) ?? true);
+  if (statSync(target).isFile()) {
+    if (isWanted(target, dirname(target))) yield target;
+    return;
+  }
+  for (const path of walkFolder(target, readRulesAbove(target, root))) if (isWanted(path, target)) yield path;
+}
+
+interface Rules {
+  folder: string;
+  rules: Ignore;
+}
+
+function* walkFolder(folder: string, above: Rules[]): Generator<string> {
+  const rules = [...above, ...readRules(folder)];
+  for (const entry of readFolder(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.name === '.git' || isIgnored(path, { rules, isFolder: entry.isDirectory() })) continue;
+    if (entry.isDirectory()) yield* walkFolder(path, rules);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+function readFolder(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return []; // removed meanwhile, or not readable for us
+  }
+}
+
+function readRulesAbove(target: string, root: string): Rules[] {
+  const steps = relative(root, target).split(sep).filter(Boolean);
+  return steps.flatMap((_, depth) => readRules(join(root, ...steps.slice(0, depth))));
+}
+
+function readRules(folder: string): Rules[] {
+  const text = readSmallFile(join(folder, '.gitignore'))?.toString('utf8');
+  return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
+}
+
+/** A deeper .gitignore has the last word. */
+function isIgnored(path: string, { rules, isFolder }: { rules: Rules[]; isFolder: boolean }): boolean {
+  let ignored = false;
+  for (const { folder, rules: own } of rules) {
+    const result = own.test(`${toIgnorePath(folder, path)}${isFolder ? '/' : ''}`);
+    ignored = result.ignored || (ignored && !result.unignored);
+  }
+  return ignored;
+}
+
+const toIgnorePath = (folder: string, path: string) => (relative(folder, path) || basename(path)).split(sep).join('/');

@@ -1,0 +1,32 @@
+import { on } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { ToolProblem } from '../tool-problem.ts';
+import type { SearchHit, SearchRequest } from './search-files.ts';
+import type { SearchMessage } from './search-worker.ts';
+
+/** Runs our own search in a worker, which ends with the signal even in the middle of an expression. */
+export async function* searchWithWorker(
+  workerUrl: URL,
+  request: SearchRequest,
+  signal: AbortSignal,
+): AsyncGenerator<SearchHit> {
+  signal.throwIfAborted();
+  const worker = new Worker(workerUrl, {
+    workerData: request,
+    env: {}, // it needs none of our environment
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  const terminate = () => void worker.terminate();
+  signal.addEventListener('abort', terminate, { once: true });
+  try {
+    for await (const [said] of on(worker, 'message', { close: ['exit'] })) {
+      const message: SearchMessage = said;
+      if (message.kind === 'invalid') throw new ToolProblem(`Not a regular expression: ${message.message}`);
+      yield message.hit;
+    }
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener('abort', terminate);
+    await worker.terminate();
+  }
+}

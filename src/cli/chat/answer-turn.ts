@@ -1,0 +1,86 @@
+import type { StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { GrowingText } from '../terminal/markdown-stream.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import type { Sheet } from '../terminal/sheet.ts';
+import { countOf } from '../terminal/tool-lines.ts';
+import { cutToRow, wrapWords } from '../terminal/wrap.ts';
+
+/** One answer of the model while it comes: first perhaps a thought, then text. */
+export interface Turn {
+  readonly thought: string;
+  /** Lines that were printed of it, and whether others stand between them. */
+  readonly printedLines: number;
+  readonly hasPrinted: boolean;
+  readonly wasInterrupted: boolean;
+  push(event: StreamEventOf<'reasoning' | 'content'>): void;
+  takeFinished(): string[];
+  openLines(): string[];
+  end(): string[];
+  onPrinted(lines: number): void;
+  /** Something else is printed in the middle of it. */
+  interrupt(): void;
+}
+
+/** Of a thought while it goes on. */
+const THOUGHT_ROWS = 3;
+
+export function createTurn({ text, sheet }: { text: GrowingText; sheet(): Sheet }): Turn {
+  let thought = '';
+  let said = false;
+  /** The thought has been folded into its line. */
+  let folded = false;
+  let printedLines = 0;
+  let wasInterrupted = false;
+
+  const fold = (): string[] => {
+    if (thought === '' || folded) return [];
+    folded = true;
+    return [toFoldedThought(thought, sheet()), ...(said ? [''] : [])];
+  };
+  return {
+    get thought() {
+      return thought;
+    },
+    get printedLines() {
+      return printedLines;
+    },
+    get hasPrinted() {
+      return printedLines > 0;
+    },
+    get wasInterrupted() {
+      return wasInterrupted;
+    },
+    push(event) {
+      if (event.type === 'reasoning') thought += event.text;
+      else {
+        said ||= event.text.trim() !== '';
+        text.push(event.text);
+      }
+    },
+    takeFinished: () => (said ? [...fold(), ...text.takeFinished()] : []),
+    openLines: () => (said ? text.openLines() : toThoughtTail(thought, sheet())),
+    end: () => [...fold(), ...(said ? text.end() : [])],
+    onPrinted(lines) {
+      printedLines += lines;
+    },
+    interrupt() {
+      wasInterrupted ||= printedLines > 0;
+    },
+  };
+}
+
+function toFoldedThought(thought: string, { paint, columns }: Sheet): string {
+  const safe = toSafeText(thought).trim();
+  const [first = ''] = safe.split('\n');
+  const rest = countOf(safe.split('\n').length);
+  const room = Math.max(10, Math.min(columns, 100) - 30);
+  return paint(['dim', 'italic'], `∴ ${cutToRow(first, room)} (${rest}; /thought shows it)`);
+}
+
+function toThoughtTail(thought: string, { paint, columns }: Sheet): string[] {
+  const safe = toSafeText(thought.slice(-2_000)).trim();
+  if (safe === '') return [];
+  return wrapWords(safe, Math.min(columns, 100), { first: '∴ ', rest: '  ' })
+    .slice(-THOUGHT_ROWS)
+    .map((row) => paint(['dim', 'italic'], row));
+}

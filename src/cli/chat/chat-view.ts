@@ -1,0 +1,111 @@
+import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
+import type { WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { Paint } from '../terminal/paint.ts';
+import type { Question } from '../terminal/question-lines.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import type { LiveView } from '../terminal/screen.ts';
+import { cutToRow } from '../terminal/wrap.ts';
+import { toInputRows } from './input-rows.ts';
+import type { LineEditor } from './line-editor.ts';
+import type { Transcript } from './transcript.ts';
+
+/** What the keys mean at the moment. */
+export type Mode =
+  | { kind: 'message' }
+  /** A remark is being typed, or was typed and waits for y or n. */
+  | { kind: 'remark'; approvalId: string; remark: string | undefined }
+  /** Whether really nothing is to be asked any more. */
+  | { kind: 'always'; approvalId: string };
+
+export interface ChatSituation {
+  transcript: Pick<Transcript, 'liveLines' | 'question' | 'state' | 'isWaiting'>;
+  connection: ConnectionStatus;
+  mode: Mode;
+  editor: Pick<LineEditor, 'text' | 'cursor'>;
+  /** A message on its way to the daemon. */
+  sending: string | undefined;
+  /** What the last key led to, in one line. */
+  hint: string | undefined;
+  /** Since the present state began. */
+  seconds: number;
+  /** What may be typed instead of a word that is being typed. */
+  completions: readonly { name: string; summary: string }[];
+}
+
+interface Size {
+  paint: Paint;
+  columns: number;
+  rows: number;
+}
+
+/** Everything below the transcript: what goes on, what is asked, and the line that is being typed. */
+export function toChatView(situation: ChatSituation, { paint, columns, rows }: Size): LiveView {
+  const { transcript, mode, editor, hint, completions } = situation;
+  const below = [
+    ...toStatusLines(situation, paint),
+    ...toChoiceLines({ question: transcript.question, mode, isTyping: editor.text !== '' }, paint),
+    ...(hint === undefined ? [] : [paint('dim', hint)]),
+    ...completions.map(({ name, summary }) => paint('dim', `  ${name}  ${summary}`)),
+  ].map((line) => cutToRow(line, columns));
+  const input = toInputRows(
+    { prompt: promptOf(mode, paint), text: editor.text, cursor: editor.cursor },
+    { columns, maxRows: Math.max(3, Math.floor(rows / 3)) },
+  );
+  const room = Math.max(3, rows - below.length - input.rows.length - 3);
+  const live = transcript.liveLines(room);
+  return { lines: [...live.slice(-room), '', ...below], input };
+}
+
+const promptOf = (mode: Mode, paint: Paint): string =>
+  mode.kind === 'remark' && mode.remark === undefined ? paint('yellow', 'remark › ') : paint(['bold', 'cyan'], '› ');
+
+function toStatusLines({ connection, transcript, sending, seconds }: ChatSituation, paint: Paint): string[] {
+  if (connection.kind !== 'open') {
+    return [paint('yellow', '! Disconnected. Nothing is lost: it goes on here when the connection is back.')];
+  }
+  if (sending !== undefined) return [paint('dim', `sending: ${toSafeText(sending).split('\n')[0]}`)];
+  const word = transcript.isWaiting ? 'thinking' : STATES[transcript.state];
+  return word === undefined ? [] : [paint('dim', `${word}… ${seconds} s · Ctrl-C stops it`)];
+}
+
+const STATES: Record<WorkstreamState, string | undefined> = {
+  idle: undefined,
+  error: undefined,
+  thinking: 'answering',
+  running: 'running',
+  attention: undefined,
+};
+
+interface Choice {
+  question: Question | undefined;
+  mode: Mode;
+  isTyping: boolean;
+}
+
+function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): string[] {
+  if (!question) return [];
+  switch (mode.kind) {
+    case 'always':
+      return [
+        paint('yellow', 'From now on every call in this workstream would run without asking, not only this kind.'),
+        keys({ y: 'yes, never ask here', 'any other key': 'back' }, paint),
+      ];
+    case 'remark':
+      if (mode.remark === undefined) return [keys({ Enter: 'done', Esc: 'back' }, paint)];
+      return [
+        `Remark: ${toSafeText(mode.remark).replaceAll('\n', ' ')}`,
+        keys({ y: 'approve with it', n: 'deny with it', Esc: 'back' }, paint),
+      ];
+    case 'message':
+      if (isTyping) return [paint('yellow', 'Waits for you: send or clear the line (Ctrl-C) to answer.')];
+      return [keys(question.kind === 'tools' ? TOOL_KEYS : OUTCOME_KEYS, paint)];
+  }
+}
+
+const TOOL_KEYS = { y: 'approve', n: 'deny', f: 'with a remark', a: 'always', v: 'view all' };
+const OUTCOME_KEYS = { y: 'run again', n: 'skip', v: 'view all' };
+
+const keys = (meanings: Record<string, string>, paint: Paint): string =>
+  Object.entries(meanings)
+    .map(([key, meaning]) => `${paint(['bold', 'yellow'], key)} ${meaning}`)
+    .join(paint('dim', ' · '));

@@ -1,0 +1,86 @@
+import type { Attachment, HistoryMessage } from '../../../protocol/stream-events.ts';
+import { toMarkdownLines } from '../terminal/markdown.ts';
+import type { Paint } from '../terminal/paint.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import type { Sheet } from '../terminal/sheet.ts';
+import { countOf, toHeaderText } from '../terminal/tool-lines.ts';
+import { cutToRow } from '../terminal/wrap.ts';
+
+/** Messages and lines of each that are shown of what was said before. */
+const SHOWN_MESSAGES = 20;
+const SHOWN_LINES = 60;
+
+/** The end of a stored conversation, one list of lines per message. `truncated`: older ones exist. */
+export function toHistoryLines(
+  { messages, truncated = false }: { messages: readonly HistoryMessage[]; truncated?: boolean },
+  sheet: Sheet,
+): string[][] {
+  const shown = messages.slice(-SHOWN_MESSAGES);
+  const hasOlder = truncated || shown.length < messages.length;
+  const older = hasOlder ? [[sheet.paint('dim', '… older messages are on the page')]] : [];
+  const failed = new Set(shown.flatMap(({ outcome = 'done', call_id }) => (outcome === 'done' ? [] : [call_id])));
+  return [...older, ...shown.map((message) => toMessageLines(message, { ...sheet, failed }))].filter(
+    (lines) => lines.length > 0,
+  );
+}
+
+function toMessageLines(
+  { role, content, partial, attachments, failed, tool_calls: calls }: HistoryMessage,
+  sheet: Sheet & { failed: ReadonlySet<string | undefined> },
+): string[] {
+  const { paint, columns } = sheet;
+  switch (role) {
+    case 'user':
+      return [
+        ...toUserLines(withFiles(content ?? '', attachments), { paint, from: '' }),
+        ...(failed ? [paint('red', `  ✖ not answered: ${toSafeText(failed.text)}`)] : []),
+      ];
+    case 'tool':
+      return []; // its call says whether it failed
+    case 'assistant': {
+      const lines = content === null || content === '' ? [] : toMarkdownLines(content, sheet);
+      const stopped = partial === true ? [paint('dim', '(stopped)')] : [];
+      const ran = (calls ?? []).map(({ id, name, arguments: args }) => {
+        const mark = sheet.failed.has(id) ? paint('red', '✖') : paint('green', '✔');
+        return cutToRow(`${mark} ${toHeaderText({ name, header: headerOf(name, args) }, paint)}`, columns);
+      });
+      return [...keepEnd(lines, paint), ...stopped, ...ran];
+    }
+  }
+}
+
+/** What a person said, and the names of what went with it. */
+export const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
+  [text, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((line) => line !== '').join('\n');
+
+/** What a person said; `from` tells where, if not here. */
+export function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {
+  const [first = '', ...rest] = toSafeText(text).split('\n');
+  const where = from === '' ? '' : paint('dim', ` (${from})`);
+  return [
+    `${paint(['bold', 'cyan'], `› ${first}`)}${where}`,
+    ...rest.map((line) => paint(['bold', 'cyan'], `  ${line}`)),
+  ];
+}
+
+function keepEnd(lines: string[], paint: Paint): string[] {
+  if (lines.length <= SHOWN_LINES) return lines;
+  const left = lines.length - SHOWN_LINES;
+  return [paint('dim', `… ${countOf(left)} above`), ...lines.slice(left)];
+}
+
+/** One line out of stored arguments: tools put what matters first. */
+function headerOf(name: string, args: string): string {
+  const [line = ''] = toSafeText(firstText(args)).split('\n');
+  return line === '' ? name : `${name}: ${line}`;
+}
+
+function firstText(args: string): string {
+  try {
+    const value: unknown = JSON.parse(args);
+    const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
+    return values.find((text): text is string => typeof text === 'string') ?? '';
+  } catch {
+    return ''; // malformed: the call failed
+  }
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import type { Key } from 'node:readline';
+import { test } from 'node:test';
+import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
+import { fakeTimers, settled } from '../../../protocol/client/testing/fake-timers.ts';
+import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { createPlainScreen } from '../terminal/screen.ts';
+import { InteractiveChat } from './interactive-chat.ts';
+
+const item = { call_id: 'c1', header: 'bash: make', preview: 'make', func_name: 'bash', approval_label: 'bash' };
+const ASKED: StreamEvent = {
+  type: 'approve_request',
+  items: [{ ...item, needs_approval: true, error: null }],
+  approval_id: 'a1',
+  kind: 'tools',
+  expires_at_ms: 1,
+};
+const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thinking' };
+
+/** A chat whose keys are pressed and whose calls are read. */
+function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
+  const timers = fakeTimers();
+  const calls: [method: string, params: unknown][] = [];
+  let subscription: SubscriptionOptions | undefined;
+  let printed = '';
+  let left = 0;
+  const connection: { status: ConnectionStatus } = { status: { kind: 'connecting' } };
+  const client: GatewayClient = {
+    connect: () => new Promise(() => undefined),
+    async call(method, ...[params]) {
+      calls.push([method, params]);
+      return answer(method) as never; // the test gives what the method's contract says
+    },
+    on: () => () => undefined,
+    subscribe(_wsId, options) {
+      subscription = options;
+      return { cursor: undefined, close: () => undefined };
+    },
+    retryNow: () => void calls.push(['retryNow', undefined]),
+    close: () => undefined,
+  };
+  const chat = new InteractiveChat({
+    client,
+    wsId: 'w',
+    connection: () => connection.status,
+    screen: createPlainScreen((text) => {
+      printed += text;
+    }),
+    sheet: () => ({ paint: createPaint(false), columns: 90 }),
+    history: ['before'],
+    onHistory: () => undefined,
+    timers,
+    upload: () => assert.fail('no upload'),
+    newKey: () => 'k1',
+    onOpen: () => undefined,
+    onLeave: () => {
+      left += 1;
+    },
+  });
+  connection.status = { kind: 'open', hello: undefined as never }; // only its kind is looked at
+  const press = (key: Key) => chat.onKey(undefined, key);
+  const type = (text: string) => {
+    for (const sign of text) chat.onKey(sign, { sequence: sign });
+  };
+  return {
+    chat,
+    timers,
+    calls,
+    connection,
+    press,
+    type,
+    enter: () => press({ name: 'return' }),
+    interrupt: () => press({ name: 'c', ctrl: true }),
+    tell: (...events: StreamEvent[]) => {
+      for (const event of events) subscription?.onEvent(event, '');
+    },
+    /** Lines below the conversation, the typed one last. */
+    rows: () => {
+      const { lines, input } = chat.view();
+      return [...lines, ...(input?.rows ?? [])].filter((line) => line !== '');
+    },
+    printed: () => printed,
+    left: () => left,
+  };
+}
+
+/** A question that has been on the screen for a while. */
+async function asked(answer?: (method: string) => unknown) {
+  const opened = open(answer);
+  opened.tell(ASKED);
+  await opened.timers.advance(1_000);
+  return opened;
+}
+
+test('a line is sent under a key and leaves the prompt; a command is a command', async () => {
+  const { type, enter, calls, rows } = open();
+  type('hello');
+  enter();
+  await settled();
+  type('/model fast');
+  enter();
+  await settled();
+  assert.deepEqual(calls, [
+    ['workstream.send', { wsId: 'w', message: 'hello', idempotencyKey: 'k1' }],
+    ['workstream.command', { wsId: 'w', command: '/model fast' }],
+  ]);
+  assert.deepEqual(rows(), ['› ']);
+});
+
+test('a message that was not taken stays in the prompt, and a line says why', async () => {
+  const { type, enter, rows } = open(() => ({ status: 'busy' }));
+  type('hello');
+  enter();
+  await settled();
+  assert.deepEqual(rows(), ['Still answering: Ctrl-C stops it, or send again when it is done.', '› hello']);
+});
+
+test('a backslash, Ctrl-J and a paste make lines; none of them sends', async () => {
+  const { chat, type, enter, press, calls, rows } = open();
+  type('one\\');
+  enter();
+  type('two');
+  press({ name: 'enter' });
+  chat.onPaste('three\r\nfour\u001b[31m\n');
+  assert.deepEqual([calls, rows()], [[], ['› one', '  two', '  three', '  four', '  ']]);
+  enter();
+  await settled();
+  assert.deepEqual(calls[0]?.[1], { wsId: 'w', message: 'one\ntwo\nthree\nfour', idempotencyKey: 'k1' });
+});
+
+for (const [key, approved] of [
+  ['y', true],
+  ['n', false],
+] as const)
+  test(`${key} decides the question by its id`, async () => {
+    const { type, calls } = await asked();
+    type(key);
+    await settled();
+    assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved }]]);
+  });
+
+test('f asks for a remark, and y or n sends it along', async () => {
+  const { type, enter, calls, rows } = await asked();
+  type('f');
+  type('yes, but slowly');
+  enter();
+  assert.deepEqual(rows(), ['Remark: yes, but slowly', 'y approve with it · n deny with it · Esc back', '› ']);
+  type('n');
+  await settled();
+  assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: false, feedback: 'yes, but slowly' }]]);
+});
+
+test('a wants to be confirmed', async () => {
+  const { type, calls } = await asked();
+  type('an');
+  await settled();
+  assert.deepEqual(calls, []);
+  type('ay');
+  await settled();
+  assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: true, always: true }]]);
+});
+
+test('somebody who is typing approves nothing by it', async () => {
+  const { timers, type, tell, calls, rows } = open();
+  type('wh');
+  tell(ASKED);
+  await timers.advance(1_000);
+  type('y');
+  assert.deepEqual(
+    [calls, rows().slice(-2)],
+    [[], ['Waits for you: send or clear the line (Ctrl-C) to answer.', '› why']],
+  );
+});
+
+test('a key that was on its way when the question appeared approves nothing', async () => {
+  const { type, tell, calls } = open();
+  tell(ASKED);
+  type('y');
+  await settled();
+  assert.deepEqual(calls, []);
+});
+
+test('a paste answers no question', async () => {
+  const { chat, calls } = await asked();
+  chat.onPaste('y');
+  await settled();
+  assert.deepEqual(calls, []);
+});
+
+test('a question that is decided elsewhere goes away', async () => {
+  const { tell, rows } = await asked();
+  assert.equal(rows()[0], 'y approve · n deny · f with a remark · a always · v view all');
+  tell({
+    type: 'approval_resolved',
+    approval_id: 'a1',
+    approved: false,
+    feedback: '',
+    by: { kind: 'principal', id: 'operator' },
+    always: false,
+    call_ids: ['c1'],
+  });
+  assert.deepEqual(rows(), ['› ']);
+});
+
+test('Ctrl-C cancels what runs; a second one soon after leaves', async () => {
+  const { tell, interrupt, calls, left } = open();
+  tell(THINKING);
+  interrupt();
+  await settled();
+  assert.deepEqual([calls, left()], [[['workstream.cancel', { wsId: 'w', force: false }]], 0]);
+  interrupt();
+  assert.equal(left(), 1);
+});
+
+test('what does not stop is abandoned by the next Ctrl-C', async () => {
+  const { tell, interrupt, calls, timers } = open();
+  tell(THINKING);
+  interrupt();
+  await timers.advance(3_000);
+  interrupt();
+  await settled();
+  assert.deepEqual(calls.at(-1), ['workstream.cancel', { wsId: 'w', force: true }]);
+});
+
+test('Ctrl-C empties a line; when idle two of them leave, or Ctrl-D', async () => {
+  const { type, interrupt, press, rows, left, timers } = open();
+  type('never mind');
+  interrupt();
+  assert.deepEqual([rows(), left()], [['› '], 0]);
+  interrupt();
+  await timers.advance(2_500);
+  interrupt();
+  assert.equal(left(), 0);
+  interrupt();
+  assert.equal(left(), 1);
+  type('x');
+  press({ name: 'd', ctrl: true });
+  press({ name: 'backspace' });
+  press({ name: 'd', ctrl: true });
+  assert.equal(left(), 2);
+});
+
+test('while disconnected a line says so, and Enter tries at once', async () => {
+  const { connection, rows, enter, calls } = open();
+  connection.status = { kind: 'waiting', retryInMs: 1, error: new Error('gone') };
+  assert.match(rows()[0] ?? '', /^! Disconnected\./);
+  enter();
+  assert.deepEqual(calls, [['retryNow', undefined]]);
+});
+
+test('commands are offered while one is typed, and /quit leaves', () => {
+  const { type, rows, enter, left, press } = open();
+  type('/q');
+  assert.deepEqual(rows(), ['  /quit  leave; what runs goes on', '› /q']);
+  press({ name: 'u', ctrl: true });
+  type('/quit');
+  enter();
+  assert.equal(left(), 1);
+});

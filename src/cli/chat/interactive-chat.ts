@@ -1,0 +1,285 @@
+import type { Key } from 'node:readline';
+import type { Timers } from '../../../protocol/client/timers.ts';
+import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { createMarkdownStream } from '../terminal/markdown-stream.ts';
+import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import type { LiveView, Screen } from '../terminal/screen.ts';
+import type { Sheet } from '../terminal/sheet.ts';
+import type { PathUpload } from '../upload.ts';
+import { attach, isAttach } from './attach.ts';
+import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
+import { createLineEditor, type LineEditor } from './line-editor.ts';
+import { findCommands, isCommand } from './slash-commands.ts';
+import { isTalkBusy, openTalk, type Talk } from './talk.ts';
+
+interface InteractiveChatDeps {
+  client: GatewayClient;
+  wsId: string;
+  connection(): ConnectionStatus;
+  screen: Screen;
+  sheet(): Sheet;
+  history: readonly string[];
+  onHistory(lines: readonly string[]): void;
+  timers: Timers;
+  newKey(): string;
+  upload: PathUpload;
+  onOpen(talk: Talk): void;
+  /** The person is done. */
+  onLeave(): void;
+}
+
+/** Two presses within this time mean it. */
+const TWICE_MS = 2_000;
+/** A key that was on its way when a question appeared is no answer to it. */
+const STARTLE_MS = 400;
+
+/** The conversation as keys and rows: what a person types goes out, what the log says comes in. */
+export class InteractiveChat {
+  readonly #deps: InteractiveChatDeps;
+  readonly #editor: LineEditor;
+  readonly talk: Talk;
+  #mode: Mode = { kind: 'message' };
+  #sending: string | undefined;
+  #hint: string | undefined;
+  #interruptedMs = Number.NEGATIVE_INFINITY;
+  #isStopping = false;
+  #askedMs = 0;
+  #asked: string | undefined;
+  #state = { word: '', sinceMs: 0 };
+  #cancelTick: (() => void) | undefined;
+
+  constructor(deps: InteractiveChatDeps) {
+    this.#deps = deps;
+    const { history, onHistory, screen, sheet } = deps;
+    const complete = (line: string) => findCommands(line).map(({ name }) => name);
+    this.#editor = createLineEditor({ history, complete, onHistory });
+    this.talk = openTalk({
+      ...deps,
+      screen,
+      showsHistory: true,
+      grow: () => createMarkdownStream(sheet),
+      onChange: () => this.onChange(),
+    });
+  }
+
+  /** Something has happened that the screen may show. */
+  onChange(): void {
+    const { transcript } = this.talk ?? {};
+    if (transcript === undefined) return;
+    const { now } = this.#deps.timers;
+    const asked = transcript.question?.approvalId;
+    if (asked !== this.#asked) {
+      this.#asked = asked;
+      this.#askedMs = now();
+      this.#mode = { kind: 'message' };
+    }
+    if (!isTalkBusy(this.talk)) this.#isStopping = false;
+    const word = `${transcript.state} ${transcript.isWaiting}`;
+    if (word !== this.#state.word) this.#state = { word, sinceMs: now() };
+    this.#deps.screen.invalidate();
+  }
+
+  view(): LiveView {
+    const { screen, sheet, timers } = this.#deps;
+    this.talk.transcript.flush();
+    this.#tickWhileBusy();
+    const text = this.#editor.text;
+    const situation: ChatSituation = {
+      transcript: this.talk.transcript,
+      connection: this.#deps.connection(),
+      mode: this.#mode,
+      editor: this.#mode.kind === 'remark' && this.#mode.remark !== undefined ? NOTHING_TYPED : this.#editor,
+      sending: this.#sending,
+      hint: this.#hint,
+      seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
+      completions: this.#mode.kind === 'message' ? findCommands(text).map(toCompletion) : [],
+    };
+    return toChatView(situation, { ...sheet(), rows: screen.rows });
+  }
+
+  onPaste(text: string): void {
+    this.#editor.insert(toSafeText(text.replaceAll(/\r\n?/g, '\n')));
+    this.onChange();
+  }
+
+  onKey(text: string | undefined, key: Key): void {
+    this.#hint = undefined;
+    if (key.ctrl === true && key.name === 'c') this.#interrupt();
+    else if (key.ctrl === true && key.name === 'd' && this.#editor.text === '') this.#deps.onLeave();
+    else if (this.#answers(text, key)) this.onChange();
+    else if (key.name === 'return' && key.meta !== true) this.#enter();
+    else if (key.name === 'return' || key.name === 'enter') this.#editor.insert('\n');
+    else this.#editor.press(text, key);
+    this.onChange();
+  }
+
+  close(): void {
+    this.#cancelTick?.();
+    this.#editor.close();
+    this.talk.close();
+  }
+
+  /** Whether the key was about the question that waits. */
+  #answers(text: string | undefined, key: Key): boolean {
+    const question = this.talk.transcript.question;
+    if (question === undefined) return false;
+    const { approvalId } = question;
+    switch (this.#mode.kind) {
+      case 'always':
+        if (text === 'y') this.#decide({ approvalId, approved: true, always: true });
+        this.#mode = { kind: 'message' };
+        return true;
+      case 'remark':
+        return this.#answersRemark(this.#mode, text, key);
+      case 'message':
+        if (this.#editor.text !== '' || !isChoice(question, text)) return false;
+        if (this.#deps.timers.now() - this.#askedMs >= STARTLE_MS) this.#choose(question, text);
+        return true;
+    }
+  }
+
+  #answersRemark(mode: Extract<Mode, { kind: 'remark' }>, text: string | undefined, key: Key): boolean {
+    const { approvalId, remark } = mode;
+    if (key.name === 'escape') {
+      this.#editor.take();
+      this.#mode = { kind: 'message' };
+      return true;
+    }
+    if (remark === undefined) {
+      if (key.name !== 'return') return false;
+      this.#mode = { ...mode, remark: this.#editor.take().trim() };
+      return true;
+    }
+    if (text !== 'y' && text !== 'n') return true;
+    this.#decide({ approvalId, approved: text === 'y', ...(remark !== '' && { feedback: remark }) });
+    this.#mode = { kind: 'message' };
+    return true;
+  }
+
+  #choose(question: Question, text: string): void {
+    const { approvalId } = question;
+    switch (text) {
+      case 'y':
+      case 'n':
+        this.#decide({ approvalId, approved: text === 'y' });
+        break;
+      case 'f':
+        this.#mode = { kind: 'remark', approvalId, remark: undefined };
+        break;
+      case 'a':
+        this.#mode = { kind: 'always', approvalId };
+        break;
+      default:
+        this.talk.transcript.print(toQuestionLines(question, { paint: this.#deps.sheet().paint, room: undefined }));
+    }
+  }
+
+  #decide(decision: Parameters<Talk['decide']>[0]): void {
+    this.#hint = 'deciding…';
+    this.#attempt(this.talk.decide(decision));
+  }
+
+  #enter(): void {
+    const text = this.#editor.text;
+    if (text.endsWith('\\') && this.#editor.cursor === text.length) {
+      this.#editor.press(undefined, { name: 'backspace' });
+      this.#editor.insert('\n');
+      return;
+    }
+    const line = text.trim();
+    if (line === '') this.#deps.client.retryNow();
+    if (line === '') return;
+    if (this.#sending !== undefined) {
+      this.#hint = 'The message before is still on its way.';
+      return;
+    }
+    this.#editor.take();
+    if (!this.#runLocally(line)) this.#submit(line);
+  }
+
+  #runLocally(line: string): boolean {
+    const { transcript } = this.talk;
+    if (isAttach(line)) {
+      this.#sending = line;
+      this.#attempt(attach(this.talk, line));
+      return true;
+    }
+    switch (line) {
+      case '/quit':
+      case '/exit':
+        this.#deps.onLeave();
+        return true;
+      case '/output':
+      case '/thought': {
+        const text = line === '/output' ? transcript.lastOutput : transcript.lastThought;
+        transcript.print(text === '' ? ['(nothing yet)'] : toSafeText(text).trimEnd().split('\n'));
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  #submit(line: string): void {
+    this.#sending = line;
+    const give = isCommand(line) ? this.talk.command(line).then(() => 'sent' as const) : this.talk.send(line);
+    const done = give.then((outcome) => {
+      if (outcome === 'busy') throw new Error('Still answering: Ctrl-C stops it, or send again when it is done.');
+    });
+    this.#attempt(
+      done.catch((error: unknown) => {
+        if (this.#editor.text === '') this.#editor.replace(line);
+        throw error;
+      }),
+    );
+  }
+
+  /** A failure is told in one line. */
+  #attempt(work: Promise<void>): void {
+    const finish = (hint: string | undefined) => {
+      this.#sending = undefined;
+      this.#hint = hint;
+      this.onChange();
+    };
+    work.then(
+      () => finish(undefined),
+      (error: unknown) => finish(wordsOf(error)),
+    );
+  }
+
+  #interrupt(): void {
+    const nowMs = this.#deps.timers.now();
+    if (this.#mode.kind !== 'message' || this.#editor.text !== '') {
+      this.#editor.replace('');
+      this.#mode = { kind: 'message' };
+      return;
+    }
+    const sinceMs = nowMs - this.#interruptedMs;
+    this.#interruptedMs = nowMs;
+    if (sinceMs < TWICE_MS) {
+      this.#deps.onLeave();
+      return;
+    }
+    const isBusy = isTalkBusy(this.talk);
+    // What has not stopped since the last time is abandoned.
+    if (isBusy) this.#attempt(this.talk.cancel(this.#isStopping));
+    this.#isStopping = isBusy;
+    this.#hint = isBusy ? 'Stopping. Ctrl-C again leaves.' : 'Ctrl-C again or Ctrl-D leaves.';
+  }
+
+  #tickWhileBusy(): void {
+    this.#cancelTick?.();
+    this.#cancelTick = isTalkBusy(this.talk)
+      ? this.#deps.timers.after(1_000, () => this.#deps.screen.invalidate())
+      : undefined;
+  }
+}
+
+const NOTHING_TYPED = { text: '', cursor: 0 };
+
+const isChoice = ({ kind }: Question, text: string | undefined): text is string =>
+  text !== undefined && (kind === 'tools' ? 'ynfav' : 'ynv').includes(text);
+
+const toCompletion = ({ usage, summary }: { usage: string; summary: string }) => ({ name: usage, summary });

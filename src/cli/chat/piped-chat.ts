@@ -1,0 +1,96 @@
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { createPlainStream } from '../terminal/markdown-stream.ts';
+import { toQuestionLines } from '../terminal/question-lines.ts';
+import type { Screen } from '../terminal/screen.ts';
+import type { Sheet } from '../terminal/sheet.ts';
+import type { PathUpload } from '../upload.ts';
+import { attach, isAttach } from './attach.ts';
+import { isCommand } from './slash-commands.ts';
+import { isTalkBusy, openTalk, type Talk } from './talk.ts';
+
+interface PipedChatDeps {
+  client: GatewayClient;
+  wsId: string;
+  screen: Screen;
+  sheet(): Sheet;
+  newKey(): string;
+  upload: PathUpload;
+  /** For what is no part of the conversation. */
+  tell(line: string): void;
+}
+
+/** How a chat over lines ended. `unanswered`: something waits for approval and nobody is left to ask. */
+export type PipedEnd = 'done' | 'unanswered';
+
+/** The conversation line by line, for input that is no terminal: each line is a message, or the answer to a question. */
+export class PipedChat {
+  readonly #deps: PipedChatDeps;
+  readonly talk: Talk;
+  #waiters: (() => void)[] = [];
+
+  constructor(deps: PipedChatDeps) {
+    this.#deps = deps;
+    this.talk = openTalk({ ...deps, showsHistory: false, grow: createPlainStream, onChange: () => this.#onChange() });
+  }
+
+  /** Reads to the end, each message only when the answer to the one before is whole. */
+  async run(lines: AsyncIterable<string>): Promise<PipedEnd> {
+    let begun = '';
+    for await (const line of lines) {
+      begun += line.endsWith('\\') ? `${line.slice(0, -1)}\n` : line;
+      if (line.endsWith('\\')) continue;
+      await this.#take(begun.trim());
+      begun = '';
+    }
+    await this.#take(begun.trim());
+    return this.talk.transcript.question === undefined ? 'done' : 'unanswered';
+  }
+
+  close(): void {
+    this.talk.close();
+  }
+
+  async #take(line: string): Promise<void> {
+    if (line === '') return;
+    const { question } = this.talk.transcript;
+    if (question) await this.#answer(question.approvalId, line);
+    else if (isAttach(line)) await attach(this.talk, line);
+    else if (isCommand(line)) await this.talk.command(line);
+    else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not taken.');
+    else await this.#until(() => isTalkBusy(this.talk));
+    await this.#until(() => !isTalkBusy(this.talk) || this.talk.transcript.question !== undefined);
+    if (this.talk.transcript.question) this.#deps.tell('Answer with a line: y, n, n and a reason, or v to view all.');
+  }
+
+  async #answer(approvalId: string, line: string): Promise<void> {
+    if (/^v(iew)?$/i.test(line)) {
+      this.#showAll();
+      return;
+    }
+    const [, word = '', feedback = ''] = /^(y|yes|n|no)(?:\s+(.*))?$/is.exec(line) ?? [];
+    if (word === '') {
+      this.#deps.tell('Something waits for approval: y, n, n and a reason, or v to view all.');
+      return;
+    }
+    const approved = word.toLowerCase().startsWith('y');
+    await this.talk.decide({ approvalId, approved, ...(feedback !== '' && { feedback }) });
+    await this.#until(() => this.talk.transcript.question?.approvalId !== approvalId);
+  }
+
+  #showAll(): void {
+    const { transcript } = this.talk;
+    const { paint } = this.#deps.sheet();
+    if (transcript.question) transcript.print(toQuestionLines(transcript.question, { paint, room: undefined }));
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  #onChange(): void {
+    this.talk?.transcript.flush();
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}

@@ -1,0 +1,154 @@
+import { RequestError } from '../../../protocol/client/request-error.ts';
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { ParamsInput } from '../../../protocol/index.ts';
+import type { Attachment, StatusRecord } from '../../../protocol/stream-events.ts';
+import { untilAnswered } from '../until-answered.ts';
+import type { PathUpload } from '../upload.ts';
+import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
+import { createTranscript, isBusy, type Transcript } from './transcript.ts';
+
+type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
+
+interface TalkDeps extends TranscriptOptions {
+  client: GatewayClient;
+  wsId: string;
+  newKey(): string;
+  upload: PathUpload;
+  /** The first snapshot is there, and nothing of it printed. */
+  onOpen?(talk: Talk): void;
+  /** Something is different from before. */
+  onChange(): void;
+}
+
+const toAutoApprove = (isOn: boolean, untilMs: number | undefined): AutoApprove => ({ isOn, untilMs });
+
+/** `busy`: another answer is still being given, and the message was not taken. */
+export type SendOutcome = 'sent' | 'busy';
+
+/** One workstream as this client follows it and acts in it. */
+export interface Talk {
+  readonly transcript: Transcript;
+  readonly name: string;
+  readonly model: string;
+  readonly workdir: string;
+  readonly autoApprove: AutoApprove;
+  readonly usage: StatusRecord | undefined;
+  /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
+  readonly opened: Promise<void>;
+  send(message: string): Promise<SendOutcome>;
+  /** The file goes with the next message. */
+  attach(file: string): Promise<Attachment>;
+  command(line: string): Promise<void>;
+  cancel(force: boolean): Promise<void>;
+  decide(decision: ParamsInput<'approval.resolve'>): Promise<void>;
+  close(): void;
+}
+
+/** Follows the workstream from now on. */
+export function openTalk(deps: TalkDeps): Talk {
+  const { client, wsId, onChange } = deps;
+  const runs = new Set<string>();
+  const decisions = new Set<string>();
+  const transcript = createTranscript({
+    ...deps,
+    isMyRun: (runId) => runs.has(runId),
+    isMyDecision: (approvalId) => decisions.has(approvalId),
+  });
+  const settings = { name: '', model: '', workdir: '', autoApprove: toAutoApprove(false, undefined) };
+  let usage: StatusRecord | undefined;
+  const opened = Promise.withResolvers<void>();
+  let isOpen = false;
+  const subscription = client.subscribe(wsId, {
+    onSnapshot(snapshot) {
+      const { workstream, model, workdir, status } = snapshot;
+      const autoApprove = toAutoApprove(workstream.skipPermissions, workstream.skipPermissionsUntilMs);
+      Object.assign(settings, { name: workstream.name, model, workdir, autoApprove });
+      usage = status;
+      if (!isOpen) deps.onOpen?.(talk);
+      isOpen = true;
+      transcript.onSnapshot(snapshot);
+      opened.resolve();
+      onChange();
+    },
+    onEvent(event) {
+      if (event.type === 'settings_changed') {
+        const { autoApprove: before } = settings;
+        const autoApprove = toAutoApprove(event.skip_permissions, event.skip_permissions_until_ms);
+        Object.assign(settings, { name: event.name, model: event.model, autoApprove });
+        const isNew = !before.isOn || before.untilMs !== autoApprove.untilMs;
+        if (isNew) transcript.print(toAutoApproveLines(autoApprove, deps.sheet().paint));
+      }
+      if (event.type === 'status') usage = event;
+      transcript.onEvent(event);
+      onChange();
+    },
+    onReset: () => transcript.print(['(The connection could not be continued exactly. The conversation so far:)']),
+    onError: (error) => opened.reject(error),
+  });
+  const talk: Talk = {
+    transcript,
+    get name() {
+      return settings.name;
+    },
+    get model() {
+      return settings.model;
+    },
+    get workdir() {
+      return settings.workdir;
+    },
+    get autoApprove() {
+      return settings.autoApprove;
+    },
+    get usage() {
+      return usage;
+    },
+    opened: opened.promise,
+    ...createSending(deps, runs),
+    async command(line) {
+      await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
+    },
+    async cancel(force) {
+      await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
+    },
+    async decide(decision) {
+      decisions.add(decision.approvalId);
+      await untilAnswered(() => client.call('approval.resolve', decision)).catch((error: unknown) => {
+        if (isDecidedAlready(error)) return; // the log tells by whom
+        decisions.delete(decision.approvalId);
+        throw error;
+      });
+    },
+    close: () => subscription.close(),
+  };
+  return talk;
+}
+
+/** Messages, and the files that go with the next one. */
+function createSending(
+  { client, wsId, newKey, upload }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'upload'>,
+  runs: Set<string>,
+): Pick<Talk, 'send' | 'attach'> {
+  const attached: string[] = [];
+  return {
+    async attach(file) {
+      const attachment = await upload(wsId, file, newKey());
+      attached.push(attachment.attachment_id);
+      return attachment;
+    },
+    async send(message) {
+      const idempotencyKey = newKey();
+      runs.add(idempotencyKey); // the run is called by its key
+      const files = attached.length > 0 && { attachmentIds: [...attached] };
+      const params = { wsId, message, ...files, idempotencyKey };
+      const { status } = await untilAnswered(() => client.call('workstream.send', params));
+      if (status === 'busy') return 'busy';
+      attached.length = 0;
+      return 'sent';
+    },
+  };
+}
+
+export const isTalkBusy = ({ transcript }: Pick<Talk, 'transcript'>): boolean => isBusy(transcript.state);
+
+const isDecidedAlready = (error: unknown) =>
+  error instanceof RequestError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HistoryMessage, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import { createMarkdownStream } from '../terminal/markdown-stream.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { createTranscript } from './transcript.ts';
+
+const sheet = () => ({ paint: createPaint(false), columns: 80 });
+
+/** A transcript whose printed lines can be read; `reach`: how many of them can be taken back. */
+function open(reach = Number.POSITIVE_INFINITY) {
+  const lines: string[] = [];
+  const screen = {
+    rows: 24,
+    columns: 80,
+    print: (printed: readonly string[]) => void lines.push(...printed),
+    retract(count: number) {
+      if (count > reach) return false;
+      lines.length -= count;
+      return true;
+    },
+  };
+  const transcript = createTranscript({
+    screen,
+    sheet,
+    showsHistory: true,
+    grow: () => createMarkdownStream(sheet),
+    isMyRun: (runId) => runId === 'mine',
+    isMyDecision: (id) => id === 'a1',
+  });
+  const tell = (...events: StreamEvent[]) => {
+    for (const event of events) transcript.onEvent(event);
+    transcript.flush();
+    return lines;
+  };
+  return { transcript, lines, tell };
+}
+
+const said = (message: string, run_id = 'mine') =>
+  ({ type: 'user_turn', message, run_id, source: 'person' }) satisfies StreamEvent;
+const content = (text: string) => ({ type: 'content', text }) satisfies StreamEvent;
+const ended = (run: RunOutcome) => ({ type: 'ws_state', ws_id: 'w', state: 'error', run }) satisfies StreamEvent;
+const END = { type: 'stream_end' } satisfies StreamEvent;
+const IDLE = {
+  type: 'ws_state',
+  ws_id: 'w',
+  state: 'idle',
+  run: { run_id: 'mine', status: 'ok' },
+} satisfies StreamEvent;
+const item = (call_id: string, header: string, preview = '') => ({
+  call_id,
+  header,
+  preview,
+  func_name: header.split(':')[0] ?? '',
+  approval_label: 'bash',
+  needs_approval: true,
+  error: null,
+});
+const asks = (approval_id: string) =>
+  ({
+    type: 'approve_request',
+    items: [item('c1', 'bash: make', 'make')],
+    approval_id,
+    kind: 'tools',
+    expires_at_ms: 1,
+  }) satisfies StreamEvent;
+const decides = (approval_id: string, approved: boolean, feedback = '') =>
+  ({
+    type: 'approval_resolved',
+    approval_id,
+    approved,
+    feedback,
+    by: { kind: 'principal', id: 'ada' },
+    always: false,
+    call_ids: ['c1'],
+  }) satisfies StreamEvent;
+const result = (output: string, is_error = false) =>
+  ({
+    type: 'tool_result',
+    call_id: 'c1',
+    name: 'bash',
+    output,
+    outcome: is_error ? 'failed' : 'done',
+    is_error,
+  }) satisfies StreamEvent;
+
+test('a turn is told in order, each part once', () => {
+  const { tell } = open();
+  const lines = tell(
+    said('build it'),
+    { type: 'thinking_start' },
+    { type: 'reasoning', text: 'First I look.\nThen I build.' },
+    content('I *will*'),
+    content(' build.'),
+    END,
+    asks('a1'),
+    decides('a1', true),
+    { type: 'tool_output_chunk', call_id: 'c1', chunk: 'cc' },
+    result('cc main.c\nok\n'),
+    content('Done.'),
+    END,
+    IDLE,
+  );
+  assert.deepEqual(lines, [
+    '› build it',
+    '',
+    '∴ First I look. (2 lines; /thought shows it)',
+    '',
+    'I will build.',
+    '',
+    '? May the agent do this?',
+    '  bash make',
+    '',
+    '✔ Approved: bash',
+    '',
+    '✔ bash make',
+    '  cc main.c',
+    '  ok',
+    '',
+    'Done.',
+  ]);
+});
+
+test('what others say and decide is told as theirs', () => {
+  const { tell, transcript } = open();
+  const lines = tell(
+    said('hello', 'other'),
+    asks('a2'),
+    decides('a2', false, 'not now'),
+    result('Denied by user', true),
+  );
+  assert.deepEqual(
+    [lines[0], lines.at(-1), transcript.question],
+    ['› hello (from another client)', '✖ Denied: bash — not now (decided elsewhere)', undefined],
+  );
+});
+
+test('of a question that nobody answered in time it is not said that somebody denied it', () => {
+  const { tell } = open();
+  const timedOut = 'Approval timed out after 1 hour';
+  const lines = tell(
+    asks('a2'),
+    { ...decides('a2', false, timedOut), by: { kind: 'timeout' } },
+    result(timedOut, true),
+  );
+  assert.equal(lines.at(-1), '✖ Not run: bash — Approval timed out after 1 hour');
+});
+
+test('somebody who says what a deadline says has denied it', () => {
+  const { tell } = open();
+  const lines = tell(asks('a2'), decides('a2', false, 'Approval timed out in my head'));
+  assert.equal(lines.at(-1), '✖ Denied: bash — Approval timed out in my head (decided elsewhere)');
+});
+
+test('a question that a snapshot and the log tell of is asked once', () => {
+  const { tell, lines } = open();
+  tell(asks('a1'), asks('a1'));
+  assert.equal(lines.filter((line) => line.startsWith('?')).length, 1);
+});
+
+test('an answer that a crash cut off disappears', () => {
+  const { tell } = open();
+  const lines = tell(
+    said('go'),
+    content('one\n\ntwo\n\nth'),
+    { type: 'stream_end', interrupted: true },
+    content('one\n\ntwo'),
+    END,
+  );
+  assert.deepEqual(lines, ['› go', '', 'one', '', 'two']);
+});
+
+test('one that has scrolled away is said to be void', () => {
+  const { tell, transcript } = open(1);
+  tell(said('go'), content('one\n\ntwo\n\nth'));
+  const lines = tell({ type: 'stream_end', interrupted: true });
+  assert.deepEqual(lines.slice(-2), [
+    '',
+    '(The answer above was cut off by a restart and is void. It is asked again.)',
+  ]);
+  assert.deepEqual(transcript.liveLines(10), []);
+});
+
+test('while a command runs the end of its output is live, and bounded', () => {
+  const { tell, transcript } = open();
+  tell({ type: 'tool_info', items: [item('c1', 'bash: seq')] });
+  for (let line = 0; line < 10_000; line += 1) tell({ type: 'tool_output_chunk', call_id: 'c1', chunk: `${line}\n` });
+  assert.deepEqual(transcript.liveLines(4), ['◌ bash seq', '  9997', '  9998', '  9999']);
+});
+
+test('of ten thousand lines the last are printed, and the rest can be had', () => {
+  const { tell, transcript } = open();
+  const output = Array.from({ length: 10_000 }, (_, line) => `line ${line}`).join('\n');
+  const lines = tell({ type: 'tool_info', items: [item('c1', 'bash: seq')] }, result(output));
+  assert.deepEqual(
+    [lines.length, lines[1], lines.at(-1), transcript.lastOutput === output],
+    [14, '  … 9,988 lines above; /output shows them', '  line 9999', true],
+  );
+});
+
+test('no escape sequence of a model, a tool or a name reaches the terminal', () => {
+  const evil = '\u001b]0;x\u0007\u001b[2Jevil';
+  const { lines, transcript, tell } = open();
+  tell(
+    said(evil, 'other'),
+    { type: 'reasoning', text: evil },
+    content(`${evil}\n\n\`${evil}\`\n\n- ${evil}`),
+    END,
+    { ...asks('a1'), items: [{ ...item('c1', `bash: ${evil}`, evil), not_sandboxed: evil, error: evil }] },
+    decides('a1', true, evil),
+    { type: 'tool_output_chunk', call_id: 'c1', chunk: evil },
+  );
+  const live = transcript.liveLines(10);
+  tell(result(evil), { type: 'info', message: evil }, { type: 'error', message: evil });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there.
+  assert.doesNotMatch([...lines, ...live].join(''), /[\x00-\x1f\x7f-\x9f]/);
+});
+
+test('a run that failed says why once', () => {
+  const failed = { ...IDLE, state: 'error', run: { run_id: 'mine', status: 'error', error: 'no model' } } as const;
+  assert.deepEqual(open().tell(said('x'), failed), ['› x', '', '✖ no model']);
+  assert.deepEqual(open().tell(said('x'), { type: 'error', message: 'no model' }, failed), ['› x', '', '✖ no model']);
+});
+
+test('a message without an answer is marked when its run ends, and in the history with the reason', () => {
+  const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
+  const live = open();
+  const run: RunOutcome = { run_id: 'mine', status: 'error', error: failed.text, failed };
+  assert.deepEqual(
+    live.tell(said('hello'), { type: 'error', message: `Error: ${failed.text}` }, ended(run)).slice(-1),
+    ['(not answered, and no longer sent to the model)'],
+  );
+  const stored = open();
+  const messages: HistoryMessage[] = [{ seq: 1, role: 'user', content: 'hello', tool_calls: null, failed }];
+  const lines = stored.tell({ type: 'history', messages });
+  assert.deepEqual(
+    lines.filter((line) => line !== ''),
+    ['› hello', '  ✖ not answered: openai answered 400: no'],
+  );
+});

@@ -1,0 +1,297 @@
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
+import type { StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { GrowingText } from '../terminal/markdown-stream.ts';
+import {
+  type Question,
+  toDecisionLine,
+  toQuestion,
+  toQuestionLines,
+  toQuestionRoom,
+} from '../terminal/question-lines.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import type { Screen } from '../terminal/screen.ts';
+import type { Sheet } from '../terminal/sheet.ts';
+import { type ToolCall, toHeaderText, toLiveTail, toResultLines, toToolCall } from '../terminal/tool-lines.ts';
+import { cutToRow, wrapWords } from '../terminal/wrap.ts';
+import { createTurn, type Turn } from './answer-turn.ts';
+import { toHistoryLines, toUserLines, withFiles } from './history-lines.ts';
+
+interface TranscriptDeps {
+  screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
+  sheet(): Sheet;
+  /** How an answer is written while it comes. */
+  grow(): GrowingText;
+  /** Whether to show what was said before. */
+  showsHistory: boolean;
+  /** Whether this client began the run. */
+  isMyRun(runId: string): boolean;
+  isMyDecision(approvalId: string): boolean;
+}
+
+/** What happens in a workstream, as lines in the order of its log. */
+export interface Transcript {
+  readonly state: WorkstreamState;
+  /** The model was asked and has said nothing yet. */
+  readonly isWaiting: boolean;
+  /** What waits for a person. */
+  readonly question: Question | undefined;
+  /** Of the last finished call. */
+  readonly lastOutput: string;
+  readonly lastThought: string;
+  onSnapshot(snapshot: WorkstreamSnapshot): void;
+  onEvent(event: StreamEvent): void;
+  /** A block of lines from elsewhere. */
+  print(lines: readonly string[]): void;
+  /** Prints what is finished of the answer that comes. */
+  flush(): void;
+  /** What is not finished, in at most about `maxRows`. */
+  liveLines(maxRows: number): string[];
+}
+
+export const isBusy = (state: WorkstreamState): boolean => state !== 'idle' && state !== 'error';
+
+export const createTranscript = (deps: TranscriptDeps): Transcript => new LoggedTranscript(deps);
+
+interface RunningTool {
+  call: ToolCall;
+  /** The end of what it has printed. */
+  live: string;
+}
+
+/** Kept of a running call's output. */
+const LIVE_CHARS = 16_384;
+
+class LoggedTranscript implements Transcript {
+  readonly #deps: TranscriptDeps;
+  readonly #tools = new Map<string, RunningTool>();
+  readonly #denied = new Set<string>();
+  #turn: Turn | undefined;
+  #hasPrinted = false;
+  #toldError = false;
+  #asked: string | undefined;
+  state: WorkstreamState = 'idle';
+  isWaiting = false;
+  question: Question | undefined;
+  lastOutput = '';
+  lastThought = '';
+
+  constructor(deps: TranscriptDeps) {
+    this.#deps = deps;
+  }
+
+  onSnapshot({ workstream, messages, truncated, pendingApprovals }: WorkstreamSnapshot): void {
+    this.#turn = undefined;
+    this.#tools.clear();
+    this.question = undefined;
+    this.#asked = undefined;
+    this.state = workstream.state;
+    if (this.#deps.showsHistory) {
+      for (const lines of toHistoryLines({ messages, truncated }, this.#deps.sheet())) this.print(lines);
+    }
+    for (const approval of pendingApprovals) this.#ask(approval);
+  }
+
+  onEvent(event: StreamEvent): void {
+    switch (event.type) {
+      case 'user_turn':
+        this.#onUserTurn(event);
+        break;
+      case 'thinking_start':
+      case 'thinking_stop':
+        this.isWaiting = event.type === 'thinking_start';
+        return;
+      case 'reasoning':
+      case 'content':
+      case 'stream_end':
+      case 'cancelled':
+        this.#onAnswer(event);
+        break;
+      case 'tool_info':
+        this.#startTools(event.items.map((item) => toToolCall(item, false)));
+        break;
+      case 'approve_request':
+        this.#ask(event);
+        break;
+      case 'approval_resolved':
+        this.#onDecision(event);
+        break;
+      case 'tool_output_chunk':
+        this.#onOutput(event);
+        break;
+      case 'tool_result':
+        this.#onResult(event);
+        break;
+      case 'ws_state':
+        this.#onState(event);
+        break;
+      default:
+        this.#onNotice(event);
+        break;
+    }
+  }
+
+  print(lines: readonly string[]): void {
+    this.flush();
+    this.#turn?.interrupt();
+    this.#printBlock(lines);
+  }
+
+  flush(): void {
+    const lines = this.#turn?.takeFinished() ?? [];
+    if (lines.length > 0) this.#printAnswer(lines);
+  }
+
+  liveLines(maxRows: number): string[] {
+    const { paint, columns } = this.#deps.sheet();
+    const answer = this.#turn?.openLines() ?? [];
+    const tools = [...this.#tools.values()];
+    const tail = Math.max(1, Math.floor((maxRows - tools.length) / Math.max(1, tools.length)));
+    const running = tools.flatMap(({ call, live }) => [
+      cutToRow(`${paint('yellow', '◌')} ${toHeaderText(call, paint)}`, columns),
+      ...toLiveTail(live, { paint, maxLines: Math.min(tail, 8) }).map((line) => cutToRow(line, columns)),
+    ]);
+    const apart = this.#hasPrinted && (answer.length > 0 || running.length > 0) && !this.#turn?.hasPrinted;
+    return [...(apart ? [''] : []), ...answer, ...running];
+  }
+
+  #printBlock(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    this.#deps.screen.print(this.#hasPrinted ? ['', ...lines] : lines);
+    this.#hasPrinted = true;
+  }
+
+  #printAnswer(lines: readonly string[]): void {
+    const turn = this.#turn;
+    const apart = this.#hasPrinted && turn?.hasPrinted !== true;
+    const block = apart ? ['', ...lines] : lines;
+    turn?.onPrinted(block.length);
+    this.#deps.screen.print(block);
+    this.#hasPrinted = true;
+  }
+
+  #onUserTurn({ message, run_id, source, attachments }: StreamEventOf<'user_turn'>): void {
+    const { paint } = this.#deps.sheet();
+    const from = source === 'person' ? 'from another client' : source === 'cron' ? 'scheduled' : 'from a program';
+    this.#toldError = false;
+    this.print(toUserLines(withFiles(message, attachments), { paint, from: this.#deps.isMyRun(run_id) ? '' : from }));
+  }
+
+  #onAnswer(event: StreamEventOf<'reasoning' | 'content' | 'stream_end' | 'cancelled'>): void {
+    const { paint } = this.#deps.sheet();
+    this.isWaiting = false;
+    switch (event.type) {
+      case 'reasoning':
+      case 'content':
+        this.#turn ??= createTurn({ text: this.#deps.grow(), sheet: this.#deps.sheet });
+        this.#turn.push(event);
+        return;
+      case 'stream_end':
+        if (event.interrupted === true) this.#voidAnswer();
+        else this.#endAnswer();
+        break;
+      case 'cancelled':
+        this.#endAnswer();
+        this.print([paint('dim', '(stopped)')]);
+        break;
+    }
+  }
+
+  #endAnswer(): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    const lines = turn.end();
+    if (lines.length > 0) this.#printAnswer(lines);
+    if (turn.thought !== '') this.lastThought = turn.thought;
+    this.#turn = undefined;
+  }
+
+  /** The daemon died in the middle of it and asks again: what can still be reached disappears, else a line says so. */
+  #voidAnswer(): void {
+    const { paint } = this.#deps.sheet();
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn === undefined || turn.printedLines === 0) return;
+    if (!turn.wasInterrupted && this.#deps.screen.retract(turn.printedLines)) return;
+    this.print([paint('dim', '(The answer above was cut off by a restart and is void. It is asked again.)')]);
+  }
+
+  #startTools(calls: readonly ToolCall[]): void {
+    this.#endAnswer();
+    for (const call of calls) this.#tools.set(call.callId, { call, live: this.#tools.get(call.callId)?.live ?? '' });
+  }
+
+  /** A snapshot tells of a question before the turn that asked it is replayed: it is asked once. */
+  #ask(asked: StreamEventOf<'approve_request'> | Approval): void {
+    const { paint } = this.#deps.sheet();
+    const question = toQuestion(asked);
+    this.#endAnswer();
+    this.question = question;
+    if (this.#asked === question.approvalId) return;
+    this.#asked = question.approvalId;
+    const room = toQuestionRoom(question, this.#deps.screen);
+    this.print(toQuestionLines(question, { paint, room }));
+  }
+
+  #onDecision(event: StreamEventOf<'approval_resolved'>): void {
+    const question = this.question;
+    if (question?.approvalId !== event.approval_id) return;
+    const { paint } = this.#deps.sheet();
+    this.question = undefined;
+    this.print([toDecisionLine(question, event, { paint, isMine: this.#deps.isMyDecision(event.approval_id) })]);
+    if (event.approved) this.#startTools(question.items.map((item) => toToolCall(item, true)));
+    else for (const { call_id } of question.items) this.#denied.add(call_id);
+  }
+
+  #onOutput({ call_id, chunk }: StreamEventOf<'tool_output_chunk'>): void {
+    const tool = this.#tools.get(call_id);
+    if (tool) tool.live = (tool.live + chunk).slice(-LIVE_CHARS);
+  }
+
+  #onResult({ call_id, name, output, outcome }: StreamEventOf<'tool_result'>): void {
+    const { paint } = this.#deps.sheet();
+    const known = this.#tools.get(call_id)?.call;
+    this.#tools.delete(call_id);
+    if (this.#denied.delete(call_id)) return; // the decision has been told
+    const call = known ?? { ...UNKNOWN_CALL, callId: call_id, name, header: name };
+    this.lastOutput = output;
+    this.print(toResultLines(call, { output, outcome }, paint));
+  }
+
+  #onState({ state, run }: StreamEventOf<'ws_state'>): void {
+    const { paint } = this.#deps.sheet();
+    this.state = state;
+    if (isBusy(state)) return;
+    this.isWaiting = false;
+    this.question = undefined;
+    this.#endAnswer();
+    for (const { call } of this.#tools.values()) this.print([`${paint('red', '■')} ${toHeaderText(call, paint)}`]);
+    this.#tools.clear();
+    const isTold = run === undefined || run.status === 'ok' || run.status === 'cancelled' || this.#toldError;
+    if (!isTold) this.print([paint('red', `✖ ${toSafeText(run.error ?? `The run ended: ${run.status}`)}`)]);
+    if (run?.failed) this.print([paint('dim', '(not answered, and no longer sent to the model)')]);
+  }
+
+  #onNotice(event: StreamEventOf<'status' | 'info' | 'error' | 'clear_ui' | 'history' | 'settings_changed'>): void {
+    const { paint, columns } = this.#deps.sheet();
+    switch (event.type) {
+      case 'status':
+      case 'settings_changed':
+        return; // whoever follows the settings reads them itself
+      case 'info':
+        this.print(toSafeText(event.message).split('\n'));
+        break;
+      case 'error':
+        this.#toldError = true;
+        this.print(wrapWords(paint('red', `✖ ${toSafeText(event.message)}`), columns));
+        break;
+      case 'clear_ui':
+        this.print([paint('dim', `${'─'.repeat(8)} a new conversation ${'─'.repeat(8)}`)]);
+        break;
+      case 'history':
+        for (const lines of toHistoryLines(event, this.#deps.sheet())) this.print(lines);
+    }
+  }
+}
+
+const UNKNOWN_CALL = { preview: '', notSandboxed: undefined, wasAsked: true };

@@ -1,0 +1,208 @@
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { systemTimers } from '../../../protocol/client/timers.ts';
+import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Surroundings } from '../../home/home-path.ts';
+import { randomIds } from '../../ids.ts';
+import { readVersion } from '../../version.ts';
+import { toChatHeader, toNotices } from '../chat/chat-header.ts';
+import { readInputHistory, writeInputHistory } from '../chat/input-history.ts';
+import { InteractiveChat } from '../chat/interactive-chat.ts';
+import { PipedChat } from '../chat/piped-chat.ts';
+import type { Talk } from '../chat/talk.ts';
+import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
+import { getWorkstream } from '../find-workstream.ts';
+import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
+import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
+import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from '../terminal/screen.ts';
+import type { Sheet } from '../terminal/sheet.ts';
+import { wrapWords } from '../terminal/wrap.ts';
+import { createPathUpload, type PathUpload } from '../upload.ts';
+
+export interface ChatFlags extends TargetFlags {
+  ws?: string | undefined;
+  new?: boolean | undefined;
+  workdir?: string | undefined;
+  model?: string | undefined;
+  color: ColourChoice;
+}
+
+interface ChatOptions {
+  flags: ChatFlags;
+  around: Surroundings;
+  root: URL;
+}
+
+/** What a chat ends with when a question is left that nobody is there to answer. */
+const UNANSWERED = 4;
+
+/** A conversation in the terminal, or over pipes. Resolves when the person leaves. */
+export async function chat({ flags, around, root }: ChatOptions): Promise<void> {
+  const target = await resolveTarget(flags, around);
+  const link = createLink();
+  const client = await openClient({ target, version: await readVersion(root) }, link.onStatus);
+  try {
+    const wsId = await chooseWorkstream(client, flags, around);
+    const upload = createPathUpload(target, around);
+    const { stdin, stdout } = process;
+    const isDumb = around.environment.TERM === 'dumb';
+    const paint = createPaint(wantsColours(flags.color, { isTerminal: stdout.isTTY, environment: around.environment }));
+    if (stdin.isTTY && stdout.isTTY && !isDumb) {
+      const historyFile = target.home === undefined ? undefined : path.join(target.home, 'input-history.json');
+      await chatOnTerminal({ client, link, wsId, paint, upload, historyFile });
+    } else await chatOverLines({ client, wsId, paint, upload });
+  } finally {
+    client.close();
+  }
+}
+
+/** The connection as the chat sees it. */
+interface Link {
+  status: ConnectionStatus;
+  onStatus(status: ConnectionStatus): void;
+  /** Called with every later status. */
+  listen(listener: () => void): void;
+}
+
+function createLink(): Link {
+  let listener = (): void => undefined;
+  const link: Link = {
+    status: { kind: 'connecting' },
+    onStatus(status) {
+      link.status = status;
+      listener();
+    },
+    listen(next) {
+      listener = next;
+    },
+  };
+  return link;
+}
+
+async function chooseWorkstream(client: GatewayClient, flags: ChatFlags, { cwd }: Surroundings): Promise<string> {
+  const { ws, workdir, model } = flags;
+  if (flags.new !== true && workdir === undefined && model === undefined) return getWorkstream(client, ws ?? 'main');
+  const made = await client.call('workstream.create', {
+    ...(ws !== undefined && { name: ws }),
+    ...(workdir !== undefined && { workdir: path.resolve(cwd, workdir) }),
+    ...(model !== undefined && { model }),
+  });
+  return made.wsId;
+}
+
+const newKey = () => randomIds.id('cli');
+
+interface Parts {
+  client: GatewayClient;
+  wsId: string;
+  paint: Sheet['paint'];
+  upload: PathUpload;
+}
+
+async function chatOnTerminal({
+  client,
+  link,
+  wsId,
+  paint,
+  upload,
+  historyFile,
+}: Parts & { link: Link; historyFile: string | undefined }): Promise<void> {
+  const { stdin, stdout } = process;
+  const left = Promise.withResolvers<void>();
+  const leave = () => left.resolve();
+  let view = (): LiveView => ({ lines: [] });
+  const screen = createLiveScreen({ output: stdout, timers: systemTimers, view: () => view() });
+  const sheet = (): Sheet => ({ paint, columns: screen.columns });
+  const interactive = new InteractiveChat({
+    client,
+    wsId,
+    connection: () => link.status,
+    screen,
+    sheet,
+    history: historyFile === undefined ? [] : await readInputHistory(historyFile),
+    onHistory: (lines) => historyFile !== undefined && void writeInputHistory(historyFile, lines),
+    timers: systemTimers,
+    newKey,
+    upload,
+    onOpen(talk) {
+      talk.transcript.print(toChatHeader(talk, sheet()));
+      tellNotices(client, talk, sheet);
+    },
+    onLeave: leave,
+  });
+  const terminal = enterRawTerminal({
+    input: stdin,
+    write: (text) => stdout.write(text),
+    onKey: (text, key) => interactive.onKey(text, key),
+    onPaste: (text) => interactive.onPaste(text),
+  });
+  link.listen(() => {
+    if (link.status.kind === 'closed') left.reject(link.status.error ?? new Error('the connection was closed'));
+    interactive.onChange();
+  });
+  using _terminal = restoring({ terminal, screen, interactive, leave });
+  await interactive.talk.opened;
+  view = () => interactive.view();
+  screen.invalidate();
+  await left.promise;
+}
+
+interface Held {
+  terminal: RawTerminal;
+  screen: Screen;
+  interactive: InteractiveChat;
+  leave(): void;
+}
+
+/** Gives the terminal back, also when a signal ends the process. */
+function restoring({ terminal, screen, interactive, leave }: Held): Disposable {
+  process.once('SIGTERM', leave).once('SIGHUP', leave);
+  return {
+    [Symbol.dispose]() {
+      process.off('SIGTERM', leave).off('SIGHUP', leave);
+      interactive.close();
+      screen.close();
+      terminal.leave();
+    },
+  };
+}
+
+/** Tells once each what is not as it should be, now and later. */
+function tellNotices(client: GatewayClient, { transcript }: Talk, sheet: () => Sheet): void {
+  const told = new Set<string>();
+  const tell = (health: Parameters<typeof toNotices>[0]) => {
+    const fresh = toNotices(health).filter((notice) => !told.has(notice));
+    for (const notice of fresh) told.add(notice);
+    const { paint, columns } = sheet();
+    transcript.print(
+      fresh.flatMap((notice) => wrapWords(paint('yellow', notice), columns, { first: '! ', rest: '  ' })),
+    );
+  };
+  client.on('health', tell);
+  client.call('health', {}).then(tell, () => undefined); // the next `health` event brings it
+}
+
+async function chatOverLines({ client, wsId, paint, upload }: Parts): Promise<void> {
+  const screen = createPlainScreen((text) => process.stdout.write(text));
+  const piped = new PipedChat({
+    client,
+    wsId,
+    screen,
+    sheet: () => ({ paint, columns: screen.columns }),
+    newKey,
+    upload,
+    tell: (line) => process.stderr.write(`headgate: ${line}\n`),
+  });
+  try {
+    await piped.talk.opened;
+    const end = await piped.run(createInterface({ input: process.stdin }));
+    if (end === 'unanswered') {
+      process.stderr.write(
+        'headgate: It waits for approval, and the input has ended: answer on the page, or in another chat.\n',
+      );
+      process.exitCode = UNANSWERED;
+    }
+  } finally {
+    piped.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { systemClock } from '../../clock.ts';
+import { openCheckup } from '../../daemon/checkup.ts';
+import { type Finding, ok, problem } from '../../finding.ts';
+import { resolveHome, type Surroundings } from '../../home/home-path.ts';
+import { readVersion } from '../../version.ts';
+import { checkDaemon, checkPort } from '../doctor/daemon-checks.ts';
+import { checkDatabase } from '../doctor/database-check.ts';
+import { checkDisk, checkYear, findFolder } from '../doctor/disk-checks.ts';
+import { checkHome } from '../doctor/home-checks.ts';
+import { createPaint, type Paint, wantsColours } from '../terminal/paint.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+
+export interface DoctorFlags {
+  home?: string | undefined;
+  json?: boolean | undefined;
+}
+
+interface DoctorOptions {
+  flags: DoctorFlags;
+  around: Surroundings;
+  root: URL;
+}
+
+const OLDEST_NODE = 24;
+
+/** Looks at everything a daemon needs, and changes nothing. The exit code is 1 when something does not work. */
+export async function doctor({ flags, around, root }: DoctorOptions): Promise<void> {
+  const findings = await examine({ home: resolveHome(flags, around), around, root });
+  const healthy = findings.every(({ level }) => level !== 'problem');
+  const colours = wantsColours('auto', { isTerminal: process.stdout.isTTY, environment: around.environment });
+  const text =
+    flags.json === true
+      ? JSON.stringify({ ok: healthy, findings }, null, 2)
+      : toLines(findings, createPaint(colours)).join('\n');
+  process.stdout.write(`${text}\n`);
+  process.exitCode = healthy ? 0 : 1;
+}
+
+interface Examined {
+  home: string;
+  around: Surroundings;
+  root: URL;
+}
+
+async function examine({ home, around, root }: Examined): Promise<Finding[]> {
+  const checkup = await openCheckup(home, around);
+  const daemon = await checkDaemon(home, await readVersion(root));
+  const folder = await findFolder(home);
+  const { health } = daemon;
+  const checks: Record<string, () => Promise<Finding[]>> = {
+    home: () => checkHome(home, process.getuid?.()),
+    port: async () => [await checkPort(checkup.address(), daemon)],
+    model: async () => [await checkup.model(health)],
+    disk: () => checkDisk(home, systemClock),
+    clock: async () => checkYear(systemClock.now(), health?.ts),
+    database: async () => (health ? [] : [await checkDatabase(home)]),
+    tools: () => checkup.tools(folder),
+  };
+  const found = await Promise.all(Object.entries(checks).map(([name, check]) => attempt(name, check)));
+  return [checkNode(process.versions.node), ...checkup.settings, ...daemon.findings, ...found.flat()];
+}
+
+/** One check that fails in an unforeseen way is a finding of its own; the others go on. */
+async function attempt(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    return [problem(name, `could not be looked at: ${wordsOf(error)}`, 'Mend that first.')];
+  }
+}
+
+function checkNode(version: string): Finding {
+  if (Number.parseInt(version, 10) >= OLDEST_NODE) return ok('node', version);
+  return problem('node', `${version} is too old`, `Install Node.js ${OLDEST_NODE} or newer.`);
+}
+
+const MARKS: Record<Finding['level'], { sign: string; style: 'green' | 'yellow' | 'red' }> = {
+  ok: { sign: '✔', style: 'green' },
+  warning: { sign: '!', style: 'yellow' },
+  problem: { sign: '✖', style: 'red' },
+};
+
+function toLines(findings: readonly Finding[], paint: Paint): string[] {
+  return findings.flatMap(({ name, level, text, mend }) => {
+    const { sign, style } = MARKS[level];
+    const line = `${paint(style, sign)} ${paint('bold', name.padEnd(12))}${toSafeText(text)}`;
+    return mend === undefined ? [line] : [line, paint('dim', `${' '.repeat(14)}→ ${mend}`)];
+  });
+}

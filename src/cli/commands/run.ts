@@ -1,0 +1,218 @@
+import path from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { systemTimers } from '../../../protocol/client/timers.ts';
+import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Surroundings } from '../../home/home-path.ts';
+import { randomIds } from '../../ids.ts';
+import { NoDaemonError, UsageError } from '../../start-error.ts';
+import { readVersion } from '../../version.ts';
+import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
+import { findWorkstream } from '../find-workstream.ts';
+import type { ApproveChoice } from '../run/approval-policy.ts';
+import { createApprovals } from '../run/approvals.ts';
+import { followRun, type RunEnd } from '../run/follow-run.ts';
+import { createJsonOutput, createTextOutput } from '../run/run-output.ts';
+import { createStopping, type StopReason } from '../run/stopping.ts';
+import { untilAnswered } from '../until-answered.ts';
+import { createUpload, readAttachment, type Upload } from '../upload.ts';
+
+export interface RunFlags extends TargetFlags {
+  ws?: string | undefined;
+  json?: boolean | undefined;
+  approve: ApproveChoice;
+  timeout?: string | undefined;
+  workdir?: string | undefined;
+  model?: string | undefined;
+  key?: string | undefined;
+  attach?: readonly string[] | undefined;
+}
+
+interface RunOptions {
+  /** Joined by blank lines; `-` stands for what stdin holds. */
+  prompts: readonly string[];
+  flags: RunFlags;
+  around: Surroundings;
+  root: URL;
+}
+
+/** What the process ends with, besides 2 (wrong usage) and 3 (no daemon). */
+const EXIT = { ok: 0, error: 1, denied: 4, timeout: 5, interrupted: 130 } as const;
+
+/** A daemon that is away for longer does not come back while a script waits. */
+const AWAY_MS = 120_000;
+
+/** One message and its answer, for scripts. */
+export async function run({ prompts, flags, around, root }: RunOptions): Promise<void> {
+  const message = await toMessage(prompts);
+  const timeoutMs = toTimeout(flags.timeout);
+  const files = await readAll(flags.attach ?? [], around);
+  const target = await resolveTarget(flags, around);
+  const away = watchAway();
+  const client = await openClient({ target, version: await readVersion(root) }, away.onStatus);
+  try {
+    await Promise.race([
+      runWith(client, { message, timeoutMs, files, flags, around, upload: createUpload(target) }),
+      away.gone,
+    ]);
+  } finally {
+    client.close();
+  }
+}
+
+/** `gone` rejects when the connection is refused for good, or lost for too long. */
+function watchAway(): { onStatus(status: ConnectionStatus): void; gone: Promise<never> } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => undefined); // it may happen before anybody waits, and is told by the call that waits
+  let cancel: (() => void) | undefined;
+  const giveUp = () =>
+    reject(new NoDaemonError('The daemon has been away for two minutes; the run goes on without us.'));
+  return {
+    gone: promise,
+    onStatus(status) {
+      if (status.kind === 'waiting') cancel ??= systemTimers.after(AWAY_MS, giveUp);
+      else if (status.kind !== 'connecting') {
+        cancel?.();
+        cancel = undefined;
+      }
+      if (status.kind === 'closed' && status.error) reject(status.error);
+    },
+  };
+}
+
+async function toMessage(prompts: readonly string[]): Promise<string> {
+  const { stdin } = process;
+  if (prompts.length === 0 && stdin.isTTY) throw new UsageError('What is to be done? headgate run "say hello"');
+  const piped = prompts.length === 0 || prompts.includes('-') ? await readText(stdin) : '';
+  const parts = prompts.length === 0 ? [piped] : prompts.map((prompt) => (prompt === '-' ? piped : prompt));
+  const message = parts.join('\n\n').trim();
+  if (message === '') throw new UsageError('The prompt is empty.');
+  return message;
+}
+
+function toTimeout(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (!/^\d{1,6}(\.\d+)?$/.test(seconds) || Number(seconds) === 0) {
+    throw new UsageError(`--timeout is "${seconds}": use a number of seconds.`);
+  }
+  return Number(seconds) * 1000;
+}
+
+interface Job {
+  message: string;
+  timeoutMs: number | undefined;
+  files: readonly File[];
+  flags: RunFlags;
+  around: Surroundings;
+  upload: Upload;
+}
+
+async function runWith(client: GatewayClient, job: Job): Promise<void> {
+  const { message, timeoutMs, flags, around } = job;
+  const key = flags.key ?? randomIds.id('run');
+  const { wsId, isOwn } = await chooseWorkstream(client, { flags, around, key });
+  const attachmentIds = await uploadAll(job, { wsId, key }).catch(async (error: unknown) => {
+    // That of a key may be at work for whoever used the key before; a repeat takes it again.
+    if (isOwn && flags.key === undefined) await removeUnused(client, wsId);
+    throw error;
+  });
+  const streams = {
+    stdout: (text: string) => void process.stdout.write(text),
+    stderr: (text: string) => void process.stderr.write(text),
+  };
+  const { rows = 50, columns = 120 } = process.stderr; // a file or a pipe has none
+  const output =
+    flags.json === true
+      ? createJsonOutput(streams)
+      : createTextOutput(streams, { isStreaming: process.stdout.isTTY, size: { rows, columns } });
+  const startMs = systemTimers.now();
+  const stopping = createStopping({ client, wsId, leave: () => process.exit(EXIT.interrupted) });
+  using _ctrlC = stopping.listen();
+  const approvals = createApprovals({ client, choice: flags.approve, output, onInterrupt: stopping.interrupt });
+  const followed = await followRun({
+    client,
+    wsId,
+    message,
+    attachmentIds,
+    key,
+    onBegin: (runId) => output.onBegin({ wsId, runId }),
+    onEvent(event) {
+      if (event.type === 'approval_resolved') approvals.onResolved(event);
+      output.onEvent(event);
+    },
+    onQuestion: approvals.onQuestion,
+  });
+  using _stop = stopping.watch(followed, timeoutMs);
+  const end = await followed.ended;
+  approvals.close();
+  followed.close();
+  const exitCode = toExitCode(end, { reason: stopping.reason(), denied: approvals.denied() });
+  const durationMs = Math.round(systemTimers.now() - startMs);
+  output.onEnd({ ...end, exitCode, wsId, runId: followed.runId, durationMs, denied: approvals.denied() });
+  process.exitCode = exitCode;
+  if (isOwn) await client.call('workstream.close', { wsId }).catch(() => undefined); // it is only tidiness
+}
+
+/** Read before anything is made: what cannot be attached leaves no trace. */
+async function readAll(names: readonly string[], around: Surroundings): Promise<File[]> {
+  if (names.length > LIMITS.attachmentsPerMessage) {
+    throw new UsageError(`--attach names ${names.length} files: a message takes ${LIMITS.attachmentsPerMessage}.`);
+  }
+  const files: File[] = [];
+  for (const name of names) files.push(await readAttachment(name, around));
+  return files;
+}
+
+/** A file has its place in its key: a repeat names the same attachments, and the same file may be given twice. */
+async function uploadAll(
+  { files, upload }: Pick<Job, 'files' | 'upload'>,
+  { wsId, key }: { wsId: string; key: string },
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [place, file] of files.entries()) ids.push((await upload(wsId, file, `${key} ${place}`)).attachment_id);
+  return ids;
+}
+
+/** Nothing was said in it. */
+async function removeUnused(client: GatewayClient, wsId: string): Promise<void> {
+  const close = () => client.call('workstream.close', { wsId }); // a token that may not delete closes
+  const removed = client.call('sessions.delete', { key: wsId }).catch(close);
+  await removed.catch(() => undefined); // what went wrong before is what has to be told
+}
+
+/** The one of `--ws`, made where nobody has it; otherwise one of this run's own, which is closed afterwards. */
+async function chooseWorkstream(
+  client: GatewayClient,
+  { flags, around, key }: { flags: RunFlags; around: Surroundings; key: string },
+): Promise<{ wsId: string; isOwn: boolean }> {
+  const { ws, workdir, model } = flags;
+  const existing = ws === undefined ? undefined : await findWorkstream(client, ws);
+  if (existing !== undefined) {
+    if (workdir !== undefined || model !== undefined) {
+      throw new UsageError(`The workstream ${ws} exists: --workdir and --model are for a new one.`);
+    }
+    return { wsId: existing, isOwn: false };
+  }
+  const { wsId } = await untilAnswered(() =>
+    client.call('workstream.create', {
+      ...(ws !== undefined && { name: ws }),
+      ...(workdir !== undefined && { workdir: path.resolve(around.cwd, workdir) }),
+      ...(model !== undefined && { model }),
+      idempotencyKey: key,
+    }),
+  );
+  // A key that was used before names the workstream of then, which may have been closed since.
+  if (flags.key !== undefined) await findWorkstream(client, wsId);
+  return { wsId, isOwn: ws === undefined };
+}
+
+function toExitCode(
+  { status }: RunEnd,
+  { reason, denied }: { reason: StopReason | undefined; denied: number },
+): number {
+  if (reason === 'timeout' && status !== 'ok') return EXIT.timeout;
+  if (reason === 'interrupted' || status === 'cancelled') return EXIT.interrupted;
+  if (status === 'timeout') return EXIT.timeout;
+  if (status === 'error') return EXIT.error;
+  return denied > 0 ? EXIT.denied : EXIT.ok;
+}

@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { RequestError } from '../../protocol/client/request-error.ts';
+import { systemTimers } from '../../protocol/client/timers.ts';
+import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
+import { readDaemonFile } from '../home/daemon-file.ts';
+import { resolveHome, type Surroundings } from '../home/home-path.ts';
+import { findOperatorToken } from '../home/operator-token.ts';
+import { toSocketUrl } from '../socket-url.ts';
+import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
+
+/** The flags that say which daemon a command speaks to. */
+export interface TargetFlags {
+  home?: string | undefined;
+  url?: string | undefined;
+  token?: string | undefined;
+  tokenFile?: string | undefined;
+}
+
+export interface Target {
+  /** Of the WebSocket. */
+  url: string;
+  token: string | undefined;
+  /** Where the token was found, in the words of the command line. */
+  tokenFrom: string | undefined;
+  /** The folder whose daemon it is; undefined when the address was given. */
+  home: string | undefined;
+}
+
+interface Caller {
+  target: Target;
+  /** Headgate's, of the program that calls. */
+  version: string;
+}
+
+/** Which daemon is meant: flags win over the environment, that over the daemon that runs in the home folder. */
+export async function resolveTarget(flags: TargetFlags, around: Surroundings): Promise<Target> {
+  const given = flags.url ?? (around.environment.HEADGATE_URL || undefined);
+  const credential = await findGivenToken(flags, around);
+  const home = resolveHome(flags, around);
+  const running = await readDaemonFile(home);
+  if (given === undefined) {
+    if (running === undefined) throw new NoDaemonError(nobodyRuns(home));
+    return { url: toSocketUrl(running.url), ...(credential ?? (await findHomeToken(home))), home };
+  }
+  const url = toSocketUrl(given);
+  // The home's token goes only to the home's own daemon, not to whatever address was typed.
+  const own = running !== undefined && toSocketUrl(running.url) === url;
+  return { url, ...(credential ?? (own ? await findHomeToken(home) : NO_TOKEN)), home: own ? home : undefined };
+}
+
+type Credential = Pick<Target, 'token' | 'tokenFrom'>;
+
+const NO_TOKEN: Credential = { token: undefined, tokenFrom: undefined };
+
+async function findGivenToken(flags: TargetFlags, around: Surroundings): Promise<Credential | undefined> {
+  if (flags.token !== undefined) return { token: flags.token, tokenFrom: '--token' };
+  const fromFile = await readTokenFile(flags, around);
+  if (fromFile !== undefined) return { token: fromFile, tokenFrom: `--token-file ${flags.tokenFile}` };
+  const token = around.environment.HEADGATE_TOKEN || undefined;
+  return token === undefined ? undefined : { token, tokenFrom: 'HEADGATE_TOKEN' };
+}
+
+async function findHomeToken(home: string): Promise<Credential> {
+  const token = await findOperatorToken(home).catch((cause: unknown) => {
+    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+  });
+  return token === undefined ? NO_TOKEN : { token, tokenFrom: `the home ${home}` };
+}
+
+/** Runs `use` with a connection that ends with it. */
+export async function withClient<T>(
+  { target, version }: Caller,
+  use: (client: GatewayClient) => Promise<T>,
+): Promise<T> {
+  const client = createClient({ target, version }, { reconnect: false });
+  try {
+    await connect(client, target);
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** A daemon of this machine is back within moments: the usual waits between attempts would only be noticed. */
+const LOCAL_RETRY_MS = 500;
+
+/**
+ * A connection that heals itself once it was open. Rejects when nobody answers now; `onStatus` hears of everything after
+ * that.
+ */
+export async function openClient(
+  { target, version }: Caller,
+  onStatus: (status: ConnectionStatus) => void,
+): Promise<GatewayClient> {
+  await withClient({ target, version }, async () => undefined);
+  const client = createClient(
+    { target, version },
+    {
+      onStatus(status) {
+        onStatus(status);
+        if (status.kind === 'waiting' && target.home !== undefined) {
+          systemTimers.after(LOCAL_RETRY_MS, () => client.retryNow());
+        }
+      },
+    },
+  );
+  await client.connect();
+  return client;
+}
+
+function createClient(
+  { target, version }: Caller,
+  options: { reconnect?: boolean; onStatus?(status: ConnectionStatus): void },
+): GatewayClient {
+  return createGatewayClient({
+    url: target.url,
+    token: target.token,
+    client: { name: 'headgate', version, mode: 'cli', platform: process.platform },
+    ...options,
+  });
+}
+
+async function connect(client: GatewayClient, target: Target): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    // Refused by a daemon: its words say more than ours, unless they say nothing but that.
+    if (error instanceof RequestError) throw error.code === 'UNAUTHORIZED' ? notTaken(target) : error;
+    const { url, home } = target;
+    throw new NoDaemonError(home === undefined ? nobodyAnswers(url) : nobodyRuns(home), { cause: error });
+  }
+}
+
+/** Which token it was, and how to come by one that is taken. */
+export function notTaken({ url, token, tokenFrom }: Pick<Target, 'url' | 'token' | 'tokenFrom'>): RequestError {
+  const what =
+    token === undefined
+      ? `${url} wants a token: give it with --token or HEADGATE_TOKEN.`
+      : `${url} does not take the token of ${tokenFrom}; it is wrong, revoked or expired.`;
+  return new RequestError(
+    'UNAUTHORIZED',
+    `${what} A new one, where the daemon runs: headgate token create --scope approve`,
+  );
+}
+
+export const nobodyAnswers = (url: string): string => `No daemon answers at ${url}.`;
+
+const nobodyRuns = (home: string): string =>
+  `No daemon is running in ${home}. Start one (headgate start), or say where it is with --url or --home.`;
+
+/** A file keeps a token out of the list of processes. */
+async function readTokenFile({ tokenFile }: TargetFlags, { cwd }: Surroundings): Promise<string | undefined> {
+  if (tokenFile === undefined) return undefined;
+  try {
+    return (await readFile(path.resolve(cwd, tokenFile), 'utf8')).trim();
+  } catch (error) {
+    throw new UsageError(`--token-file: ${wordsOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,58 @@
+import { RequestError } from '../../../protocol/client/request-error.ts';
+import { describeDuration } from '../../duration.ts';
+import { UsageError } from '../../start-error.ts';
+
+/** How the command line calls a field of a job; `says`: instead of what the daemon says of it. */
+interface FlagWords {
+  flag: string;
+  says?: string;
+  /** Of the numbers that are said, in milliseconds. */
+  unitMs?: number;
+}
+
+type Change = 'add' | 'edit';
+
+const MESSAGE = { add: '<message>', edit: '--message' };
+const ONE_TIME = 'is for schedules with one time, such as "at 18:00"';
+
+const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
+  new Map([
+    ['payload.message', { flag: MESSAGE[change] }],
+    ['payload.text', { flag: MESSAGE[change] }],
+    ['schedule.expr', { flag: 'The schedule' }],
+    ['payload.thinking', { flag: '--thinking', says: 'must be off, minimal, low, medium or high' }],
+    ['payload.timeoutSeconds', { flag: '--timeout', unitMs: 1_000 }],
+    ['name', { flag: '--name' }],
+    ['misfire.within', { flag: '--misfire within', unitMs: 1 }],
+    ['maxRunMs', { flag: '--max-run', unitMs: 1 }],
+    ['approval.tools', { flag: '--approval allow' }],
+    ['approval.timeoutMs', { flag: '--approval wait', unitMs: 1 }],
+    ['isolation.postToMainPrefix', { flag: '--prefix' }],
+    [
+      'deleteAfterRun',
+      {
+        flag: '--delete-after-run',
+        says: change === 'add' ? ONE_TIME : `${ONE_TIME}; --no-delete-after-run takes it back`,
+      },
+    ],
+    ['enabled', { flag: '--enable', says: 'its one time is over; give it another with --schedule' }],
+  ]);
+
+/** A job that the daemon refused, told as wrong usage by the flags that were typed; any other error as it is. */
+export function toUsage(error: unknown, change: Change): unknown {
+  if (!(error instanceof RequestError) || error.code !== 'INVALID_REQUEST') return error;
+  const [, several] = /^invalid cron\.\w+ params: (.+)$/s.exec(error.message) ?? [];
+  const words = wordsOf(change);
+  const said = (several?.split('; ') ?? [error.message]).map((problem) => sayWith(words, problem));
+  if (said.includes(undefined)) return error;
+  return new UsageError(`${said.join('; ')}.`, { cause: error });
+}
+
+function sayWith(words: ReadonlyMap<string, FlagWords>, problem: string): string | undefined {
+  const [, field = '', text = ''] = /^(?:patch\.)?([a-zA-Z.]+?)(?:\.\d+)?:? (.+)$/s.exec(problem) ?? [];
+  const known = words.get(field);
+  if (known === undefined) return undefined;
+  const { flag, unitMs, says = text } = known;
+  const told = unitMs === undefined ? says : says.replace(/\d+$/, (count) => describeDuration(Number(count) * unitMs));
+  return `${flag}${/^(must|is) /.test(told) ? '' : ':'} ${told}`;
+}

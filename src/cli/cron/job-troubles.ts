@@ -1,0 +1,47 @@
+import type { CronExtendedJob } from '../../../protocol/cron.ts';
+import { isOver } from '../../../protocol/job-over.ts';
+import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { jobName } from './job-table.ts';
+
+/** A job that needs somebody to look at it. */
+interface JobTrouble {
+  id: string;
+  name: string;
+  consecutiveErrors: number;
+  /** It has failed so often that an alert was raised. */
+  alert: boolean;
+  error: string | undefined;
+}
+
+export interface JobTroubles {
+  /** Their last run ended in an error. */
+  failing: JobTrouble[];
+  /** Their one time was missed: they will never run. */
+  missed: JobTrouble[];
+}
+
+/** Of those that are on, or over: what somebody has switched off troubles nobody. */
+export function findTroubles(jobs: readonly CronExtendedJob[]): JobTroubles {
+  const failing = jobs.filter((job) => (job.enabled || isOver(job)) && (job.state.alert || hasEnded(job, 'error')));
+  const missed = jobs.filter((job) => isOver(job) && hasEnded(job, 'missed'));
+  return { failing: failing.map(toTrouble), missed: missed.map(toTrouble) };
+}
+
+/** A line for each. */
+export const toTroubleLines = ({ failing, missed }: JobTroubles): string[] => [
+  ...failing.map(({ name, consecutiveErrors, alert, error }) => {
+    const times = consecutiveErrors > 1 ? ` ${consecutiveErrors} times in a row` : '';
+    return `! ${alert ? 'alert: ' : ''}job "${name}" failed${times}: ${toVisibleLine(error ?? 'headgate cron runs says more')}`;
+  }),
+  ...missed.map(({ name, error = '' }) => `! job "${name}" was missed and will never run: ${toVisibleLine(error)}`),
+];
+
+const hasEnded = ({ state }: CronExtendedJob, status: 'error' | 'missed'): boolean => state.lastStatus === status;
+
+const toTrouble = (job: CronExtendedJob): JobTrouble => ({
+  id: job.id,
+  name: jobName(job),
+  consecutiveErrors: job.state.consecutiveErrors ?? 0,
+  alert: job.state.alert ?? false,
+  error: job.state.lastError,
+});

@@ -1,0 +1,79 @@
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { WorkstreamRow } from '../../protocol/methods/workstream.ts';
+import { UsageError } from '../start-error.ts';
+
+type Client = Pick<GatewayClient, 'call'>;
+
+/** A workstream as a person may name it. */
+interface Named {
+  wsId: string;
+  name: string;
+}
+
+/** Read of the saved ones; older ones are found by their whole id or name. */
+const SAVED = 500;
+const SHORTEST_PREFIX = 3;
+
+/**
+ * The workstream of a ws_id, a session key, a name or the beginning of one of them, opened if it was closed; undefined
+ * when nobody has it. Throws UsageError when several could be meant.
+ */
+export async function findWorkstream(client: Client, name: string): Promise<string | undefined> {
+  const { workstreams: loaded } = await client.call('workstream.list', {});
+  const open = loaded.find((row) => row.sessionKey === name || row.wsId === name);
+  if (open) return open.wsId;
+  const closed = await findStored(client, name);
+  if (closed !== undefined) return reopen(client, closed);
+  const { workstreams: saved } = await client.call('workstream.saved', { limit: SAVED });
+  const rows = [...loaded, ...saved];
+  const wsId =
+    theOnly(
+      rows.filter((row) => isExactly(row, name)),
+      name,
+    ) ?? findByPrefix(rows, name);
+  if (wsId === undefined) return undefined;
+  return loaded.some((row) => row.wsId === wsId) ? wsId : reopen(client, wsId);
+}
+
+/** As `findWorkstream`, but one that nobody has is wrong usage. */
+export async function getWorkstream(client: Client, name: string): Promise<string> {
+  const wsId = await findWorkstream(client, name);
+  if (wsId !== undefined) return wsId;
+  const { workstreams } = await client.call('workstream.list', {});
+  const names = workstreams.map(toLabel).join(', ');
+  throw new UsageError(
+    `No workstream is called "${name}". There are: ${names}. A new one: headgate chat --new --ws NAME`,
+  );
+}
+
+/** What to call a workstream: `main`, or its name. */
+export const toLabel = ({ sessionKey, name }: Pick<WorkstreamRow, 'sessionKey' | 'name'>): string =>
+  sessionKey === 'main' ? 'main' : name;
+
+const isExactly = ({ wsId, name: called }: Named, name: string) => wsId === name || called === name;
+
+/** By its session key, also where it is closed. */
+async function findStored(client: Client, key: string): Promise<string | undefined> {
+  const { sessionId } = await client.call('chat.history', { sessionKey: key, limit: 1 });
+  return sessionId;
+}
+
+function findByPrefix(rows: readonly Named[], prefix: string): string | undefined {
+  if (prefix.length < SHORTEST_PREFIX) return undefined;
+  const fitting = rows.filter(({ wsId, name }) => wsId.startsWith(prefix) || name.startsWith(prefix));
+  return theOnly(fitting, prefix);
+}
+
+/** Names may repeat, ids do not. */
+function theOnly(fitting: readonly Named[], asked: string): string | undefined {
+  const ids = new Set(fitting.map(({ wsId }) => wsId));
+  if (ids.size > 1) {
+    const names = [...ids].map((id) => `${fitting.find(({ wsId }) => wsId === id)?.name} (${id.slice(0, 8)})`);
+    throw new UsageError(`"${asked}" can mean ${names.join(' or ')}: give more of it, or the id in parentheses.`);
+  }
+  return [...ids][0];
+}
+
+async function reopen(client: Client, wsId: string): Promise<string> {
+  return (await client.call('workstream.create', { resumeWs: wsId })).wsId;
+}

@@ -1,0 +1,13 @@
+import { UsageError } from '../start-error.ts';
+
+/** Params as a person types them: a JSON object, or nothing. */
+export function parseParams(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // told below
+  }
+  throw new UsageError(`The params are no JSON object: ${text}`);
+}

@@ -1,0 +1,39 @@
+import { toLocalTime } from '../cron/schedule/schedule-zone.ts';
+
+/** Now, and where the terminal is. */
+export interface Here {
+  nowMs: number;
+  tz: string;
+}
+
+/** `Thu 2026-12-24 18:00`, by the clocks there; seconds only where there are some. */
+export function toLocal(atMs: number, { tz }: Pick<Here, 'tz'>): string {
+  const { local } = toLocalTime(tz, atMs);
+  const weekday = new Intl.DateTimeFormat('en-US', { timeZone: tz, weekday: 'short' }).format(atMs);
+  return `${weekday} ${local.replace('T', ' ').replace(/:00$/, '')}`;
+}
+
+const STEPS = [
+  { unit: 's', ms: 1_000, most: 90 },
+  { unit: 'min', ms: 60_000, most: 90 },
+  { unit: 'h', ms: 3_600_000, most: 36 },
+  { unit: 'days', ms: 86_400_000, most: Number.POSITIVE_INFINITY },
+] as const;
+
+/** `in 3 h`, `5 min ago`. */
+export function toDistance(atMs: number, nowMs: number): string {
+  const distance = Math.abs(atMs - nowMs);
+  const step = STEPS.find(({ ms, most }) => distance < ms * most) ?? STEPS[3];
+  const size = `${Math.round(distance / step.ms)} ${step.unit}`;
+  return atMs > nowMs ? `in ${size}` : `${size} ago`;
+}
+
+/** `340 ms`, `4.2 s`, `3 min 20 s`. */
+export function toLength(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return seconds < 3_600
+    ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+    : `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CommanderError } from 'commander';
+import { HttpError } from '../../protocol/client/http-error.ts';
+import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
+import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
+import { toReport } from './report-error.ts';
+
+test('what can be expected to go wrong is told in one line, with its exit code', () => {
+  const refused = new HttpError({ status: 413, message: 'Too\n large', retryAfterMs: undefined });
+  const told = [
+    new RequestError('NOT_FOUND', 'Unknown workstream'),
+    new StartError('The disk\n is full.'),
+    new UsageError('The prompt is empty.'),
+    new NoDaemonError('No daemon is running.'),
+    refused,
+    new ConnectionLostError('the connection was closed (1006)'),
+    new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'"),
+  ].map(toReport);
+  assert.deepEqual(told, [
+    { text: 'NOT_FOUND: Unknown workstream\n', exitCode: 1 },
+    { text: 'headgate: The disk is full.\n', exitCode: 1 },
+    { text: 'headgate: The prompt is empty.\n', exitCode: 2 },
+    { text: 'headgate: No daemon is running.\n', exitCode: 3 },
+    { text: 'headgate: Too large (HTTP 413)\n', exitCode: 1 },
+    { text: 'headgate: the connection was closed (1006) before the answer came\n', exitCode: 1 },
+    { text: "headgate: unknown option '--x' (headgate --help lists what there is)\n", exitCode: 2 },
+  ]);
+});
+
+test('help that was printed is followed by nothing', () => {
+  const help = new CommanderError(1, 'commander.help', '(outputHelp)');
+  const asked = new CommanderError(0, 'commander.helpDisplayed', '(outputHelp)');
+  assert.deepEqual([help, asked].map(toReport), [
+    { text: '', exitCode: 2 },
+    { text: '', exitCode: 0 },
+  ]);
+});
+
+test('a mistake of ours is told with where it was made', () => {
+  const { text, exitCode } = toReport(new TypeError('x is not a function'));
+  assert.equal(exitCode, 1);
+  assert.match(text, /^headgate: TypeError: x is not a function\n {4}at .*report-error\.test\.ts/);
+});

@@ -1,0 +1,33 @@
+import { CommanderError } from 'commander';
+import { HttpError } from '../../protocol/client/http-error.ts';
+import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
+import { StartError } from '../start-error.ts';
+
+/** How a command that failed ends. */
+interface Report {
+  /** One line for stderr; a whole stack only where the mistake is ours. Empty: all was said before. */
+  text: string;
+  exitCode: number;
+}
+
+/** What a person is told of an error that ended a command. */
+export function toReport(error: unknown): Report {
+  if (error instanceof CommanderError) return ofCommander(error);
+  if (error instanceof RequestError) return { text: `${toLine(`${error.code}: ${error.message}`)}\n`, exitCode: 1 };
+  if (error instanceof StartError) return { text: told(error.message), exitCode: error.exitCode };
+  if (error instanceof HttpError) return { text: told(`${error.message} (HTTP ${error.status})`), exitCode: 1 };
+  if (error instanceof ConnectionLostError)
+    return { text: told(`${error.message} before the answer came`), exitCode: 1 };
+  const stack = error instanceof Error ? error.stack : String(error);
+  return { text: `headgate: ${stack}\n`, exitCode: 1 };
+}
+
+function ofCommander({ code, exitCode, message }: CommanderError): Report {
+  if (code === 'commander.help') return { text: '', exitCode: 2 }; // a command without its subcommand: the help said it
+  if (exitCode === 0) return { text: '', exitCode: 0 };
+  return { text: told(`${message.replace(/^error: /, '')} (headgate --help lists what there is)`), exitCode: 2 };
+}
+
+const told = (text: string): string => `headgate: ${toLine(text)}\n`;
+
+const toLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');

@@ -1,0 +1,22 @@
+import type { ParamsInput } from '../../../protocol/index.ts';
+import type { Question } from '../terminal/question-lines.ts';
+
+export const APPROVE_CHOICES = ['ask', 'deny', 'all'] as const;
+export type ApproveChoice = (typeof APPROVE_CHOICES)[number];
+
+type Decision = Pick<ParamsInput<'approval.resolve'>, 'approved' | 'feedback'>;
+
+/** What is done about a question without a person; `ask`: nothing, somebody has to look. */
+export function decideByPolicy(
+  choice: ApproveChoice,
+  { kind }: Pick<Question, 'kind'>,
+  { canAsk }: { canAsk: boolean },
+): Decision | 'ask' {
+  if (choice === 'ask' && canAsk) return 'ask';
+  if (choice !== 'all') {
+    return { approved: false, feedback: 'This run may not do anything that needs approval, and nobody can be asked.' };
+  }
+  // It may have happened already: once more is for a person to decide.
+  if (kind === 'outcome') return { approved: false, feedback: 'Nobody can say whether it is safe to run it again.' };
+  return { approved: true };
+}

@@ -1,0 +1,180 @@
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { HistoryMessage, StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { type Question, toQuestion } from '../terminal/question-lines.ts';
+import { untilAnswered } from '../until-answered.ts';
+
+/** How a run ended. */
+export interface RunEnd {
+  status: 'ok' | 'error' | 'cancelled' | 'timeout';
+  /** What the model said last. */
+  answer: string;
+  error?: string;
+  usage?: Omit<StreamEventOf<'status'>, 'type'>;
+}
+
+interface FollowDeps {
+  client: GatewayClient;
+  wsId: string;
+  message: string;
+  /** Uploaded before. */
+  attachmentIds: string[];
+  /** The run is called by it; the same key again joins the same run. */
+  key: string;
+  /** It was accepted. Told before its events. */
+  onBegin(runId: string): void;
+  /** An event of this run, in the order of the log. */
+  onEvent(event: StreamEvent): void;
+  /** Something of this run waits for a person. */
+  onQuestion(question: Question): void;
+}
+
+/** A run that was begun, or joined. */
+export interface FollowedRun {
+  readonly runId: string;
+  readonly ended: Promise<RunEnd>;
+  close(): void;
+}
+
+/** Sends the message and follows what becomes of it, over any number of lost connections. Rejects when it is refused. */
+export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
+  const { client, wsId, message, attachmentIds, key } = deps;
+  const progress = createProgress(deps);
+  const opened = Promise.withResolvers<void>();
+  let runId: string | undefined;
+  const subscription = client.subscribe(wsId, {
+    onSnapshot({ pendingApprovals }) {
+      progress.onPending(pendingApprovals);
+      opened.resolve();
+    },
+    onEvent: (event) => progress.onEvent(event),
+    onReset: () => void joinAgain(),
+    onError(error) {
+      opened.reject(error);
+      progress.ended.reject(error);
+    },
+  });
+  /** What the log does not tell any more, the stored run does. */
+  const joinAgain = async () => {
+    try {
+      if (runId !== undefined) await endIfOver(client, { wsId, runId, message }, progress);
+    } catch (error) {
+      progress.ended.reject(error);
+    }
+  };
+  await opened.promise;
+  let attempts = 0;
+  const answer = await untilAnswered(() => {
+    attempts += 1;
+    const files = attachmentIds.length > 0 && { attachmentIds };
+    return client.call('chat.send', { sessionKey: wsId, message, ...files, idempotencyKey: key });
+  });
+  runId = answer.runId;
+  progress.begin(runId);
+  // Only a run of an earlier process can be known at the first attempt; the log of all others is read from before it.
+  if (attempts === 1 && answer.status !== 'started') {
+    progress.join();
+    await endIfOver(client, { wsId, runId, message }, progress);
+  }
+  return { runId, ended: progress.ended.promise, close: () => subscription.close() };
+}
+
+type Progress = ReturnType<typeof createProgress>;
+
+/** Which of the log's events are the run's own, and what they come to. */
+function createProgress({ onBegin, onEvent, onQuestion }: Pick<FollowDeps, 'onBegin' | 'onEvent' | 'onQuestion'>) {
+  const ended = Promise.withResolvers<RunEnd>();
+  ended.promise.catch(() => undefined); // whoever waits hears of it; before the run is known nobody does
+  const early: StreamEvent[] = [];
+  const asked = new Set<string>();
+  let runId: string | undefined;
+  let isOurs = false;
+  let pending: readonly Approval[] = [];
+  let answer = { text: '', isOpen: false };
+  let usage: RunEnd['usage'];
+
+  const ask = (question: Question) => {
+    if (asked.has(question.approvalId)) return;
+    asked.add(question.approvalId);
+    onQuestion(question);
+  };
+  const fold = (event: StreamEvent) => {
+    switch (event.type) {
+      case 'content':
+        answer = { text: (answer.isOpen ? answer.text : '') + event.text, isOpen: true };
+        break;
+      case 'stream_end':
+        answer = { text: event.interrupted === true ? '' : answer.text, isOpen: false };
+        break;
+      case 'status': {
+        const { type: _, ...record } = event;
+        usage = record;
+        break;
+      }
+      case 'approve_request':
+        ask(toQuestion(event));
+        break;
+      default:
+    }
+  };
+  const take = (event: StreamEvent) => {
+    if (event.type === 'user_turn' && event.run_id === runId) isOurs = true;
+    const end = endOf(event, runId);
+    if (isOurs || end !== undefined) {
+      onEvent(event);
+      fold(event);
+    }
+    if (end === undefined) return;
+    isOurs = false;
+    const { status, error } = end;
+    const details = { ...(error !== undefined && { error }), ...(usage && { usage }) };
+    ended.resolve({ status, answer: answer.text, ...details });
+  };
+  return {
+    ended,
+    onEvent: (event: StreamEvent) => (runId === undefined ? void early.push(event) : take(event)),
+    onPending(approvals: readonly Approval[]) {
+      pending = approvals;
+    },
+    /** From now on it is known which events count. */
+    begin(id: string) {
+      runId = id;
+      onBegin(id);
+      for (const event of early.splice(0)) take(event);
+    },
+    /** The run had begun before the log was followed. */
+    join() {
+      isOurs = true;
+      for (const approval of pending) ask(toQuestion(approval));
+    },
+  };
+}
+
+const endOf = (event: StreamEvent, runId: string | undefined) =>
+  event.type === 'ws_state' && event.run?.run_id === runId ? event.run : undefined;
+
+interface Known {
+  wsId: string;
+  runId: string;
+  message: string;
+}
+
+async function endIfOver(client: GatewayClient, { wsId, runId, message }: Known, { ended }: Progress): Promise<void> {
+  const result = await untilAnswered(() => client.call('agent.wait', { runId, timeoutMs: 0 }));
+  if (result.status === 'timeout') return;
+  const { snapshot } = await untilAnswered(() => client.call('workstream.get', { wsId }));
+  ended.resolve({
+    status: result.status,
+    answer: findAnswer(snapshot.messages, message),
+    ...(result.error !== undefined && { error: result.error }),
+  });
+}
+
+/** What was said last before the next message of a person. */
+function findAnswer(messages: readonly HistoryMessage[], question: string): string {
+  const from = messages.findLastIndex(({ role, content }) => role === 'user' && content === question.trim());
+  const after = messages.slice(from + 1);
+  const next = after.findIndex(({ role }) => role === 'user');
+  const said = next < 0 ? after : after.slice(0, next);
+  return said.findLast(({ role, content }) => role === 'assistant' && Boolean(content))?.content ?? '';
+}

@@ -1,0 +1,115 @@
+import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { Room } from '../../../protocol/text-ends.ts';
+import { createPlainStream } from '../terminal/markdown-stream.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { type Question, toQuestionLines, toQuestionRoom } from '../terminal/question-lines.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import { toHeaderText, toToolCall } from '../terminal/tool-lines.ts';
+import type { RunEnd } from './follow-run.ts';
+
+/** What the last line of `--json` says. */
+export interface RunSummary extends RunEnd {
+  exitCode: number;
+  wsId: string;
+  runId: string;
+  durationMs: number;
+  /** Questions that were answered with no. */
+  denied: number;
+}
+
+/** Where a run is told. */
+export interface RunOutput {
+  onBegin(run: { wsId: string; runId: string }): void;
+  onEvent(event: StreamEvent): void;
+  onQuestion(question: Question): void;
+  /** Somebody wants to see all of it. */
+  onWholeQuestion(question: Question): void;
+  onEnd(summary: RunSummary): void;
+}
+
+interface Streams {
+  /** The answer. */
+  stdout(text: string): void;
+  /** Everything else. */
+  stderr(text: string): void;
+}
+
+/** One JSON object per line: `run`, then the events of the log, then `result`. */
+export const createJsonOutput = ({ stdout, stderr }: Streams): RunOutput => {
+  const line = (value: object) => stdout(`${JSON.stringify(value)}\n`);
+  return {
+    onBegin: ({ wsId, runId }) => line({ type: 'run', ws_id: wsId, run_id: runId }),
+    onEvent: line,
+    onQuestion: () => undefined, // an event of its own
+    onWholeQuestion: (question) => stderr(toText(toWholeQuestion(question))),
+    onEnd: ({ exitCode, wsId, runId, durationMs, ...end }) =>
+      line({ type: 'result', ...end, exit_code: exitCode, ws_id: wsId, run_id: runId, duration_ms: durationMs }),
+  };
+};
+
+/** As documented in docs/cli.md. */
+const TIMED_OUT = 5;
+
+interface TextOptions {
+  isStreaming: boolean;
+  /** Of the terminal that questions are asked in. */
+  size: Room;
+}
+
+/** The answer as text: for a person while it comes, for a program when it is whole. */
+export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, size }: TextOptions): RunOutput {
+  const tell = (lines: readonly string[]) => stderr(toText(lines));
+  let text = createPlainStream();
+  const say = (lines: readonly string[]) => stdout(toText(lines));
+  const onAnswer = (event: StreamEvent) => {
+    if (event.type === 'content') {
+      text.push(event.text);
+      say(text.takeFinished());
+    } else if (event.type === 'stream_end') {
+      say(text.end());
+      text = createPlainStream();
+      if (event.interrupted === true) tell(['(The answer was cut off by a restart and is void. It is asked again.)']);
+    }
+  };
+  return {
+    onBegin: () => undefined,
+    onEvent(event) {
+      if (isStreaming) onAnswer(event);
+      tell(toProgressLines(event));
+    },
+    onQuestion: (question) => tell(toQuestionLines(question, { paint, room: toQuestionRoom(question, size) })),
+    onWholeQuestion: (question) => tell(toWholeQuestion(question)),
+    onEnd({ status, answer, error, exitCode }) {
+      if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
+      if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
+      else if (exitCode === TIMED_OUT)
+        tell(['headgate: the time was over before the answer was whole; the run is stopped.']);
+    },
+  };
+
+  function toProgressLines(event: StreamEvent): string[] {
+    switch (event.type) {
+      case 'tool_info':
+        return event.items.map((item) => `· ${toHeaderText(toToolCall(item, false), paint)}`);
+      case 'tool_result':
+        if (event.outcome === 'done') return [`✔ ${event.name}`];
+        return [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`];
+      case 'approval_resolved':
+        return [toDecisionText(event)];
+      case 'error':
+        return [`✖ ${toSafeText(event.message)}`];
+      default:
+        return [];
+    }
+  }
+}
+
+const paint = createPaint(false);
+const toText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+const toWholeQuestion = (question: Question): string[] => toQuestionLines(question, { paint, room: undefined });
+
+function toDecisionText({ approved, feedback, by }: StreamEventOf<'approval_resolved'>): string {
+  if (approved) return 'Approved.';
+  const word = by.kind === 'principal' ? 'Denied' : 'Not run';
+  return feedback === '' ? `${word}.` : `${word}: ${toSafeText(feedback)}`;
+}

@@ -1,0 +1,101 @@
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { ApprovalItem, StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { Room } from '../../../protocol/text-ends.ts';
+import type { Paint } from './paint.ts';
+import { toSafeText } from './safe-text.ts';
+import {
+  hasOwnPreview,
+  type PreviewStyle,
+  toHeaderText,
+  toLineText,
+  toPreviewLines,
+  toToolCall,
+} from './tool-lines.ts';
+
+/** Something that waits for a person. */
+export interface Question {
+  approvalId: string;
+  kind: 'tools' | 'outcome';
+  items: readonly ApprovalItem[];
+}
+
+export const toQuestion = (event: StreamEventOf<'approve_request'> | Approval): Question => ({
+  approvalId: 'approvalId' in event ? event.approvalId : event.approval_id,
+  kind: event.kind,
+  items: event.items,
+});
+
+/** The question with everything that would run: all of it, or both ends of what has no room. */
+export function toQuestionLines({ kind, items }: Question, style: PreviewStyle): string[] {
+  const title = TITLES[kind](items.length);
+  const explained =
+    kind === 'outcome'
+      ? ['This ran when Headgate stopped. What came of it is unknown. Look before you run it again.']
+      : [];
+  return [
+    style.paint(['bold', 'yellow'], `? ${title}`),
+    ...explained,
+    ...items.flatMap((item) => toItemLines(item, style)),
+  ];
+}
+
+/** What each of the calls may take of a screen, so that the question and its keys are on it together. */
+export function toQuestionRoom({ items }: Question, { rows, columns }: Room): Room {
+  const each = Math.floor((rows - ROWS_AROUND) / Math.max(1, items.length)) - ROWS_PER_CALL;
+  return { rows: Math.min(MAX_ROWS, Math.max(MIN_ROWS, each)), columns: Math.min(MAX_COLUMNS, columns) - INDENTED };
+}
+
+/** Title, keys, prompt and the lines between them; header and sandbox warning of a call. */
+const ROWS_AROUND = 7;
+const ROWS_PER_CALL = 2;
+const [MIN_ROWS, MAX_ROWS] = [4, 40];
+/** Wider than this nobody reads. */
+const MAX_COLUMNS = 120;
+const INDENTED = 2;
+
+const TITLES: Record<Question['kind'], (count: number) => string> = {
+  tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
+  outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
+};
+
+function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {
+  const call = toToolCall(item, true);
+  const line = (text: string, rows: number) =>
+    toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
+  const tag = !item.needs_approval && item.error === null ? paint('dim', ' (needs no approval)') : '';
+  const prefix = call.header.startsWith(`${call.name}: `) ? `${call.name}: ` : '';
+  const header = prefix + line(call.header.slice(prefix.length), hasOwnPreview(call) ? HEADER_ROWS : REASON_ROWS);
+  return [
+    `  ${toHeaderText({ ...call, header }, paint)}${tag}`,
+    ...(item.not_sandboxed === undefined
+      ? []
+      : [paint('yellow', `  ! Not sandboxed, local sockets are open: ${line(item.not_sandboxed, REASON_ROWS)}`)]),
+    ...(item.error === null ? [] : [paint('red', `  Will not run: ${line(item.error, REASON_ROWS)}`)]),
+    ...toPreviewLines(call, { paint, room }),
+  ];
+}
+
+/** Where a preview follows that begins with the same. */
+const HEADER_ROWS = 1;
+const REASON_ROWS = 3;
+
+type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
+
+/** The decision in one line. */
+export function toDecisionLine(
+  { kind, items }: Question,
+  decision: Decided,
+  { paint, isMine }: { paint: Paint; isMine: boolean },
+): string {
+  const what = items.map((item) => item.func_name).join(', ');
+  const remark = decision.feedback === '' ? '' : ` — ${toSafeText(decision.feedback).replaceAll('\n', ' ')}`;
+  const where = isMine || decision.by.kind !== 'principal' ? '' : ' (decided elsewhere)';
+  const text = `${wordFor(kind, decision)}: ${what}${remark}${where}`;
+  return decision.approved ? `${paint('green', '✔')} ${text}` : `${paint('red', '✖')} ${text}`;
+}
+
+function wordFor(kind: Question['kind'], { approved, always, by }: Decided): string {
+  if (kind === 'outcome') return approved ? 'Run again' : 'Skipped';
+  if (!approved) return by.kind === 'principal' ? 'Denied' : 'Not run';
+  return always ? 'Approved, and from now on always' : 'Approved';
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeTimers } from '../../../protocol/client/testing/fake-timers.ts';
+import { FakeTerminal } from './fake-terminal.ts';
+import { createLiveScreen, createPlainScreen, type LiveView } from './screen.ts';
+
+function open(size?: { columns: number; rows: number }) {
+  const terminal = new FakeTerminal(size);
+  const timers = fakeTimers();
+  const shown: { view: LiveView } = { view: { lines: [] } };
+  const screen = createLiveScreen({ output: terminal, timers, view: () => shown.view });
+  const draw = async (view?: LiveView) => {
+    if (view) shown.view = view;
+    screen.invalidate();
+    await timers.advance(50);
+    return terminal.look();
+  };
+  return { terminal, timers, screen, draw };
+}
+
+const prompt = (text: string, column = text.length): LiveView['input'] => ({
+  rows: [text],
+  cursor: { row: 0, column },
+});
+
+test('lines are printed above what is live, and the cursor stays in the input', async () => {
+  const { screen, draw } = open();
+  await draw({ lines: ['thinking'], input: prompt('> hel', 3) });
+  screen.print(['first', 'second']);
+  assert.deepEqual(await draw({ lines: ['running', 'still'], input: prompt('> hello') }), {
+    lines: ['first', 'second', 'running', 'still', '> hello'],
+    cursor: { row: 4, column: 7 },
+  });
+});
+
+test('ten thousand lines leave nothing of the live part behind', async () => {
+  const { screen, draw } = open();
+  await draw({ lines: ['live'], input: prompt('> ') });
+  const many = Array.from({ length: 10_000 }, (_, line) => `line ${line}`);
+  screen.print(many);
+  assert.deepEqual((await draw()).lines, [...many, 'live', '>']);
+});
+
+test('what is live never grows beyond the screen', async () => {
+  const { draw } = open({ columns: 20, rows: 6 });
+  const lines = Array.from({ length: 30 }, (_, line) => `row ${line} 日本語日本語日本語`);
+  const { lines: seen } = await draw({ lines, input: prompt('> ') });
+  assert.equal(seen.length, 5);
+  assert.deepEqual((await draw({ lines: [], input: prompt('> ') })).lines, ['>']);
+});
+
+test('lines that are taken back disappear, also folded ones', async () => {
+  const { screen, draw } = open({ columns: 20, rows: 12 });
+  screen.print(['kept', 'x'.repeat(45), 'half an answer']);
+  await draw({ lines: ['live'], input: prompt('> ') });
+  assert.equal(screen.retract(2), true);
+  screen.print(['whole']);
+  assert.deepEqual((await draw()).lines, ['kept', 'whole', 'live', '>']);
+});
+
+test('what has left the screen cannot be taken back', async () => {
+  const { screen, draw } = open({ columns: 20, rows: 6 });
+  screen.print(Array.from({ length: 10 }, (_, line) => `line ${line}`));
+  await draw({ lines: [], input: prompt('> ') });
+  assert.equal(screen.retract(10), false);
+  assert.equal(screen.retract(3), true);
+  assert.deepEqual((await draw()).lines, ['line 0', 'line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'line 6', '>']);
+});
+
+test('a terminal that becomes narrower shows each line once', async () => {
+  const { terminal, screen, draw } = open({ columns: 40, rows: 12 });
+  screen.print(['printed']);
+  await draw({ lines: ['a live line of some thirty signs'], input: prompt('> typed') });
+  terminal.resize(20, 12);
+  assert.deepEqual((await draw()).lines, ['printed', 'a live line of some', 'thirty signs', '> typed']);
+});
+
+test('a terminal that is behind is not given more until it has caught up', async () => {
+  const { terminal, screen, draw } = open();
+  terminal.stalled = true;
+  await draw({ lines: ['one'] });
+  screen.print(['printed']);
+  assert.deepEqual((await draw({ lines: ['two'] })).lines, ['one']);
+  terminal.stalled = false;
+  terminal.emit('drain');
+  assert.deepEqual((await draw()).lines, ['printed', 'two']);
+});
+
+test('closing leaves only what was printed', async () => {
+  const { terminal, screen, draw } = open();
+  await draw({ lines: ['live'], input: prompt('> ') });
+  screen.print(['good-bye']);
+  screen.close();
+  assert.deepEqual(await terminal.look(), { lines: ['good-bye'], cursor: { row: 1, column: 0 } });
+});
+
+test('without a terminal there are lines and nothing else', () => {
+  let written = '';
+  const screen = createPlainScreen((text) => {
+    written += text;
+  });
+  screen.print(['one', 'two']);
+  screen.invalidate();
+  assert.deepEqual([written, screen.retract(1)], ['one\ntwo\n', false]);
+});

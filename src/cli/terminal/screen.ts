@@ -1,0 +1,171 @@
+import type { Timers } from '../../../protocol/client/timers.ts';
+import { countRows, toRows } from './wrap.ts';
+
+/** Where lines go. What was printed stays; what is live is drawn anew at the bottom whenever it changes. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  print(lines: readonly string[]): void;
+  /** Takes back the last `count` lines. False when they cannot be reached any more. */
+  retract(count: number): boolean;
+  /** What is live has changed. */
+  invalidate(): void;
+  /** Draws what waits and leaves the cursor on a fresh line. Idempotent. */
+  close(): void;
+}
+
+/** What stands below everything that was printed. */
+export interface LiveView {
+  lines: readonly string[];
+  /** Where the cursor is, counted in the rows after the lines; absent: hidden. */
+  input?: { rows: readonly string[]; cursor: { row: number; column: number } } | undefined;
+}
+
+/** The part of a terminal's stream that is needed here. */
+export interface TerminalOutput {
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  write(text: string): boolean;
+  on(event: 'resize' | 'drain', listener: () => void): unknown;
+  off(event: 'resize' | 'drain', listener: () => void): unknown;
+}
+
+interface ScreenDeps {
+  output: TerminalOutput;
+  timers: Pick<Timers, 'after'>;
+  /** Asked at each drawing. */
+  view(): LiveView;
+}
+
+const FRAME_MS = 33;
+/** Printed lines that may be taken back; more than any screen shows. */
+const REMEMBERED = 1_000;
+const [SYNC, UNSYNC] = ['\x1b[?2026h', '\x1b[?2026l'];
+const [HIDE_CURSOR, SHOW_CURSOR] = ['\x1b[?25l', '\x1b[?25h'];
+
+/** A terminal that understands cursor movements. Draws at most thirty times a second, and never while it is behind. */
+export const createLiveScreen = (deps: ScreenDeps): Screen => new LiveScreen(deps);
+
+class LiveScreen implements Screen {
+  readonly #deps: ScreenDeps;
+  #waiting: string[] = [];
+  #printed: string[] = [];
+  /** The last drawing, and how many of its rows are above the cursor. */
+  #drawn: { rows: string[]; cursorRow: number } = { rows: [], cursorRow: 0 };
+  /** Rows above the live part that the next drawing replaces. */
+  #retracted = 0;
+  #cancelFrame: (() => void) | undefined;
+  /** The terminal has not taken the last drawing yet. */
+  #isBehind = false;
+  #state: 'open' | 'closed' = 'open';
+
+  constructor(deps: ScreenDeps) {
+    this.#deps = deps;
+    deps.output.on('drain', this.#onDrain);
+    deps.output.on('resize', this.#onResize);
+  }
+
+  get columns(): number {
+    return Math.max(20, this.#deps.output.columns || 80);
+  }
+
+  get rows(): number {
+    return Math.max(5, this.#deps.output.rows || 24);
+  }
+
+  print(lines: readonly string[]): void {
+    this.#waiting.push(...lines);
+    this.invalidate();
+  }
+
+  retract(count: number): boolean {
+    const unwritten = Math.min(count, this.#waiting.length);
+    const written = count - unwritten;
+    if (written > this.#printed.length) return false;
+    const lines = this.#printed.slice(this.#printed.length - written);
+    const height = lines.reduce((sum, line) => sum + countRows(line, this.columns), this.#retracted);
+    if (height + this.#drawn.cursorRow > this.rows - 1) return false;
+    this.#waiting.length -= unwritten;
+    this.#printed.length -= written;
+    this.#retracted = height;
+    this.invalidate();
+    return true;
+  }
+
+  invalidate(): void {
+    if (this.#state === 'open' && !this.#isBehind) {
+      this.#cancelFrame ??= this.#deps.timers.after(FRAME_MS, () => this.#onFrame());
+    }
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#cancelFrame?.();
+    this.#deps.output.off('drain', this.#onDrain);
+    this.#deps.output.off('resize', this.#onResize);
+    this.#draw({ lines: [] });
+    this.#deps.output.write(SHOW_CURSOR);
+  }
+
+  #onFrame(): void {
+    const view = this.#deps.view(); // may print
+    this.#cancelFrame = undefined;
+    if (!this.#isBehind) this.#draw(view);
+  }
+
+  #draw(live: LiveView): void {
+    const body = live.lines.flatMap((line) => toRows(line, this.columns));
+    const all = [...body, ...(live.input?.rows ?? [])];
+    const rows = all.slice(-(this.rows - 1));
+    const cursorRow = live.input
+      ? body.length + live.input.cursor.row - (all.length - rows.length)
+      : Math.max(0, rows.length - 1);
+    const up = this.#drawn.cursorRow + this.#retracted;
+    const text = [
+      SYNC + HIDE_CURSOR,
+      `\r${up > 0 ? `\x1b[${up}A` : ''}\x1b[J`,
+      ...this.#waiting.map((line) => `${line}\r\n`),
+      rows.join('\r\n'),
+      live.input ? placeCursor(rows.length - 1 - cursorRow, live.input.cursor.column) : '',
+      UNSYNC,
+    ].join('');
+    this.#printed = [...this.#printed, ...this.#waiting].slice(-REMEMBERED);
+    this.#waiting = [];
+    this.#retracted = 0;
+    this.#drawn = { rows, cursorRow };
+    this.#isBehind = !this.#deps.output.write(text);
+  }
+
+  readonly #onDrain = (): void => {
+    this.#isBehind = false;
+    this.invalidate();
+  };
+
+  /** A terminal folds rows that have become too long: the cursor is further down than it was. */
+  readonly #onResize = (): void => {
+    const above = this.#drawn.rows.slice(0, this.#drawn.cursorRow);
+    this.#drawn.cursorRow = above.reduce((sum, row) => sum + countRows(row, this.columns), 0);
+    this.invalidate();
+  };
+}
+
+const placeCursor = (rowsUp: number, column: number): string =>
+  `\r${rowsUp > 0 ? `\x1b[${rowsUp}A` : ''}${column > 0 ? `\x1b[${column}C` : ''}${SHOW_CURSOR}`;
+
+/** Any other output: lines one after the other, nothing is ever redrawn. */
+export function createPlainScreen(write: (text: string) => void): Screen {
+  return {
+    columns: PLAIN_COLUMNS,
+    rows: PLAIN_ROWS,
+    print: (lines) => write(lines.map((line) => `${line}\n`).join('')),
+    retract: () => false,
+    invalidate: () => undefined,
+    close: () => undefined,
+  };
+}
+
+/** Nothing is wrapped where nobody knows how wide it will be shown. */
+const PLAIN_COLUMNS = 10_000;
+/** Of what is read later there may be more than a screen holds. */
+const PLAIN_ROWS = 50;

@@ -1,0 +1,114 @@
+import type { ApprovalItem, CallOutcome } from '../../../protocol/stream-events.ts';
+import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../../protocol/text-ends.ts';
+import { toVisibleText } from '../../../protocol/visible-text.ts';
+import { isDiff, toDiffStyle } from './diff-lines.ts';
+import type { Paint, Style } from './paint.ts';
+import { toSafeText } from './safe-text.ts';
+
+/** One tool call that was begun. */
+export interface ToolCall {
+  callId: string;
+  name: string;
+  header: string;
+  preview: string;
+  notSandboxed: string | undefined;
+  /** A person has seen the preview in a question. */
+  wasAsked: boolean;
+}
+
+const INDENT = '  ';
+/** Of the preview of a call that nobody was asked about. */
+const PREVIEW_ROOM: Room = { rows: 40, columns: 100 };
+/** Of what a finished call printed. */
+const OUTPUT_LINES = 12;
+/** Reading tools answer at length and rarely interest. */
+const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
+
+export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
+  callId: item.call_id,
+  name: item.func_name,
+  header: toSafeText(item.header).replaceAll('\n', ' '),
+  preview: item.preview,
+  notSandboxed: item.not_sandboxed,
+  wasAsked,
+});
+
+/** `bash: npm test` with the tool's name set apart. */
+export function toHeaderText({ header, name }: Pick<ToolCall, 'header' | 'name'>, paint: Paint): string {
+  const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
+  return rest === undefined ? paint('bold', header) : `${paint('bold', name)} ${rest}`;
+}
+
+/** A call that has ended: how, and the end of what it printed. */
+export function toResultLines(
+  call: ToolCall,
+  { output, outcome }: { output: string; outcome: CallOutcome },
+  paint: Paint,
+): string[] {
+  const isDone = outcome === 'done';
+  const mark = isDone ? paint('green', '✔') : paint('red', '✖');
+  const lines = toOutputLines(output);
+  const head = `${mark} ${toHeaderText(call, paint)}`;
+  if (QUIET_TOOLS.includes(call.name) && isDone) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
+  const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, room: PREVIEW_ROOM });
+  return [head, ...preview, ...toTail(lines, paint)];
+}
+
+/** What a call prints while it runs: its last lines. */
+export const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; maxLines: number }): string[] =>
+  toOutputLines(output)
+    .slice(-maxLines)
+    .map((line) => paint('dim', `${INDENT}${line}`));
+
+/** How much of a call is shown, and how. */
+export interface PreviewStyle {
+  paint: Paint;
+  /** Of what is longer, its beginning and its end. Undefined: all of it. */
+  room: Room | undefined;
+}
+
+/** A command or a difference, whole or its two ends. Nothing when the header says it all. */
+export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'header'>, { paint, room }: PreviewStyle): string[] {
+  if (!hasOwnPreview(call)) return [];
+  const text = toSafeText(toVisibleText(call.preview));
+  const toStyle = isDiff(text) ? toDiffStyle : () => undefined;
+  const { lines } = toTextEnds(readText(text), room ?? NO_LIMIT);
+  return lines.map((line) => `${INDENT}${paintPieces(line, { paint, style: toStyle(line[0]?.text ?? '') })}`);
+}
+
+/** A line that stands alone, such as a header, whole or its two ends. */
+export const toLineText = (line: string, { paint, room }: PreviewStyle): string =>
+  room === undefined ? line : paintPieces(toLineEnds(line, room.rows * room.columns), { paint, style: undefined });
+
+export const hasOwnPreview = ({ preview, header }: Pick<ToolCall, 'preview' | 'header'>): boolean => {
+  const text = toSafeText(preview).trim();
+  return text !== '' && !header.endsWith(`: ${text}`);
+};
+
+const NO_LIMIT: Room = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
+
+const paintPieces = (line: EndsLine, { paint, style }: { paint: Paint; style: Style | undefined }): string =>
+  line
+    .map(({ text, isNote }) => {
+      if (isNote) return paint('dim', text);
+      return style === undefined ? text : paint(style, text);
+    })
+    .join('');
+
+function toTail(lines: readonly string[], paint: Paint): string[] {
+  if (lines.length === 0) return [paint('dim', `${INDENT}(no output)`)];
+  const left = lines.length > OUTPUT_LINES ? lines.length - OUTPUT_LINES : 0;
+  const shown = lines.slice(left).map((line) => paint('dim', `${INDENT}${cutLine(line)}`));
+  return left > 0 ? [paint('dim', `${INDENT}… ${countOf(left)} above; /output shows them`), ...shown] : shown;
+}
+
+/** A single endless line is no reason to fill the screen. */
+const MAX_LINE_CHARS = 500;
+const cutLine = (line: string) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line);
+
+function toOutputLines(output: string): string[] {
+  const text = toSafeText(output).trimEnd();
+  return text === '' ? [] : text.split('\n');
+}
+
+export const countOf = (lines: number): string => `${lines.toLocaleString('en')} line${lines === 1 ? '' : 's'}`;

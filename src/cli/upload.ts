@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { endpoints } from '../../protocol/client/endpoint-addresses.ts';
+import { createHttpClient } from '../../protocol/client/http-client.ts';
+import type { Attachment } from '../../protocol/stream-events.ts';
+import { JudgedBytes } from '../content/content-check.ts';
+import { UsageError } from '../start-error.ts';
+import type { Target } from './connect.ts';
+
+/** A large file over a slow line. */
+const UPLOAD_MS = 120_000;
+
+/** Uploads a file for the next message of a workstream. The same file under the same key is uploaded once. */
+export type Upload = (wsId: string, file: File, key: string) => Promise<Attachment>;
+
+export function createUpload({ url, token }: Target): Upload {
+  const http = createHttpClient({ baseUrl: new URL('/', url.replace(/^ws/, 'http')).href, token });
+  return (wsId, file, key) =>
+    http.call(
+      endpoints.attachment.upload,
+      { ws_id: wsId, file },
+      {
+        timeoutMs: UPLOAD_MS,
+        idempotencyKey: toHeaderKey(key),
+      },
+    );
+}
+
+/** As Upload, of the file at a path. */
+export type PathUpload = (wsId: string, name: string, key: string) => Promise<Attachment>;
+
+export function createPathUpload(target: Target, around: { cwd: string }): PathUpload {
+  const upload = createUpload(target);
+  return async (wsId, name, key) => upload(wsId, await readAttachment(name, around), key);
+}
+
+/** Keys of people may be as long as the interface takes and hold any characters; a header's may not. */
+const toHeaderKey = (key: string): string => createHash('sha256').update(key).digest('base64url');
+
+/** The file at a path. UsageError where there is none, or none that a daemon takes: nothing has to be made for it. */
+export async function readAttachment(name: string, { cwd }: { cwd: string }): Promise<File> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  try {
+    const bytes = new JudgedBytes(createReadStream(path.resolve(cwd, name)));
+    for await (const chunk of bytes) chunks.push(new Uint8Array(chunk));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${name} cannot be attached: ${reason}`, { cause });
+  }
+  return new File(chunks, path.basename(name));
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../protocol/limits.ts';
+import { JudgedBytes } from './content-check.ts';
+
+async function judge(chunks: Iterable<Uint8Array>) {
+  const judged = new JudgedBytes(chunks);
+  const passed: Uint8Array[] = [];
+  for await (const chunk of judged) passed.push(chunk);
+  return { ...judged.judgement, bytes: Buffer.concat(passed) };
+}
+/** One byte at a time: nothing may depend on where the pieces of an upload end. */
+const singly = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
+const UNSUPPORTED = {
+  code: 'INVALID_REQUEST',
+  message: 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached',
+};
+
+test('what a file is does not depend on the pieces in which it comes', async () => {
+  const files: [Buffer, string][] = [
+    [Buffer.from('89504e470d0a1a0a00ff', 'hex'), 'image/png'],
+    [Buffer.from('ffd8ffe000104a46', 'hex'), 'image/jpeg'],
+    [Buffer.from('GIF89a\0\0'), 'image/gif'],
+    [Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1'), 'image/webp'],
+    [Buffer.from('grüße 写真 🐈'), 'text/plain'],
+    [Buffer.from('GIF'), 'text/plain'],
+  ];
+  for (const [bytes, mime_type] of files) {
+    const kind = mime_type === 'text/plain' ? 'text' : 'image';
+    const expected = { mime_type, size_bytes: bytes.length, kind, bytes };
+    assert.deepEqual([await judge([bytes]), await judge(singly(bytes))], [expected, expected]);
+  }
+});
+
+test('what is neither is refused: NUL, broken UTF-8, a character cut off at the end, the head of an image alone', async () => {
+  for (const bytes of [
+    Buffer.from('text\0'),
+    Buffer.from([0x61, 0xff]),
+    Buffer.from('🐈').subarray(0, 3),
+    Buffer.from('89504e47', 'hex'),
+    Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'),
+  ])
+    for (const chunks of [[bytes], singly(bytes)]) await assert.rejects(judge(chunks), UNSUPPORTED);
+  await assert.rejects(judge([]), { message: 'The file is empty' });
+});
+
+test('no more is read once it is known to be too large or none that can be attached', async () => {
+  let given = 0;
+  const endless = function* (first: Buffer) {
+    yield first;
+    for (;;) {
+      given += 1;
+      yield Buffer.alloc(1024 * 1024, 'a');
+    }
+  };
+  await assert.rejects(judge(endless(Buffer.from('GIF89a'))), {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: 'The image is too large: at most 6 MiB',
+  });
+  assert.equal(given, LIMITS.imageBytes / (1024 * 1024));
+  given = 0;
+  await assert.rejects(judge(endless(Buffer.from('text'))), {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: 'The file is too large: at most 20 MiB',
+  });
+  assert.equal(given, LIMITS.attachmentBytes / (1024 * 1024));
+  given = 0;
+  await assert.rejects(judge(endless(Buffer.alloc(16))), UNSUPPORTED);
+  assert.equal(given, 0);
+});
+
+test('nothing is judged before the end', () => {
+  assert.throws(() => new JudgedBytes([]).judgement, { message: 'the file was not read to its end' });
+});

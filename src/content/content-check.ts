@@ -1,0 +1,56 @@
+import { GatewayError } from '../../protocol/errors.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { Attachment } from '../../protocol/stream-events.ts';
+import { createTextCheck, imageTypeOf, MAGIC_BYTES, TEXT_TYPE } from './file-kind.ts';
+
+/** What the bytes of a file are. */
+export type Judgement = Pick<Attachment, 'mime_type' | 'size_bytes' | 'kind'>;
+
+/** Passes the bytes of a file on and throws as soon as they are none that can be attached; `judgement` is known at the end. */
+export class JudgedBytes {
+  #judgement: Judgement | undefined;
+  readonly #bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+  constructor(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+    this.#bytes = bytes;
+  }
+
+  get judgement(): Judgement {
+    if (!this.#judgement) throw new Error('the file was not read to its end');
+    return this.#judgement;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const text = createTextCheck();
+    let head: Uint8Array = new Uint8Array();
+    let size = 0;
+    for await (const chunk of this.#bytes) {
+      size += chunk.length;
+      if (head.length < MAGIC_BYTES) head = Buffer.concat([head, chunk.subarray(0, MAGIC_BYTES)]);
+      const what = imageTypeOf(head) === undefined ? 'file' : 'image';
+      if (size > MOST_BYTES[what]) throw tooLarge(what);
+      const mayBeImage = what === 'image' || head.length < MAGIC_BYTES;
+      if (!text.add(chunk) && !mayBeImage) throw unsupported();
+      yield chunk;
+    }
+    this.#judgement = judge({ head, size, isText: text.end() });
+  }
+}
+
+function judge({ head, size, isText }: { head: Uint8Array; size: number; isText: boolean }): Judgement {
+  if (size === 0) throw new GatewayError('INVALID_REQUEST', 'The file is empty');
+  const imageType = imageTypeOf(head);
+  if (imageType !== undefined) return { mime_type: imageType, size_bytes: size, kind: 'image' };
+  if (!isText) throw unsupported();
+  return { mime_type: TEXT_TYPE, size_bytes: size, kind: 'text' };
+}
+
+/** Says how large it may be. */
+export const tooLarge = (what: keyof typeof MOST_BYTES): GatewayError =>
+  new GatewayError('PAYLOAD_TOO_LARGE', `The ${what} is too large: at most ${MOST_BYTES[what] / MIB} MiB`);
+
+const MOST_BYTES = { image: LIMITS.imageBytes, file: LIMITS.attachmentBytes };
+const MIB = 1024 * 1024;
+
+const unsupported = () =>
+  new GatewayError('INVALID_REQUEST', 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached');

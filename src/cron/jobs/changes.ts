@@ -1,0 +1,54 @@
+import { planGivenUp } from '../due-plan.ts';
+import { toMissed } from '../plain-status.ts';
+import type { TransitionDeps, Workplace } from '../transition-deps.ts';
+import { isMoved } from './define-job.ts';
+import type { Job } from './job.ts';
+import { holdOf, isDue } from './job-book.ts';
+
+/** `refused`: another scheduler was first; `job`: as it stands then, undefined: it is removed. */
+export type Changed = 'unknown' | 'refused' | { job: Job | undefined };
+
+/** Changes of jobs by hand. */
+export class Changes {
+  readonly #deps: TransitionDeps;
+  readonly #at: Workplace;
+
+  constructor(deps: TransitionDeps, at: Workplace) {
+    this.#deps = deps;
+    this.#at = at;
+  }
+
+  /**
+   * `change` answers how the job is to be, or undefined when it is to go. Instants that were due and did not begin are not
+   * for the job any more: they get their records with the change.
+   */
+  async apply(jobId: string, change: (job: Job) => Job | undefined): Promise<Changed> {
+    const { book, sync } = this.#at;
+    await sync.refresh(jobId);
+    const before = book.jobs.get(jobId);
+    if (!before) return 'unknown';
+    const wanted = change(before);
+    const givenUp = await this.#givenUp(before, wanted);
+    const job = wanted && { ...wanted, ...(givenUp && { handledMs: givenUp.handledMs }) };
+    const settled = givenUp?.settled ?? [];
+    if (!(await this.#deps.ledger.change(before, { job, settled }))) {
+      await sync.reload(jobId);
+      return 'refused';
+    }
+    book.set(jobId, job);
+    for (const one of settled) this.#deps.publish(toMissed(before, one, book.nextRunMs(jobId)));
+    return { job };
+  }
+
+  async #givenUp(before: Job, after: Job | undefined) {
+    const { ledger, clock } = this.#deps;
+    if (!before.enabled || (after && !isMoved(before, after))) return undefined;
+    const untilMs = after?.sinceMs ?? clock.now();
+    if (!isDue(before, untilMs)) return undefined;
+    const taken = await ledger.recorded(before.id, before.nextMs - 1, { butMissed: false });
+    const reason = `The job was ${whatBecameOf(after)} before it began`;
+    return planGivenUp({ ...before, holdMs: holdOf(before, untilMs) }, { untilMs, reason, taken });
+  }
+}
+
+const whatBecameOf = (job: Job | undefined): string => (!job ? 'removed' : job.enabled ? 'changed' : 'disabled');

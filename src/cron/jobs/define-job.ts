@@ -1,0 +1,183 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CronMisfire, CronPayload, CronSchedule } from '../../../protocol/cron.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params } from '../../../protocol/index.ts';
+import { nextOf } from '../schedule/next-of.ts';
+import { isMoreFrequentThanDaily, usedPeriod } from '../schedule/schedule.ts';
+import { checkSchedule } from '../schedule/schedule-check.ts';
+import { resolveTimeZone } from '../schedule/schedule-zone.ts';
+import type { Job, JobDefinition } from './job.ts';
+
+/** When and where a job is made or changed. */
+export interface Circumstances {
+  nowMs: number;
+  /** IANA name; what a schedule without a zone means, also after the host has moved. */
+  hostTimeZone: string;
+}
+
+type Asked = Omit<Params<'cron.add'>, 'extended' | 'idempotencyKey'>;
+type Patch = Params<'cron.update'>['patch'];
+
+const DEFAULT_MAX_RUN_MS = 3_600_000;
+const MAX_DEFAULT_NAME = 60;
+/** The longest that a job waits for its missed instant where nothing else is said. */
+const MAX_WITHIN_MS = 7 * 86_400_000;
+/** Where the distance of a schedule's instants is looked at, and how many: more than a week of days. */
+const SOME_MONDAY_MS = Date.UTC(2024, 0, 1);
+const LOOKED_AT = 8;
+
+/** A job as it begins. Throws INVALID_REQUEST naming the field. */
+export function newJob(asked: Asked, { id, ...when }: Circumstances & { id: string }): Job {
+  const definition = defined(asked, when);
+  const enabled = asked.enabled ?? true;
+  return {
+    ...definition,
+    id,
+    enabled,
+    revision: 1,
+    createdMs: when.nowMs,
+    updatedMs: when.nowMs,
+    ...fresh(definition.schedule, enabled, when.nowMs),
+    handledMs: undefined,
+    last: undefined,
+  };
+}
+
+/** A job as a change leaves it; the one it was made from stays as it is. Throws INVALID_REQUEST naming the field. */
+export function changedJob(job: Job, patch: Patch, when: Circumstances): Job {
+  const definition = defined(merged(job, patch), { ...when, anchorMs: job.createdMs });
+  const enabled = patch.enabled ?? job.enabled;
+  const isSame = patch.schedule === undefined || isDeepStrictEqual(definition.schedule, job.schedule);
+  const schedule = isSame ? job.schedule : definition.schedule; // the same object, so that it can be told
+  const changed: Job = {
+    ...job,
+    ...definition,
+    ...{ schedule, enabled },
+    revision: job.revision + 1,
+    updatedMs: when.nowMs,
+  };
+  if (!isMoved(job, changed)) return changed;
+  checkIsToCome(job, changed);
+  return { ...changed, ...fresh(schedule, enabled, when.nowMs) };
+}
+
+/** The second one waits for other instants than the first one did. */
+export const isMoved = (before: Job, after: Job): boolean =>
+  after.schedule !== before.schedule || after.enabled !== before.enabled;
+
+/** An instant that has its record does not come again. */
+function checkIsToCome({ enabled, handledMs }: Job, after: Job): void {
+  if (!after.enabled || after.schedule.kind !== 'at' || after.schedule.atMs !== handledMs) return;
+  const message = enabled
+    ? 'schedule.atMs: that time of the job is over; give it another'
+    : 'enabled: its one time is over; give it another (schedule.atMs)';
+  throw new GatewayError('INVALID_REQUEST', message);
+}
+
+/** A new schedule gets the misfire policy that fits it, unless somebody has named one. */
+const merged = (job: Job, patch: Patch): Omit<Asked, 'enabled'> => ({
+  name: patch.name ?? job.name,
+  schedule: patch.schedule ?? job.schedule,
+  sessionTarget: patch.sessionTarget ?? job.sessionTarget,
+  wakeMode: patch.wakeMode ?? job.wakeMode,
+  payload: patch.payload ?? job.payload,
+  isolation: patch.isolation ?? job.isolation,
+  misfire: patch.misfire ?? (patch.schedule && hasDefaultMisfire(job) ? undefined : job.misfire),
+  ...mergedLimits(job, patch),
+});
+
+const mergedLimits = (
+  job: Job,
+  patch: Patch,
+): Pick<Asked, 'deleteAfterRun' | 'maxRunMs' | 'approval' | 'tellMain'> => ({
+  deleteAfterRun: patch.deleteAfterRun ?? job.deleteAfterRun,
+  maxRunMs: patch.maxRunMs ?? job.maxRunMs,
+  approval: patch.approval ?? job.approval,
+  tellMain: patch.tellMain ?? job.tellMain,
+});
+
+function fresh(schedule: CronSchedule, enabled: boolean, nowMs: number) {
+  const first = schedule.kind === 'at' ? schedule.atMs : nextOf(schedule, nowMs);
+  return {
+    sinceMs: nowMs,
+    nextMs: enabled ? first : undefined,
+    failures: 0,
+    holdMs: undefined,
+  };
+}
+
+function defined(
+  asked: Omit<Asked, 'enabled'>,
+  { nowMs, hostTimeZone, anchorMs = nowMs }: Circumstances & { anchorMs?: number },
+): JobDefinition {
+  const problem = checkSchedule(asked.schedule, nowMs);
+  if (problem) throw new GatewayError('INVALID_REQUEST', `schedule.${problem.message}`);
+  checkTarget(asked);
+  const schedule = resolved(asked.schedule, { hostTimeZone, anchorMs });
+  if (asked.deleteAfterRun && schedule.kind !== 'at') {
+    throw new GatewayError(
+      'INVALID_REQUEST',
+      'deleteAfterRun: only a job with schedule.kind="at" can be forgotten after its run',
+    );
+  }
+  return {
+    name: asked.name?.trim() || nameOf(asked.payload),
+    schedule,
+    sessionTarget: asked.sessionTarget,
+    wakeMode: asked.wakeMode,
+    payload: asked.payload,
+    isolation: asked.isolation,
+    tellMain: asked.tellMain === false ? false : undefined,
+    misfire: asked.misfire ?? defaultMisfire(schedule),
+    deleteAfterRun: asked.deleteAfterRun ?? false,
+    maxRunMs: asked.maxRunMs ?? DEFAULT_MAX_RUN_MS,
+    approval: asked.approval ?? { mode: 'deny' },
+  };
+}
+
+function checkTarget({ sessionTarget, payload }: Pick<Asked, 'sessionTarget' | 'payload'>): void {
+  if (sessionTarget === 'main' && payload.kind !== 'systemEvent') {
+    throw new GatewayError('INVALID_REQUEST', 'main cron jobs require payload.kind="systemEvent"');
+  }
+  if (sessionTarget === 'isolated' && payload.kind !== 'agentTurn') {
+    throw new GatewayError('INVALID_REQUEST', 'isolated cron jobs require payload.kind="agentTurn"');
+  }
+  const [field, text] = payload.kind === 'systemEvent' ? ['text', payload.text] : ['message', payload.message];
+  if (text.trim() === '') throw new GatewayError('INVALID_REQUEST', `payload.${field} must not be blank`);
+}
+
+/** With everything in it that the next instant depends on. */
+function resolved(
+  schedule: CronSchedule,
+  { hostTimeZone, anchorMs }: { hostTimeZone: string; anchorMs: number },
+): CronSchedule {
+  if (schedule.kind === 'every') return { ...usedPeriod(schedule), anchorMs: schedule.anchorMs ?? anchorMs };
+  if (schedule.kind === 'cron') return { ...schedule, tz: resolveTimeZone(schedule.tz, hostTimeZone) ?? 'UTC' };
+  return schedule;
+}
+
+/** What comes daily or less is useless at the wrong time of day: it runs late only within a quarter of its interval. */
+function defaultMisfire(schedule: CronSchedule): CronMisfire {
+  if (schedule.kind === 'at' || isMoreFrequentThanDaily(schedule)) return 'once';
+  const distanceMs = shortestDistanceMs(schedule);
+  return distanceMs === undefined ? 'once' : { within: Math.min(MAX_WITHIN_MS, Math.round(distanceMs / 4)) };
+}
+
+const hasDefaultMisfire = ({ misfire, schedule }: Job): boolean => isDeepStrictEqual(misfire, defaultMisfire(schedule));
+
+/** Between some instants in a row; the same whenever it is asked, though it is longer over a weekend. */
+function shortestDistanceMs(schedule: CronSchedule): number | undefined {
+  let shortestMs: number | undefined;
+  let before = nextOf(schedule, SOME_MONDAY_MS);
+  for (let looked = 0; looked < LOOKED_AT && before !== undefined; looked += 1) {
+    const next = nextOf(schedule, before);
+    if (next !== undefined) shortestMs = Math.min(shortestMs ?? Number.POSITIVE_INFINITY, next - before);
+    before = next;
+  }
+  return shortestMs;
+}
+
+function nameOf(payload: CronPayload): string {
+  const [line = ''] = (payload.kind === 'systemEvent' ? payload.text : payload.message).trim().split('\n', 1);
+  return line.length <= MAX_DEFAULT_NAME ? line : `${line.slice(0, MAX_DEFAULT_NAME - 1)}…`;
+}

@@ -1,0 +1,82 @@
+import type { CronSchedule } from '../../../protocol/cron.ts';
+import { nextOf } from './next-of.ts';
+import { toPeriodMs } from './schedule.ts';
+
+/** The instants of a schedule between two times, both included. */
+export interface Instants {
+  /** The latest of them, ascending; all of them where `count` is not larger. */
+  latest: readonly number[];
+  firstMs: number;
+  /** Undefined: too many to count. */
+  count: number | undefined;
+}
+
+/** Both ends are included. */
+interface Span {
+  fromMs: number;
+  untilMs: number;
+  /** How many of the latest may be run: they are always known one by one, and the last before them. */
+  wanted?: number | undefined;
+}
+
+/** More are not looked at one by one, unless they are wanted. */
+const MAX_LISTED = 24;
+
+/** The instants between two times that are not `taken`, in pieces that lie between the taken ones. */
+export function freeBetween(
+  schedule: CronSchedule,
+  { fromMs, untilMs, wanted, taken }: Span & { taken: ReadonlySet<number> },
+): Instants[] {
+  const pieces: Instants[] = [];
+  let next: number | undefined = fromMs;
+  for (const takenMs of [...taken].sort((a, b) => a - b)) {
+    if (next === undefined || takenMs > untilMs) break;
+    if (takenMs < next) continue;
+    if (next < takenMs) pieces.push(instantsBetween(schedule, { fromMs: next, untilMs: takenMs - 1, wanted }));
+    next = nextOf(schedule, takenMs);
+  }
+  if (next !== undefined && next <= untilMs) pieces.push(instantsBetween(schedule, { fromMs: next, untilMs, wanted }));
+  return pieces;
+}
+
+/** `fromMs` is an instant itself. Cheap however long ago that is. */
+export function instantsBetween(schedule: CronSchedule, { fromMs, untilMs, wanted = 1 }: Span): Instants {
+  const known = { fromMs, untilMs, limit: Math.max(MAX_LISTED, wanted + 1) };
+  if (schedule.kind === 'every') return everyBetween(toPeriodMs(schedule.everyMs), known);
+  const listed = list(schedule, { ...known, limit: known.limit + 1 });
+  if (listed.length <= known.limit) return { latest: listed, firstMs: fromMs, count: listed.length };
+  return { latest: latestBefore(schedule, known, wanted + 1), firstMs: fromMs, count: undefined };
+}
+
+function everyBetween(everyMs: number, { fromMs, untilMs, limit }: Listing): Instants {
+  const count = Math.max(0, Math.floor((untilMs - fromMs) / everyMs) + 1);
+  const known = Math.min(count, limit);
+  const latest = Array.from({ length: known }, (_, index) => fromMs + (count - known + index) * everyMs);
+  return { latest, firstMs: fromMs, count };
+}
+
+/** Looks back ever further until there are enough. */
+function latestBefore(schedule: CronSchedule, { fromMs, untilMs, limit }: Listing, enough: number): number[] {
+  for (let spanMs = 60_000; ; spanMs *= 4) {
+    const sinceMs = Math.max(fromMs, untilMs - spanMs);
+    const first = nextOf(schedule, sinceMs - 1);
+    const found =
+      first === undefined ? [] : list(schedule, { fromMs: first, untilMs, limit: Number.POSITIVE_INFINITY });
+    if (found.length >= enough || sinceMs === fromMs) return found.slice(-limit);
+  }
+}
+
+interface Listing {
+  fromMs: number;
+  untilMs: number;
+  limit: number;
+}
+
+function list(schedule: CronSchedule, { fromMs, untilMs, limit }: Listing): number[] {
+  const found: number[] = [];
+  for (let at: number | undefined = fromMs; at !== undefined && at <= untilMs; at = nextOf(schedule, at)) {
+    found.push(at);
+    if (found.length === limit) break;
+  }
+  return found;
+}

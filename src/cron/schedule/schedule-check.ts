@@ -1,0 +1,41 @@
+import type { CronSchedule } from '../../../protocol/cron.ts';
+import { END_MS, nextAfter } from './schedule.ts';
+import { problemOfExpression } from './schedule-calendar.ts';
+import { resolveTimeZone } from './schedule-zone.ts';
+
+/** What is wrong with a schedule: the field, and a sentence that begins with it. */
+export interface ScheduleProblem {
+  field: 'atMs' | 'everyMs' | 'anchorMs' | 'expr' | 'tz';
+  message: string;
+}
+
+/**
+ * Why a schedule cannot be taken; undefined when it can. An instant that is past is no problem (it is due at once). Takes
+ * some milliseconds for the worst expression.
+ */
+export function checkSchedule(schedule: CronSchedule, nowMs: number): ScheduleProblem | undefined {
+  switch (schedule.kind) {
+    case 'at':
+      return checkTime('atMs', schedule.atMs, 0);
+    case 'every':
+      return checkTime('everyMs', schedule.everyMs, 1) ?? checkTime('anchorMs', schedule.anchorMs ?? 0, 0);
+    case 'cron':
+      return checkCron(schedule.expr, schedule.tz, nowMs);
+  }
+}
+
+function checkTime(field: ScheduleProblem['field'], value: number, least: number): ScheduleProblem | undefined {
+  if (Number.isSafeInteger(value) && value >= least && value < END_MS) return undefined;
+  return { field, message: `${field} must be a whole number of milliseconds from ${least} to ${END_MS - 1}` };
+}
+
+function checkCron(expr: string, tz: string | undefined, nowMs: number): ScheduleProblem | undefined {
+  const problem = problemOfExpression(expr);
+  if (problem !== undefined) return { field: 'expr', message: `expr ${problem}` };
+  const zone = resolveTimeZone(tz, 'UTC');
+  if (zone === undefined) {
+    return { field: 'tz', message: 'tz is no time zone that is known here; write it like Europe/Berlin or UTC' };
+  }
+  if (nextAfter({ kind: 'cron', expr, tz: zone }, nowMs, { anchorMs: 0 }) !== undefined) return undefined;
+  return { field: 'expr', message: `expr never fires in ${zone}: its times fall where the clock is set forward` };
+}

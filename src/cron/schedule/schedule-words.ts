@@ -1,0 +1,17 @@
+import type { CronSchedule } from '../../../protocol/cron.ts';
+import { describeSchedule } from './schedule-text.ts';
+
+/**
+ * As `describeSchedule`, with the expression in words: `at 09:00, Monday through Friday (Europe/Berlin)`. What reads it is
+ * loaded with the first question, since a daemon has to start without.
+ */
+export async function describeInWords(schedule: CronSchedule, tz = 'UTC'): Promise<string> {
+  if (schedule.kind !== 'cron') return describeSchedule(schedule, tz);
+  const { default: cronstrue } = await import('cronstrue');
+  try {
+    const words = cronstrue.toString(schedule.expr, { use24HourTimeFormat: true });
+    return `${words.charAt(0).toLowerCase()}${words.slice(1)} (${schedule.tz ?? tz})`;
+  } catch {
+    return describeSchedule(schedule, tz); // it does not know everything that an expression may say
+  }
+}

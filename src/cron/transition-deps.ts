@@ -1,0 +1,24 @@
+import type { CronEvent } from '../../protocol/cron.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Executor } from './executor.ts';
+import type { BookSync } from './jobs/book-sync.ts';
+import type { JobBook } from './jobs/job-book.ts';
+import type { Lateness } from './lateness.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface TransitionDeps {
+  ledger: Ledger;
+  executor: Executor;
+  clock: Clock;
+  log: Log;
+  isAlone: boolean;
+  publish(event: CronEvent): void;
+}
+
+/** What transitions share. */
+export interface Workplace {
+  book: JobBook;
+  sync: BookSync;
+  lateness: Lateness;
+}

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { ENCODINGS, type StaticText } from '../http/encoding.ts';
+import { StartError } from '../start-error.ts';
+import type { Assets } from './daemon-options.ts';
+
+const PolicyHashes = z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) });
+
+/** What the build put into `dist`, below the package's root folder. */
+export async function loadAssets(root: URL): Promise<Assets> {
+  const dist = new URL('dist/', root);
+  try {
+    const read = (name: string) => readFile(new URL(name, dist), 'utf8');
+    const readStatic = async (name: string): Promise<StaticText> => {
+      const encoded = ENCODINGS.map((encoding) => readFile(new URL(`${name}.${encoding}`, dist)));
+      const [text, br, gzip] = await Promise.all([read(name), ...encoded]);
+      return { text, encoded: { ...(br && { br }), ...(gzip && { gzip }) } };
+    };
+    const [pageHtml, licenses, hashes, openapi] = await Promise.all([
+      readStatic('ui/index.html'),
+      readStatic('ui/licenses.txt'),
+      read('ui/csp.json'),
+      readStatic('openapi.json'),
+    ]);
+    const { scripts, styles } = PolicyHashes.parse(JSON.parse(hashes));
+    return {
+      pageHtml,
+      licenses,
+      scriptSources: scripts,
+      styleSources: styles,
+      openapi,
+      searchWorkerUrl: new URL('search-worker.js', dist),
+      checkpointWorkerUrl: new URL('checkpoint-worker.js', dist),
+    };
+  } catch (error) {
+    throw new StartError('The build in dist/ is incomplete; run: npm run build', { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+import { removeOldOutputs } from '../agent/process/output-files.ts';
+import type { Clock } from '../clock.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { createRetention } from '../gateway/store/retention.ts';
+import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import type { Log } from '../log.ts';
+import { dailyWhileSteady } from '../steady-time.ts';
+
+interface BackgroundParts {
+  clock: Clock;
+  log: Log;
+  live: { readonly retentionDays: number };
+  /** Where long outputs of commands lie. */
+  outputs: string;
+  gateway: Gateway;
+  models: { run(signal: AbortSignal): Promise<void> };
+  store: SqliteStore;
+  bodies: { run(signal: AbortSignal): Promise<void> };
+  auth: Record<'sessions' | 'tokens', { run(signal: AbortSignal): Promise<void> }>;
+  signal: AbortSignal;
+}
+
+/** Approvals do not age while the daemon is down: it leaves a sign of life this often. */
+const ALIVE_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** Everything that goes on by itself, until the signal aborts. One service that fails does not take the others down. */
+export function runInBackground(parts: BackgroundParts): Promise<unknown> {
+  const { clock, log, gateway, models, store, auth, bodies, signal } = parts;
+  const retention = createRetention({ store, clock, log, live: parts.live });
+  const stayAlive = async () => {
+    while (!signal.aborted) {
+      await store.markAlive(clock.now()).catch((error: unknown) => log.warn({ err: error }, 'no sign of life stored'));
+      await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
+    }
+  };
+  const tidyOutputs = () =>
+    removeOldOutputs(parts.outputs, clock.now() - parts.live.retentionDays * DAY_MS).catch((err: unknown) =>
+      log.warn({ err }, 'old outputs could not be removed'),
+    );
+  const services = {
+    gateway,
+    models,
+    logins: auth.sessions,
+    tokens: auth.tokens,
+    retention,
+    bodies,
+    outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
+    alive: { run: stayAlive },
+  };
+  return Promise.all(
+    Object.entries(services).map(async ([name, service]) => {
+      try {
+        await service.run(signal);
+      } catch (error) {
+        if (!signal.aborted) log.error({ err: error, service: name }, 'a background service ended');
+      }
+    }),
+  );
+}

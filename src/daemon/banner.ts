@@ -1,0 +1,37 @@
+import type { Daemon } from './daemon-options.ts';
+
+interface BannerFacts {
+  version: string;
+  home: string;
+  daemon: Pick<Daemon, 'url' | 'model' | 'workdir' | 'notices' | 'notSandboxed'>;
+  /** The login link; undefined when nobody has to log in. */
+  link: { url: string; expiresAtMs: number } | undefined;
+  /** What prints another link. */
+  linkCommand: string;
+}
+
+/** What a person reads when the daemon is up. */
+export function toBanner({ version, home, daemon, link, linkCommand }: BannerFacts): string {
+  const { model, workdir, notices, notSandboxed } = daemon;
+  const rows: [string, string][] = [
+    ['Open', link?.url ?? daemon.url],
+    link
+      ? ['Login', `the link works once, until ${toTime(link.expiresAtMs)}; another one: ${linkCommand}`]
+      : ['Login', 'not needed (authentication is off): every program on this machine can use it'],
+    ['Model', toModelText(model)],
+    ['Home', home],
+    ['Folder', `${workdir} (the agent works here)`],
+    ['Sandbox', notSandboxed === undefined ? 'on: commands see the system read-only' : `off: ${notSandboxed}`],
+  ];
+  const lines = rows.map(([name, text]) => `  ${name.padEnd(9)}${text}`);
+  const notes = notices.map(({ text }) => `  Note     ${text}`);
+  return `\nHeadgate ${version}\n\n${[...lines, ...notes].join('\n')}\n\n`;
+}
+
+function toModelText({ alias, provider, modelId }: Daemon['model']): string {
+  if (provider === 'demo') return 'demo (built in, no language model)';
+  const name = modelId === '' ? provider : `${provider}/${modelId}`;
+  return alias === name ? name : `${alias} (${name})`;
+}
+
+const toTime = (ms: number): string => new Date(ms).toTimeString().slice(0, 5);

@@ -1,0 +1,44 @@
+import type { HealthSummary } from '../../../protocol/methods/health.ts';
+import { isModelTrouble } from '../../../protocol/model-trouble.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { findLocalServer } from '../../agent/providers/discovery.ts';
+import { checkModel } from '../../agent/providers/model-check.ts';
+import { chooseDefault, DEMO } from '../../agent/providers/model-choice.ts';
+import { systemClock } from '../../clock.ts';
+import { createGuardedFetch } from '../../egress/guarded-fetch.ts';
+import { type Finding, ok, problem, warning } from '../../finding.ts';
+import type { Config } from '../config/config.ts';
+
+const DEMO_FINDING = warning(
+  'model',
+  'the built-in demo answers, which is no language model',
+  'Set OPENAI_BASE_URL or a key such as ANTHROPIC_API_KEY, or name a model in config.json.',
+);
+const MEND = 'Check the address, the key and the model’s name (docs/configuration.md).';
+
+/** What the running daemon says of its model. */
+export function toModelFinding({ model, modelAlias, backend, notices }: HealthSummary): Finding {
+  if (modelAlias === 'demo') return DEMO_FINDING;
+  const notice = notices.find(isModelTrouble);
+  if (notice !== undefined) return problem('model', notice.text, MEND);
+  if (backend.status === 'down') return problem('model', `${model} cannot be reached at the moment`, MEND);
+  return ok('model', `${model}, as the daemon says`);
+}
+
+/** Asks the provider itself, as a daemon that is started now would. */
+export async function askModel(
+  config: Config,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Finding> {
+  const fetch = createGuardedFetch({ privateHosts: () => config.egress.privateHosts, environment });
+  const asking = { fetch, clock: systemClock, signal: new AbortController().signal };
+  try {
+    const known = { config, environment, wanted: environment.HEADGATE_MODEL || undefined };
+    const choice = chooseDefault(known) ?? chooseDefault({ ...known, localUrl: await findLocalServer(asking) }) ?? DEMO;
+    if (choice.provider === 'demo') return DEMO_FINDING;
+    const modelId = await checkModel(choice, asking);
+    return ok('model', `${modelId} of ${choice.provider} can be reached`);
+  } catch (error) {
+    return problem('model', wordsOf(error), MEND);
+  }
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { type Program, whyNot } from '../../agent/process/programs.ts';
+import { detectSandbox } from '../../agent/process/sandbox.ts';
+import { systemClock } from '../../clock.ts';
+import { type Finding, ok, problem, warning } from '../../finding.ts';
+import type { Config } from '../config/config.ts';
+import { findPrograms } from '../programs.ts';
+
+interface ToolSurroundings {
+  /** A folder that exists. */
+  folder: string;
+  /** Where workstreams work when nothing else is said. */
+  workdir: string;
+  config: Config;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the agent's tools use of the machine. */
+export async function checkTools({ folder, workdir, config, environment }: ToolSurroundings): Promise<Finding[]> {
+  const avoid = [await realpath(workdir).catch(() => workdir)]; // it is made at the first start
+  const programs = await findPrograms({ environment, avoid });
+  const { bash, rg, git } = programs;
+  const mode = config.tools.sandbox;
+  const sandbox = await detectSandbox({ mode, home: folder, environment, clock: systemClock, programs });
+  return [
+    sandbox.kind === 'bubblewrap'
+      ? ok('sandbox', 'commands run in bubblewrap')
+      : sandbox.required
+        ? problem('sandbox', `${sandbox.reason}, and tools.sandbox is "required"`, 'apt-get install bubblewrap')
+        : warning(
+            'sandbox',
+            `commands run without one: ${sandbox.reason}`,
+            'apt-get install bubblewrap (docs/operating.md)',
+          ),
+    bash.kind === 'found'
+      ? ok('bash', await describe(bash))
+      : problem('bash', `${whyNot(bash)}: the agent cannot run commands`, 'apt-get install bash'),
+    rg.kind === 'found'
+      ? ok('rg', await describe(rg))
+      : warning('rg', `${whyNot(rg)}: searching is slower`, 'apt-get install ripgrep'),
+    git.kind === 'found' ? ok('git', await describe(git)) : warning('git', whyNot(git), 'apt-get install git'),
+  ];
+}
+
+/** Its path, and the first line that `program --version` prints. */
+async function describe({ path }: Extract<Program, { kind: 'found' }>): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 5_000, cwd: '/', env: {} });
+    return `${path} (${stdout.split('\n')[0]})`;
+  } catch (error) {
+    return `${path} (its version is unknown: ${wordsOf(error)})`;
+  }
+}

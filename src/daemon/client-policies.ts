@@ -1,0 +1,32 @@
+import { type ClientAddress, createClientAddress } from '../gateway/auth/client-address.ts';
+import { createOriginPolicy, type OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import type { DaemonOptions } from './daemon-options.ts';
+
+/** What is asked of every request before anything else: may it be here, and whose is it. */
+export interface ClientPolicies {
+  originPolicy: OriginPolicy;
+  clientAddress: ClientAddress;
+}
+
+export const clientPolicies = (options: DaemonOptions, address: { host: string; port: number }): ClientPolicies => ({
+  originPolicy: originPolicyAt(options, address),
+  clientAddress: createClientAddress(options.config.ratelimit.trustedProxies),
+});
+
+/** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */
+function originPolicyAt({ authEnabled, config }: DaemonOptions, address: { host: string; port: number }): OriginPolicy {
+  const { allowedHosts, allowedOrigins, publicUrl } = config.server;
+  const make = () => createOriginPolicy({ authEnabled, allowedHosts, allowedOrigins, publicUrl, ...address });
+  let made = { port: address.port, policy: make() };
+  const policy = () => {
+    if (made.port !== address.port) made = { port: address.port, policy: make() };
+    return made.policy;
+  };
+  return {
+    checkHost: (host) => policy().checkHost(host),
+    isOwn: (origin, host) => policy().isOwn(origin, host),
+    isForeign: (headers) => policy().isForeign(headers),
+    admitsSocket: (headers) => policy().admitsSocket(headers),
+    admitsForeign: (method, url) => policy().admitsForeign(method, url),
+  };
+}

@@ -1,0 +1,222 @@
+import type { Server } from 'node:http';
+import { hostname, platform } from 'node:os';
+import path from 'node:path';
+import { type Notice, warn } from '../../protocol/notice.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
+import { readOutput } from '../agent/process/output-files.ts';
+import type { IsSandboxedPeer } from '../agent/process/sandboxed-peers.ts';
+import { createModels } from '../agent/providers/models.ts';
+import { createGuardedFetch } from '../egress/guarded-fetch.ts';
+import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
+import { openApiTokens } from '../gateway/auth/api-tokens.ts';
+import { createAuthenticator } from '../gateway/auth/create-authenticator.ts';
+import { endFormerOperator } from '../gateway/auth/former-operator.ts';
+import { OPERATOR } from '../gateway/auth/lineage.ts';
+import { createLoginCodes } from '../gateway/auth/login-codes.ts';
+import { openLoginSessions } from '../gateway/auth/login-sessions.ts';
+import { createLoginThrottle } from '../gateway/auth/login-throttle.ts';
+import { openSigningKey } from '../gateway/auth/signing-key.ts';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import type { GatewayDeps } from '../gateway/gateway-deps.ts';
+import { loginLink } from '../gateway/methods/auth.ts';
+import { lockHome } from '../gateway/store/home-lock.ts';
+import { startCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
+import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
+import { openOperatorToken } from '../home/operator-token.ts';
+import { createHttpApp } from '../http/app.ts';
+import { BodyDeadlines } from '../http/body-deadlines.ts';
+import { createRateLimit } from '../http/rate-limit.ts';
+import { createHttpServer } from '../http/server.ts';
+import { closeServer, listen, urlOf } from '../listen.ts';
+import { once } from '../once.ts';
+import { StartError } from '../start-error.ts';
+import { createAgentParts } from './agent-parts.ts';
+import { runInBackground } from './background.ts';
+import { type ClientPolicies, clientPolicies } from './client-policies.ts';
+import { createConfigFile } from './config/config-file.ts';
+import { openKeyHosts } from './config/key-hosts.ts';
+import { createLiveConfig } from './config/live-config.ts';
+import type { Daemon, DaemonOptions } from './daemon-options.ts';
+import { nodeIdOf } from './node-id.ts';
+import { outputsOf } from './tools.ts';
+import { openWorkdirs } from './workdirs.ts';
+
+/** From choices to running parts: the only file that names implementations. The port opens when all else is ready. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const lock = await asStartError(() => lockHome(options.home));
+  try {
+    const store = await openStore(options);
+    try {
+      return await serve(options, { store, release: lock.release });
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openStore({ home, clock, log, config, bootId, assets, replace }: DaemonOptions): Promise<SqliteStore> {
+  const file = path.join(home, 'headgate.db');
+  const store = await asStartError(() =>
+    openSqliteStore({
+      path: file,
+      clock,
+      log,
+      durability: config.durability,
+      bootId,
+      checkpoint: startCheckpointThread({ url: assets.checkpointWorkerUrl, path: file }),
+    }),
+  );
+  return replace?.store ? replace.store(store) : store;
+}
+
+interface Held {
+  store: SqliteStore;
+  release(): void;
+}
+
+async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
+  const { clock, log, host } = options;
+  const address = { host, port: options.port };
+  const stopping = new AbortController();
+  const url = () => urlOf({ ...address, publicUrl: options.config.server.publicUrl });
+  const live = createLiveConfig(options);
+  const fetch = createGuardedFetch({ privateHosts: () => live.privateHosts, environment: options.environment });
+  const models = createModels({ ...options, fetch, model: options.model });
+  await asStartError(() => models.start());
+  const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
+  const { runner, notices, ...tools } = await createAgentParts({ ...options, workdir }, { store, live });
+  const startNotices = [...store.notices, ...notices];
+  const auth = await createAuth(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
+  const clients = clientPolicies(options, address);
+  const gateway = createGateway({
+    ...options,
+    ...auth,
+    auth,
+    store,
+    storePath: path.join(options.home, 'headgate.db'),
+    lastAliveMs: store.lastAliveMs,
+    startNotices,
+    models,
+    ...tools,
+    killLeftover: (process) => runner.killLeftover(process),
+    workdirs,
+    attachmentFiles: createAttachmentFiles(path.join(options.home, 'attachments')),
+    readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
+    ...clients,
+    server: machineOf(options),
+    live,
+    hostTimeZone: options.hostTimeZone,
+    webhooks: { destinations: () => live.webhooks, fetch },
+    configFile: createConfigFile({ ...options, live, keyHosts: await openKeyHosts(options) }),
+  });
+  gateway.metrics.observeProcess();
+  await gateway.recover();
+  const bodies = new BodyDeadlines({ clock });
+  const server = createHttp(options, { gateway, ...clients, ...auth, ...tools, bodies, closing: stopping.signal });
+  address.port = await listen(server, address);
+  const background = runInBackground({
+    ...{ clock, log, live, gateway, models, store, auth, bodies },
+    outputs: outputsOf(options.home),
+    signal: stopping.signal,
+  });
+  const shutdown = once(async (reason: string) => {
+    server.close(); // nobody new from here on
+    stopping.abort(new Error(reason));
+    await gateway.shutdown(reason);
+    await closeServer(server);
+    await background;
+    await store.close();
+    release();
+  });
+  return {
+    url: url(),
+    port: address.port,
+    model: models.current(),
+    workdir,
+    notices: [...startNotices, ...models.notices()],
+    notSandboxed: tools.notSandboxed,
+    loginLink: () => auth.link(),
+    shutdown,
+  };
+}
+
+interface AuthParts {
+  store: SqliteStore;
+  baseUrl(): string;
+  onNotice(notice: Notice): void;
+}
+
+async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: AuthParts) {
+  const { home, ids, clock } = options;
+  const key = await asStartError(() => openSigningKey({ ...options, onNotice }));
+  const operatorToken = await asStartError(() => openOperatorToken(home, ids));
+  const notice = await endFormerOperator({ store, operatorToken, clock });
+  if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
+  const tokens = await openApiTokens({ store, clock, ids, log: options.log });
+  const sessions = await openLoginSessions({ store, key, clock, ids, lineage: tokens });
+  const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, tokens, sessions });
+  const codes = createLoginCodes({ store, clock, ids, lineage: tokens });
+  const throttle = createLoginThrottle({ clock });
+  return {
+    authenticator,
+    tokens,
+    sessions,
+    codes,
+    throttle,
+    baseUrl,
+    link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
+  };
+}
+
+interface HttpParts extends ClientPolicies {
+  gateway: Gateway;
+  authenticator: GatewayDeps['authenticator'];
+  isSandboxedPeer: IsSandboxedPeer;
+  bodies: BodyDeadlines;
+  closing: AbortSignal;
+}
+
+function createHttp(options: DaemonOptions, parts: HttpParts): Server {
+  const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = parts;
+  const { assets, clock, log } = options;
+  const { ratelimit } = options.config;
+  const { pageHtml: html, licenses, scriptSources, styleSources, openapi } = assets;
+  const app = createHttpApp({
+    dispatch: gateway.dispatch,
+    authenticator,
+    streams: gateway.streams,
+    attachments: gateway.attachments,
+    bodies,
+    metrics: gateway.metrics,
+    originPolicy,
+    clientAddress,
+    rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
+    page: { html, licenses, scriptSources, styleSources },
+    openapi,
+    clock,
+    log,
+    closing,
+  });
+  const server = createHttpServer(app, { bodies, isSandboxedPeer, clock, log });
+  gateway.sockets.attach(server);
+  return server;
+}
+
+/** How the daemon introduces itself. */
+const machineOf = ({ version, home }: DaemonOptions): GatewayDeps['server'] => {
+  const host = hostname();
+  return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
+};
+
+/** What is wrong with the machine or its files is told to the person in one line. */
+async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new StartError(wordsOf(error), { cause: error });
+  }
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { GatewayError } from '../../../protocol/errors.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { tempDir } from '../../testing/temp-store.ts';
+import type { Config } from './config.ts';
+import { createConfigFile } from './config-file.ts';
+
+const TEXT = `// mine
+{
+  models: { fast: { provider: 'openai', apiKey: 'sk-1234' } }, // keep me
+  retentionDays: 7,
+}
+`;
+
+/** Objects in objects, the file being the first. */
+const nested = (levels: number, inside = '1') => `${'{a:'.repeat(levels)}${inside}${'}'.repeat(levels)}`;
+
+async function setUp(text?: string) {
+  const home = tempDir();
+  const file = path.join(home.path, 'config.json');
+  if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
+  const applied: Config[] = [];
+  const live = {
+    check: ({ channels }: Config) =>
+      channels.webhook.gone
+        ? [{ path: 'channels.webhook.gone.secretEnv', message: 'the environment has no GONE' }]
+        : [],
+    apply: (config: Config) => {
+      applied.push(config);
+      return { applied: ['retentionDays'], restart: [] };
+    },
+  };
+  const keyHosts = { check: () => [], remember: async () => undefined };
+  const config = createConfigFile({ home: home.path, live, keyHosts, version: '1.2.3', clock: fakeClock(0) });
+  return {
+    file,
+    applied,
+    config,
+    onDisk: () => readFile(file, 'utf8'),
+    [Symbol.dispose]: () => home[Symbol.dispose](),
+  };
+}
+
+test('the file is read masked, with its hash; without one everything has its default', async () => {
+  using world = await setUp(TEXT);
+  const read = await world.config.read();
+  const { hash, raw, config, ...rest } = read;
+  assert.equal(raw, TEXT.replace("'sk-1234'", '"<secret:models.fast.apiKey>"'));
+  assert.deepEqual(
+    [hash.length, (config as Config).retentionDays, JSON.stringify(read).includes('sk-1234')],
+    [64, 7, false],
+  );
+  assert.deepEqual(rest, {
+    ...{ path: world.file, exists: true, valid: true, issues: [] },
+    parsed: { models: { fast: { provider: 'openai', apiKey: '<secret:models.fast.apiKey>' } }, retentionDays: 7 },
+  });
+  using none = await setUp();
+  const empty = await none.config.read();
+  assert.deepEqual([empty.exists, empty.raw, empty.valid], [false, null, true]);
+});
+
+test('a broken file is shown with what is wrong, its secrets hidden all the same', async () => {
+  using world = await setUp(`{ models: { a: { apiKey: 'sk-1' } retentionDays: 0`);
+  const { valid, issues, raw, parsed } = await world.config.read();
+  assert.deepEqual([valid, issues.length, parsed, raw?.includes('sk-1')], [false, 1, null, false]);
+  using wrong = await setUp('{ retentionDays: 0, colour: 1 }');
+  assert.deepEqual(
+    (await wrong.config.read()).issues.map((issue) => issue.path),
+    ['retentionDays'],
+  );
+  using unknown = await setUp('{ server: { prot: 1 } }');
+  const read = await unknown.config.read();
+  assert.deepEqual(
+    [read.valid, read.issues],
+    [true, [{ path: 'server.prot', message: 'is not a setting and has no effect' }]],
+  );
+});
+
+test('a text is written as it is given, comments and all, the old one kept, a masked secret still the secret', async () => {
+  using world = await setUp(TEXT);
+  const { raw, hash } = await world.config.read();
+  const next = (raw ?? '').replace('retentionDays: 7', 'retentionDays: 9');
+  const changed = await world.config.write(next, hash);
+  assert.deepEqual(changed, {
+    ...{ path: world.file, issues: [], applied: ['retentionDays'], restart: [] },
+    config: { ...(changed.config as object), retentionDays: 9 },
+  });
+  assert.equal(await world.onDisk(), TEXT.replace('7', '9').replace("'sk-1234'", '"sk-1234"'));
+  assert.equal(await readFile(`${world.file}.bak`, 'utf8'), TEXT);
+  assert.equal((await stat(world.file)).mode & 0o777, 0o600);
+  assert.equal(world.applied[0]?.models?.fast?.apiKey, 'sk-1234');
+});
+
+for (const [what, raw, message] of [
+  ['no JSON', '{ a', /^invalid config: the file: is not JSON \(JSON5 is fine\): invalid end of input at 1:4$/],
+  [
+    'a blank text, with which no daemon would start,',
+    ' \n',
+    /^invalid config: the file: is empty; write \{\} for the defaults$/,
+  ],
+  ['a wrong value', '{ retentionDays: 0 }', /^invalid config: retentionDays: must be at least 1$/],
+  [
+    'a mask of nothing',
+    `{ models: { b: { provider: 'openai', apiKey: '<secret:models.b.apiKey>' } } }`,
+    /<secret:models\.b\.apiKey> stands for/,
+  ],
+  [
+    'an unset variable',
+    `{ channels: { webhook: { gone: { url: 'https://x.example', secretEnv: 'GONE' } } } }`,
+    /^invalid config: channels\.webhook\.gone\.secretEnv: the environment has no GONE$/,
+  ],
+  [
+    'a mask that would be shown',
+    `{ note: '<secret:models.fast.apiKey>' }`,
+    /^note: <secret:models\.fast\.apiKey> would show the secret here/,
+  ],
+  ['a text nested too deeply', nested(33), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
+  ['a text nested 3000 levels deep', nested(3_000), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
+] as const) {
+  test(`${what} is refused and changes nothing`, async () => {
+    using world = await setUp(TEXT);
+    await assert.rejects(world.config.write(raw, undefined), { code: 'INVALID_REQUEST', message });
+    assert.deepEqual([await world.onDisk(), existsSync(`${world.file}.bak`), world.applied], [TEXT, false, []]);
+  });
+}
+
+test('the issues of a refusal name their places', async () => {
+  using world = await setUp();
+  const refusal = world.config.write('{ retentionDays: 0, tools: { sandbox: 1 } }', undefined);
+  await assert.rejects(refusal, ({ details }: GatewayError) => {
+    assert.deepEqual(JSON.stringify(details).match(/"path":"[^"]*"/g), [
+      '"path":"tools.sandbox"',
+      '"path":"retentionDays"',
+    ]);
+    return true;
+  });
+});
+
+for (const [what, raw, message] of [
+  ['no JSON', '{ a', /^config\.patch raw is not JSON/],
+  ['nothing', ' ', /^config\.patch raw is empty/],
+  ['a list', '[]', /^config\.patch raw must be an object$/],
+  ['nested too deeply', nested(3_000), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
+  ['a mask that would be shown', `{ note: '<secret:models.fast.apiKey>' }`, /^note: <secret:models\.fast\.apiKey> /],
+] as const) {
+  test(`a patch that is ${what} is refused and changes nothing`, async () => {
+    using world = await setUp(TEXT);
+    const { hash } = await world.config.read();
+    await assert.rejects(world.config.patch(raw, hash), { code: 'INVALID_REQUEST', message });
+    assert.equal(await world.onDisk(), TEXT);
+  });
+}
+
+test('a blank file is shown as one that nothing starts with, and can be replaced', async () => {
+  using world = await setUp('\n');
+  const { valid, issues, hash } = await world.config.read();
+  assert.deepEqual([valid, issues], [false, [{ path: '', message: 'is empty; write {} for the defaults' }]]);
+  await world.config.write('{}', hash);
+  assert.equal(await world.onDisk(), '{}');
+});
+
+test('a text nested as deeply as it may be is written and read again', async () => {
+  using world = await setUp(TEXT);
+  await world.config.write(nested(32), undefined);
+  const { valid, issues, hash } = await world.config.read();
+  assert.deepEqual([valid, issues], [true, [{ path: 'a', message: 'is not a setting and has no effect' }]]);
+  await world.config.patch('{ retentionDays: 7 }', hash);
+});
+
+test('a file that an editor nested too deeply is shown masked and stands in the way of nothing', async () => {
+  using world = await setUp(nested(3_000, `{apiKey:'canary'}`));
+  const { raw, parsed, valid, issues, hash } = await world.config.read();
+  assert.deepEqual([raw?.includes('canary'), parsed, valid], [false, null, false]);
+  assert.deepEqual(issues, [{ path: 'a', message: 'is nested too deeply (at most 32 levels)' }]);
+  await assert.rejects(world.config.patch('{ retentionDays: 7 }', hash), {
+    ...{ code: 'INVALID_REQUEST', message: 'invalid config: a: is nested too deeply (at most 32 levels)' },
+  });
+  const masked = `{ models: { x: { provider: 'openai', apiKey: '<secret:models.x.apiKey>' } } }`;
+  await assert.rejects(world.config.write(masked, hash), { message: /^<secret:models\.x\.apiKey> stands for/ });
+  await world.config.write('{ retentionDays: 7 }', hash);
+  assert.equal(await world.onDisk(), '{ retentionDays: 7 }');
+});
+
+test('a stale base is a conflict', async () => {
+  using world = await setUp(TEXT);
+  const { hash } = await world.config.read();
+  await writeFile(world.file, '{}');
+  for (const change of [() => world.config.write('{}', hash), () => world.config.patch('{}', hash)]) {
+    await assert.rejects(change, { code: 'CONFLICT', message: /^config changed since last load/ });
+  }
+});
+
+test('a patch merges: objects inside, null removes, the rest is replaced', async () => {
+  using world = await setUp(TEXT);
+  const { hash } = await world.config.read();
+  const patch = `{ retentionDays: null, server: { port: 8080 }, models: { fast: { model: 'x' } } }`;
+  await world.config.patch(patch, hash);
+  assert.deepEqual(JSON.parse(await world.onDisk()), {
+    models: { fast: { provider: 'openai', apiKey: 'sk-1234', model: 'x' } },
+    server: { port: 8080 },
+  });
+  const now = (await world.config.read()).hash;
+  await assert.rejects(world.config.patch('[]', now), { message: 'config.patch raw must be an object' });
+});
+
+test('the schema describes what may be written', async () => {
+  using world = await setUp();
+  const { schema, version, generatedAt } = world.config.schema();
+  assert.deepEqual([version, generatedAt], ['1.2.3', '1970-01-01T00:00:00.000Z']);
+  assert.ok('retentionDays' in (schema.properties as object));
+});
+
+test('the hints say which settings hold secrets and which wait for a restart, one by one where a section has both', async () => {
+  using world = await setUp();
+  const restart = { restart: true };
+  assert.deepEqual(world.config.schema().uiHints, {
+    models: restart,
+    'models.*.apiKey': { sensitive: true },
+    defaultModel: restart,
+    answers: restart,
+    'tools.sandbox': restart,
+    'server.host': restart,
+    'server.port': restart,
+    'server.allowedHosts': restart,
+    'server.allowedOrigins': restart,
+    'server.publicUrl': restart,
+    ratelimit: restart,
+    'channels.webhook.*.secret': { sensitive: true },
+    durability: restart,
+    workdir: restart,
+    workdirs: restart,
+  });
+});

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import JSON5 from 'json5';
+import { z } from 'zod';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Result } from '../../../protocol/index.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import type { ConfigIssue } from '../../../protocol/methods/config.ts';
+import { check } from '../../../protocol/parse.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Clock } from '../../clock.ts';
+import type { ConfigChange, ConfigFile } from '../../gateway/methods/config.ts';
+import { hasCode } from '../../home/private-file.ts';
+import { replaceFile } from '../../home/replace-file.ts';
+import { Config, findTooDeep, unknownKeys } from './config.ts';
+import { isSecretKey, maskText, maskValue, unmaskText } from './config-secrets.ts';
+import type { KeyHostBindings } from './key-hosts.ts';
+import { effectOf, type LiveConfig } from './live-config.ts';
+
+interface ConfigFileDeps {
+  home: string;
+  live: Pick<LiveConfig, 'check' | 'apply'>;
+  keyHosts: KeyHostBindings;
+  version: string;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** A change as a client sent it, with masks for secrets that stay, and the file before it. */
+interface Change {
+  raw: string;
+  before: string | undefined;
+}
+
+/** What a text of the file comes to. */
+interface Reading {
+  /** Undefined when it is no JSON, and when it is nested so deeply that nobody should go through it. */
+  parsed: unknown;
+  config: Config | undefined;
+  issues: ConfigIssue[];
+}
+
+/** `<home>/config.json` for clients: read masked, written whole, atomically, with the version before kept as `.bak`. */
+export function createConfigFile({ home, live, keyHosts, version, clock }: ConfigFileDeps): ConfigFile {
+  const file = path.join(home, 'config.json');
+
+  /** Everything is checked before anything is written. */
+  async function replace(text: string, { raw, before }: Change): Promise<ConfigChange> {
+    const { config, issues } = readConfig(text);
+    if (config === undefined) throw invalid(issues);
+    const typed = new Set(textsOf(readConfig(raw).parsed));
+    const moved = keyHosts.check(config, { before: readConfig(before ?? '{}').config, typed });
+    const problems = [...live.check(config), ...moved];
+    if (problems.length > 0) throw invalid(problems);
+    if (text !== before) await replaceFile(file, text);
+    await keyHosts.remember(config);
+    return { path: file, config: maskValue(config), issues, ...live.apply(config) };
+  }
+
+  return {
+    async read() {
+      const text = await readText(file);
+      const { parsed, config, issues } = readConfig(text ?? '{}');
+      return {
+        path: file,
+        exists: text !== undefined,
+        raw: text === undefined ? null : maskText(text),
+        parsed: maskValue(parsed) ?? null,
+        valid: config !== undefined,
+        config: maskValue(config) ?? {},
+        issues,
+        hash: hashOf(text),
+      };
+    },
+    async write(raw, baseHash) {
+      const before = await readText(file);
+      if (baseHash !== undefined) requireBase(baseHash, before);
+      return replace(unmask(raw, before), { raw, before });
+    },
+    async patch(raw, baseHash) {
+      const before = await readText(file);
+      requireBase(baseHash, before);
+      const { parsed, issues } = readConfig(before ?? '{}');
+      if (!isRecord(parsed)) throw invalid(issues);
+      const patch = parsePatch(unmask(raw, before));
+      return replace(`${JSON.stringify(mergePatch(parsed, patch), null, 2)}\n`, { raw, before });
+    },
+    schema() {
+      const schema = z.toJSONSchema(Config, { io: 'input' });
+      const generatedAt = new Date(clock.now()).toISOString();
+      return { schema, uiHints: Object.fromEntries(hintsOf(schema)), version, generatedAt };
+    },
+  };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw new GatewayError('UNAVAILABLE', `config.json cannot be read`, { cause: error });
+  }
+}
+
+function readConfig(text: string): Reading {
+  let parsed: unknown;
+  try {
+    parsed = parse(text);
+  } catch (error) {
+    return { parsed: undefined, config: undefined, issues: [{ path: '', message: wordsOf(error) }] };
+  }
+  const tooDeep = findTooDeep(parsed);
+  if (tooDeep !== undefined) return { parsed: undefined, config: undefined, issues: [tooDeep] };
+  const result = check(Config, parsed);
+  if (result.success) {
+    const unknown = unknownKeys(parsed, result.data);
+    const issues = unknown.map((key) => ({ path: key, message: 'is not a setting and has no effect' }));
+    return { parsed, config: result.data, issues };
+  }
+  const issues = result.error.issues.map(({ path: keys, message }) => ({ path: keys.join('.'), message }));
+  return { parsed, config: undefined, issues };
+}
+
+const parse = (text: string): unknown => {
+  const source = text.replace(/^\uFEFF/, '');
+  // As the start sees it: such a file is what a write that was cut off leaves.
+  if (source.trim() === '') throw new Error('is empty; write {} for the defaults');
+  try {
+    return JSON5.parse(source);
+  } catch (error) {
+    throw new Error(`is not JSON (JSON5 is fine): ${wordsOf(error).replace(/^JSON5: /, '')}`, { cause: error });
+  }
+};
+
+function parsePatch(raw: string): Json {
+  let patch: unknown;
+  try {
+    patch = parse(raw);
+  } catch (error) {
+    throw new GatewayError('INVALID_REQUEST', `config.patch raw ${wordsOf(error)}`, { cause: error });
+  }
+  const tooDeep = findTooDeep(patch);
+  if (tooDeep !== undefined) throw invalid([tooDeep]);
+  if (!isRecord(patch)) throw new GatewayError('INVALID_REQUEST', 'config.patch raw must be an object');
+  return patch;
+}
+
+/** What cannot be read is left as it is: what is wrong with it is said by whoever reads it. */
+function unmask(raw: string, before: string | undefined): string {
+  if (readConfig(raw).parsed === undefined) return raw;
+  try {
+    return unmaskText(raw, readConfig(before ?? '{}').parsed);
+  } catch (error) {
+    throw new GatewayError('INVALID_REQUEST', wordsOf(error), { cause: error });
+  }
+}
+
+function requireBase(baseHash: string, text: string | undefined): void {
+  if (baseHash === hashOf(text)) return;
+  throw new GatewayError('CONFLICT', 'config changed since last load; re-run config.get and retry');
+}
+
+const hashOf = (text: string | undefined): string =>
+  createHash('sha256')
+    .update(text ?? '')
+    .digest('hex');
+
+function invalid(issues: readonly ConfigIssue[]): GatewayError {
+  const named = issues.map(({ path: place, message }) => `${place || 'the file'}: ${message}`).join('; ');
+  return new GatewayError('INVALID_REQUEST', `invalid config: ${named}`, { details: { issues } });
+}
+
+type Json = Record<string, unknown>;
+
+/** Every text that a value holds, keys left out. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+/** RFC 7386. */
+function mergePatch(target: Json, patch: Json): Json {
+  // A Map takes every key as a key, `__proto__` too.
+  const merged = new Map(Object.entries(target));
+  for (const [key, value] of Object.entries(patch)) {
+    const inner = merged.get(key);
+    if (value === null) merged.delete(key);
+    else merged.set(key, isRecord(value) ? mergePatch(isRecord(inner) ? inner : {}, value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+type Hint = Result<'config.schema'>['uiHints'][string];
+
+/** Of each place in the schema that has any; `*` stands for every name. What needs a restart as a whole is said once. */
+function* hintsOf(schema: unknown, above = '', isSaid = false): Generator<[place: string, hint: Hint]> {
+  for (const [key, inner] of settingsOf(schema)) {
+    const place = `${above}${key}`;
+    const restart = !isSaid && effectOf(place) === 'restart';
+    const sensitive = isSecretKey(key) && isRecord(inner) && inner.type === 'string';
+    if (sensitive || restart) yield [place, { ...(sensitive && { sensitive }), ...(restart && { restart }) }];
+    yield* hintsOf(inner, `${place}.`, isSaid || effectOf(place) !== 'mixed');
+  }
+}
+
+function settingsOf(schema: unknown): [key: string, schema: unknown][] {
+  if (!isRecord(schema)) return [];
+  const { properties, additionalProperties } = schema;
+  if (additionalProperties !== undefined) return [['*', additionalProperties]];
+  return isRecord(properties) ? Object.entries(properties) : [];
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { Contract } from '../../../protocol/contract.ts';
+import { CONTRACTS } from '../../../protocol/index.ts';
+import { tempDir } from '../../testing/temp-store.ts';
+import { type Config, loadConfig, parseConfig } from './config.ts';
+
+const DEFAULTS: Config = {
+  answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128 },
+  tools: { sandbox: 'auto', timeoutSecs: 120 },
+  server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
+  ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
+  channels: { webhook: {} },
+  egress: { privateHosts: [] },
+  heartbeatMinutes: 0,
+  cron: { enabled: true, maxConcurrentRuns: 4, retentionDays: 90 },
+  nodes: {},
+  durability: 'normal',
+  retentionDays: 30,
+  approvalTimeoutSecs: 3_600,
+  approvals: { alwaysSecs: 28_800 },
+  logLevel: 'info',
+};
+
+const parse = (text: string) => parseConfig(text, '/h/config.json');
+
+test('without a file everything has its default', async () => {
+  using home = tempDir();
+  assert.deepEqual(await loadConfig(home.path), { config: DEFAULTS, warnings: [] });
+});
+
+test('a file is read as JSON5, with its byte order mark', async () => {
+  using home = tempDir();
+  const file = path.join(home.path, 'config.json');
+  await writeFile(file, '\uFEFF// mine\n{ retentionDays: 7, server: { port: 8080, }, }');
+  const config = { ...DEFAULTS, retentionDays: 7, server: { ...DEFAULTS.server, port: 8080 } };
+  assert.deepEqual(await loadConfig(home.path), { config, warnings: [] });
+});
+
+test('every setting can be set', () => {
+  const settings: Config = {
+    models: { fast: { provider: 'openai-compatible', model: 'qwen3', baseUrl: 'http://10.0.0.2:8000/v1' } },
+    defaultModel: 'fast',
+    answers: { firstSecs: 900, betweenSecs: 1.5, maxChars: 100_000, maxToolCalls: 10 },
+    tools: { sandbox: 'required', timeoutSecs: 30 },
+    server: {
+      host: '0.0.0.0',
+      port: 0,
+      allowedHosts: ['box.lan'],
+      allowedOrigins: ['https://app.example.com', 'http://127.0.0.1:3000'],
+      publicUrl: 'https://chat.example.com',
+      maxWorkstreams: 3,
+      inbound: { burst: 10, perSecond: 0.5 },
+    },
+    ratelimit: { enabled: true, requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] },
+    channels: { webhook: { ops: { url: 'https://hooks.example.com/x', secretEnv: 'OPS_SECRET' } } },
+    egress: { privateHosts: ['gpu.example.com'] },
+    heartbeatMinutes: 30,
+    cron: { enabled: false, maxConcurrentRuns: 2, retentionDays: 7 },
+    nodes: { '*': { deny: ['file.write'] }, ab12: { allow: ['system.*'], deny: [] } },
+    durability: 'full',
+    retentionDays: 1,
+    approvalTimeoutSecs: 60,
+    approvals: { alwaysSecs: 0 },
+    workdir: '/srv/work',
+    logLevel: 'debug',
+  };
+  assert.deepEqual(parse(JSON.stringify(settings)), { config: settings, warnings: [] });
+});
+
+test('an empty file is not taken for the defaults', () => {
+  assert.throws(() => parse(' \n'), /is empty\. Remove it, or write \{\} into it/);
+});
+
+test('unknown keys are named at any depth and stop nothing', () => {
+  const text = `{ $schema: 'x', colour: 1, server: { prot: 1 }, models: { a: { provider: 'demo', modle: 'x' } } }`;
+  assert.deepEqual(parse(text).warnings, [
+    '/h/config.json: "colour" is not a setting and has no effect',
+    '/h/config.json: "server.prot" is not a setting and has no effect',
+    '/h/config.json: "models.a.modle" is not a setting and has no effect',
+  ]);
+});
+
+const WRONG: Record<string, string> = {
+  "{ server: { port: 'x' } }": 'server.port',
+  '{ server: { port: 65536 } }': 'server.port',
+  "{ server: { publicUrl: 'javascript:1' } }": 'server.publicUrl',
+  "{ server: { allowedHosts: 'box' } }": 'server.allowedHosts',
+  "{ server: { allowedOrigins: ['https://app.example.com/'] } }": 'server.allowedOrigins.0',
+  "{ server: { allowedOrigins: ['*'] } }": 'server.allowedOrigins.0',
+  "{ server: { allowedOrigins: ['null'] } }": 'server.allowedOrigins.0',
+  "{ tools: { sandbox: 'maybe' } }": 'tools.sandbox',
+  "{ ratelimit: { trustedProxies: ['10.0.0.0/8', 'proxy.lan'] } }": 'ratelimit.trustedProxies.1',
+  "{ channels: { webhook: { a: { url: 'https://x.example' } } } }": 'channels.webhook.a',
+  '{ retentionDays: 0 }': 'retentionDays',
+  "{ workdir: 'relative' }": 'workdir',
+  "{ models: { a: { provider: 'none' } } }": 'models.a.provider',
+  '[]': 'the file',
+  null: 'the file',
+};
+
+for (const [text, place] of Object.entries(WRONG))
+  test(`${text} is refused at ${place}`, () => {
+    assert.throws(
+      () => parse(text),
+      (error: Error) =>
+        error.name === 'StartError' && error.message.startsWith(`/h/config.json cannot be used: ${place}: `),
+    );
+  });
+
+test('several mistakes are told at once', () => {
+  assert.throws(() => parse("{ retentionDays: 0, logLevel: 'loud' }"), /: retentionDays: .*; logLevel: /);
+});
+
+test('a secret in a wrong place is not repeated', () => {
+  assert.throws(
+    () => parse("{ models: { a: { provider: 'openai', apiKey: ['sk-secret'] } }, logLevel: 'sk-secret' }"),
+    (error: Error) => !error.message.includes('sk-secret'),
+  );
+});
+
+test('a file that is not JSON is refused with its place and left as it is', async () => {
+  using home = tempDir();
+  const file = path.join(home.path, 'config.json');
+  await writeFile(file, '{\n  models: oops\n');
+  const message = `${file} is not JSON (JSON5 is fine): invalid character 'o' at 2:11. It was left as it is.`;
+  await assert.rejects(loadConfig(home.path), { name: 'StartError', message });
+  assert.equal(await readFile(file, 'utf8'), '{\n  models: oops\n');
+});
+
+test('a file that is nested too deeply is refused in one line, even where it would have no effect', async () => {
+  using home = tempDir();
+  const file = path.join(home.path, 'config.json');
+  const nested = (levels: number) => `${'{a:'.repeat(levels)}1${'}'.repeat(levels)}`;
+  await writeFile(file, nested(3_000));
+  const message = `${file} cannot be used: a: is nested too deeply (at most 32 levels).`;
+  await assert.rejects(loadConfig(home.path), { name: 'StartError', message });
+  for (const text of [nested(33), '['.repeat(100_000) + ']'.repeat(100_000), `{ tools: ${nested(3_000)} }`])
+    assert.throws(() => parse(text), { name: 'StartError', message: /: (?:a|0|tools): is nested too deeply/ });
+  assert.deepEqual(parse(nested(32)).warnings, ['/h/config.json: "a" is not a setting and has no effect']);
+});
+
+test('a file that cannot be read is refused, not taken for none', async () => {
+  using home = tempDir();
+  await mkdir(path.join(home.path, 'config.json'));
+  await assert.rejects(loadConfig(home.path), { name: 'StartError', message: /config\.json cannot be read: EISDIR/ });
+});
+
+test('the table of docs/configuration.md has a row for every setting', async () => {
+  const text = await readFile(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key]) => key ?? '');
+  const settings = [
+    'models',
+    'defaultModel',
+    ...Object.entries(DEFAULTS).flatMap(([key, value]) =>
+      typeof value === 'object' ? Object.keys(value).map((inner) => `${key}.${inner}`) : [key],
+    ),
+    'server.host',
+    'server.port',
+    'server.publicUrl',
+    'answers.firstSecs',
+    'workdir',
+  ];
+  assert.deepEqual(
+    settings.filter((key) => !rows.includes(key)),
+    [],
+  );
+});
+
+test('no method weighs more than the smallest burst that may be set', () => {
+  const inbound = (burst: number) => JSON.stringify({ server: { inbound: { burst } } });
+  const heaviest = Math.max(...Object.values<Contract>(CONTRACTS).map(({ weight = 1 }) => weight));
+  assert.ok(heaviest <= parse(inbound(10)).config.server.inbound.burst);
+  assert.throws(() => parse(inbound(9)), { message: /server\.inbound\.burst/ });
+});

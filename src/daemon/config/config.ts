@@ -1,0 +1,197 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import JSON5 from 'json5';
+import { z } from 'zod';
+import { isRecord } from '../../../protocol/is-record.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { ConfigIssue } from '../../../protocol/methods/config.ts';
+import { check } from '../../../protocol/parse.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { ModelsConfig } from '../../agent/providers/models-config.ts';
+import { NodesConfig } from '../../command-policy.ts';
+import { isAddressRange } from '../../gateway/auth/client-address.ts';
+import { hasCode } from '../../home/private-file.ts';
+import { LOG_LEVELS } from '../../log.ts';
+import { StartError } from '../../start-error.ts';
+
+const ToolsConfig = z.object({
+  sandbox: z.enum(['auto', 'off', 'required']).default('auto'),
+  /** How long a command of the agent may take. */
+  timeoutSecs: z.int().min(1).max(3_600).default(120),
+});
+
+/** A burst below the weight of the heaviest method would refuse it for ever. */
+const InboundConfig = z.object({
+  burst: z.int().min(10).max(1_000_000).default(LIMITS.inboundBurst),
+  perSecond: z.number().min(0.1).max(1_000_000).default(LIMITS.inboundPerSecond),
+});
+
+const isOrigin = (text: string): boolean => text !== 'null' && URL.parse(text)?.origin === text;
+
+const ServerConfig = z.object({
+  host: z.string().min(1).optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  /** Names besides the loopback ones under which browsers may reach the daemon: `name` or `name:port`. */
+  allowedHosts: z.array(z.string().min(1)).default([]),
+  /** Other sites whose pages may open WebSockets, with a token. */
+  allowedOrigins: z
+    .array(z.string().refine(isOrigin, 'must be an origin: a scheme, a host and perhaps a port, without a path'))
+    .default([]),
+  /** Where people reach the daemon when something stands before it. */
+  publicUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** Loaded at once; the oldest idle one is unloaded, never deleted. */
+  maxWorkstreams: z.int().min(1).max(10_000).default(50),
+  /** What one WebSocket connection may ask. */
+  inbound: InboundConfig.prefault({}),
+});
+
+const RateLimitConfig = z.object({
+  /** Of HTTP requests, per client address. */
+  enabled: z.boolean().default(false),
+  requestsPerSecond: z.number().min(0.01).max(1_000_000).default(10),
+  burst: z.int().min(1).max(1_000_000).default(20),
+  /** Proxies whose X-Forwarded-For is believed. */
+  trustedProxies: z
+    .array(z.string().refine(isAddressRange, 'must be an IP address or a range such as 10.0.0.0/8'))
+    .default([]),
+});
+
+const WebhookConfig = z
+  .object({
+    url: z.url({ protocol: /^https?$/ }),
+    /** Signs what is sent; `whsec_…`, or any text. */
+    secret: z.string().min(16).optional(),
+    /** The environment variable that holds it. */
+    secretEnv: z.string().min(1).optional(),
+  })
+  .refine(({ secret, secretEnv }) => (secret === undefined) !== (secretEnv === undefined), {
+    message: 'needs either secret or secretEnv',
+  });
+
+const ChannelsConfig = z.object({
+  /** Destinations of messages, by name. */
+  webhook: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig).default({}),
+});
+
+const EgressConfig = z.object({
+  /** Host names that may resolve to private addresses. */
+  privateHosts: z.array(z.string().min(1).max(253)).max(1_000).default([]),
+});
+
+const ApprovalsConfig = z.object({
+  /** How long auto-approve lasts; 0: it has no end. */
+  alwaysSecs: z.int().min(0).max(31_536_000).default(28_800),
+});
+
+const CronConfig = z.object({
+  /** False: no scheduled job runs by itself. */
+  enabled: z.boolean().default(true),
+  maxConcurrentRuns: z.int().min(1).max(64).default(4),
+  /** How long it is known what became of an occurrence. */
+  retentionDays: z.int().min(1).max(36_500).default(90),
+});
+
+const Folder = z
+  .string()
+  .refine((text) => path.isAbsolute(text) || /^~(\/|$)/.test(text), 'must be absolute or start with ~/');
+
+/** config.json, with every default filled in. docs/configuration.md has one row per key. */
+export const Config = ModelsConfig.extend({
+  tools: ToolsConfig.prefault({}),
+  server: ServerConfig.prefault({}),
+  ratelimit: RateLimitConfig.prefault({}),
+  channels: ChannelsConfig.prefault({}),
+  /** Where the daemon itself may send requests: to models and web hooks. */
+  egress: EgressConfig.prefault({}),
+  /** How often the main session has a turn of its own; 0: never. */
+  heartbeatMinutes: z.int().min(0).max(10_080).default(0),
+  cron: CronConfig.prefault({}),
+  nodes: NodesConfig.default({}),
+  durability: z.enum(['normal', 'full']).default('normal'),
+  retentionDays: z.int().min(1).max(36_500).default(30),
+  approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),
+  approvals: ApprovalsConfig.prefault({}),
+  workdir: Folder.optional(),
+  /** Where callers without the approve scope may start work. Default: the working directory, and folders that approvers have named. */
+  workdirs: z.array(Folder).max(1_000).optional(),
+  logLevel: z.enum(LOG_LEVELS).default('info'),
+});
+export type Config = z.infer<typeof Config>;
+
+export interface LoadedConfig {
+  config: Config;
+  /** One line for each thing in the file that has no effect. */
+  warnings: string[];
+}
+
+/** Reads `<home>/config.json` (JSON5: comments and trailing commas are fine). Never writes it. */
+export async function loadConfig(home: string): Promise<LoadedConfig> {
+  const file = path.join(home, 'config.json');
+  const text = await readText(file);
+  return parseConfig(text ?? '{}', file);
+}
+
+/** The text of a config file; `file` is its name in messages. */
+export function parseConfig(text: string, file: string): LoadedConfig {
+  const value = parseJson5(text, file);
+  const tooDeep = findTooDeep(value);
+  if (tooDeep !== undefined) throw unusable(file, [tooDeep]);
+  const parsed = check(Config, value);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path: keys, message }) => ({ path: keys.join('.'), message }));
+    throw unusable(file, issues);
+  }
+  const warnings = unknownKeys(value, parsed.data).map((key) => `${file}: "${key}" is not a setting and has no effect`);
+  return { config: parsed.data, warnings };
+}
+
+function unusable(file: string, issues: readonly ConfigIssue[]): StartError {
+  const problems = issues.map(({ path: place, message }) => `${place || 'the file'}: ${message}`);
+  return new StartError(`${file} cannot be used: ${problems.join('; ')}.`);
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined; // whoever opens the home says more
+    throw new StartError(`${file} cannot be read: ${wordsOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function parseJson5(text: string, file: string): unknown {
+  const source = text.replace(/^\uFEFF/, '');
+  // What a write that was cut off leaves; the settings that were in it may have been stricter than the defaults.
+  if (source.trim() === '') throw new StartError(`${file} is empty. Remove it, or write {} into it, for the defaults.`);
+  try {
+    return JSON5.parse(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
+    throw new StartError(`${file} is not JSON (JSON5 is fine): ${reason}. It was left as it is.`, { cause: error });
+  }
+}
+
+const MAX_LEVELS = 32;
+
+/** At its top-level key; undefined when nothing is. What goes through a configuration calls itself once for every level. */
+export function findTooDeep(value: unknown): ConfigIssue | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = Object.entries(value).find(([, inner]) => isNestedDeeper(inner, MAX_LEVELS - 1));
+  return found && { path: found[0], message: `is nested too deeply (at most ${MAX_LEVELS} levels)` };
+}
+
+function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1));
+}
+
+/** The schemas drop what they do not know, so what is missing from the output was not known. `$schema` is the editor's. */
+export function unknownKeys(input: unknown, output: unknown, prefix = ''): string[] {
+  if (!isRecord(input) || !isRecord(output)) return [];
+  return Object.entries(input).flatMap(([key, value]) => {
+    if (Object.hasOwn(output, key)) return unknownKeys(value, output[key], `${prefix}${key}.`);
+    return key.startsWith('$') ? [] : [`${prefix}${key}`];
+  });
+}

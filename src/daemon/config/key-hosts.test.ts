@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempDir } from '../../testing/temp-store.ts';
+import { parseConfig } from './config.ts';
+import { openKeyHosts } from './key-hosts.ts';
+
+const EVIL = 'https://evil.example/v1';
+const HOST = 'https://llm.example/v1';
+const toConfig = (value: object) => parseConfig(JSON.stringify(value), 'config.json').config;
+const withModel = (model: object) => toConfig({ models: { m: { provider: 'openai-compatible', ...model } } });
+
+async function setUp(before: object = {}, environment: Record<string, string> = {}) {
+  const home = tempDir();
+  const open = (config = toConfig(before)) =>
+    openKeyHosts({ home: home.path, config, environment, clock: fakeClock(0), log: recordingLog() });
+  const hosts = await open();
+  const messages = (next: ReturnType<typeof toConfig>, typed: string[] = []) =>
+    hosts
+      .check(next, { before: toConfig(before), typed: new Set(typed) })
+      .map(({ path: place, message }) => `${place}: ${message}`);
+  return { home: home.path, hosts, open, messages, [Symbol.dispose]: () => home[Symbol.dispose]() };
+}
+
+test('a variable of the daemon that is nobody’s key cannot be sent anywhere', async () => {
+  using world = await setUp();
+  for (const env of [
+    'PATH',
+    'AWS_SECRET_ACCESS_KEY',
+    'HEADGATE_TOKEN',
+    'headgate_key_x',
+    'HEADGATE_KEY_',
+    'XHEADGATE_KEY_A',
+  ])
+    assert.match(
+      world.messages(withModel({ baseUrl: HOST, apiKeyEnv: env })).join(),
+      /^models\.m\.apiKeyEnv: .* by hand$/,
+    );
+});
+
+test('a maker’s own key goes to its maker only', async () => {
+  using world = await setUp();
+  const anthropic = (baseUrl?: string) =>
+    toConfig({ models: { m: { provider: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY', ...(baseUrl && { baseUrl }) } } });
+  assert.deepEqual(world.messages(anthropic()), []);
+  assert.deepEqual(world.messages(anthropic('https://api.anthropic.com/v1')), []);
+  for (const baseUrl of [EVIL, 'http://api.anthropic.com/v1', 'https://api.anthropic.com:8443/v1'])
+    assert.equal(world.messages(anthropic(baseUrl)).length, 1, baseUrl);
+  assert.equal(world.messages(withModel({ baseUrl: EVIL, apiKeyEnv: 'ANTHROPIC_API_KEY' })).length, 1);
+});
+
+test('the key of OPENAI_BASE_URL goes to that server', async () => {
+  using world = await setUp({}, { OPENAI_BASE_URL: HOST });
+  assert.deepEqual(world.messages(withModel({ apiKeyEnv: 'OPENAI_API_KEY' })), []);
+  assert.equal(world.messages(withModel({ apiKeyEnv: 'OPENAI_API_KEY', baseUrl: EVIL })).length, 1);
+});
+
+test('HEADGATE_KEY_ variables are bound by their first use, also after a restart and when the entry is gone', async () => {
+  using world = await setUp();
+  const first = withModel({ baseUrl: HOST, apiKeyEnv: 'HEADGATE_KEY_A' });
+  const moved = withModel({ baseUrl: EVIL, apiKeyEnv: 'HEADGATE_KEY_A' });
+  assert.deepEqual(world.messages(first), []);
+  await world.hosts.remember(first);
+  await world.hosts.remember(toConfig({}));
+  assert.match(
+    world.messages(moved).join(),
+    /^models\.m\.apiKeyEnv: HEADGATE_KEY_A is the key of https:\/\/llm\.example;/,
+  );
+  const again = await world.open();
+  assert.equal(again.check(moved, { before: toConfig({}), typed: new Set() }).length, 1);
+  assert.deepEqual(JSON.parse(await readFile(path.join(world.home, 'key-hosts.json'), 'utf8')), {
+    HEADGATE_KEY_A: ['https://llm.example'],
+  });
+});
+
+test('a file that was edited by hand may name any variable and move it', async () => {
+  const before = { models: { m: { provider: 'openai-compatible', baseUrl: HOST, apiKeyEnv: 'WORK_KEY' } } };
+  using world = await setUp(before);
+  assert.deepEqual(world.messages(toConfig({ ...before, retentionDays: 3 })), []);
+  assert.equal(world.messages(withModel({ baseUrl: EVIL, apiKeyEnv: 'WORK_KEY' })).length, 1);
+  const byHand = await world.open(withModel({ baseUrl: EVIL, apiKeyEnv: 'HEADGATE_KEY_A' }));
+  const moved = withModel({ baseUrl: HOST, apiKeyEnv: 'HEADGATE_KEY_A' });
+  assert.equal(byHand.check(moved, { before: toConfig({}), typed: new Set() }).length, 1);
+});
+
+test('a stored key or secret whose mask is written back stays with its host', async () => {
+  const before = {
+    models: { m: { provider: 'openai-compatible', baseUrl: HOST, apiKey: 'sk-1' } },
+    channels: { webhook: { ops: { url: HOST, secret: 'sixteen letters!' } } },
+  };
+  using world = await setUp(before);
+  const stolen = toConfig({
+    models: { m: { provider: 'openai-compatible', baseUrl: EVIL, apiKey: 'sk-1' } },
+    channels: { webhook: { ops: { url: EVIL, secret: 'sixteen letters!' } } },
+  });
+  assert.deepEqual(
+    world.messages(stolen).map((line) => line.split(';')[0]),
+    [
+      'models.m.apiKey: the stored key is for https://llm.example',
+      'channels.webhook.ops.secret: the stored key is for https://llm.example',
+    ],
+  );
+  assert.deepEqual(world.messages(stolen, ['sk-1', 'sixteen letters!']), []);
+  assert.deepEqual(world.messages(withModel({ baseUrl: `${HOST}/other/path`, apiKey: 'sk-1' })), []);
+});

@@ -1,0 +1,151 @@
+import path from 'node:path';
+import { Low } from 'lowdb';
+import { z } from 'zod';
+import type { ConfigIssue } from '../../../protocol/methods/config.ts';
+import { baseUrlOf, usualKeyOf } from '../../agent/providers/model-choice.ts';
+import type { Clock } from '../../clock.ts';
+import { jsonDocument } from '../../home/json-document.ts';
+import type { Log } from '../../log.ts';
+import type { Config } from './config.ts';
+
+/** Variables that may be named over the wire wherever they were never used before; the makers' own names have one host each. */
+const FREE_NAME = /^HEADGATE_KEY_[A-Z0-9_]{1,100}$/;
+
+/** Origins that each variable was used with, by its name. */
+const KeyHosts = z.record(z.string(), z.array(z.string()).readonly());
+type KeyHosts = z.infer<typeof KeyHosts>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Keys = Pick<Config, 'models' | 'channels'>;
+
+/** One key that the configuration sends, or signs with, and the server it is for. */
+interface KeyUse {
+  /** The setting that names the key. */
+  path: string;
+  /** The variable that holds it, or the key itself. */
+  key: { env: string } | { text: string };
+  origin: string;
+  /** The server that this variable is meant for, where its name says so. */
+  usualOrigins: readonly string[];
+}
+
+export interface KeyHostBindings {
+  /** Why a change that came over the wire would send a key somewhere else than it was configured for. */
+  check(next: Keys, change: { before: Keys | undefined; typed: ReadonlySet<string> }): ConfigIssue[];
+  /** Binds the variables of a configuration that took effect to the hosts they are used with there. */
+  remember(config: Keys): Promise<void>;
+}
+
+interface KeyHostsDeps {
+  home: string;
+  /** As the operator wrote it; it may bind a variable to another host than before. */
+  config: Keys;
+  environment: Environment;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Binds keys to hosts: `<home>/key-hosts.json` remembers with which origins a variable was used, also after its entry is
+ * gone from config.json. Whoever may change the configuration over the wire can then send a key to no other host, and no
+ * other variable of the daemon anywhere. Editing config.json by hand is not limited.
+ */
+export async function openKeyHosts({ home, config, environment, clock, log }: KeyHostsDeps): Promise<KeyHostBindings> {
+  const parse = (value: unknown) => KeyHosts.parse(value);
+  const document = new Low<KeyHosts>(jsonDocument({ path: path.join(home, 'key-hosts.json'), parse, clock, log }), {});
+  await document.read();
+
+  const remember = async (hosts: ReadonlyMap<string, readonly string[]>) => {
+    const known = new Map(Object.entries(document.data));
+    const isNew = [...hosts].some(([name, origins]) => origins.join() !== known.get(name)?.join());
+    if (!isNew) return;
+    document.data = Object.fromEntries([...known, ...[...hosts].map(([name, origins]) => [name, origins] as const)]);
+    await document.write();
+  };
+  await remember(hostsOf(config, environment));
+  return {
+    check(next, { before, typed }) {
+      const used = before === undefined ? [] : keyUsesOf(before, environment);
+      const known = new Map(Object.entries(document.data));
+      return keyUsesOf(next, environment).flatMap((use) => {
+        if (used.some((other) => isSameKey(other, use) && other.origin === use.origin)) return [];
+        const message = problemOf(use, { used, known, typed });
+        return message === undefined ? [] : [{ path: use.path, message }];
+      });
+    },
+    async remember(config) {
+      const hosts = hostsOf(config, environment);
+      const known = new Map(Object.entries(document.data));
+      await remember(new Map([...hosts].map(([name, origins]) => [name, union(known.get(name), origins)])));
+    },
+  };
+}
+
+/** Keys of models and web hooks, with the origins that they are sent to. */
+function keyUsesOf({ models = {}, channels }: Keys, environment: Environment): KeyUse[] {
+  const ofModels = Object.entries(models).flatMap(([alias, model]) => {
+    const usual = usualKeyOf(model, { environment });
+    return useOf({
+      path: `models.${alias}.apiKey`,
+      text: model.apiKey,
+      env: model.apiKeyEnv,
+      url: baseUrlOf(model, { environment }),
+      usual: usualOriginsOf(model.apiKeyEnv, usual),
+    });
+  });
+  const ofWebhooks = Object.entries(channels.webhook).flatMap(([name, { url, secret, secretEnv }]) =>
+    useOf({ path: `channels.webhook.${name}.secret`, text: secret, env: secretEnv, url, usual: undefined }),
+  );
+  return [...ofModels, ...ofWebhooks];
+}
+
+interface Source {
+  path: string;
+  text: string | undefined;
+  env: string | undefined;
+  url: string;
+  usual: readonly string[] | undefined;
+}
+
+function useOf({ path: place, text, env, url, usual = [] }: Source): KeyUse[] {
+  const origin = URL.canParse(url) ? new URL(url).origin : url;
+  if (text !== undefined) return [{ path: place, key: { text }, origin, usualOrigins: [] }];
+  if (env === undefined) return [];
+  return [{ path: `${place}Env`, key: { env }, origin, usualOrigins: usual }];
+}
+
+const usualOriginsOf = (env: string | undefined, usual: ReturnType<typeof usualKeyOf>): string[] =>
+  usual !== undefined && env === usual.keyName && URL.canParse(usual.baseUrl) ? [new URL(usual.baseUrl).origin] : [];
+
+interface Known {
+  used: readonly KeyUse[];
+  known: ReadonlyMap<string, readonly string[]>;
+  typed: ReadonlySet<string>;
+}
+
+/** Undefined when the key may be sent there. */
+function problemOf({ key, origin, usualOrigins }: KeyUse, { used, known, typed }: Known): string | undefined {
+  if ('text' in key) {
+    if (typed.has(key.text)) return undefined;
+    const elsewhere = used.find((other) => 'text' in other.key && other.key.text === key.text);
+    return `the stored key is for ${elsewhere?.origin ?? 'another host'}; enter the key again to use it with ${origin}`;
+  }
+  if (usualOrigins.includes(origin)) return undefined;
+  const bound = known.get(key.env);
+  if (!FREE_NAME.test(key.env)) {
+    return `${key.env} cannot be used with ${origin} by a change over the wire; name a variable that begins with HEADGATE_KEY_, or edit config.json by hand`;
+  }
+  if (bound === undefined || bound.includes(origin)) return undefined;
+  return `${key.env} is the key of ${bound.join(', ')}; to use it with ${origin}, edit config.json by hand`;
+}
+
+const isSameKey = (a: KeyUse, b: KeyUse): boolean => JSON.stringify(a.key) === JSON.stringify(b.key);
+
+function hostsOf(config: Keys, environment: Environment): Map<string, readonly string[]> {
+  const hosts = new Map<string, readonly string[]>();
+  for (const { key, origin } of keyUsesOf(config, environment))
+    if ('env' in key) hosts.set(key.env, union(hosts.get(key.env), [origin]));
+  return hosts;
+}
+
+const union = (some: readonly string[] = [], others: readonly string[]): string[] => [...new Set([...some, ...others])];

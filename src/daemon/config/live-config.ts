@@ -1,0 +1,131 @@
+import type { CronSwitch } from '../../../protocol/cron.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import type { ConfigIssue } from '../../../protocol/methods/config.ts';
+import type { WebhookDestination } from '../../gateway/channels/webhook.ts';
+import type { LiveSettings } from '../../gateway/live-settings.ts';
+import { StartError } from '../../start-error.ts';
+import type { Config } from './config.ts';
+
+/** The keys of config.json that take effect while the daemon runs; the others wait for its next start. */
+const LIVE_KEYS: readonly string[] = [
+  ...['approvalTimeoutSecs', 'approvals', 'channels', 'cron', 'egress', 'heartbeatMinutes', 'logLevel', 'nodes'],
+  'retentionDays',
+  ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
+];
+
+interface LiveConfigOptions {
+  config: Config;
+  environment: Readonly<Record<string, string | undefined>>;
+  setLogLevel(level: Config['logLevel']): void;
+}
+
+/** The configuration in force. Its values are read when they are used, so that a change counts at once. */
+export interface LiveConfig extends LiveSettings {
+  readonly retentionDays: number;
+  readonly commandTimeoutSecs: number;
+  /** Names that may resolve to private addresses. */
+  readonly privateHosts: readonly string[];
+  readonly webhooks: ReadonlyMap<string, WebhookDestination>;
+  /** What may be asked of nodes. */
+  readonly nodes: Config['nodes'];
+  /** What the configuration names and the environment lacks. */
+  check(next: Config): ConfigIssue[];
+  /** Makes the next configuration the one in force, as far as it can change now; answers the keys that changed. */
+  apply(next: Config): { applied: string[]; restart: string[] };
+}
+
+export function createLiveConfig({ config, environment, setLogLevel }: LiveConfigOptions): LiveConfig {
+  /** As the file says; what needs a restart is compared against what it was started with. */
+  let current = config;
+  let webhooks = webhooksOf(config, environment);
+  return {
+    get approvalMs() {
+      return current.approvalTimeoutSecs * 1000;
+    },
+    get alwaysMs() {
+      return current.approvals.alwaysSecs * 1000;
+    },
+    get maxWorkstreams() {
+      return current.server.maxWorkstreams;
+    },
+    get heartbeatMs() {
+      return current.heartbeatMinutes * 60_000;
+    },
+    get cron() {
+      const switchedOffBy: CronSwitch[] = [];
+      if (!current.cron.enabled) switchedOffBy.push('cron.enabled');
+      if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
+      return { ...current.cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+    },
+    get inbound() {
+      return current.server.inbound;
+    },
+    get retentionDays() {
+      return current.retentionDays;
+    },
+    get commandTimeoutSecs() {
+      return current.tools.timeoutSecs;
+    },
+    get privateHosts() {
+      return current.egress.privateHosts;
+    },
+    get webhooks() {
+      return webhooks;
+    },
+    get nodes() {
+      return current.nodes;
+    },
+    check: (next) => missingSecrets(next, environment),
+    apply(next) {
+      const applied = changedKeys(current, next).filter(isLive);
+      const restart = changedKeys(config, next).filter((key) => !isLive(key));
+      webhooks = webhooksOf(next, environment);
+      current = next;
+      setLogLevel(next.logLevel);
+      return { applied, restart };
+    },
+  };
+}
+
+/** When a change of a setting counts; `mixed`: of some settings below it now, of others from the next start on. */
+export function effectOf(key: string): 'now' | 'restart' | 'mixed' {
+  if (isLive(key)) return 'now';
+  return LIVE_KEYS.some((live) => live.startsWith(`${key}.`)) ? 'mixed' : 'restart';
+}
+
+const isLive = (key: string): boolean => LIVE_KEYS.some((live) => key === live || key.startsWith(`${live}.`));
+
+type Environment = LiveConfigOptions['environment'];
+
+/** A destination whose secret is not in the environment would send unsigned: that is said instead. */
+function webhooksOf(config: Config, environment: Environment): Map<string, WebhookDestination> {
+  const missing = missingSecrets(config, environment).map(({ path, message }) => `${path}: ${message}`);
+  if (missing.length > 0) throw new StartError(missing.join('; '));
+  const named = Object.entries(config.channels.webhook).map(([name, webhook]) => {
+    return [name, { url: webhook.url, secret: secretOf(webhook, environment) }] as const;
+  });
+  return new Map(named);
+}
+
+const missingSecrets = ({ channels }: Config, environment: Environment): ConfigIssue[] =>
+  Object.entries(channels.webhook)
+    .filter(([, webhook]) => secretOf(webhook, environment) === '')
+    .map(([name, { secretEnv }]) => ({
+      path: `channels.webhook.${name}.secretEnv`,
+      message: `the environment has no ${secretEnv}`,
+    }));
+
+type Webhook = Config['channels']['webhook'][string];
+
+/** Empty where the environment has none. */
+const secretOf = ({ secret, secretEnv = '' }: Webhook, environment: Environment): string =>
+  secret ?? environment[secretEnv] ?? '';
+
+/** The paths of all values that differ, deepest first said. */
+function changedKeys(before: unknown, after: unknown, path = ''): string[] {
+  if (!isRecord(before) || !isRecord(after)) {
+    return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];
+  }
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return keys.flatMap((key) => changedKeys(before[key], after[key], path === '' ? key : `${path}.${key}`));
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { resolveHome } from '../../home/home-path.ts';
+import { parseConfig } from './config.ts';
+import { resolveOptions, type StartFlags } from './options.ts';
+
+interface Given {
+  flags?: StartFlags;
+  environment?: Record<string, string>;
+  config?: object;
+}
+
+const around = (environment: Record<string, string> = {}) => ({ environment, userHome: '/home/ann', cwd: '/work' });
+
+const resolve = ({ flags = {}, environment, config = {} }: Given = {}) =>
+  resolveOptions(flags, parseConfig(JSON.stringify(config), 'config.json').config, around(environment));
+
+const everywhere: Required<Given> = {
+  flags: { port: '1', host: 'localhost', workdir: 'flag', model: 'flag' },
+  environment: { HEADGATE_PORT: '2', HEADGATE_HOST: '::1', HEADGATE_WORKDIR: '/env', HEADGATE_MODEL: 'env' },
+  config: { server: { port: 3, host: '127.0.0.3' }, workdir: '~/config' },
+};
+
+test('without a word the daemon listens on 127.0.0.1:7717 and asks who calls', () => {
+  assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, authEnabled: true });
+});
+
+test('flags win over the environment and config.json', () => {
+  assert.deepEqual(resolve(everywhere), {
+    host: 'localhost',
+    port: 1,
+    workdir: '/work/flag',
+    model: 'flag',
+    authEnabled: true,
+  });
+});
+
+test('the environment wins over config.json', () => {
+  assert.deepEqual(resolve({ ...everywhere, flags: {} }), {
+    host: '::1',
+    port: 2,
+    workdir: '/env',
+    model: 'env',
+    authEnabled: true,
+  });
+});
+
+test('config.json wins over the defaults', () => {
+  const expected = { host: '127.0.0.3', port: 3, workdir: '/home/ann/config', authEnabled: true };
+  assert.deepEqual(resolve({ config: everywhere.config }), expected);
+});
+
+test('an empty variable counts as none', () => {
+  const environment = { HEADGATE_PORT: '', HEADGATE_HOST: '', SERVICE_AUTH_ENABLED: '' };
+  assert.deepEqual(resolve({ environment }), resolve());
+});
+
+for (const port of ['-1', '65536', '80.5', '0x50', ' 80', 'none', '100000'])
+  test(`"${port}" is no port`, () => {
+    const message = `--port is "${port}": use a whole number from 0 to 65535 (0 takes any free port).`;
+    assert.throws(() => resolve({ flags: { port } }), { name: 'UsageError', exitCode: 2, message });
+  });
+
+test('a wrong variable is named', () => {
+  assert.throws(() => resolve({ environment: { HEADGATE_PORT: 'x' } }), /^UsageError: HEADGATE_PORT is "x"/);
+  const environment = { SERVICE_AUTH_ENABLED: 'maybe' };
+  assert.throws(() => resolve({ environment }), /^UsageError: SERVICE_AUTH_ENABLED is "maybe": use 1 or 0\.$/);
+});
+
+test('port 0 and 65535 are ports', () => {
+  assert.deepEqual([resolve({ flags: { port: '0' } }).port, resolve({ flags: { port: '65535' } }).port], [0, 65_535]);
+});
+
+for (const host of ['', 'a b', 'http://x', '1.2.3.4:80', '-x', 'x/y'])
+  test(`"${host}" is no host`, () => {
+    assert.throws(() => resolve({ flags: { host } }), { name: 'UsageError' });
+  });
+
+test('an IPv6 address may stand in brackets', () => {
+  assert.equal(resolve({ flags: { host: '[::1]' } }).host, '::1');
+});
+
+for (const off of ['0', 'false', 'NO', 'off'])
+  test(`SERVICE_AUTH_ENABLED=${off} switches authentication off`, () => {
+    assert.equal(resolve({ environment: { SERVICE_AUTH_ENABLED: off } }).authEnabled, false);
+  });
+
+for (const host of ['127.0.0.1', '127.9.9.9', 'localhost', 'LOCALHOST', '::1', '[::1]'])
+  test(`--no-auth is allowed on ${host}`, () => {
+    assert.equal(resolve({ flags: { host, auth: false } }).authEnabled, false);
+  });
+
+for (const host of [
+  '0.0.0.0',
+  '::',
+  '192.168.1.5',
+  '128.0.0.1',
+  'example.com',
+  'localhost.example.com',
+  '127.example.com',
+])
+  test(`--no-auth is refused on ${host}`, () => {
+    const refusal = { name: 'StartError', exitCode: 1, message: /^Without authentication Headgate listens only on a/ };
+    assert.throws(() => resolve({ flags: { host, auth: false } }), refusal);
+    assert.throws(() => resolve({ flags: { host }, environment: { SERVICE_AUTH_ENABLED: '0' } }), refusal);
+  });
+
+test('--no-auth wins over a variable that says otherwise', () => {
+  assert.equal(resolve({ flags: { auth: false }, environment: { SERVICE_AUTH_ENABLED: '1' } }).authEnabled, false);
+});
+
+test('the home is the flag, the variable or ~/.headgate', () => {
+  const homes = [
+    resolveHome({ home: 'here' }, around({ HEADGATE_HOME: '/there' })),
+    resolveHome({}, around({ HEADGATE_HOME: '~/there' })),
+    resolveHome({}, around()),
+  ];
+  assert.deepEqual(homes, ['/work/here', '/home/ann/there', '/home/ann/.headgate']);
+});
+
+test('a folder named by nothing is refused', () => {
+  assert.throws(() => resolveHome({ home: ' ' }, around()), { name: 'UsageError' });
+});

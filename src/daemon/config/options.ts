@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
+import { StartError, UsageError } from '../../start-error.ts';
+import type { Config } from './config.ts';
+
+/** The flags of `start` as the command line gives them. */
+export interface StartFlags {
+  port?: string | undefined;
+  host?: string | undefined;
+  home?: string | undefined;
+  workdir?: string | undefined;
+  model?: string | undefined;
+  /** False for `--no-auth`. */
+  auth?: boolean | undefined;
+}
+
+export interface Options {
+  host: string;
+  port: number;
+  workdir?: string;
+  model?: string;
+  authEnabled: boolean;
+}
+
+const DEFAULT_PORT = 7717;
+const DEFAULT_HOST = '127.0.0.1';
+
+/** Settles what was asked: flags win over the environment, that over config.json, that over the defaults. */
+export function resolveOptions(flags: StartFlags, config: Config, around: Surroundings): Options {
+  const environment = present(around.environment);
+  const host = toHost(flags.host ?? environment.HEADGATE_HOST ?? config.server.host ?? DEFAULT_HOST);
+  const authEnabled = toAuthEnabled(flags.auth, environment.SERVICE_AUTH_ENABLED);
+  if (!authEnabled && !isLoopback(host)) {
+    throw new StartError(
+      `Without authentication Headgate listens only on a loopback address, not on ${host}: leave out --no-auth (SERVICE_AUTH_ENABLED=0), or use --host 127.0.0.1.`,
+    );
+  }
+  const workdir = flags.workdir ?? environment.HEADGATE_WORKDIR ?? config.workdir;
+  const model = flags.model ?? environment.HEADGATE_MODEL;
+  return {
+    host,
+    port:
+      toPort({ '--port': flags.port, HEADGATE_PORT: environment.HEADGATE_PORT }) ?? config.server.port ?? DEFAULT_PORT,
+    ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
+    ...(model !== undefined && { model }), // defaultModel of config.json is the models' own business
+    authEnabled,
+  };
+}
+
+function toHost(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(host) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host)) {
+    throw new UsageError(`"${text}" is no host: give an address or a name, such as 127.0.0.1.`);
+  }
+  return host;
+}
+
+const ON = ['1', 'true', 'yes', 'on'];
+const OFF = ['0', 'false', 'no', 'off'];
+
+function toAuthEnabled(flag: boolean | undefined, variable: string | undefined): boolean {
+  if (flag === false) return false;
+  const word = variable?.toLowerCase() ?? '1';
+  if (!ON.includes(word) && !OFF.includes(word)) {
+    throw new UsageError(`SERVICE_AUTH_ENABLED is "${variable}": use 1 or 0.`);
+  }
+  return ON.includes(word);
+}
+
+function isLoopback(host: string): boolean {
+  return host === '::1' || host.toLowerCase() === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** The first of the named texts that is given. */
+function toPort(texts: Record<string, string | undefined>): number | undefined {
+  const [name, text] = Object.entries(texts).find(([, given]) => given !== undefined) ?? [];
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new UsageError(`${name} is "${text}": use a whole number from 0 to 65535 (0 takes any free port).`);
+  }
+  return Number(text);
+}

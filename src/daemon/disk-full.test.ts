@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatewayError } from '../../protocol/errors.ts';
+import { isDiskFull } from './disk-full.ts';
+
+const withCode = (fields: object, options?: ErrorOptions) => Object.assign(new Error('failed', options), fields);
+
+test('a full disk is told from other failures, also as the cause of one', () => {
+  const full = withCode({ code: 'ERR_SQLITE_ERROR', errcode: 13 });
+  const cases: [unknown, boolean][] = [
+    [withCode({ code: 'ENOSPC' }), true],
+    [withCode({ code: 'EDQUOT' }), true],
+    [full, true],
+    [new GatewayError('UNAVAILABLE', 'The disk takes no writes', { cause: full }), true],
+    [withCode({ code: 'EACCES' }, { cause: withCode({ errcode: 10 }) }), false],
+    ['ENOSPC', false],
+    [undefined, false],
+  ];
+  assert.deepEqual(
+    cases.map(([error]) => isDiskFull(error)),
+    cases.map(([, expected]) => expected),
+  );
+});

@@ -1,0 +1,129 @@
+import { systemClock } from '../clock.ts';
+import { makeCompileCache } from '../home/compile-cache.ts';
+import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
+import { openHomeFolder } from '../home/home-folder.ts';
+import { resolveHome, type Surroundings } from '../home/home-path.ts';
+import { randomIds } from '../ids.ts';
+import { requireFreePort, urlOf } from '../listen.ts';
+import type { Log } from '../log.ts';
+import { createLogRing } from '../log-ring.ts';
+import { createLog } from '../pino-log.ts';
+import { StartError } from '../start-error.ts';
+import { readVersion } from '../version.ts';
+import { loadAssets } from './assets.ts';
+import { toBanner } from './banner.ts';
+import { readBootId } from './boot-id.ts';
+import { startDaemon } from './compose.ts';
+import { loadConfig } from './config/config.ts';
+import { type Options, resolveOptions, type StartFlags } from './config/options.ts';
+import type { Daemon, Replacements } from './daemon-options.ts';
+import { isDiskFull } from './disk-full.ts';
+import { createStopSignals } from './stop-signals.ts';
+
+export type { StartFlags } from './config/options.ts';
+
+interface StartOptions {
+  flags: StartFlags;
+  around: Surroundings;
+  /** The package's folder. */
+  root: URL;
+  /** Only for parts that stand in for ours in tests. */
+  replace?: Replacements;
+}
+
+/** Starts the daemon and returns when it answers; from then on signals end the process. */
+export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
+  const home = resolveHome(flags, around);
+  const { config, warnings } = await loadConfig(home);
+  const options = resolveOptions(flags, config, around);
+  // The home's own daemon is told of by the home's lock, which says more than a busy port does.
+  if (!(await isOwnPort(home, options.port))) await requireFreePort(options);
+  const changes = await openHomeFolder(home);
+  const logRing = createLogRing(randomIds.secret(4));
+  const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY, ring: logRing });
+  for (const notice of [...changes, ...warnings]) log.warn({}, notice);
+  const [assets, version, bootId] = await Promise.all([loadAssets(root), readVersion(root), readBootId()]);
+  const environment = around.environment;
+  const starting = startDaemon({
+    ...options,
+    home,
+    config,
+    environment,
+    userHome: around.userHome,
+    uid: process.getuid?.(),
+    version,
+    hostTimeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    bootId,
+    assets,
+    log,
+    logRing,
+    setLogLevel: (level) => {
+      log.level = level;
+    },
+    clock: systemClock,
+    ids: randomIds,
+    ...(replace && { replace }),
+  });
+  guardProcess({ home, starting, log });
+  try {
+    const daemon = await starting;
+    await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
+    await makeCompileCache({ home, root });
+  } catch (error) {
+    throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
+  }
+}
+
+async function isOwnPort(home: string, port: number): Promise<boolean> {
+  const running = await readDaemonFile(home);
+  return running !== undefined && new URL(running.url).port === String(port);
+}
+
+const noRoomIn = (home: string): string =>
+  `There is no space left on the disk of ${home}, and without any nothing can be stored. Nothing is lost: make room and start again.`;
+
+interface Guarded {
+  home: string;
+  starting: Promise<Daemon>;
+  log: Log;
+}
+
+/** Signals stop the daemon also while it starts; a fault nobody handles ends the process, as its state is unknown. */
+function guardProcess({ home, starting, log }: Guarded): void {
+  const stop = async (reason: string) => {
+    const daemon = await starting;
+    await removeDaemonFile(home, process.pid);
+    await daemon.shutdown(reason);
+  };
+  const onSignal = createStopSignals({ stop, exit: (code) => process.exit(code), clock: systemClock, log });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  const die = (err: unknown, message: string) => {
+    log.error({ err }, message);
+    process.exit(1);
+  };
+  process.on('uncaughtException', (error) => die(error, 'an error that nobody handles'));
+  process.on('unhandledRejection', (reason) => die(reason, 'a failure that nobody waits for'));
+  process.stdout.on('error', () => undefined); // whoever read the banner may be gone
+}
+
+interface Announcement {
+  home: string;
+  options: Options;
+  daemon: Daemon;
+  version: string;
+  linkCommand: string;
+}
+
+async function announce({ home, options, daemon, version, linkCommand }: Announcement): Promise<void> {
+  const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // whatever name the world knows it by
+  await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
+  const link = options.authEnabled ? await daemon.loginLink() : undefined;
+  process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
+}
+
+/** The command as this person has to type it: from a clone there is no `headgate` on the PATH. */
+function toLinkCommand(home: string, { environment, userHome }: Surroundings): string {
+  const program = environment.npm_lifecycle_event === 'start' ? 'npx headgate' : 'headgate';
+  if (home === resolveHome({}, { environment: {}, userHome, cwd: '/' })) return `${program} link`;
+  return `${program} link --home ${/[^\w./-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home}`;
+}

@@ -1,0 +1,2 @@
+/** Shaped like `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;

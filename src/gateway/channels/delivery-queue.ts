@@ -1,0 +1,142 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { OutboxTable } from '../store/schema/schema.ts';
+import type { Store } from '../store/store.ts';
+import { DeliveryError, NotNow } from './channel.ts';
+import type { Channels } from './channels.ts';
+import { endOutbox, putOff, readHeads } from './delivery-rows.ts';
+
+/** With the waits in between, about a day. */
+const MAX_ATTEMPTS = 20;
+const MAX_WAIT_MS = 2 * 3_600_000;
+/** Different destinations at once; one after the other for each. */
+const MAX_CONCURRENT = 8;
+const MAX_NAP_MS = 60_000;
+
+interface OutboxDeps {
+  channels: Channels;
+  store: Pick<Store, 'db' | 'commit'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Delivers accepted messages, in order for each destination, until they are taken or given up. */
+export class Outbox {
+  readonly #deps: OutboxDeps;
+  readonly #busy = new Set<string>();
+  /** Places that take nothing at the moment, and when they are asked again, on the steady clock. */
+  readonly #pausedMs = new Map<string, number>();
+  #woken = Promise.withResolvers<void>();
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+  }
+
+  /** Something was accepted: look at once. */
+  wake(): void {
+    this.#woken.resolve();
+  }
+
+  /** Delivers until the signal aborts; then what was under way is left for the next start. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const stop = () => this.wake();
+    signal.addEventListener('abort', stop, { once: true });
+    while (!signal.aborted) {
+      this.#woken = Promise.withResolvers();
+      const napMs = await this.#start(signal);
+      const nap = new AbortController();
+      const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken before
+      await Promise.race([this.#woken.promise, slept]);
+      nap.abort();
+    }
+    signal.removeEventListener('abort', stop);
+  }
+
+  /** Starts what is due; answers how long there is nothing more to do. */
+  async #start(signal: AbortSignal): Promise<number> {
+    const { store, log } = this.#deps;
+    try {
+      const waiting = (await readHeads(store)).filter((row) => !this.#busy.has(placeOf(row)));
+      const left = new Map(waiting.map((row) => [row, this.#leftMs(row)]));
+      const due = waiting.filter((row) => left.get(row) === 0);
+      for (const row of due.slice(0, MAX_CONCURRENT - this.#busy.size)) void this.#deliver(row, signal);
+      return Math.min(MAX_NAP_MS, ...[...left.values()].filter((ms) => ms > 0));
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox could not be read; trying again');
+      return 1_000;
+    }
+  }
+
+  /** Until the next attempt. */
+  #leftMs(row: OutboxTable): number {
+    const { clock } = this.#deps;
+    const pausedMs = Math.max(0, (this.#pausedMs.get(placeOf(row)) ?? 0) - clock.monotonic());
+    return Math.max(pausedMs, leftMs(row.next_ms, clock.now()));
+  }
+
+  async #deliver(row: OutboxTable, signal: AbortSignal): Promise<void> {
+    const place = placeOf(row);
+    this.#busy.add(place);
+    this.#pausedMs.delete(place);
+    try {
+      const failure = await this.#attempt(row, signal);
+      if (failure instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + failure.againInMs);
+      else if (!signal.aborted) await this.#record(row, failure);
+    } catch (error) {
+      // It is sent again: at least once is what is promised.
+      this.#deps.log.warn({ err: error, messageId: row.message_id }, 'the end of a delivery could not be recorded');
+      await this.#deps.clock.sleep(1_000, signal).catch(() => undefined); // the daemon stops
+    } finally {
+      this.#busy.delete(place);
+      this.wake();
+    }
+  }
+
+  /** Undefined when it was taken. */
+  async #attempt(row: OutboxTable, signal: AbortSignal): Promise<DeliveryError | NotNow | undefined> {
+    const channel = this.#deps.channels.byName(row.provider);
+    if (!channel) return new DeliveryError(`there is no channel ${row.provider} any more`, { retryable: false });
+    try {
+      await channel.deliver(toDelivery(row), signal);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DeliveryError || error instanceof NotNow) return error;
+      const message = wordsOf(error);
+      return new DeliveryError(message, { retryable: true, cause: error });
+    }
+  }
+
+  async #record(row: OutboxTable, failure: DeliveryError | undefined): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const nowMs = clock.now();
+    const attempts = row.attempts + 1;
+    const error = failure?.message.slice(0, 500) ?? null;
+    if (failure?.retryable && attempts < MAX_ATTEMPTS) {
+      // Who asks to be asked again soon gets no more attempts for it.
+      const waitMs = Math.max(failure.retryAfterMs ?? 0, 1_000 * 2 ** row.attempts);
+      const nextMs = nowMs + Math.min(MAX_WAIT_MS, waitMs);
+      await store.commit({ statements: [putOff(row.message_id, { attempts, error: failure.message, nextMs })] });
+      return;
+    }
+    const status = failure ? 'dead' : 'delivered';
+    if (failure) log.warn({ messageId: row.message_id, to: placeOf(row), error }, 'a message was given up');
+    await store.commit({ statements: [endOutbox(row.message_id, { status, attempts, error, nowMs })] });
+  }
+}
+
+/** No wait is longer than the longest: where it seems to be, the clock was set back. */
+const leftMs = (nextMs: number, nowMs: number): number =>
+  nextMs - nowMs > MAX_WAIT_MS ? 0 : Math.max(0, nextMs - nowMs);
+
+const placeOf = ({ provider, destination }: OutboxTable): string => `${provider} ${destination}`;
+
+const toDelivery = (row: OutboxTable) => ({
+  messageId: row.message_id,
+  to: row.destination,
+  message: row.message,
+  ...(row.media_url !== null && { mediaUrl: row.media_url }),
+  from: row.sender,
+  acceptedMs: row.accepted_ms,
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CallOutcome } from '../../../protocol/stream-events.ts';
+import type { Message } from '../../agent/message.ts';
+import { tempStore } from '../../testing/temp-store.ts';
+import { insertMessage } from '../runs/run-rows.ts';
+import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { createMessages, type StoredMessage, toHistory } from './history.ts';
+
+const WS = 'a'.repeat(32);
+const calls = ['one', 'two', 'three'].map((id) => ({ id, name: 'act', arguments: '{}' }));
+const asks: Message = { role: 'assistant', content: '', toolCalls: calls };
+const resultOf = (callId: string, output = `${callId} ran`, outcome: CallOutcome = 'done'): Message => ({
+  role: 'tool',
+  callId,
+  name: 'act',
+  output,
+  outcome,
+});
+const store = (...messages: Message[]): StoredMessage[] =>
+  messages.map((message, index) => ({ seq: index + 1, createdMs: 5, message }));
+
+test('messages are shown as the wire has them', () => {
+  const answer: Message = { role: 'assistant', content: 'Hi', reasoning: 'hm', toolCalls: [], partial: true };
+  assert.deepEqual(toHistory(store({ role: 'user', content: 'hello' }, answer, asks, resultOf('one'))), [
+    { seq: 1, created_ms: 5, role: 'user', content: 'hello', tool_calls: null },
+    { seq: 2, created_ms: 5, role: 'assistant', content: 'Hi', tool_calls: null, reasoning: 'hm', partial: true },
+    { seq: 3, created_ms: 5, role: 'assistant', content: null, tool_calls: calls },
+    {
+      ...{ seq: 4, created_ms: 5, role: 'tool', content: 'one ran', tool_calls: null },
+      ...{ call_id: 'one', name: 'act', outcome: 'done', is_error: false },
+    },
+  ]);
+});
+
+test('a failed message is shown with its reason, and left out of what the model reads', async () => {
+  await using opened = await tempStore();
+  const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
+  await opened.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: WS, workdir: '/', nowMs: 1 }))] });
+  const at = { wsId: WS, runId: null, nowMs: 5 };
+  const kept: Message = { role: 'user', content: 'kept' };
+  const statements = [{ ...kept, content: 'no', failed }, kept].flatMap((message) => insertMessage(at, message));
+  await opened.commit({ statements });
+  const messages = createMessages(opened);
+  assert.deepEqual(await messages.context({ wsId: WS, contextAfterSeq: 0, messageCount: 2 }), [kept]);
+  assert.deepEqual(toHistory(await messages.page(WS, { after: 0, upTo: 1, limit: 9 })), [
+    { seq: 1, created_ms: 5, role: 'user', content: 'no', tool_calls: null, failed },
+  ]);
+});
+
+test('a command that ended shows its exit code and how long it ran', () => {
+  const [shown] = toHistory(store({ ...resultOf('one', 'no', 'failed'), exitCode: 2, durationMs: 41 } as Message));
+  assert.deepEqual([shown?.exit_code, shown?.duration_ms], [2, 41]);
+});
+
+test('results stand in the order of their calls, whichever finished first, in every turn', () => {
+  const shown = toHistory(
+    store(asks, resultOf('three'), resultOf('one'), resultOf('two'), asks, resultOf('two'), resultOf('one')),
+  );
+  assert.deepEqual(
+    shown.map(({ call_id }) => call_id),
+    [undefined, 'one', 'two', 'three', undefined, 'one', 'two'],
+  );
+});
+
+const FLAGGED: [CallOutcome, string][] = [
+  ['denied', 'Denied by user: no'],
+  ['expired', 'Approval timed out after 1 hour'],
+  ['blocked', 'Not run: nobody is there to approve it, and the job’s policy is deny.'],
+  // As the specification has it: by their beginnings, whatever came of the call.
+  ['done', 'Denied by user 7 times'],
+  ['failed', 'Blocked: 3 threads'],
+];
+
+for (const [outcome, output] of FLAGGED) {
+  test(`"${output}", ${outcome}, flags the result and the answer that asked, and keeps its outcome`, () => {
+    const shown = toHistory(
+      store(asks, resultOf('one', output, outcome), resultOf('two'), { ...asks }, resultOf('three')),
+    );
+    assert.deepEqual(
+      shown.map((message) => [message.denied, message.outcome]),
+      [
+        [true, undefined],
+        [true, outcome],
+        [undefined, 'done'],
+        [undefined, undefined],
+        [undefined, 'done'],
+      ],
+    );
+  });
+}
+
+test('a call that failed, was cancelled or is in doubt was not denied', () => {
+  for (const outcome of ['failed', 'cancelled', 'unknown'] as const) {
+    const [answer, result] = toHistory(store(asks, resultOf('one', 'Not run: the run had ended', outcome)));
+    assert.deepEqual([answer?.denied, result?.denied], [undefined, undefined]);
+  }
+});
+
+test('a long output is shown with its head and tail', () => {
+  const output = `${'a'.repeat(20_000)}${'b'.repeat(20_000)}`;
+  const content = toHistory(store(resultOf('one', output)))[0]?.content ?? '';
+  const half = 16 * 1024;
+  assert.equal(content, `${'a'.repeat(half)}\n[… 7232 characters left out …]\n${'b'.repeat(half)}`);
+  const whole = 'c'.repeat(2 * half);
+  assert.equal(toHistory(store(resultOf('one', whole)))[0]?.content, whole);
+});
+
+test('a page is the newest messages of a range, oldest first', async () => {
+  await using db = await tempStore();
+  const at = { wsId: WS, runId: null, nowMs: 5 };
+  const add = ['1', '2', '3', '4', '5'].flatMap((content) => insertMessage(at, { role: 'user', content }));
+  await db.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: WS, workdir: '/', nowMs: 1 })), ...add] });
+  const messages = createMessages(db);
+  const page = async (after: number, upTo: number, limit: number) =>
+    (await messages.page(WS, { after, upTo, limit })).map(({ seq }) => seq);
+  assert.deepEqual(await page(0, 5, 100), [1, 2, 3, 4, 5]);
+  assert.deepEqual(await page(1, 4, 2), [3, 4]);
+  assert.deepEqual(await page(4, 4, 2), []);
+  assert.deepEqual(await messages.page('b'.repeat(32), { after: 0, upTo: 9, limit: 9 }), []);
+});

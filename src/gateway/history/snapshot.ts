@@ -1,0 +1,85 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { formatCursor } from '../../../protocol/cursor.ts';
+import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
+import type { HistoryMessage } from '../../../protocol/stream-events.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import { type Messages, newestWithin, toHistory } from './history.ts';
+import type { Notes } from './notes.ts';
+
+interface Size {
+  messages: number;
+  chars: number;
+}
+
+/** Of a snapshot: it has to fit into one frame beside everything else. Older messages come by page. */
+const FIRST_PAINT: Size = { messages: 200, chars: 512 * 1024 };
+/** Of the `history` that an event stream begins with. */
+const FULL_REPLAY: Size = { messages: 2_000, chars: 4 * 1024 * 1024 };
+
+/** A workstream at one place of its log: what came before, and the cursor to go on from. */
+export interface Snapshots {
+  /** The end of what is not in progress, now. To be asked for when no commit is half taken in: after a turn of the loop. */
+  placeOf(workstream: Workstream): Place;
+  /** The messages up to a place. */
+  history(workstream: Workstream, place: Place): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
+  take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
+}
+
+/** An offset of the log, and how many messages were stored by then. */
+interface Place {
+  after: number;
+  upTo: number;
+}
+
+interface SnapshotDeps {
+  messages: Messages;
+  notes: Notes;
+  events: EventLog;
+}
+
+export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snapshots {
+  const placeOf = ({ data }: Workstream): Place => ({
+    after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
+    upTo: data.turnStart?.afterSeq ?? data.messageCount,
+  });
+
+  const pageAt = async ({ data }: Workstream, upTo: number, size: Size) => {
+    const range = { after: data.contextAfterSeq, upTo, limit: size.messages };
+    const page = newestWithin(toHistory(await messages.page(data.wsId, range)), size.chars);
+    const firstSeq = page[0]?.seq ?? upTo + 1;
+    return { messages: page, truncated: firstSeq > data.contextAfterSeq + 1 };
+  };
+
+  return {
+    placeOf,
+    history: (workstream, { upTo }) => pageAt(workstream, upTo, FULL_REPLAY),
+    async take(workstream) {
+      await nextTurn();
+      const { data } = workstream;
+      const { after, upTo } = placeOf(workstream);
+      const pending = workstream.current?.pendingApproval();
+      const status = data.status();
+      const row = data.toRow();
+      const { model } = data.settingsEvent();
+      const contextAfter = data.contextAfterSeq;
+      const { messages: page, truncated } = await pageAt(workstream, upTo, FIRST_PAINT);
+      const from = truncated ? (page[0]?.seq ?? upTo) : contextAfter;
+      const told = await notes.page(data.wsId, { from, upTo, offset: after });
+      return {
+        cursor: formatCursor({ epoch: events.epoch, offset: after }),
+        after,
+        snapshot: {
+          workstream: row,
+          model,
+          workdir: data.workdir,
+          messages: page,
+          truncated,
+          ...(told.length > 0 && { notes: told }),
+          pendingApprovals: pending ? [pending] : [],
+          ...(status && { status }),
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { Decision } from '../../agent/run/journal.ts';
+import type { Statement, Store } from '../store/store.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+
+/** The ways to say which question is meant. */
+interface NamedApproval {
+  approvalId?: string | undefined;
+  callId?: string | undefined;
+  cycleId?: string | undefined;
+}
+
+/** The questions that wait, over all workstreams. */
+export class Approvals {
+  readonly #workstreams: Workstreams;
+  readonly #store: Store;
+
+  constructor(deps: { workstreams: Workstreams; store: Store }) {
+    this.#workstreams = deps.workstreams;
+    this.#store = deps.store;
+  }
+
+  /** Oldest first. */
+  list(wsId?: string): Approval[] {
+    return this.#workstreams
+      .list()
+      .filter(({ data }) => wsId === undefined || data.wsId === wsId)
+      .flatMap(({ current }) => current?.pendingApproval() ?? [])
+      .sort((a, b) => a.expiresAtMs - b.expiresAtMs);
+  }
+
+  /** NOT_FOUND for an id that never was, CONFLICT for one that is decided. */
+  async resolve(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
+    const owner = this.#workstreams.list().find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
+    if (owner?.current) return owner.current.decide(approvalId, decision, also);
+    throw await this.#notWaiting(approvalId);
+  }
+
+  /** Decides whatever waits in a workstream; nothing waiting is no error. Naming what does not wait is. */
+  async resolveIn(
+    { current, data }: Workstream,
+    decision: Decision,
+    options: NamedApproval & { also: Statement[] },
+  ): Promise<void> {
+    const pending = current?.pendingApproval();
+    requireWaiting(pending, options);
+    const { approvalId = pending?.approvalId, also } = options;
+    if (approvalId === undefined) {
+      if (also.length > 0) await this.#store.commit({ statements: also });
+      return;
+    }
+    if (!current || approvalId !== pending?.approvalId) throw await this.#notWaiting(approvalId, data.wsId);
+    await current.decide(approvalId, decision, also);
+  }
+
+  async #notWaiting(approvalId: string, wsId?: string): Promise<GatewayError> {
+    const stored = await this.#store.db
+      .selectFrom('approvals')
+      .select('ws_id')
+      .where('approval_id', '=', approvalId)
+      .executeTakeFirst();
+    if (!stored || stored.ws_id !== (wsId ?? stored.ws_id)) return new GatewayError('NOT_FOUND', 'Unknown approval');
+    return new GatewayError('CONFLICT', 'That approval was decided already');
+  }
+}
+
+/** Throws CONFLICT for a call or cycle that is not asked about now; the caller's clients know them from the events alone. */
+function requireWaiting(pending: Approval | undefined, { callId, cycleId }: NamedApproval): void {
+  const isAsked = pending?.items.some(({ call_id }) => call_id === callId);
+  if (callId !== undefined && !isAsked) throw new GatewayError('CONFLICT', 'stale call_id');
+  if (cycleId !== undefined && cycleId !== pending?.approvalId) throw new GatewayError('CONFLICT', 'stale cycle_id');
+}

@@ -1,0 +1,303 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Message } from '../../agent/message.ts';
+import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
+import type { Clock } from '../../clock.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Always, type AlwaysRules, toAlwaysColumns } from '../workstreams/always.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { Deltas } from './deltas.ts';
+import { openingOf } from './first-step.ts';
+import type { RunRecord, RunResult } from './run-record.ts';
+import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
+
+/** Who hears of what a run does; called after the commit, and must not throw. */
+export interface RunObserver {
+  onApprovalRequested(approval: Approval): void;
+  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
+  onUsage(usage: NonNullable<Step['usage']>): void;
+  onToolStarted(tool: string): void;
+  onEnded(result: RunResult): void;
+}
+
+export interface LiveRunParts {
+  run: RunRecord;
+  data: WorkstreamData;
+  progress: Progress;
+  /** The context the model reads; what the run records is appended to it. */
+  messages: Message[];
+  /** A question that was pending when the daemon stopped. */
+  pending?: NewApproval;
+  store: Store;
+  always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
+  clock: Clock;
+  observer: RunObserver;
+}
+
+/** One run while it is in memory: the recorder it writes through, its pending question, its way to stop. */
+export class LiveRun implements Recorder {
+  readonly run: RunRecord;
+  readonly progress: Progress;
+  readonly messages: Message[];
+  /** Resolves with the terminal record; never rejects. */
+  readonly ended: Promise<RunResult>;
+  /** Resolves when it was stopped and all that is left is to record so, which the store refuses at the moment. */
+  readonly stalled: Promise<void>;
+  readonly #parts: LiveRunParts;
+  readonly #stopping = new AbortController();
+  readonly #ended = Promise.withResolvers<RunResult>();
+  readonly #stalled = Promise.withResolvers<void>();
+  /** The store did not take what was recorded last. */
+  #isRefused = false;
+  #superseded = false;
+  /** The last word is being written: what the worker says meanwhile waits for whether it still counts. */
+  #superseding: Promise<void> | undefined;
+  /** Steps on their way to the disk. */
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #deltas: Deltas;
+  #pending: NewApproval | undefined;
+  /** A decision on its way to the disk. */
+  #deciding: Promise<void> | undefined;
+  /** What the model has said in the turn in progress. */
+  #partial = '';
+  #onDecision: ((decision: Decision) => void) | undefined;
+
+  constructor(parts: LiveRunParts) {
+    this.#parts = parts;
+    this.run = parts.run;
+    this.progress = parts.progress;
+    this.messages = parts.messages;
+    this.#pending = parts.pending;
+    this.ended = this.#ended.promise;
+    this.stalled = this.#stalled.promise;
+    const { wsId } = parts.run;
+    this.#deltas = new Deltas((event) => parts.store.commit({ events: { wsId, events: [event] } }));
+  }
+
+  /** Aborts with the StopReason of `stop`. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  stop(reason: Error): void {
+    this.#stopping.abort(reason);
+    if (this.#isRefused) this.#stalled.resolve();
+  }
+
+  async record(step: Step): Promise<void> {
+    while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // whoever abandons it hears of it
+    if (this.#superseded) throw new RunSuperseded('the run was taken over');
+    this.#deltas.throwFailure();
+    try {
+      await this.#commit(step, []);
+      this.#isRefused = false;
+    } catch (error) {
+      this.#isRefused = isUnavailable(error);
+      if (this.#isRefused && this.signal.aborted) this.#stalled.resolve();
+      throw error;
+    }
+  }
+
+  emit(event: StreamEvent): void {
+    if (this.#superseded || this.#superseding !== undefined) return;
+    this.#deltas.tell(event);
+    if (event.type === 'content') this.#partial += event.text;
+  }
+
+  /** The first step: the message is in the conversation and the run on record, with `statements` in the same transaction. */
+  begin(statements: Statement[]): Promise<void> {
+    const { step, statements: consumed } = openingOf(this.run);
+    return this.#commit(step, [...statements, ...consumed]);
+  }
+
+  /** The answer in progress as far as it was shown; undefined between answers. */
+  partialAnswer(): Message | undefined {
+    if (this.#partial === '') return undefined;
+    return { role: 'assistant', content: this.#partial, toolCalls: [], partial: true };
+  }
+
+  /** Rejects with the stop reason. */
+  decision(approvalId: string): Promise<Decision> {
+    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
+    const asked = [this.progress.outcomeApproval, this.progress.approval].find((a) => a?.approvalId === approvalId);
+    const onStop = () => reject(this.signal.reason);
+    if (asked?.decision) resolve(asked.decision);
+    else if (this.signal.aborted) onStop();
+    else {
+      this.signal.addEventListener('abort', onStop, { once: true });
+      this.#onDecision = (decision) => {
+        this.signal.removeEventListener('abort', onStop);
+        resolve(decision);
+      };
+    }
+    return promise;
+  }
+
+  pendingApproval(): Approval | undefined {
+    const asked = this.#pending;
+    if (!asked) return undefined;
+    const { approvalId, kind, items, expiresAtMs } = asked;
+    const { wsId, sessionKey } = this.#parts.data;
+    return { approvalId, wsId, sessionKey, kind, items, expiresAtMs };
+  }
+
+  /**
+   * Records the one decision, with `also` in the same transaction. CONFLICT when it is decided already: said only when
+   * that is on disk, for until then the other decision may come to nothing.
+   */
+  async decide(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
+    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // whoever made it hears of it
+    if (this.signal.aborted) throw await this.#stoppedInstead();
+    const asked = pendingApproval(this.progress);
+    if (asked?.approvalId !== approvalId) throw decided();
+    this.#deciding = this.#settle(asked, decision, also);
+    try {
+      await this.#deciding;
+    } catch (error) {
+      throw error instanceof RunSuperseded || error instanceof StepOutdated ? decided() : error;
+    } finally {
+      this.#deciding = undefined;
+    }
+    this.#onDecision?.(decision);
+  }
+
+  async #settle({ approvalId, digests }: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
+    const { data, always: rules } = this.#parts;
+    const { approved, by } = decision;
+    const always = approved && decision.always && by.kind === 'principal' ? rules.grant(by.id) : undefined;
+    const step = this.#decisionStep({ approvalId, callIds: Object.keys(digests) }, decision, always);
+    if (!always) return this.#commit(step, also);
+    await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
+    data.always = always;
+    rules.noteChange();
+  }
+
+  /** Why a run that is being stopped takes no decision: its end settles the question, unless a restart asks it again. */
+  async #stoppedInstead(): Promise<GatewayError> {
+    const { reason } = this.signal;
+    const isOver = this.ended.then(() => true);
+    const isLeft = reason instanceof StopReason && reason.kind === 'shutdown' ? Promise.resolve() : this.stalled;
+    const settled = await Promise.race([isLeft.then(() => false), isOver]);
+    return settled ? decided() : new GatewayError('UNAVAILABLE', 'The run was stopped, and that is not on record yet');
+  }
+
+  /**
+   * Takes the run away from its worker: whatever it still says is refused. What is on its way to the disk counts, and
+   * changes what is left to say: `lastWord` is asked when that is settled.
+   */
+  async supersede(lastWord: () => Step): Promise<void> {
+    if (this.#superseded || this.#superseding !== undefined) throw new RunSuperseded('the run was taken over');
+    this.#superseding = this.#takeOver(lastWord);
+    try {
+      await this.#superseding;
+    } finally {
+      this.#superseding = undefined;
+    }
+  }
+
+  async #takeOver(lastWord: () => Step): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    const epoch = this.run.epoch + 1;
+    await this.#commit(lastWord(), [setWorkstream(this.run.wsId, { run_epoch: epoch })]);
+    this.#superseded = true;
+    this.#parts.data.epoch = epoch;
+  }
+
+  async #commit(step: Step, also: Statement[]): Promise<void> {
+    const writing = this.#write(step, also);
+    this.#underWay.add(writing);
+    try {
+      await writing;
+    } finally {
+      this.#underWay.delete(writing);
+    }
+  }
+
+  async #write(step: Step, also: Statement[]): Promise<void> {
+    const { store, clock } = this.#parts;
+    const nowMs = clock.now();
+    const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...stepStatements(this.run, step, nowMs)];
+    const untold = [...this.#deltas.untold];
+    const events = { wsId: this.run.wsId, events: [...untold, ...(step.events ?? [])] };
+    let lastOffset: number;
+    try {
+      lastOffset = await store.commit({ statements, events, durable: step.durable ?? false });
+      this.#deltas.forget(untold.length);
+    } catch (error) {
+      throw toRunError(error);
+    }
+    this.#apply(step, { lastOffset, nowMs });
+  }
+
+  #apply(step: Step, at: { lastOffset: number; nowMs: number }): void {
+    const { data, observer } = this.#parts;
+    for (const entry of step.journal ?? []) {
+      advance(this.progress, entry);
+      if (entry.kind === 'tool_started') observer.onToolStarted(toolName(this.progress, entry.callId));
+    }
+    if (step.messages?.some(({ role }) => role === 'assistant')) this.#partial = '';
+    this.messages.push(...(step.messages ?? []));
+    data.applyStep(step, at);
+    if (step.usage) observer.onUsage(step.usage);
+    this.#applyApproval(step);
+    if (!step.ended) return;
+    const { startedMs } = this.run;
+    const result: RunResult = { ...step.ended, endedMs: at.nowMs, ...(startedMs !== undefined && { startedMs }) };
+    observer.onEnded(result);
+    this.#ended.resolve(result);
+  }
+
+  #applyApproval(step: Step): void {
+    const { data, observer } = this.#parts;
+    if (step.approval) {
+      this.#pending = step.approval;
+      const approval = this.pendingApproval();
+      if (approval) observer.onApprovalRequested(approval);
+    }
+    if (step.settled) {
+      this.#pending = undefined;
+      const { wsId, sessionKey } = data;
+      const { approvalId, status } = step.settled;
+      observer.onApprovalResolved({ approvalId, wsId, sessionKey, approved: status === 'approved' });
+    }
+  }
+
+  #decisionStep(
+    { approvalId, callIds }: { approvalId: string; callIds: string[] },
+    decision: Decision,
+    given: Always | undefined,
+  ): Step {
+    const { approved, feedback, by } = decision;
+    const always = given !== undefined;
+    return {
+      events: [
+        { type: 'approval_resolved', approval_id: approvalId, approved, feedback, by, always, call_ids: callIds },
+        ...(given ? [this.#parts.data.settingsEvent(toAlwaysColumns(given))] : []),
+        { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
+      ],
+      journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],
+      settled: { approvalId, status: statusOf(decision), by, feedback, always },
+      durable: true,
+    };
+  }
+}
+
+function statusOf({ approved, by }: Decision): 'approved' | 'denied' | 'expired' {
+  if (approved) return 'approved';
+  return by.kind === 'timeout' ? 'expired' : 'denied';
+}
+
+function toRunError(error: unknown): unknown {
+  if (!(error instanceof UnitRefused)) return error;
+  if (error.tag === RUN_FENCE) return new RunSuperseded('the run was taken over', { cause: error });
+  return new StepOutdated('something else was settled first', { cause: error });
+}
+
+const decided = () => new GatewayError('CONFLICT', 'That approval was decided already');
+
+const toolName = (progress: Progress, callId: string): string =>
+  progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';

@@ -1,0 +1,145 @@
+import type { WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
+import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import type { NewApproval } from '../../agent/run/recorder.ts';
+import type { ProcessIdentity } from '../../agent/tools/tool.ts';
+import type { Log } from '../../log.ts';
+import type { ApprovalTable, JournalTable, RunTable } from '../store/schema/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import type { AdoptedRun } from './run-record.ts';
+
+/** An approval keeps at least this much time after a start. */
+const MIN_APPROVAL_MS = 10 * 60 * 1000;
+
+export interface RecoveryDeps {
+  store: Store;
+  nowMs: number;
+  /** When the last process was surely alive; approvals do not age while nobody could answer. */
+  lastAliveMs: number | undefined;
+  killLeftover(process: ProcessIdentity): Promise<unknown>;
+  log: Log;
+}
+
+/**
+ * Reads what the last process left unfinished, kills what it left running, and closes answers that were cut off
+ * (`stream_end {interrupted}`), before anybody is served. The runs are continued by `Workstream.adopt`.
+ */
+export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, AdoptedRun[]>> {
+  const { store } = deps;
+  const rows = await store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('status', 'in', ['queued', 'running'])
+    .orderBy('status', 'desc') // running before queued
+    .orderBy('accepted_ms')
+    .execute();
+  const recovered = new Map<string, AdoptedRun[]>();
+  for (const row of rows) {
+    const adopted = await adoptedOf(row, deps);
+    recovered.set(row.ws_id, [...(recovered.get(row.ws_id) ?? []), adopted]);
+    const { phase } = adopted.progress;
+    deps.log.info({ runId: row.run_id, wsId: row.ws_id, phase }, 'a run of the last process continues');
+  }
+  return recovered;
+}
+
+/** A damaged part of the database costs the runs whose story lies in it, and only those. */
+async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun> {
+  const run = toRecord(row);
+  try {
+    const progress = foldJournal(await readJournal(row.run_id, deps));
+    await killLeftovers(progress, deps);
+    const pending = await pendingOf(progress, deps);
+    return { run, progress, ...(pending && { pending }) };
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    deps.log.error({ err: error, runId: row.run_id, wsId: row.ws_id }, 'what a run has done cannot be read any more');
+    if (row.status === 'queued') return { run, progress: newProgress() };
+    return { run, progress: { ...newProgress(), phase: 'started' }, isUnreadable: true };
+  }
+}
+
+const readJournal = (runId: string, { store }: RecoveryDeps): Promise<JournalTable[]> =>
+  store.db.selectFrom('journal').selectAll().where('run_id', '=', runId).orderBy('seq').execute();
+
+function foldJournal(rows: readonly JournalTable[]): Progress {
+  const progress = newProgress();
+  // The generic seam between stored JSON and the entries that were written as it.
+  for (const { kind, body_json } of rows) advance(progress, { kind, ...JSON.parse(body_json) } as JournalEntry);
+  return progress;
+}
+
+async function killLeftovers(progress: Progress, { killLeftover, log }: RecoveryDeps): Promise<void> {
+  for (const { state, process } of progress.tools.values()) {
+    if (state !== 'started' || !process) continue;
+    try {
+      await killLeftover(process);
+    } catch (error) {
+      log.warn({ err: error, pid: process.pid }, 'a process of the last daemon could not be stopped');
+    }
+  }
+}
+
+async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApproval | undefined> {
+  const asked = pendingApproval(progress);
+  if (!asked) return undefined;
+  const { store, nowMs, lastAliveMs } = deps;
+  const row = await store.db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('approval_id', '=', asked.approvalId)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  // Never longer than it was given: the clock may have jumped meanwhile.
+  const sinceMs = Math.max(lastAliveMs ?? row.asked_ms, row.asked_ms);
+  const leftMs = Math.max(MIN_APPROVAL_MS, row.expires_ms - sinceMs);
+  const expiresAtMs = nowMs + leftMs;
+  const extend = build
+    .updateTable('approvals')
+    .set({ expires_ms: expiresAtMs })
+    .where('approval_id', '=', row.approval_id);
+  await store.commit({ statements: [statementOf(extend)] });
+  return toApproval(row, expiresAtMs);
+}
+
+const toApproval = (row: ApprovalTable, expiresAtMs: number): NewApproval => ({
+  approvalId: row.approval_id,
+  kind: row.kind,
+  items: JSON.parse(row.items_json),
+  digests: JSON.parse(row.digests_json),
+  expiresAtMs,
+});
+
+const toRecord = (row: RunTable): AdoptedRun['run'] => ({
+  runId: row.run_id,
+  wsId: row.ws_id,
+  principal: row.principal,
+  ...(row.run_key !== null && { runKey: row.run_key }),
+  source: row.source,
+  request: JSON.parse(row.request_json),
+  epoch: row.epoch,
+  acceptedMs: row.accepted_ms,
+  ...(row.started_ms !== null && { startedMs: row.started_ms }),
+});
+
+/**
+ * Brings a loaded workstream to where its unfinished run is, and closes an answer that was cut off. The run's
+ * generation is asked again; clients fold the void text away.
+ */
+export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, store: Store): Promise<void> {
+  const { phase, afterSeq } = adopted.progress;
+  if (phase === 'queued') return;
+  data.state = stateOf(adopted.progress);
+  const afterOffset = await store.findNewestEvent(data.wsId, '{"type":"thinking_start"');
+  if (phase !== 'started') data.turnStart = { afterOffset: Math.max(0, afterOffset - 1), afterSeq };
+  if (phase !== 'generating') return;
+  await store.commit({ events: { wsId: data.wsId, events: [{ type: 'stream_end', interrupted: true }] } });
+}
+
+function stateOf(progress: Progress): WorkstreamState {
+  if (pendingApproval(progress)) return 'attention';
+  return progress.phase === 'batch' && progress.calls.length > 0 ? 'running' : 'thinking';
+}

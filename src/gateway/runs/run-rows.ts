@@ -1,0 +1,204 @@
+import type { MessageFailure, RunOutcome } from '../../../protocol/stream-events.ts';
+import type { Message } from '../../agent/message.ts';
+import type { JournalEntry } from '../../agent/run/journal.ts';
+import type { NewApproval, Step } from '../../agent/run/recorder.ts';
+import { release } from '../attachments/attachment-rows.ts';
+import { insertOutbox } from '../channels/delivery-rows.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement } from '../store/store.ts';
+import { messageOf } from './first-step.ts';
+import type { RunRecord } from './run-record.ts';
+
+/*
+ * The statements of a run. Plain SQL where every model turn passes several times; the builder elsewhere.
+ */
+
+/** Names the statement that is refused when the run was taken away. */
+export const RUN_FENCE = 'run fence';
+
+/** Named, so that its refusal can be told from others. */
+const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
+
+/** Refuses the whole unit when a newer epoch owns the workstream; also its `updated_ms`. */
+export const fence = (wsId: string, epoch: number, nowMs: number): Statement => ({
+  sql: FENCE_SQL,
+  tag: RUN_FENCE,
+  parameters: [nowMs, wsId, epoch],
+  expect: 1,
+});
+
+/** Everything that a step says, but for its events. */
+export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
+  const at = { wsId: run.wsId, runId: run.runId, nowMs };
+  return [
+    ...(step.settled ? [settleApproval(step.settled, nowMs)] : []),
+    ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
+    ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
+    ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
+    ...(step.usage ? [setWorkstream(run.wsId, { usage_json: JSON.stringify(step.usage) })] : []),
+    ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
+  ];
+}
+
+const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
+  endRun(run.runId, ended, nowMs),
+  setWorkstream(run.wsId, { last_run_status: ended.status }),
+  ...(ended.failed ? [markFailed(run, ended.failed)] : []),
+  ...delivery(run, ended, nowMs),
+];
+
+/** The answer is accepted for its destination together with the end of the run: it goes out once the run is over, or not at all. */
+function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']>, nowMs: number): Statement[] {
+  const { deliver } = run.request;
+  if (!deliver || status !== 'ok' || summary.trim() === '') return [];
+  const { runId, wsId } = run;
+  const message = { messageId: `answer:${runId}`, message: summary, from: runId, acceptedMs: nowMs };
+  return [insertOutbox({ ...deliver, ...message, wsId })];
+}
+
+export const insertJournal = (run: { runId: string; wsId: string }, entry: JournalEntry, nowMs: number): Statement => {
+  const { kind, ...body } = entry;
+  return {
+    sql: `INSERT INTO journal (run_id, seq, ws_id, kind, body_json, at_ms)
+          SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ? FROM journal WHERE run_id = ?`,
+    parameters: [run.runId, run.wsId, kind, JSON.stringify(body), nowMs, run.runId],
+  };
+};
+
+/** The message takes the next number of its workstream. */
+export const insertMessage = (
+  at: { wsId: string; runId: string | null; nowMs: number },
+  message: Message,
+): Statement[] => [
+  {
+    sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
+          SELECT ws_id, message_count + 1, ?1, ?2, ?3, message_checksum(ws_id, message_count + 1, ?1, ?2, ?3)
+          FROM workstreams WHERE ws_id = ?4`,
+    parameters: [at.runId, JSON.stringify(message), at.nowMs, at.wsId],
+    expect: 1,
+  },
+  { sql: 'UPDATE workstreams SET message_count = message_count + 1 WHERE ws_id = ?', parameters: [at.wsId] },
+];
+
+/** A damaged message takes no mark: a fresh checksum would make it look intact. */
+const markFailed = ({ wsId, runId, request }: RunRecord, failed: MessageFailure): Statement => ({
+  sql: `UPDATE messages SET body_json = ?1, checksum = message_checksum(ws_id, seq, run_id, ?1, created_ms)
+        WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
+          SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND body_json LIKE '{"role":"user"%'
+          ORDER BY seq DESC LIMIT 1
+        )`,
+  parameters: [JSON.stringify({ ...messageOf(request), failed }), wsId, runId],
+});
+
+export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement =>
+  statementOf(
+    build.insertInto('runs').values({
+      run_id: run.runId,
+      ws_id: run.wsId,
+      principal: run.principal,
+      run_key: run.runKey ?? null,
+      source: run.source,
+      status,
+      request_json: JSON.stringify(run.request),
+      epoch: run.epoch,
+      error: null,
+      summary: null,
+      accepted_ms: run.acceptedMs,
+      started_ms: status === 'running' ? run.acceptedMs : null,
+      ended_ms: null,
+    }),
+    1,
+  );
+
+export const startRun = (run: RunRecord, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('runs')
+      .set({ status: 'running', started_ms: nowMs, epoch: run.epoch })
+      .where('run_id', '=', run.runId)
+      .where('status', '=', 'queued'),
+    1,
+  );
+
+/** A run that never began still gets its terminal record. */
+export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
+  insertJournal(run, { kind: 'ended', status: 'cancelled' }, nowMs),
+  endRun(run.runId, { run_id: run.runId, status: 'cancelled', summary: 'cancelled' }, nowMs),
+  ...(run.request.attachments ? [release(run.runId)] : []),
+];
+
+/** The one terminal record of a run: refused when it has one already. */
+const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('runs')
+      .set({
+        status: ended.status,
+        error: ended.error ?? null,
+        summary: ended.summary.slice(0, 16_384),
+        ended_ms: nowMs,
+      })
+      .where('run_id', '=', runId)
+      .where('ended_ms', 'is', null),
+    1,
+  );
+
+const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement =>
+  statementOf(
+    build.insertInto('approvals').values({
+      approval_id: approval.approvalId,
+      ws_id: run.wsId,
+      run_id: run.runId,
+      kind: approval.kind,
+      status: 'pending',
+      items_json: JSON.stringify(approval.items),
+      digests_json: JSON.stringify(approval.digests),
+      feedback: null,
+      always: 0,
+      decided_by: null,
+      asked_ms: nowMs,
+      expires_ms: approval.expiresAtMs,
+      decided_ms: null,
+    }),
+    1,
+  );
+
+/** Exactly one decision: refused when the approval is not pending any more. */
+const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement =>
+  statementOf(
+    build
+      .updateTable('approvals')
+      .set({
+        status: settled.status,
+        feedback: settled.feedback,
+        always: settled.always ? 1 : 0,
+        decided_by: settled.by.kind === 'principal' ? settled.by.id : settled.by.kind,
+        decided_ms: nowMs,
+      })
+      .where('approval_id', '=', settled.approvalId)
+      .where('status', '=', 'pending'),
+    1,
+  );
+
+export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement =>
+  statementOf(build.updateTable('workstreams').set(values).where('ws_id', '=', wsId), 1);
+
+/** Columns of a workstream that change one at a time. */
+export interface WorkstreamValues {
+  alias: string | null;
+  title: string | null;
+  model_alias: string | null;
+  always_by: string | null;
+  always_until_ms: number | null;
+  thinking_level: string | null;
+  verbose_level: string | null;
+  workdir: string;
+  workdir_ino: string | null;
+  readable_json: string;
+  loaded: 0 | 1 | 2;
+  context_after_seq: number;
+  usage_json: string | null;
+  run_epoch: number;
+  last_run_status: RunOutcome['status'];
+  updated_ms: number;
+}

@@ -1,0 +1,187 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { StepOutdated } from '../../agent/run/recorder.ts';
+import type { Ids } from '../../ids.ts';
+import type { Claim } from '../attachments/attachments.ts';
+import { lesserOf, type Rights } from '../rights.ts';
+import type { RunTable } from '../store/schema/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import type { SystemEvents, TakenEvents } from '../wake/system-events.ts';
+import { MAIN } from '../workstreams/session-keys.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
+
+export interface AcceptOptions {
+  message: string;
+  principal: string;
+  rights: Rights;
+  /** The caller's idempotency key; becomes the run's id where it is free. */
+  key?: string;
+  source: RunRecord['source'];
+  request?: Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
+  /** Files of the message; without the run they are let go. */
+  claim?: Claim | undefined;
+  whenBusy: 'refuse' | 'queue';
+  /** What is committed together with the acceptance. */
+  also?(runId: string): Statement[];
+}
+
+type Queued = Pick<SystemEvents, 'take'>;
+
+/** Accepts runs and finds them again, in memory while they go on, in the store afterwards. */
+export class Runs {
+  readonly #store: Store;
+  readonly #ids: Ids;
+  readonly #queued: Queued;
+  readonly #live = new Map<string, RunHandle>();
+
+  constructor(deps: { store: Store; ids: Ids; queued: Queued }) {
+    this.#store = deps.store;
+    this.#ids = deps.ids;
+    this.#queued = deps.queued;
+  }
+
+  /** Undefined when the workstream is busy and the run is not to be queued. */
+  async accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
+    const { claim } = options;
+    if (!claim) return this.#accept(workstream, options);
+    let handle: RunHandle | undefined;
+    try {
+      handle = await this.#accept(workstream, options);
+    } catch (error) {
+      throw claim.attachments.length > 0 && isLostRace(error) ? takenMeanwhile() : error;
+    } finally {
+      if (handle) claim.settle();
+      else await claim.abandon();
+    }
+    return handle;
+  }
+
+  async #accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
+    const { message, principal, rights, key, source, request, whenBusy, also, claim } = options;
+    if (whenBusy === 'refuse' && workstream.busy) return undefined;
+    const runId = await this.#freeId(key);
+    const attachments = claim?.attachments ?? [];
+    const handle = await this.#withQueued(workstream, (queued) =>
+      workstream.accept({
+        runId,
+        principal,
+        ...(key !== undefined && { runKey: key }),
+        source,
+        request: {
+          ...request,
+          message: queued ? `${message}\n\n${queued.text}` : message,
+          rights: queued ? lesserOf(rights, queued.rights) : rights,
+          ...(attachments.length > 0 && { attachments }),
+        },
+        also: [
+          ...(key === undefined ? [] : [releaseKey(key, { principal, wsId: workstream.data.wsId })]),
+          ...(also?.(runId) ?? []),
+          ...(claim?.statements(runId) ?? []),
+          ...(queued?.statements ?? []),
+        ],
+        whenBusy,
+      }),
+    );
+    if (handle) this.track(handle);
+    return handle;
+  }
+
+  /** What waits for the main session's next turn goes with it, or waits on when the turn is not accepted. */
+  async #withQueued(
+    { data }: Workstream,
+    accept: (queued: TakenEvents | undefined) => Promise<RunHandle | undefined>,
+  ): Promise<RunHandle | undefined> {
+    const queued = data.sessionKey === MAIN ? this.#queued.take() : undefined;
+    let handle: RunHandle | undefined;
+    try {
+      handle = await accept(queued);
+    } finally {
+      if (!handle) queued?.putBack();
+    }
+    return handle;
+  }
+
+  track(handle: RunHandle): void {
+    const { runId } = handle.run;
+    this.#live.set(runId, handle);
+    void handle.ended.then(() => this.#live.delete(runId));
+  }
+
+  /** A run by its id, or by the key it was asked for with; only the caller's own, in one session where that is said. */
+  async find(runId: string, by: { principal: string; wsId?: string }): Promise<RunHandle | undefined> {
+    const named = this.#live.get(runId);
+    const live = named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
+    if (live) return live;
+    const row = await this.#read(runId, by);
+    return row && { run: toRecord(row), ended: Promise.resolve(toResult(row)) };
+  }
+
+  #liveByKey(key: string, { principal, wsId }: { principal: string; wsId?: string }): RunHandle | undefined {
+    for (const handle of this.#live.values()) {
+      const { run } = handle;
+      if (run.runKey === key && run.principal === principal && (wsId ?? run.wsId) === run.wsId) return handle;
+    }
+    return undefined;
+  }
+
+  #read(runId: string, { principal, wsId }: { principal: string; wsId?: string }): Promise<RunTable | undefined> {
+    let query = this.#store.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('principal', '=', principal)
+      .where((where) => where.or([where('run_id', '=', runId), where('run_key', '=', runId)]));
+    if (wsId !== undefined) query = query.where('ws_id', '=', wsId);
+    return query.orderBy('accepted_ms', 'desc').limit(1).executeTakeFirst();
+  }
+
+  async #freeId(key: string | undefined): Promise<string> {
+    if (key === undefined || this.#live.has(key)) return this.#ids.id('run');
+    const taken = await this.#store.db.selectFrom('runs').select('run_id').where('run_id', '=', key).executeTakeFirst();
+    return taken ? this.#ids.id('run') : key;
+  }
+}
+
+const isLostRace = (error: unknown) => error instanceof UnitRefused || error instanceof StepOutdated;
+
+const takenMeanwhile = () =>
+  new GatewayError('CONFLICT', 'Another message took one of these attachments; nothing was sent');
+
+/** A key that is used again, by another method or after its answer was forgotten, names the newer run. */
+const releaseKey = (key: string, { principal, wsId }: { principal: string; wsId: string }): Statement =>
+  statementOf(
+    build
+      .updateTable('runs')
+      .set({ run_key: null })
+      .where('principal', '=', principal)
+      .where('ws_id', '=', wsId)
+      .where('run_key', '=', key),
+  );
+
+const isTheirs = (run: RunRecord, { principal, wsId }: { principal: string; wsId?: string }): boolean =>
+  run.principal === principal && (wsId === undefined || run.wsId === wsId);
+
+const toRecord = (row: RunTable): RunRecord => ({
+  runId: row.run_id,
+  wsId: row.ws_id,
+  principal: row.principal,
+  source: row.source,
+  request: JSON.parse(row.request_json),
+  epoch: row.epoch,
+  acceptedMs: row.accepted_ms,
+  ...(row.started_ms !== null && { startedMs: row.started_ms }),
+});
+
+function toResult(row: RunTable): RunResult {
+  if (row.status === 'queued' || row.status === 'running') {
+    throw new GatewayError('UNAVAILABLE', 'That run belongs to another daemon'); // every unfinished one of ours is in memory
+  }
+  return {
+    run_id: row.run_id,
+    status: row.status,
+    summary: row.summary ?? '',
+    endedMs: row.ended_ms ?? 0,
+    ...(row.error !== null && { error: row.error }),
+    ...(row.started_ms !== null && { startedMs: row.started_ms }),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Connection } from '../sqlite/sqlite-connection.ts';
+
+/** Rows per transaction. */
+const BATCH = 5_000;
+
+/**
+ * Gives every event and message that has none its checksum. Each batch is a transaction of its own, so that neither
+ * memory nor the write-ahead log grows with the table. An interrupted pass starts over and skips what is done.
+ */
+export function fillChecksums(connection: Connection): void {
+  fill(connection, {
+    table: 'events',
+    key: '"offset"',
+    checksum: 'event_checksum(ws_id, "offset", body_json, created_ms)',
+  });
+  fill(connection, {
+    table: 'messages',
+    key: 'seq',
+    checksum: 'message_checksum(ws_id, seq, run_id, body_json, created_ms)',
+  });
+}
+
+function fill(connection: Connection, { table, key, checksum }: Record<'table' | 'key' | 'checksum', string>): void {
+  const endOfBatch = `select ws_id, ${key} as place from ${table} where (ws_id, ${key}) > (?, ?)
+    order by ws_id, ${key} limit 1 offset ${BATCH - 1}`;
+  const fillBatch = `update ${table} set checksum = ${checksum}
+    where (ws_id, ${key}) > (?, ?) and (ws_id, ${key}) <= (?, ?) and checksum is null`;
+  const fillRest = `update ${table} set checksum = ${checksum} where (ws_id, ${key}) > (?, ?) and checksum is null`;
+  let from: unknown[] = ['', 0];
+  for (;;) {
+    const [end] = connection.all(endOfBatch, from);
+    if (!end) break;
+    connection.run(fillBatch, [...from, end.ws_id, end.place]);
+    from = [end.ws_id, end.place];
+  }
+  connection.run(fillRest, from);
+}

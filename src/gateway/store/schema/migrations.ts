@@ -1,0 +1,104 @@
+import type { Log } from '../../../log.ts';
+import { freeName } from '../free-name.ts';
+import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { fillChecksums } from './fill-checksums.ts';
+import { fillDeciders } from './fill-deciders.ts';
+import { fillOutcomes } from './fill-outcomes.ts';
+import {
+  alwaysEnds,
+  apiTokens,
+  attachments,
+  checksums,
+  cron,
+  journaledDeciders,
+  keepLastRunStatus,
+  lastingOccurrence,
+  lineage,
+  nextRunOfOccurrence,
+  nodes,
+  nodesSeen,
+  notes,
+  outbox,
+  tables,
+  workdirs,
+} from './tables.ts';
+
+/** One step of the schema; versions count from 1 without gaps and are never changed once released. */
+export interface Migration {
+  version: number;
+  statements: readonly string[];
+  /** What takes too long for one transaction, before the statements. Once interrupted it runs again from the beginning. */
+  fill?(connection: Connection): void;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, statements: tables },
+  { version: 2, statements: keepLastRunStatus },
+  { version: 3, statements: apiTokens },
+  { version: 4, statements: outbox },
+  { version: 5, statements: nodes },
+  { version: 6, statements: notes },
+  { version: 7, statements: attachments },
+  { version: 8, statements: cron },
+  { version: 9, statements: nextRunOfOccurrence },
+  { version: 10, statements: nodesSeen },
+  { version: 11, statements: lastingOccurrence },
+  { version: 12, statements: lineage },
+  { version: 13, statements: checksums },
+  { version: 14, statements: [], fill: fillChecksums },
+  { version: 15, statements: alwaysEnds },
+  { version: 16, statements: workdirs },
+  { version: 17, statements: [], fill: fillOutcomes },
+  { version: 18, statements: journaledDeciders, fill: fillDeciders },
+];
+
+/**
+ * Brings a file to the newest schema, after copying an older one to `<path>.bak-v<N>`. Throws, having changed nothing,
+ * when the file was written by a newer Headgate.
+ */
+export function migrate(
+  connection: Connection,
+  { path, log, migrations = MIGRATIONS }: { path: string; log: Log; migrations?: readonly Migration[] },
+): void {
+  const found = schemaVersionOf(connection);
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (found > newest) {
+    throw new Error(
+      `${path} has schema version ${found}, but this Headgate knows versions up to ${newest}. ` +
+        'Start the newer Headgate that wrote it, or move the file away to begin with an empty one.',
+    );
+  }
+  if (found === newest) return;
+  if (found > 0) backUp(connection, { path, found, log });
+  for (const migration of migrations) if (migration.version > found) apply(connection, migration);
+  log.info({ from: found, to: newest }, 'the database has a new schema');
+}
+
+function schemaVersionOf(connection: Connection): number {
+  if (connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length === 0) return 0;
+  const [row] = connection.all("select value from meta where key = 'schema_version'");
+  return Number(row?.value ?? 0);
+}
+
+/** An earlier copy is kept: the file may have been used by the older version since. */
+function backUp(connection: Connection, { path, found, log }: { path: string; found: number; log: Log }): void {
+  const copy = freeName(`${path}.bak-v${found}`);
+  connection.run('vacuum into ?', [copy]);
+  log.info({ copy }, 'copied the database before migrating it');
+}
+
+function apply(connection: Connection, { version, statements, fill }: Migration): void {
+  fill?.(connection);
+  connection.run('begin immediate');
+  try {
+    for (const statement of statements) connection.run(statement);
+    connection.run(SET_VERSION, [String(version)]);
+    connection.run('commit');
+  } catch (error) {
+    if (connection.database.isTransaction) connection.run('rollback');
+    throw new Error(`the migration to schema version ${version} failed; nothing was changed`, { cause: error });
+  }
+}
+
+const SET_VERSION = `insert into meta (key, value) values ('schema_version', ?)
+  on conflict (key) do update set value = excluded.value`;

@@ -1,0 +1,288 @@
+import type { TokenScope } from '../../../../protocol/methods/token.ts';
+import type { RunOutcome } from '../../../../protocol/stream-events.ts';
+import type { LineageColumns } from '../../auth/parent.ts';
+import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
+
+/** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
+export interface Database {
+  meta: MetaTable;
+  workstreams: WorkstreamTable;
+  messages: MessageTable;
+  events: EventTable;
+  log_heads: LogHeadTable;
+  notes: NoteTable;
+  runs: RunTable;
+  journal: JournalTable;
+  approvals: ApprovalTable;
+  idempotency: IdempotencyTable;
+  login_codes: LoginCodeTable;
+  login_sessions: LoginSessionTable;
+  api_tokens: ApiTokenTable;
+  outbox: OutboxTable;
+  cron_jobs: CronJobTable;
+  cron_occurrences: CronOccurrenceTable;
+  cron_attempts: CronAttemptTable;
+  nodes: NodeTable;
+  invocations: InvocationTable;
+  attachments: AttachmentTable;
+  workdirs: WorkdirTable;
+}
+
+/** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
+export interface MetaTable {
+  key: string;
+  value: string;
+}
+
+export interface WorkstreamTable {
+  ws_id: string;
+  /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). Unique. */
+  session_key: string | null;
+  /** The name a person gave, unique; null: the generated one counts. */
+  alias: string | null;
+  generated_name: string;
+  title: string | null;
+  /** null: the default model. */
+  model_alias: string | null;
+  /** The principal who gave auto-approve; null: it is off. */
+  always_by: string | null;
+  /** Null: it has no end, or is off. */
+  always_until_ms: number | null;
+  thinking_level: string | null;
+  verbose_level: string | null;
+  workdir: string;
+  /** The inode of the working directory, decimal; null until it is opened for the first time since version 16. */
+  workdir_ino: string | null;
+  /** `FolderIdentity[]`: further folders that may be read without a question. */
+  readable_json: string;
+  /** 1: open, and reopened at the next start; 2: unloaded to make room, reopened when touched; 0: closed; 3: deleted, its rows going. */
+  loaded: 0 | 1 | 2 | 3;
+  /** The context begins after this message (/clear). */
+  context_after_seq: number;
+  message_count: number;
+  /** Sums and last values of token use, as JSON. */
+  usage_json: string | null;
+  /** Every write of a run names the epoch it was started under; a force cancel raises it. */
+  run_epoch: number;
+  /** How the latest run ended; null before the first end. */
+  last_run_status: RunOutcome['status'] | null;
+  created_ms: number;
+  updated_ms: number;
+}
+
+/** Primary key (ws_id, seq); seq is dense from 1. */
+export interface MessageTable {
+  ws_id: string;
+  seq: number;
+  run_id: string | null;
+  /** A `Message` of the agent. */
+  body_json: string;
+  created_ms: number;
+  /** `messageChecksum` of the row. */
+  checksum: number | null;
+}
+
+/** Primary key (ws_id, offset); offset is dense from the log's first one. */
+export interface EventTable {
+  ws_id: string;
+  offset: number;
+  body_json: string;
+  created_ms: number;
+  /** `eventChecksum` of the row. */
+  checksum: number | null;
+}
+
+/** The two ends of a log, so that missing rows show there too. A log without a row begins at 1. */
+export interface LogHeadTable {
+  ws_id: string;
+  first: number;
+  /** At least; recorded from time to time and at a stop in order. */
+  last: number;
+}
+
+/** An event that stays readable as long as the messages do. Primary key (ws_id, after_seq, offset). */
+export interface NoteTable {
+  ws_id: string;
+  /** The workstream's message count when it was told. */
+  after_seq: number;
+  /** Its place in the log; below 1 when it was copied from another workstream, which counts as before the log. */
+  offset: number;
+  /** The event. */
+  body_json: string;
+  created_ms: number;
+}
+
+export interface RunTable {
+  run_id: string;
+  ws_id: string;
+  /** Who asked: with ws_id and run_key it is unique, so a key names one run. */
+  principal: string;
+  run_key: string | null;
+  source: 'person' | 'agent' | 'cron';
+  /** `queued` and `running` are reconciled at boot; the rest is final. */
+  status: 'queued' | 'running' | 'ok' | 'error' | 'cancelled' | 'timeout';
+  /** The message and the options it was accepted with. */
+  request_json: string;
+  epoch: number;
+  error: string | null;
+  summary: string | null;
+  accepted_ms: number;
+  started_ms: number | null;
+  ended_ms: number | null;
+}
+
+/** What a run did, appended before it takes effect; folding it gives the phase to resume from. Primary key (run_id, seq). */
+export interface JournalTable {
+  run_id: string;
+  seq: number;
+  ws_id: string;
+  kind: string;
+  body_json: string;
+  at_ms: number;
+}
+
+export interface ApprovalTable {
+  approval_id: string;
+  ws_id: string;
+  run_id: string;
+  kind: 'tools' | 'outcome';
+  status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+  /** The items as shown. */
+  items_json: string;
+  /** call_id → digest of (tool, canonical arguments, working directory, bound state), as JSON. */
+  digests_json: string;
+  feedback: string | null;
+  always: 0 | 1;
+  /** A principal, or the kind of `DecidedBy`: for people. What it means stands in the journal and in the events. */
+  decided_by: string | null;
+  asked_ms: number;
+  expires_ms: number;
+  decided_ms: number | null;
+}
+
+/** Primary key (principal, method, key). */
+export interface IdempotencyTable {
+  principal: string;
+  method: string;
+  key: string;
+  /** SHA-256 of the canonical params without the key: the same key with other params is a conflict. */
+  digest: string;
+  /** `kept` (handed to the handler of a repeat), `result` or `error` (answered as they are). */
+  kind: 'kept' | 'result' | 'error';
+  body_json: string;
+  created_ms: number;
+  expires_ms: number;
+}
+
+export interface LoginCodeTable extends LineageColumns {
+  /** SHA-256 hex of the code. */
+  code_hash: string;
+  /** Separated by commas: what a session by this code may do at most. */
+  scopes: string;
+  expires_ms: number;
+  used_ms: number | null;
+}
+
+export interface LoginSessionTable extends LineageColumns {
+  jti: string;
+  scopes: string;
+  created_ms: number;
+  expires_ms: number;
+  revoked_ms: number | null;
+}
+
+export interface ApiTokenTable extends LineageColumns {
+  token_id: string;
+  name: string;
+  scope: TokenScope;
+  /** SHA-256 in hex; the token itself is kept nowhere. */
+  token_hash: string;
+  /** The principal that made it. */
+  created_by: string;
+  created_ms: number;
+  expires_ms: number | null;
+  used_ms: number | null;
+  revoked_ms: number | null;
+}
+
+/** Messages on their way out; `seq` rises in the order of acceptance. */
+export interface OutboxTable {
+  message_id: string;
+  seq: number;
+  provider: string;
+  destination: string;
+  /** The session whose run sent it. */
+  ws_id: string | null;
+  sender: string;
+  message: string;
+  media_url: string | null;
+  /** dead: given up; `error` says why. */
+  status: 'pending' | 'delivered' | 'dead';
+  attempts: number;
+  /** Not before. */
+  next_ms: number;
+  error: string | null;
+  accepted_ms: number;
+  ended_ms: number | null;
+}
+
+/** A paired node; a revoked one has no row. */
+export interface NodeTable {
+  node_id: string;
+  display_name: string | null;
+  /** A `PairedNode` without what stands in columns: what it said of itself when it was approved last, its name included. */
+  about_json: string;
+  /** The commands that were approved last, as a JSON array. */
+  commands_json: string;
+  /** SHA-256 in hex; the token itself is kept nowhere. */
+  token_hash: string;
+  approved_by: string;
+  created_ms: number;
+  approved_ms: number;
+  /** When it was connected last, as far as is known while `is_connected` is 1; null before the first time. */
+  seen_ms: number | null;
+  /** 0 or 1; 1 also when the daemon died while it was. */
+  is_connected: number;
+}
+
+export interface InvocationTable {
+  invoke_id: string;
+  node_id: string;
+  command: string;
+  params_json: string | null;
+  /** The caller's, as the node is told it. */
+  invoke_key: string;
+  /** Names the tool call it belongs to, where it is one; unique. */
+  tool_call: string | null;
+  timeout_ms: number;
+  /** `unsent`: the node was gone when it should have been told; `sent`: its outcome is not known; the others are final. */
+  status: 'unsent' | 'sent' | 'ok' | 'error';
+  /** What the node answered. */
+  outcome_json: string | null;
+  deadline_ms: number;
+  finished_ms: number | null;
+}
+
+/** Primary key (ws_id, attachment_id): a conversation that is copied shares the files of its messages. */
+export interface AttachmentTable {
+  ws_id: string;
+  attachment_id: string;
+  /** Who uploaded it. */
+  principal: string;
+  filename: string;
+  mime_type: string;
+  size_bytes: number;
+  kind: 'image' | 'text';
+  /** `pending`: uploaded; `reserved`: of a message that waits; `consumed`: of a message in the conversation. */
+  status: 'pending' | 'reserved' | 'consumed';
+  run_id: string | null;
+  created_ms: number;
+}
+
+/** Folders that someone with the approve scope has named as a working directory; primary key path. */
+export interface WorkdirTable {
+  /** Real. */
+  path: string;
+  principal: string;
+  named_ms: number;
+}

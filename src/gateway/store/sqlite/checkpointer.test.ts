@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { recordingLog, tempDir, tempStore } from '../../../testing/temp-store.ts';
+import { startCheckpointThread } from './checkpoint-thread.ts';
+import { type CheckpointResult, type CheckpointWorker, createCheckpointer, WorkerGone } from './checkpointer.ts';
+
+const url = new URL('./checkpoint-worker.ts', import.meta.url);
+const MIB = 1_048_576;
+
+test('the log is moved a second after the first write, once', async () => {
+  const { checkpointer, clock, calls } = setUp();
+  checkpointer.wrote(100);
+  await clock.advance(999);
+  checkpointer.wrote(100);
+  const before = [...calls];
+  await clock.advance(5_000);
+  assert.deepEqual({ before, after: calls }, { before: [], after: ['worker passive'] });
+  await checkpointer.close();
+});
+
+test('the log is moved as soon as enough was written', async () => {
+  const { checkpointer, calls } = setUp();
+  checkpointer.wrote(5 * MIB);
+  assert.deepEqual(calls, ['worker passive']);
+  await checkpointer.close();
+});
+
+test('a large log is made to start anew, although it was moved as a whole', async () => {
+  const { checkpointer, calls } = setUp({ result: { busy: false, walPages: 20_000, movedPages: 20_000 } });
+  checkpointer.wrote(5 * MIB);
+  await checkpointer.close();
+  assert.deepEqual(calls, ['worker passive', 'worker passive', 'worker restart', 'worker close']);
+});
+
+test('a worker that is gone is logged once and replaced by rare checkpoints of the writer', async () => {
+  const { checkpointer, clock, calls, log } = setUp({ fails: () => new WorkerGone('ended') });
+  checkpointer.wrote(5 * MIB);
+  await clock.advance(0);
+  checkpointer.wrote(5 * MIB);
+  await clock.advance(29_999);
+  const early = [...calls];
+  await clock.advance(1);
+  assert.deepEqual(
+    { early, calls, lines: log.lines },
+    {
+      early: ['worker passive'],
+      calls: ['worker passive', 'fallback passive'],
+      lines: [['warn', 'the checkpoint worker failed; going on without it']],
+    },
+  );
+  await checkpointer.close();
+});
+
+test('a full disk is logged once, and the worker goes on trying until the log is moved', async () => {
+  let isFull = true;
+  const { checkpointer, clock, calls, log } = setUp({ fails: () => (isFull ? new Error('disk is full') : undefined) });
+  checkpointer.wrote(5 * MIB);
+  checkpointer.wrote(5 * MIB);
+  await clock.advance(0);
+  await clock.advance(2_500);
+  isFull = false;
+  await clock.advance(60_000);
+  assert.deepEqual(
+    { calls, lines: log.lines },
+    {
+      calls: Array(4).fill('worker passive'),
+      lines: [['warn', 'a checkpoint failed; trying again until one succeeds']],
+    },
+  );
+  await checkpointer.close();
+});
+
+test('nothing is moved after the close', async () => {
+  const { checkpointer, clock, calls } = setUp();
+  checkpointer.wrote(100);
+  await checkpointer.close();
+  await clock.advance(5_000);
+  assert.deepEqual(calls, ['worker close']);
+});
+
+test('the thread moves the log of a store into its file, and ends with it', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const thread = startCheckpointThread({ url, path });
+  const store = await tempStore({ path, checkpoint: thread });
+  const sizeBefore = statSync(path).size;
+  await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'x'.repeat(100_000) }] } });
+  const passive = await thread.checkpoint('passive');
+  const restart = await thread.checkpoint('restart');
+  await store.close();
+  assert.equal(passive.walPages > 25 && passive.movedPages === passive.walPages, true);
+  assert.equal(restart.busy, false);
+  assert.equal(statSync(path).size > sizeBefore + 100_000, true);
+  await assert.rejects(thread.checkpoint('passive'), /ended with code 0/);
+});
+
+test('a thread that cannot open the file says so and can be closed', async () => {
+  using dir = tempDir();
+  const thread = startCheckpointThread({ url, path: join(dir.path, 'missing', 'headgate.db') });
+  await assert.rejects(thread.checkpoint('passive'), /unable to open database file/);
+  await thread.close();
+});
+
+test('a thread whose file is missing fails its calls, and closing it is no error', async () => {
+  const thread = startCheckpointThread({ url: new URL('../no-such-file.js', import.meta.url), path: 'unused' });
+  await assert.rejects(thread.checkpoint('passive'));
+  await thread.close();
+});
+
+function setUp(options: { result?: CheckpointResult; fails?: () => Error | undefined } = {}) {
+  const calls: string[] = [];
+  const clock = fakeClock();
+  const log = recordingLog();
+  const toWorker = (name: string, fails: () => Error | undefined = () => undefined): CheckpointWorker => ({
+    async checkpoint(mode) {
+      calls.push(`${name} ${mode}`);
+      const failure = fails();
+      if (failure) throw failure;
+      return options.result ?? { busy: false, walPages: 1, movedPages: 1 };
+    },
+    async close() {
+      calls.push(`${name} close`);
+    },
+  });
+  const checkpointer = createCheckpointer({
+    worker: toWorker('worker', options.fails),
+    fallback: toWorker('fallback'),
+    clock,
+    log,
+    maxWalBytes: 64 * MIB,
+  });
+  return { checkpointer, clock, log, calls };
+}

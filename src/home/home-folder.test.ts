@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { tempDir } from '../testing/temp-store.ts';
+import { openHomeFolder } from './home-folder.ts';
+
+const modeOf = async (folder: string) => (await stat(folder)).mode & 0o777;
+
+test('a home is made with the folders above it, for its owner only', async () => {
+  using dir = tempDir();
+  const home = path.join(dir.path, 'a', 'home');
+  assert.deepEqual(await openHomeFolder(home), []);
+  assert.equal(await modeOf(home), 0o700);
+});
+
+test('a home that others may enter is closed to them, and that is said', async () => {
+  using dir = tempDir();
+  const home = path.join(dir.path, 'home');
+  await mkdir(home);
+  await chmod(home, 0o755);
+  assert.deepEqual(await openHomeFolder(home), [
+    `The home folder ${home} was open to other users (mode 755); now only to you.`,
+  ]);
+  assert.equal(await modeOf(home), 0o700);
+  assert.deepEqual(await openHomeFolder(home), []);
+});
+
+test('a home that is a file, or below one, is refused in one line', async () => {
+  using dir = tempDir();
+  const file = path.join(dir.path, 'file');
+  await writeFile(file, '');
+  for (const home of [file, path.join(file, 'home')])
+    await assert.rejects(openHomeFolder(home), {
+      name: 'StartError',
+      message: /^The home folder .*file.* cannot be used: [^\n]+\. Choose another with --home\.$/,
+    });
+});

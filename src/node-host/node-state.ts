@@ -1,0 +1,55 @@
+import path from 'node:path';
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { jsonDocument } from '../home/json-document.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+
+const Pairing = z.object({
+  token: z.string(),
+  /** What was asked for when it was approved. */
+  commands: z.array(z.string()),
+});
+export type Pairing = z.infer<typeof Pairing>;
+
+const NodeStateDocument = z.object({
+  nodeId: z.string().min(1),
+  /** By address of the gateway: a token never goes to another one. */
+  pairings: z.record(z.string(), Pairing),
+});
+
+/** Who this node is, and what it holds for each gateway: `node.json` of its home, 0600. */
+export interface NodeState {
+  nodeId: string;
+  find(gateway: string): Pairing | undefined;
+  /** On disk when it resolves. */
+  keep(gateway: string, pairing: Pairing): Promise<void>;
+  forget(gateway: string): Promise<void>;
+}
+
+interface NodeStateDeps {
+  /** Exists with mode 0700. */
+  home: string;
+  ids: Pick<Ids, 'secret'>;
+  clock: Clock;
+  log: Log;
+}
+
+export async function openNodeState({ home, ids, clock, log }: NodeStateDeps): Promise<NodeState> {
+  const parse = (value: unknown) => NodeStateDocument.parse(value);
+  const document = jsonDocument({ path: path.join(home, 'node.json'), parse, clock, log });
+  const state = (await document.read()) ?? { nodeId: ids.secret(16), pairings: {} };
+  await document.write(state);
+  return {
+    nodeId: state.nodeId,
+    find: (gateway) => (Object.hasOwn(state.pairings, gateway) ? state.pairings[gateway] : undefined),
+    async keep(gateway, pairing) {
+      state.pairings[gateway] = pairing;
+      await document.write(state);
+    },
+    async forget(gateway) {
+      delete state.pairings[gateway];
+      await document.write(state);
+    },
+  };
+}

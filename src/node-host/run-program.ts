@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { toChildEnvironment } from '../agent/process/environment.ts';
+import { endTree, identifyProcess } from '../agent/process/process-tree.ts';
+import { StopReason } from '../agent/stop-reason.ts';
+import type { Clock } from '../clock.ts';
+import type { Environment } from '../environment.ts';
+import { until } from '../until.ts';
+import { CommandProblem, toProblem } from './lent-command.ts';
+
+export interface ProgramEnd {
+  /** Null when a signal ended it. */
+  exitCode: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+  /** Of each output only the beginning is kept. */
+  truncated: boolean;
+  /** It was ended because its time was over. */
+  timedOut: boolean;
+}
+
+interface Run {
+  /** The absolute path of the program that the first argument names. */
+  program: string;
+  argv: readonly string[];
+  cwd: string;
+  environment: Environment;
+  /** Folders that the gateway can write to. */
+  avoid: readonly string[];
+  clock: Clock;
+}
+
+const MAX_OUTPUT_BYTES = 128 * 1024;
+
+/** Runs a program without a shell, in a process group that is gone when this resolves. It gets no input. */
+export async function runProgram(run: Run, signal: AbortSignal): Promise<ProgramEnd> {
+  const { program, argv, cwd, environment, avoid, clock } = run;
+  const [name = '', ...args] = argv;
+  const env = await toChildEnvironment(environment, avoid);
+  signal.throwIfAborted();
+  const child = spawn(program, args, {
+    argv0: name,
+    cwd,
+    env,
+    detached: true, // its own process group
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = new Promise<Pick<ProgramEnd, 'exitCode' | 'signal'>>((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new CommandProblem('UNAVAILABLE', `${name} could not be run: ${error.message}`)),
+    );
+    child.once('exit', (exitCode, killedBy) => resolve({ exitCode, signal: killedBy }));
+  });
+  exited.catch(() => undefined); // told to whoever waits below
+  const [stdout, stderr] = [keepHead(child.stdout), keepHead(child.stderr)];
+  if (child.pid === undefined) {
+    await exited;
+    throw new CommandProblem('UNAVAILABLE', `${name} could not be run`);
+  }
+  const leader = await identifyProcess(child.pid);
+  let isStopped = false;
+  try {
+    await until(exited, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    isStopped = true;
+  }
+  await endTree(leader, { clock }); // also what it has left in the background
+  for (const output of [child.stdout, child.stderr]) if (isStopped) output.destroy();
+  const end = await exited;
+  if (isStopped && !isTimeout(signal.reason)) throw toProblem(signal.reason);
+  return {
+    ...end,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    truncated: stdout.isCut() || stderr.isCut(),
+    timedOut: isStopped,
+  };
+}
+
+const isTimeout = (reason: unknown): boolean => reason instanceof StopReason && reason.kind === 'timeout';
+
+/** The rest is read and dropped, so that the program does not wait for us. */
+function keepHead(output: Readable) {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isCut = false;
+  output.on('data', (chunk: Buffer) => {
+    const fitting = chunk.subarray(0, MAX_OUTPUT_BYTES - bytes);
+    isCut ||= fitting.length < chunk.length;
+    bytes += fitting.length;
+    if (fitting.length > 0) chunks.push(fitting);
+  });
+  output.on('error', () => undefined); // what came before counts
+  return { text: () => Buffer.concat(chunks).toString('utf8'), isCut: () => isCut };
+}

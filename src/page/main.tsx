@@ -1,0 +1,64 @@
+import { render } from 'preact';
+import { createHttpClient } from '../../protocol/client/http-client.ts';
+import { systemTimers } from '../../protocol/client/timers.ts';
+import { createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { App } from './state/app.ts';
+import { createFiles } from './state/files.ts';
+import { createLogin } from './state/login.ts';
+import { ThemeChoice } from './state/theme.ts';
+import { Page } from './views/page.tsx';
+import { followVisibleHeight } from './views/visible-height.ts';
+
+const theme = new ThemeChoice({
+  memory: localStorage,
+  apply(choice) {
+    document.documentElement.dataset.theme = choice;
+  },
+});
+
+const app = new App({
+  login: createLogin((...request) => window.fetch(...request)),
+  files: createFiles(createHttpClient({ baseUrl: location.origin })),
+  openClient: (options) =>
+    createGatewayClient({
+      ...options,
+      url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/ws`,
+      client: { name: 'headgate-page', version: '1', mode: 'webchat' },
+    }),
+  schedule: onNextFrame,
+  isVisible: () => document.visibilityState === 'visible',
+  memory: sessionStorage,
+  theme,
+  newKey: () =>
+    Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
+  now: () => performance.timeOrigin + systemTimers.now(),
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  fragment: {
+    read: () => location.hash.slice(1),
+    clear: () => history.replaceState(null, '', location.pathname + location.search),
+  },
+});
+
+const root = document.getElementById('page');
+if (root) render(<Page app={app} />, root);
+window.addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#login=')) void app.start();
+});
+window.addEventListener('storage', () => theme.follow());
+document.addEventListener('visibilitychange', () => app.onVisible());
+window.addEventListener('online', () => app.onVisible());
+followVisibleHeight();
+void app.start();
+
+/** A hidden page draws no frames, yet its title must say that somebody is asked. */
+function onNextFrame(run: () => void): void {
+  let ran = false;
+  const once = () => {
+    if (ran) return;
+    ran = true;
+    cancelTimer();
+    run();
+  };
+  const cancelTimer = systemTimers.after(200, once);
+  requestAnimationFrame(once);
+}

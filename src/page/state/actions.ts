@@ -1,0 +1,70 @@
+import { ConnectionLostError } from '../../../protocol/client/request-error.ts';
+import type { ParamsInput } from '../../../protocol/index.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { prependPage } from './conversation/conversation.ts';
+import { createSubmit, type SubmitPort } from './submit.ts';
+import type { Tab } from './tab.ts';
+
+const PAGE_MESSAGES = 100;
+
+/** What a person can do in a conversation. A failure ends as the tab's `problem`, never as an exception. */
+export function createActions(port: SubmitPort) {
+  const { client } = port;
+  const attempt = async (tab: Tab, run: () => Promise<unknown>): Promise<boolean> => {
+    tab.problem.value = undefined;
+    try {
+      await repeatAfterLoss(run);
+      return true;
+    } catch (error) {
+      tab.problem.value = wordsOf(error);
+      return false;
+    }
+  };
+
+  return {
+    submit: createSubmit(port, attempt),
+
+    cancel: (tab: Tab, force: boolean) =>
+      attempt(tab, () => client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) })),
+
+    decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
+      attempt(tab, () => client.call('approval.resolve', decision)),
+
+    update: (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>) =>
+      attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change })),
+
+    /** Why not, or undefined when it was done. An empty name goes back to the generated one. */
+    async rename(tab: Tab, name: string): Promise<string | undefined> {
+      try {
+        await client.call('workstream.update', { wsId: tab.wsId, name });
+        return undefined;
+      } catch (error) {
+        return wordsOf(error);
+      }
+    },
+
+    loadEarlier: (tab: Tab) =>
+      attempt(tab, async () => {
+        const before = tab.conversation.peek()?.firstSeq;
+        if (before === undefined) return;
+        const page = await client.call('workstream.history', { wsId: tab.wsId, before, limit: PAGE_MESSAGES });
+        const shown = tab.conversation.peek();
+        if (shown?.firstSeq === before) tab.conversation.value = prependPage(shown, page);
+      }),
+  };
+}
+
+export type Actions = ReturnType<typeof createActions>;
+
+/**
+ * Once more when the connection died before the answer: a send carries an idempotency key, and everything else here is
+ * harmless twice.
+ */
+async function repeatAfterLoss<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ConnectionLostError)) throw error;
+    return run();
+  }
+}

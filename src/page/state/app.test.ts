@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestError } from '../../../protocol/client/request-error.ts';
+import type { GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
+import type { HelloOk } from '../../../protocol/methods/connect.ts';
+import { App } from './app.ts';
+import { snapshot } from './conversation/conversation-fixture.ts';
+import { createFakeClient } from './fake-client.ts';
+import { LoginError } from './login.ts';
+import { ThemeChoice } from './theme.ts';
+
+const hello: HelloOk = {
+  type: 'hello-ok',
+  protocol: 2,
+  server: { version: '1', connId: 'c' },
+  features: { methods: [], events: [] },
+  snapshot: { presence: [], health: {}, stateVersion: { presence: 0, health: 0 }, uptimeMs: 1 },
+  policy: { maxPayload: 1, maxBufferedBytes: 1, tickIntervalMs: 30_000 },
+};
+
+function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) {
+  const fake = createFakeClient();
+  const browser = { authenticated, authEnabled, fragment, scopes: ['read', 'write', 'approve'] };
+  const stored = new Map<string, string>();
+  const logins: unknown[] = [];
+  /** How long the next status answers take. */
+  const statuses: Promise<void>[] = [];
+  let onStatus: GatewayClientOptions['onStatus'];
+  fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
+  fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
+  const app = new App({
+    files: { upload: () => assert.fail('no upload'), remove: async () => undefined },
+    login: {
+      async status() {
+        const answer = { ...browser };
+        await statuses.shift();
+        return answer;
+      },
+      async login(credential) {
+        logins.push(credential);
+        if (!('code' in credential) || credential.code !== 'good') throw new LoginError('refused');
+        browser.authenticated = true;
+      },
+      async logout() {
+        browser.authenticated = false;
+      },
+    },
+    openClient: (options) => {
+      onStatus = options.onStatus;
+      return fake.client;
+    },
+    schedule: (run) => run(),
+    isVisible: () => true,
+    memory: {
+      getItem: (key) => stored.get(key) ?? null,
+      setItem: (key, value) => void stored.set(key, value),
+    },
+    theme: new ThemeChoice({ memory: { getItem: () => null, setItem: () => undefined }, apply: () => undefined }),
+    newKey: () => 'key',
+    now: () => 0,
+    timeZone: 'UTC',
+    fragment: {
+      read: () => browser.fragment,
+      clear: () => {
+        browser.fragment = '';
+      },
+    },
+  });
+  const status: NonNullable<typeof onStatus> = (next) => onStatus?.(next);
+  const phase = () => {
+    const { value } = app.phase;
+    return value.kind === 'login' ? [value.kind, value.problem] : [value.kind];
+  };
+  return { ...fake, app, browser, stored, logins, statuses, status, phase };
+}
+
+const settled = () => new Promise(setImmediate);
+
+test('a browser without a login sees the login card', async () => {
+  const { app, phase } = open({ authenticated: false });
+  await app.start();
+  assert.deepEqual(phase(), ['login', undefined]);
+});
+
+test('a login link logs in and leaves the address', async () => {
+  const { app, phase, browser, logins } = open({ authenticated: false, fragment: 'login=good' });
+  await app.start();
+  assert.deepEqual([phase(), logins, browser.fragment], [['desk'], [{ code: 'good' }], '']);
+});
+
+test('a used login link says so on the card', async () => {
+  const { app, phase } = open({ authenticated: false, fragment: 'login=old' });
+  await app.start();
+  assert.deepEqual(phase(), ['login', 'refused']);
+});
+
+test('a used login link is no loss to a browser that is logged in', async () => {
+  const { app, phase } = open({ fragment: 'login=old' });
+  await app.start();
+  assert.deepEqual(phase(), ['desk']);
+});
+
+test('a status that was asked before a login cannot undo it', async () => {
+  const { app, phase, browser, statuses } = open({ authenticated: false });
+  const early = Promise.withResolvers<void>();
+  statuses.push(early.promise);
+  const starting = app.start();
+  browser.fragment = 'login=good';
+  await app.start();
+  early.resolve();
+  await starting;
+  assert.deepEqual(phase(), ['desk']);
+});
+
+test('with authentication off nobody logs in and everybody may approve', async () => {
+  const { app, phase, browser } = open({ authenticated: false, authEnabled: false });
+  browser.scopes = [];
+  await app.start();
+  assert.deepEqual([phase(), app.canApprove.value], [['desk'], true]);
+});
+
+test('a reader may not approve', async () => {
+  const { app, browser } = open();
+  browser.scopes = ['read'];
+  await app.start();
+  assert.equal(app.canApprove.value, false);
+});
+
+test('an opened connection brings the workstreams and the health', async () => {
+  const { app, calls, status } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  await settled();
+  assert.deepEqual(
+    [calls.map(([method]) => method), app.health.value?.version],
+    [['health', 'workstream.list', 'node.pair.list'], '1'],
+  );
+});
+
+test('a lost connection of a browser whose login has ended leads to the login card', async () => {
+  const { app, phase, browser, closed, status } = open();
+  await app.start();
+  browser.authenticated = false;
+  status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
+  await settled();
+  assert.deepEqual([phase(), closed], [['login', 'Your login has ended.'], ['client']]);
+});
+
+test('a lost connection of a browser that is still logged in waits for the daemon', async () => {
+  const { app, phase, status } = open();
+  await app.start();
+  status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
+  await settled();
+  assert.deepEqual([phase(), app.lost.value], [['desk'], true]);
+  status({ kind: 'open', hello });
+  assert.equal(app.lost.value, false);
+});
+
+test('a refused handshake leads to the login card', async () => {
+  const { app, phase, status } = open();
+  await app.start();
+  status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
+  assert.deepEqual(phase(), ['login', 'You have been logged out.']);
+});
+
+test('workstreams that wait for a person are counted, in whatever tab', async () => {
+  const { app, status, deliver } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  await settled();
+  deliver('w').onSnapshot(snapshot(), 'e:0');
+  deliver('w').onEvent({ type: 'ws_state', ws_id: 'w', state: 'attention' }, 'e:1');
+  assert.equal(app.waiting.value, 1);
+});
+
+test('a daemon that comes back as another version makes the page outdated', async () => {
+  const { app, status } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  assert.equal(app.isOutdated.value, false);
+  status({ kind: 'open', hello: { ...hello, server: { ...hello.server, version: '2' } } });
+  assert.equal(app.isOutdated.value, true);
+});
+
+test('a draft outlives a login that ended, and not a logout', async () => {
+  const { app, status, stored, browser } = open();
+  await app.start();
+  status({ kind: 'open', hello });
+  await settled();
+  const tab = () => (app.phase.value.kind === 'desk' ? app.phase.value.desk.workstreams.front.value : undefined);
+  const first = tab();
+  assert.ok(first);
+  first.draft.value = 'half a thought';
+  status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
+  await app.logIn({ code: 'good' });
+  status({ kind: 'open', hello });
+  await settled();
+  assert.equal(tab()?.draft.value, 'half a thought');
+  await app.logOut();
+  assert.deepEqual([stored.get('headgate.drafts'), browser.authenticated], ['[]', false]);
+});

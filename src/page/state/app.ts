@@ -1,0 +1,223 @@
+import { computed, type Signal, signal } from '@preact/signals';
+import { RequestError } from '../../../protocol/client/request-error.ts';
+import type { ConnectionStatus, GatewayClient, GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
+import type { HealthSummary } from '../../../protocol/methods/health.ts';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import { type Actions, createActions } from './actions.ts';
+import { toBanners } from './banners.ts';
+import { type ChipActions, createChips } from './chips.ts';
+import { CronJobs } from './cron/cron-jobs.ts';
+import { Drafts } from './drafts.ts';
+import type { Files } from './files.ts';
+import { type AuthStatus, type Credential, findLoginCode, type Login } from './login.ts';
+import { Nodes } from './nodes/nodes.ts';
+import { tabState } from './tab.ts';
+import type { ThemeChoice } from './theme.ts';
+import { Workstreams } from './workstreams.ts';
+
+/** What the page needs of the browser; tests give their own. */
+export interface Browser {
+  login: Login;
+  files: Files;
+  openClient(options: Pick<GatewayClientOptions, 'onStatus' | 'onGap'>): GatewayClient;
+  schedule(run: () => void): void;
+  isVisible(): boolean;
+  /** Of this tab: it survives a reload. */
+  memory: Pick<Storage, 'getItem' | 'setItem'>;
+  theme: ThemeChoice;
+  newKey(): string;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** IANA name of where the browser's clocks stand. */
+  timeZone: string;
+  /** The part of the address after `#`, and its removal. */
+  fragment: { read(): string; clear(): void };
+}
+
+/** A logged-in page: its connection, its workstreams, what can be done. */
+export interface Desk {
+  client: GatewayClient;
+  workstreams: Workstreams;
+  actions: Actions;
+  jobs: CronJobs;
+  nodes: Nodes;
+  chips: ChipActions;
+}
+
+export type Phase =
+  | { kind: 'starting' }
+  | { kind: 'login'; problem: string | undefined }
+  | { kind: 'desk'; desk: Desk };
+
+/** The page as a whole: logged in or not, connected or not, how the daemon is. */
+export class App {
+  readonly #browser: Browser;
+  readonly #drafts: Drafts;
+  readonly theme: ThemeChoice;
+  readonly now: () => number;
+  readonly timeZone: string;
+  #entries = 0;
+  /** The version that the page came from, as the first hello said. */
+  #ownVersion: string | undefined;
+  readonly phase: Signal<Phase> = signal({ kind: 'starting' });
+  readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
+  /** The connection was lost and is not back: attempts come and go meanwhile. */
+  readonly lost = signal(false);
+  /** The daemon is another version than the one that this page came from. */
+  readonly isOutdated = signal(false);
+  readonly health = signal<HealthSummary | undefined>(undefined);
+  readonly auth = signal<AuthStatus>({ authenticated: false, authEnabled: true, scopes: [] });
+  readonly canApprove = computed(() => !this.auth.value.authEnabled || this.auth.value.scopes.includes('approve'));
+  readonly banners = computed(() =>
+    toBanners({
+      connection: this.connection.value,
+      lost: this.lost.value,
+      isOutdated: this.isOutdated.value,
+      health: this.health.value,
+      autoApprove: this.#front()?.conversation.value?.autoApprove,
+      nowMs: this.now(),
+      timeZone: this.timeZone,
+    }),
+  );
+  /** How many workstreams, and machines that ask to be paired, wait for a person. */
+  readonly waiting = computed(() => {
+    if (this.phase.value.kind !== 'desk') return 0;
+    const { workstreams, nodes } = this.phase.value.desk;
+    return workstreams.tabs.value.filter((tab) => tabState(tab) === 'attention').length + nodes.waiting.value;
+  });
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+    this.#drafts = new Drafts(browser.memory);
+    this.theme = browser.theme;
+    this.now = browser.now;
+    this.timeZone = browser.timeZone;
+  }
+
+  /** At load, and again when the address gets a new login link. */
+  async start(): Promise<void> {
+    const { fragment } = this.#browser;
+    const code = findLoginCode(`#${fragment.read()}`);
+    if (code !== undefined) fragment.clear();
+    if (code !== undefined) await this.logIn({ code });
+    else await this.#enter(undefined);
+  }
+
+  async logIn(credential: Credential): Promise<void> {
+    try {
+      await this.#browser.login.login(credential);
+      await this.#enter('The browser did not keep the login cookie.');
+    } catch (error) {
+      // An old link is no loss to somebody who is logged in already.
+      await this.#enter(wordsOf(error));
+    }
+  }
+
+  async logOut(): Promise<void> {
+    await this.#browser.login.logout();
+    this.#drafts.clear();
+    this.#leave(undefined);
+  }
+
+  /** Somebody looks at the page again, or the network is back: no reason to wait any longer. */
+  onVisible(): void {
+    if (!this.#browser.isVisible()) return;
+    const workstreams = this.#desk()?.workstreams;
+    workstreams?.markRead();
+    this.#desk()?.client.retryNow();
+    if (this.connection.peek().kind === 'open') workstreams?.refreshLater();
+  }
+
+  async #enter(problem: string | undefined): Promise<void> {
+    this.#entries += 1;
+    const entry = this.#entries;
+    const auth = await this.#browser.login.status().catch(() => undefined); // no answer: said below
+    if (entry !== this.#entries) return; // a login came in between, and its answer counts
+    if (!auth) return this.#leave('Headgate does not answer. Is it running?');
+    this.auth.value = auth;
+    if (auth.authEnabled && !auth.authenticated) this.#leave(problem);
+    else if (this.phase.peek().kind !== 'desk') this.#openDesk();
+  }
+
+  #openDesk(): void {
+    const { schedule, isVisible, memory, newKey, openClient, files } = this.#browser;
+    const client = openClient({
+      onStatus: (status) => this.#onStatus(status),
+      onGap: () => {
+        this.#readHealth();
+        this.#desk()?.jobs.refreshLater();
+        this.#desk()?.nodes.refreshLater();
+      },
+    });
+    const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
+    const jobs = new CronJobs({ client, newKey });
+    const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
+    const actions = createActions({ client, workstreams, newKey });
+    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips: createChips({ files, newKey }) };
+    this.phase.value = { kind: 'desk', desk };
+    client.on('health', (health) => {
+      this.health.value = health;
+    });
+    client.connect().catch(() => undefined); // refused or closed: onStatus has said so
+  }
+
+  #leave(problem: string | undefined): void {
+    const phase = this.phase.peek();
+    this.phase.value = { kind: 'login', problem };
+    if (phase.kind !== 'desk') return;
+    phase.desk.client.close();
+    phase.desk.workstreams.dispose();
+  }
+
+  #onStatus(status: ConnectionStatus): void {
+    this.connection.value = status;
+    if (status.kind === 'open' || status.kind === 'waiting') this.lost.value = status.kind === 'waiting';
+    if (status.kind === 'open') this.#onOpen(status.hello.server.version);
+    else if (status.kind === 'waiting') this.#checkLogin();
+    else if (status.kind === 'closed' && isLoggedOut(status.error)) this.#leave('You have been logged out.');
+  }
+
+  #onOpen(version: string): void {
+    this.#ownVersion ??= version;
+    this.isOutdated.value = version !== this.#ownVersion;
+    this.#readHealth();
+    this.#desk()?.workstreams.refreshLater();
+    this.#desk()?.jobs.refreshLater();
+    this.#desk()?.nodes.refreshLater();
+  }
+
+  /** A browser is not told why an upgrade was refused; the login may have ended. */
+  #checkLogin(): void {
+    const desk = this.#desk();
+    this.#browser.login.status().then(
+      (auth) => {
+        if (this.#desk() !== desk) return; // another login came in between
+        this.auth.value = auth;
+        if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
+      },
+      () => undefined, // the daemon is away: the client keeps trying
+    );
+  }
+
+  #readHealth(): void {
+    this.#desk()
+      ?.client.call('health', {})
+      .then(
+        (health) => {
+          this.health.value = health;
+        },
+        () => undefined, // the next `health` event brings it
+      );
+  }
+
+  #desk(): Desk | undefined {
+    const phase = this.phase.peek();
+    return phase.kind === 'desk' ? phase.desk : undefined;
+  }
+
+  readonly #front = () =>
+    this.phase.value.kind === 'desk' ? this.phase.value.desk.workstreams.front.value : undefined;
+}
+
+const isLoggedOut = (error: Error | undefined) =>
+  error instanceof RequestError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN');

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HealthSummary } from '../../../protocol/methods/health.ts';
+import { warn } from '../../../protocol/notice.ts';
+import { toBanners } from './banners.ts';
+
+const healthy: HealthSummary = {
+  ok: true,
+  ts: 0,
+  durationMs: 0,
+  status: 'ok',
+  version: '1',
+  nodeId: 'n',
+  uptimeSeconds: 1,
+  model: 'qwen3',
+  modelAlias: 'qwen3',
+  workstreams: { total: 1, idle: 1, thinking: 0, running: 0, attention: 0, error: 0 },
+  maxWorkstreams: 50,
+  backend: { status: 'up', circuitState: 'closed' },
+  store: { status: 'ok' },
+  sandbox: { active: true },
+  web: { linked: false },
+  telegram: { configured: false },
+  heartbeatSeconds: 0,
+  sessions: { path: '/h/headgate.db', count: 1, recent: [] },
+  notices: [],
+};
+const calm = {
+  connection: { kind: 'connecting' as const },
+  lost: false,
+  isOutdated: false,
+  health: healthy,
+  autoApprove: undefined,
+  nowMs: Date.UTC(2026, 0, 5, 9),
+  timeZone: 'UTC',
+};
+const shown = (situation: Partial<Parameters<typeof toBanners>[0]>) =>
+  toBanners({ ...calm, ...situation }).map(({ id, level, action }) => ({ id, level, action }));
+
+test('a healthy, connected page shows no banner, nor does its first connecting', () => {
+  assert.deepEqual(shown({}), []);
+});
+
+test('a lost connection stays announced while attempts come and go', () => {
+  const expected = [{ id: 'connection', level: 'warning', action: 'retry' }];
+  const waiting = { kind: 'waiting' as const, retryInMs: 1000, error: new Error('x') };
+  assert.deepEqual(shown({ connection: waiting, lost: true }), expected);
+  assert.deepEqual(shown({ lost: true }), expected);
+  const full: HealthSummary = { ...healthy, store: { status: 'degraded' } };
+  assert.deepEqual(shown({ lost: true, health: full }), expected, 'what was known before may have changed');
+});
+
+test('everything that is wrong is told, the most pressing first', () => {
+  const health: HealthSummary = {
+    ...healthy,
+    store: { status: 'degraded', reason: 'disk full' },
+    sandbox: { active: false, reason: 'bubblewrap is not installed' },
+    notices: [
+      { code: 'demo_model', level: 'info', text: 'A model of the house answers.' },
+      warn('model_key_refused', 'OPENAI_API_KEY was refused by openai.'),
+    ],
+    backend: { status: 'down', circuitState: 'open' },
+  };
+  assert.deepEqual(shown({ health, autoApprove: { isOn: true, untilMs: undefined }, isOutdated: true }), [
+    { id: 'store', level: 'error', action: undefined },
+    { id: 'auto-approve', level: 'warning', action: 'ask-again' },
+    { id: 'demo_model0', level: 'info', action: undefined },
+    { id: 'model_key_refused1', level: 'warning', action: undefined },
+    { id: 'sandbox', level: 'warning', action: undefined },
+    { id: 'version', level: 'info', action: 'reload' },
+  ]);
+});
+
+test('an unreachable model is told when no notice explains it', () => {
+  const health: HealthSummary = { ...healthy, backend: { status: 'down', circuitState: 'open' } };
+  assert.deepEqual(
+    toBanners({ ...calm, health }).map(({ text }) => text),
+    ['The model qwen3 cannot be reached at the moment.'],
+  );
+});
+
+test('a notice that only speaks of a demo or a sandbox is neither news nor stands for them', () => {
+  const health: HealthSummary = {
+    ...healthy,
+    sandbox: { active: false },
+    backend: { status: 'down', circuitState: 'open' },
+    notices: [warn('program_unsafe', 'rg was found only in /srv/demo/sandbox and is not used.')],
+  };
+  assert.deepEqual(
+    toBanners({ ...calm, health }).map(({ id, level }) => [id, level]),
+    [
+      ['program_unsafe0', 'warning'],
+      ['backend', 'warning'],
+      ['sandbox', 'warning'],
+    ],
+  );
+});
+
+test('a store that takes no writes and one that is damaged are told apart', () => {
+  const told = (store: HealthSummary['store']) =>
+    toBanners({ ...calm, health: { ...healthy, store } }).map(({ text }) => text);
+  assert.deepEqual(
+    [
+      ...told({ status: 'degraded', reason: 'disk full' }),
+      ...told({ status: 'degraded', reason: 'a part is damaged', damaged: true }),
+    ],
+    [
+      'Headgate cannot save at the moment (disk full). Messages are refused until it can.',
+      'Some of what Headgate stored cannot be read (a part is damaged). Everything else goes on; headgate doctor says more.',
+    ],
+  );
+});
+
+test('auto-approve is announced with its end', () => {
+  const text = (untilMs: number | undefined) => toBanners({ ...calm, autoApprove: { isOn: true, untilMs } })[0]?.text;
+  assert.equal(text(undefined), 'This workstream runs every tool without asking.');
+  assert.equal(
+    text(calm.nowMs + 8.5 * 3_600_000 + 17),
+    'This workstream runs every tool without asking until today 17:30.',
+  );
+});

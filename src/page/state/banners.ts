@@ -1,0 +1,120 @@
+import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
+import type { HealthSummary } from '../../../protocol/methods/health.ts';
+import { isModelTrouble } from '../../../protocol/model-trouble.ts';
+import type { AutoApprove } from './conversation/conversation.ts';
+import { toClock } from './text/moment.ts';
+
+/** One sentence across the page that a person should know before typing. */
+export interface Banner {
+  id: string;
+  level: 'info' | 'warning' | 'error';
+  text: string;
+  /** What the page can do about it. */
+  action?: 'retry' | 'ask-again' | 'reload';
+}
+
+interface Situation {
+  connection: ConnectionStatus;
+  /** The connection was lost and is not back. */
+  lost: boolean;
+  /** The page came from another version of the daemon. */
+  isOutdated: boolean;
+  health: HealthSummary | undefined;
+  autoApprove: AutoApprove | undefined;
+  nowMs: number;
+  timeZone: string;
+}
+
+/** What to tell, the most pressing first. */
+export function toBanners(situation: Situation): Banner[] {
+  const { connection, lost, isOutdated, health } = situation;
+  const disconnected = connectionBanners(connection, lost);
+  if (disconnected.length > 0) return disconnected; // the rest is from before, and may not be so any more
+  return [
+    ...storeBanners(health),
+    ...approvalBanners(situation),
+    ...modelBanners(health),
+    ...sandboxBanners(health),
+    ...versionBanners(isOutdated),
+  ];
+}
+
+function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[] {
+  switch (connection.kind) {
+    case 'open':
+      return [];
+    case 'connecting':
+    case 'waiting':
+      if (!lost) return [];
+      return [
+        {
+          id: 'connection',
+          level: 'warning',
+          text: 'Disconnected. Nothing is lost; this page catches up by itself.',
+          action: 'retry',
+        },
+      ];
+    case 'closed':
+      return [
+        {
+          id: 'connection',
+          level: 'error',
+          text: `Disconnected: ${connection.error?.message ?? 'closed'}.`,
+          action: 'reload',
+        },
+      ];
+  }
+}
+
+function storeBanners(health: HealthSummary | undefined): Banner[] {
+  if (health?.store.status !== 'degraded') return [];
+  const { reason, damaged } = health.store;
+  const why = reason ? ` (${reason})` : '';
+  const text = damaged
+    ? `Some of what Headgate stored cannot be read${why}. Everything else goes on; headgate doctor says more.`
+    : `Headgate cannot save at the moment${why}. Messages are refused until it can.`;
+  return [{ id: 'store', level: 'error', text }];
+}
+
+function approvalBanners({ autoApprove, nowMs, timeZone }: Situation): Banner[] {
+  if (!autoApprove?.isOn) return [];
+  const { untilMs } = autoApprove;
+  // In whole minutes: what counts is the daemon's clock.
+  const until = untilMs === undefined ? '' : ` until ${toClock(toMinute(untilMs), { nowMs, timeZone })}`;
+  const text = `This workstream runs every tool without asking${until}.`;
+  return [{ id: 'auto-approve', level: 'warning', text, action: 'ask-again' }];
+}
+
+const toMinute = (ms: number) => ms - (ms % 60_000);
+
+function modelBanners(health: HealthSummary | undefined): Banner[] {
+  if (!health) return [];
+  const notices = health.notices.map(
+    ({ code, level, text }, index): Banner => ({ id: `${code}${index}`, level, text }),
+  );
+  if (health.backend.status === 'up' || health.notices.some(isModelTrouble)) return notices;
+  return [
+    ...notices,
+    { id: 'backend', level: 'warning', text: `The model ${health.model} cannot be reached at the moment.` },
+  ];
+}
+
+const versionBanners = (isOutdated: boolean): Banner[] =>
+  isOutdated
+    ? [
+        {
+          id: 'version',
+          level: 'info',
+          text: 'Headgate has been updated. Reload the page to get the new one; drafts stay.',
+          action: 'reload',
+        },
+      ]
+    : [];
+
+function sandboxBanners(health: HealthSummary | undefined): Banner[] {
+  if (!health || health.sandbox.active) return [];
+  const reason = health.sandbox.reason ? `: ${health.sandbox.reason}` : '';
+  return [
+    { id: 'sandbox', level: 'warning', text: `Shell commands run without a sandbox${reason}. Read what you approve.` },
+  ];
+}

@@ -1,0 +1,53 @@
+import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts';
+
+/** One way to go on with a draft. */
+export interface Suggestion {
+  /** The draft when it is taken. */
+  draft: string;
+  /** What stands in the list: how it is typed, and what for. */
+  label: string;
+  hint: string;
+}
+
+/** What arguments can be completed from. */
+export interface Known {
+  models: readonly string[];
+  /** Conversations that `/resume` could mean, by the name that finds them. */
+  saved: readonly { name: string; title: string }[];
+}
+
+/** Whether a draft is a command and not a message that begins with a path. */
+export const isCommand = (draft: string): boolean => /^\/[a-z]+(\s|$)/.test(draft.trimStart());
+
+/** The commands that a draft may be the beginning of, or the arguments that its command may be given. */
+export function findSuggestions(draft: string, known: Known): Suggestion[] {
+  const [, name = '', space = '', argument = ''] = /^\/(\S*)(\s*)([^\n]*)$/.exec(draft) ?? [];
+  if (!draft.startsWith('/') || draft.includes('\n')) return [];
+  if (space === '') return commandsFrom(name);
+  const words = argument.toLowerCase().split(/\s+/);
+  return argumentsOf(name, known)
+    .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
+    .filter((suggestion) => suggestion.draft !== draft);
+}
+
+/** Whether a draft is about to name a model. */
+export const isAboutModels = (draft: string): boolean => /^\/model\s+[^\n]*$/.test(draft);
+
+/** What a draft asks `/resume` for so far; undefined when it is another command. */
+export const resumeSearch = (draft: string): string | undefined => /^\/resume\s+([^\n]*)$/.exec(draft)?.[1];
+
+const commandsFrom = (begun: string): Suggestion[] =>
+  Object.keys(COMMANDS)
+    .filter(isCommandName)
+    .filter((name) => name.startsWith(begun) && name !== begun)
+    .map((name) => ({
+      draft: COMMANDS[name].argument === undefined ? `/${name}` : `/${name} `,
+      label: usageOf(name),
+      hint: COMMANDS[name].summary,
+    }));
+
+function argumentsOf(name: string, { models, saved }: Known): Suggestion[] {
+  if (name === 'model') return models.map((alias) => ({ draft: `/model ${alias}`, label: alias, hint: '' }));
+  if (name !== 'resume') return [];
+  return saved.map((each) => ({ draft: `/resume ${each.name}`, label: each.title, hint: '' }));
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseDiff } from '../text/diff-rows.ts';
+import { recallPreview } from './recalled-preview.ts';
+
+const recall = (name: string, args: object) => recallPreview({ name, arguments: JSON.stringify(args) });
+
+test('an edit is the difference of its pieces, a written file all new', () => {
+  const edit = parseDiff(recall('edit_file', { path: 'a.ts', old_string: 'one\ntwo', new_string: 'one\n2' }));
+  const written = parseDiff(recall('write_file', { path: 'b.ts', content: 'x\ny\n' }));
+  assert.deepEqual(
+    [edit, written].map((patch) =>
+      patch?.files.map(({ oldName, newName, added, removed }) => [oldName, newName, added, removed]),
+    ),
+    [[['a.ts', 'a.ts', 1, 1]], [[undefined, 'b.ts', 2, 0]]],
+  );
+});
+
+test('a command of several lines is itself; where the header says all, or nothing can be read, there is nothing', () => {
+  assert.equal(recall('bash', { command: 'cd x\nmake' }), 'cd x\nmake');
+  assert.equal(recall('bash', { command: 'make' }), '');
+  assert.equal(recall('read_file', { path: 'a' }), '');
+  assert.equal(recall('edit_file', { path: 1 }), '');
+  assert.equal(recallPreview({ name: 'edit_file', arguments: '{"path' }), '');
+});
+
+test('what is too long to compare is its new text', () => {
+  const text = 'x\n'.repeat(60_000);
+  assert.equal(recall('write_file', { path: 'a', content: text }), text);
+});

@@ -1,0 +1,157 @@
+import type { ApprovalItem, StreamEventOf } from '../../../../protocol/stream-events.ts';
+import { parseAnsi, toSgr } from '../text/ansi.ts';
+import { type ApprovalBlock, type Block, type Decision, isApproval, isTool, type ToolBlock } from './blocks.ts';
+import { keepTail } from './keep-tail.ts';
+
+/** How much of a running tool's output stays in the page, at most twice this; the result brings the rest. */
+const LIVE_CHARS = 20_000;
+
+/** The batch as running cards. A card of the same call that has not ended is taken over, not doubled. */
+export function startTools(blocks: readonly Block[], items: readonly ApprovalItem[], key: string): readonly Block[] {
+  const all = [...blocks];
+  for (const [index, item] of items.entries()) {
+    const card = toToolBlock(item, `${key}.${index}`);
+    const open = all.findLastIndex((block) => isOpen(block) && block.callId === item.call_id);
+    if (open < 0) all.push(card);
+    else all[open] = { ...card, key: all[open]?.key ?? card.key };
+  }
+  return all;
+}
+
+export function appendOutput(blocks: readonly Block[], event: StreamEventOf<'tool_output_chunk'>): readonly Block[] {
+  return updateTool(blocks, event.call_id, (tool) => {
+    const live = tool.live + event.chunk;
+    if (live.length < 2 * LIVE_CHARS) return { ...tool, live }; // cut seldom: each cut copies what is kept
+    const { text, dropped } = keepTail(live, LIVE_CHARS);
+    const { style } = parseAnsi(live.slice(0, dropped)); // what is kept goes on in the colour it stood in
+    return { ...tool, live: toSgr(style) + text, liveDropped: tool.liveDropped + dropped };
+  });
+}
+
+export function finishTool(
+  blocks: readonly Block[],
+  event: StreamEventOf<'tool_result'>,
+  key: string,
+): readonly Block[] {
+  const { output: result } = event;
+  const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
+  const ended = { phase: event.outcome, ...toEnd(event) };
+  if (!known) return [...blocks, { ...emptyTool(event, key), ...ended, result }];
+  return updateTool(blocks, event.call_id, (tool) => ({
+    ...tool,
+    ...ended,
+    result: ended.phase === 'unknown' ? tool.live + result : result, // what it printed before is all that is known of it
+  }));
+}
+
+/**
+ * The question as a card at the end. A snapshot tells of a question before the turn that asked it is replayed, so one
+ * that is already there moves.
+ */
+export function askApproval(
+  blocks: readonly Block[],
+  asked: Omit<ApprovalBlock, 'kind' | 'decision'>,
+): readonly Block[] {
+  const calls = new Set(asked.items.map((item) => item.call_id));
+  const others: Block[] = [];
+  for (const block of blocks) {
+    if (isApproval(block) && block.approvalId === asked.approvalId) continue;
+    const isItsCall = isOpen(block) && calls.has(block.callId);
+    if (!isItsCall) others.push(block);
+    // The calls are shown by the question until it is decided; after a crash their first run stays visible, in doubt.
+    else if (asked.question === 'outcome') others.push({ ...block, phase: 'unknown' });
+  }
+  return [...others, { kind: 'approval', ...asked, decision: undefined }];
+}
+
+export function decideApproval(
+  blocks: readonly Block[],
+  event: StreamEventOf<'approval_resolved'>,
+  key: string,
+): readonly Block[] {
+  const index = blocks.findLastIndex((block) => isApproval(block) && block.approvalId === event.approval_id);
+  const approval = blocks[index];
+  if (!approval || !isApproval(approval)) return blocks;
+  const decision = toDecision(event);
+  const decided = blocks.with(index, { ...approval, decision });
+  if (decision.kind === 'approved') return startTools(decided, approval.items, key);
+  if (approval.question === 'outcome') return decided;
+  const phase = decision.kind === 'withdrawn' ? 'cancelled' : decision.kind;
+  return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
+}
+
+/** What was open when the run ended is not open any more. */
+export function closeTools(blocks: readonly Block[]): readonly Block[] {
+  const isLeft = (block: Block) => isOpen(block) || (isApproval(block) && !block.decision);
+  if (!blocks.some(isLeft)) return blocks;
+  return blocks.map((block) => {
+    if (isOpen(block)) return { ...block, phase: 'cancelled' };
+    return isApproval(block) && !block.decision ? { ...block, decision: { kind: 'withdrawn' } } : block;
+  });
+}
+
+export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, key: string): ToolBlock => ({
+  kind: 'tool',
+  key,
+  callId: call_id,
+  name,
+  header: name,
+  preview: '',
+  recalled: undefined,
+  notSandboxed: undefined,
+  phase: 'running',
+  live: '',
+  liveDropped: 0,
+  result: undefined,
+  wholeBytes: undefined,
+  exitCode: undefined,
+  durationMs: undefined,
+});
+
+type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined };
+
+/** What an event or a stored message says of a call's end besides its words. */
+export const toEnd = ({ whole_bytes: wholeBytes, exit_code: exitCode, duration_ms: durationMs }: EndFields) => ({
+  wholeBytes,
+  exitCode,
+  durationMs,
+});
+
+const isOpen = (block: Block): block is ToolBlock =>
+  isTool(block) && (block.phase === 'running' || block.phase === 'unknown') && block.result === undefined;
+
+const toToolBlock = (item: ApprovalItem, key: string): ToolBlock => ({
+  ...emptyTool({ call_id: item.call_id, name: item.func_name }, key),
+  header: item.header,
+  preview: item.preview,
+  notSandboxed: item.not_sandboxed,
+  phase: item.error === null ? 'running' : 'failed',
+  result: item.error ?? undefined,
+});
+
+function updateTool(
+  blocks: readonly Block[],
+  callId: string,
+  update: (tool: ToolBlock) => ToolBlock,
+): readonly Block[] {
+  const index = blocks.findLastIndex((block) => isTool(block) && block.callId === callId);
+  const tool = blocks[index];
+  return tool && isTool(tool) ? blocks.with(index, update(tool)) : blocks;
+}
+
+/** What was decided, by the fields of the event. */
+export function toDecision({ approved, always, feedback, by }: DecidedFields): Decision {
+  if (approved) return { kind: 'approved', always, feedback };
+  switch (by.kind) {
+    case 'cancel':
+    case 'shutdown':
+      return { kind: 'withdrawn' };
+    case 'timeout':
+      return { kind: 'expired', feedback };
+    case 'principal':
+    case 'policy':
+      return { kind: 'denied', feedback };
+  }
+}
+
+type DecidedFields = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;

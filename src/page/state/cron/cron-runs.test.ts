@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestError } from '../../../../protocol/client/request-error.ts';
+import { createFakeClient } from '../fake-client.ts';
+import { occurrence } from './cron-fixture.ts';
+import { CronRuns, statusOf } from './cron-runs.ts';
+
+function open(stored: number) {
+  const fake = createFakeClient();
+  fake.answer('cron.runs', ({ limit }: { limit: number }) => ({
+    entries: Array.from({ length: stored }, (_, index) => occurrence({ scheduledAtMs: index })).slice(-limit),
+  }));
+  const history = new CronRuns(fake.client, 'j1');
+  const shown = () => history.runs.value?.entries.map(({ scheduledAtMs }) => scheduledAtMs);
+  return { ...fake, history, shown };
+}
+
+test('the latest ten come first, and the rest when it is asked for', async () => {
+  const { history, shown } = open(12);
+  await history.read();
+  assert.deepEqual([shown()?.length, shown()?.[0], history.runs.value?.hasMore], [10, 11, true]);
+  await history.more();
+  assert.deepEqual([shown()?.length, shown()?.at(-1), history.runs.value?.hasMore], [12, 0, false]);
+});
+
+test('a history that cannot be read says why and keeps what it has', async () => {
+  const { history, answer, shown } = open(1);
+  await history.read();
+  answer('cron.runs', () => {
+    throw new RequestError('UNAVAILABLE', 'try later');
+  });
+  await history.read();
+  assert.deepEqual([shown(), history.problem.value], [[0], 'try later']);
+});
+
+test('what is not over runs, is tried again later, or waits for its turn', () => {
+  const open = occurrence({ status: undefined, attempts: 0 });
+  assert.deepEqual([open, { ...open, runAtMs: 1 }, { ...open, runAtMs: 1, retryAtMs: 2 }, occurrence()].map(statusOf), [
+    'due',
+    'running',
+    'retrying',
+    'ok',
+  ]);
+});

@@ -1,0 +1,21 @@
+import { endpoints } from '../../../protocol/client/endpoint-addresses.ts';
+import type { HttpClient } from '../../../protocol/client/http-client.ts';
+import type { Attachment } from '../../../protocol/stream-events.ts';
+
+/** Where the bytes of an attachment are read. */
+export const contentAddress = (wsId: string, attachmentId: string): string =>
+  `/v1/api/workstreams/${wsId}/attachments/${attachmentId}/content`;
+
+/** The HTTP side of attachments; the login cookie goes along. What is refused throws the daemon's words. */
+export function createFiles(http: Pick<HttpClient, 'call'>) {
+  return {
+    upload: (wsId: string, file: File, signal: AbortSignal): Promise<Attachment> =>
+      http.call(endpoints.attachment.upload, { ws_id: wsId, file }, { signal }),
+
+    async remove(wsId: string, attachmentId: string): Promise<void> {
+      await http.call(endpoints.attachment.remove, { ws_id: wsId, attachment_id: attachmentId });
+    },
+  };
+}
+
+export type Files = ReturnType<typeof createFiles>;

@@ -1,0 +1,78 @@
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { ParamsInput } from '../../../protocol/index.ts';
+import { isUploading } from './chips.ts';
+import { isCommand } from './commands.ts';
+import type { Chip, Tab } from './tab.ts';
+import type { Workstreams } from './workstreams.ts';
+
+export interface SubmitPort {
+  client: Pick<GatewayClient, 'call'>;
+  workstreams: Pick<Workstreams, 'show'>;
+  newKey(): string;
+}
+
+/** Runs what a person asked for; false when it failed, which the tab's `problem` tells. */
+type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
+
+interface Draft {
+  text: string;
+  chips: readonly Chip[];
+}
+
+/**
+ * What sends a tab's draft. It stays in the composer when the daemon did not take it. While another is on its way it waits,
+ * and goes if that one is taken and nobody wrote on.
+ */
+export function createSubmit({ client, workstreams, newKey }: SubmitPort, attempt: Attempt) {
+  /** Texts that somebody sent while the one before was on its way. */
+  const next = new WeakMap<Tab, string>();
+
+  return async function submit(tab: Tab): Promise<void> {
+    const draft = readDraft(tab);
+    if (draft === undefined) return;
+    if (tab.sending.peek() !== undefined) {
+      next.set(tab, draft.text);
+      return;
+    }
+    tab.draft.value = '';
+    if (draft.chips.length > 0) tab.chips.value = [];
+    tab.sending.value = draft.text;
+    const idempotencyKey = newKey();
+    const isTaken = await attempt(tab, () => give(tab, draft, idempotencyKey));
+    tab.sending.value = undefined;
+    const isNextWanted = next.get(tab) === tab.draft.peek().trim();
+    next.delete(tab);
+    if (!isTaken) giveBack(tab, draft);
+    else if (isNextWanted) await submit(tab);
+  };
+
+  async function give(tab: Tab, { text, chips }: Draft, idempotencyKey: string): Promise<void> {
+    if (isCommand(text)) return command(tab, text);
+    const attachmentIds = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
+    const files = attachmentIds.length > 0 && { attachmentIds };
+    await send({ wsId: tab.wsId, message: text, idempotencyKey, ...files });
+  }
+
+  async function send(params: ParamsInput<'workstream.send'>): Promise<void> {
+    const { status } = await client.call('workstream.send', params);
+    if (status === 'busy') throw new Error('This workstream is still working. Send again when it is done, or stop it.');
+  }
+
+  async function command(tab: Tab, text: string): Promise<void> {
+    const { wsId } = await client.call('workstream.command', { wsId: tab.wsId, command: text });
+    if (wsId !== tab.wsId) await workstreams.show(wsId);
+  }
+}
+
+/** Undefined when there is nothing to send yet. A command takes no files: they wait for the message. */
+function readDraft(tab: Tab): Draft | undefined {
+  const text = tab.draft.peek().trim();
+  const chips = isCommand(text) ? [] : tab.chips.peek();
+  const isEmpty = text === '' && chips.length === 0;
+  return isEmpty || isUploading(chips) ? undefined : { text, chips };
+}
+
+function giveBack(tab: Tab, { text, chips }: Draft): void {
+  if (tab.draft.peek() === '') tab.draft.value = text;
+  tab.chips.value = [...chips, ...tab.chips.peek()];
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import { snapshot } from './conversation/conversation-fixture.ts';
+import { createFakeClient } from './fake-client.ts';
+import { tabName, tabState } from './tab.ts';
+import { Workstreams } from './workstreams.ts';
+
+const row = (wsId: string): WorkstreamRow => ({ ...snapshot().workstream, wsId, name: `name of ${wsId}` });
+
+function open(remembered: string | null = null) {
+  const fake = createFakeClient();
+  const stored = { front: remembered };
+  let listed: WorkstreamRow[] = [];
+  fake.answer('workstream.list', () => ({ workstreams: listed }));
+  const workstreams = new Workstreams({
+    client: fake.client,
+    schedule: (run) => run(),
+    isVisible: () => true,
+    drafts: { find: (wsId) => (wsId === 'a' ? 'half a thought' : ''), keep: () => undefined },
+    memory: {
+      getItem: () => stored.front,
+      setItem: (_key, value) => {
+        stored.front = value;
+      },
+    },
+  });
+  const list = async (...ids: string[]) => {
+    listed = ids.map(row);
+    await workstreams.refresh();
+  };
+  const ids = () => workstreams.tabs.value.map(({ wsId }) => wsId);
+  return {
+    ...fake,
+    workstreams,
+    list,
+    ids,
+    stored,
+    setListed: (...names: string[]) => {
+      listed = names.map(row);
+    },
+  };
+}
+
+test('the list becomes tabs, the first one in front', async () => {
+  const { workstreams, list, ids, stored } = open();
+  await list('a', 'b');
+  assert.deepEqual([ids(), workstreams.front.value?.wsId, stored.front], [['a', 'b'], 'a', 'a']);
+});
+
+test('the tab that was in front before a reload is in front again', async () => {
+  const { workstreams, list } = open('b');
+  await list('a', 'b');
+  assert.equal(workstreams.front.value?.wsId, 'b');
+});
+
+test('a tab survives a new list, one that is gone is closed, and another comes to the front', async () => {
+  const { workstreams, list, ids, closed } = open('b');
+  await list('a', 'b');
+  const kept = workstreams.tabs.value[0];
+  await list('a', 'c');
+  assert.equal(workstreams.tabs.value[0], kept);
+  assert.deepEqual([ids(), closed, workstreams.front.value?.wsId], [['a', 'c'], ['b'], 'a']);
+});
+
+test('what is said in another tab marks it as unread until it comes to the front', async () => {
+  const { workstreams, list, deliver } = open();
+  await list('a', 'b');
+  deliver('b').onSnapshot(snapshot({ workstream: row('b') }), 'e:0');
+  deliver('b').onEvent({ type: 'content', text: 'news' }, 'e:1');
+  const [front, other] = workstreams.tabs.value;
+  assert.deepEqual([front?.unread.value, other?.unread.value], [false, true]);
+  workstreams.select('b');
+  assert.equal(other?.unread.value, false);
+});
+
+test('name and state follow the log once it is read', async () => {
+  const { workstreams, list, deliver } = open();
+  await list('a');
+  const [tab] = workstreams.tabs.value;
+  assert.ok(tab);
+  assert.deepEqual([tabName(tab), tabState(tab)], ['name of a', 'idle']);
+  deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  deliver('a').onEvent({ type: 'ws_state', ws_id: 'a', state: 'attention' }, 'e:1');
+  assert.deepEqual([tabName(tab), tabState(tab)], ['name of a', 'attention']);
+});
+
+test('a generated name gives way to the title, and to “main” for the first workstream', async () => {
+  const { workstreams, list } = open();
+  await list('a');
+  const [tab] = workstreams.tabs.value;
+  assert.ok(tab);
+  const called = (more: Partial<WorkstreamRow>) => {
+    tab.row.value = { ...row('a'), sessionKey: 'a', name: 'ws-12ab', ...more };
+    return tabName(tab);
+  };
+  assert.deepEqual(
+    [called({}), called({ title: 'Tides' }), called({ sessionKey: 'main' }), called({ name: 'mine', title: 'Tides' })],
+    ['ws-12ab', 'Tides', 'main', 'mine'],
+  );
+});
+
+test('a workstream that somebody opens or closes elsewhere comes and goes at once', async () => {
+  const { list, setListed, emit, ids, calls } = open();
+  await list('a');
+  setListed('a', 'b');
+  emit('workstream.opened', { wsId: 'b' });
+  await new Promise(setImmediate);
+  assert.deepEqual(ids(), ['a', 'b']);
+  setListed('a');
+  emit('workstream.closed', { wsId: 'b' });
+  await new Promise(setImmediate);
+  assert.deepEqual(ids(), ['a']);
+  emit('workstream.closed', { wsId: 'b' });
+  emit('workstream.opened', { wsId: 'a' });
+  assert.equal(calls.length, 3, 'what is known already is not asked for');
+});
+
+test('one step along the list goes round at its ends', async () => {
+  const { workstreams, list } = open();
+  await list('a', 'b');
+  const fronts = ([1, 1, -1] as const).map((by) => {
+    workstreams.step(by);
+    return workstreams.front.value?.wsId;
+  });
+  assert.deepEqual(fronts, ['b', 'a', 'b']);
+});
+
+test('the first message brings the title, a new beginning takes it', async () => {
+  const { list, deliver, calls } = open();
+  await list('a');
+  deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  deliver('a').onEvent({ type: 'user_turn', message: 'hi', run_id: 'r', source: 'person' }, 'e:1');
+  deliver('a').onEvent({ type: 'content', text: 'hello' }, 'e:2');
+  deliver('a').onEvent({ type: 'clear_ui', after_seq: 2 }, 'e:3');
+  assert.equal(calls.length, 2, 'without a title there is none to take');
+});
+
+test('a draft from before a reload is in its tab', async () => {
+  const { workstreams, list } = open();
+  await list('a', 'b');
+  assert.deepEqual(
+    workstreams.tabs.value.map(({ draft }) => draft.value),
+    ['half a thought', ''],
+  );
+});
+
+test('a workstream that is made comes to the front', async () => {
+  const { workstreams, list, setListed, answer, calls } = open();
+  await list('a');
+  setListed('a', 'new');
+  answer('workstream.create', () => ({ wsId: 'new', name: 'x', resumed: false, messageCount: 0 }));
+  await workstreams.create({ name: 'x' });
+  assert.deepEqual([workstreams.front.value?.wsId, calls[1]], ['new', ['workstream.create', { name: 'x' }]]);
+});
+
+test('the schedule lies over the conversation until one is chosen; what is said meanwhile is unread', async () => {
+  const { workstreams, list, deliver } = open();
+  await list('a');
+  const [tab] = workstreams.tabs.value;
+  deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
+  workstreams.shown.value = 'schedule';
+  deliver('a').onEvent({ type: 'content', text: 'news' }, 'e:1');
+  workstreams.markRead();
+  await list('a');
+  assert.deepEqual([workstreams.shown.value, tab?.unread.value], ['schedule', true]);
+  workstreams.select('a');
+  assert.deepEqual([workstreams.shown.value, tab?.unread.value], ['conversation', false]);
+});
+
+test('the conversation of a session comes to the front, opened if it was closed', async () => {
+  const { workstreams, list, setListed, answer, calls } = open();
+  await list('a', 'b');
+  const [, tab] = workstreams.tabs.value;
+  if (tab) tab.row.value = { ...row('b'), sessionKey: 'cron:j1' };
+  workstreams.shown.value = 'schedule';
+  await workstreams.showSession('cron:j1');
+  assert.deepEqual([workstreams.front.value?.wsId, workstreams.shown.value], ['b', 'conversation']);
+  answer('chat.history', ({ sessionKey }: { sessionKey: string }) =>
+    sessionKey === 'cron:gone' ? { sessionKey, messages: [] } : { sessionKey, sessionId: 'c', messages: [] },
+  );
+  answer('workstream.create', () => ({ wsId: 'c', name: 'x', resumed: true, messageCount: 1 }));
+  setListed('a', 'b', 'c');
+  await workstreams.showSession('cron:j2');
+  assert.equal(workstreams.front.value?.wsId, 'c');
+  assert.deepEqual(calls.find(([method]) => method === 'workstream.create')?.[1], { resumeWs: 'c' });
+  await assert.rejects(workstreams.showSession('cron:gone'), /gone/);
+});

@@ -1,0 +1,132 @@
+import { computed, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { ParamsInput } from '../../../protocol/index.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { Drafts } from './drafts.ts';
+import { openTab, type Tab } from './tab.ts';
+
+interface Port {
+  client: GatewayClient;
+  schedule(run: () => void): void;
+  /** Whether a person can see the page. */
+  isVisible(): boolean;
+  /** Where the tab in front is remembered over a reload. */
+  memory: Pick<Storage, 'getItem' | 'setItem'>;
+  drafts: Pick<Drafts, 'find' | 'keep'>;
+}
+
+const MEMORY_KEY = 'headgate.front';
+
+/** The loaded workstreams as tabs, in the daemon's order, and which one is in front. */
+export class Workstreams {
+  readonly #port: Port;
+  readonly #front = signal<string | undefined>(undefined);
+  readonly tabs = signal<readonly Tab[]>([]);
+  /** What the stage shows: the workstream in front, or something else instead. */
+  readonly shown = signal<'conversation' | 'schedule' | 'nodes'>('conversation');
+  readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
+
+  constructor(port: Port) {
+    this.#port = port;
+    this.#front.value = port.memory.getItem(MEMORY_KEY) ?? undefined;
+    const { client } = port;
+    client.on('workstream.opened', ({ wsId }) => {
+      if (!this.#isOpen(wsId)) this.refreshLater();
+    });
+    client.on('workstream.closed', ({ wsId }) => {
+      if (this.#isOpen(wsId)) this.refreshLater();
+    });
+    // Titles and times come with the list alone.
+    client.on('tick', () => this.refreshLater());
+    client.on('health', () => this.refreshLater());
+  }
+
+  async refresh(): Promise<void> {
+    const { workstreams } = await this.#port.client.call('workstream.list', {});
+    const before = new Map(this.tabs.peek().map((tab) => [tab.wsId, tab]));
+    const tabs = workstreams.map((row) => this.#adopt(row, before.get(row.wsId)));
+    const loaded = new Set(workstreams.map(({ wsId }) => wsId));
+    for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
+    this.tabs.value = tabs;
+    if (!this.front.peek() && tabs[0]) this.#bring(tabs[0].wsId);
+  }
+
+  refreshLater(): void {
+    // A failure here is a lost connection, which the page shows and which ends in another refresh.
+    this.refresh().catch(() => undefined);
+  }
+
+  select(wsId: string): void {
+    this.shown.value = 'conversation';
+    this.#bring(wsId);
+  }
+
+  /** Somebody looks at the page: what is in front has been read. */
+  markRead(): void {
+    const tab = this.front.peek();
+    if (tab && this.shown.peek() === 'conversation') tab.unread.value = false;
+  }
+
+  /** The neighbour in the list comes to the front; after the last one the first. */
+  step(by: 1 | -1): void {
+    const tabs = this.tabs.peek();
+    const at = tabs.findIndex(({ wsId }) => wsId === this.#front.peek());
+    const next = tabs[(at + by + tabs.length) % tabs.length];
+    if (next) this.select(next.wsId);
+  }
+
+  /** Makes or reopens a workstream and brings it to the front. */
+  async create(params: ParamsInput<'workstream.create'>): Promise<void> {
+    const { wsId } = await this.#port.client.call('workstream.create', params);
+    await this.show(wsId);
+  }
+
+  async show(wsId: string): Promise<void> {
+    this.select(wsId);
+    await this.refresh();
+  }
+
+  /** Brings the conversation of a session to the front, opened if it was closed. */
+  async showSession(sessionKey: string): Promise<void> {
+    const open = this.tabs.peek().find((tab) => tab.row.peek().sessionKey === sessionKey);
+    if (open) return this.show(open.wsId);
+    const { sessionId } = await this.#port.client.call('chat.history', { sessionKey, limit: 1 });
+    if (sessionId === undefined) throw new Error('This conversation is gone.');
+    await this.create({ resumeWs: sessionId });
+  }
+
+  async close(tab: Tab): Promise<void> {
+    await this.#port.client.call('workstream.close', { wsId: tab.wsId });
+    await this.refresh();
+  }
+
+  dispose(): void {
+    for (const tab of this.tabs.peek()) tab.close();
+  }
+
+  #bring(wsId: string): void {
+    this.#front.value = wsId;
+    this.#port.memory.setItem(MEMORY_KEY, wsId);
+    this.markRead();
+  }
+
+  #isOpen(wsId: string): boolean {
+    return this.tabs.peek().some((tab) => tab.wsId === wsId);
+  }
+
+  #adopt(row: WorkstreamRow, tab: Tab | undefined): Tab {
+    if (tab) {
+      tab.row.value = row;
+      return tab;
+    }
+    const { client, schedule, isVisible, drafts } = this.#port;
+    return openTab(row, {
+      client,
+      schedule,
+      drafts,
+      isInFront: (wsId) => isVisible() && this.shown.peek() === 'conversation' && this.#front.peek() === wsId,
+      onRetitled: () => this.refreshLater(),
+      onGone: () => this.refreshLater(),
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import type { Desk } from '../../state/app.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+
+/** The files of the message that is being written, each with a way to take it back. */
+export function Chips({ desk, tab }: { desk: Desk; tab: Tab }) {
+  const chips = tab.chips.value;
+  if (chips.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Attachments">
+      {chips.map((chip) => (
+        <li key={chip.key} class="chip" aria-busy={chip.attachment === undefined}>
+          <Icon name="clip" />
+          <span class="chip-name">{chip.name}</span>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Remove ${chip.name}`}
+            title="Remove"
+            onClick={() => void desk.chips.detach(tab, chip)}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Chooses files; pasting and dropping them does the same. */
+export function AttachButton({ desk, tab }: { desk: Desk; tab: Tab }) {
+  return (
+    <label class="attach quiet" title="Attach images or text files">
+      <Icon name="clip" />
+      <span class="hidden-text">Attach files</span>
+      <input
+        type="file"
+        multiple
+        onChange={({ currentTarget }) => {
+          void desk.chips.attach(tab, [...(currentTarget.files ?? [])]);
+          currentTarget.value = ''; // so that the same file can be chosen again
+        }}
+      />
+    </label>
+  );
+}
+
+/** Handlers of whatever takes files that are pasted or dropped; text is left to the field. */
+export const takesFiles = ({ desk, tab }: { desk: Desk; tab: Tab }) => {
+  const take = (event: Event, files: FileList | undefined) => {
+    if (!files || files.length === 0) return;
+    event.preventDefault();
+    void desk.chips.attach(tab, [...files]);
+  };
+  return {
+    onPaste: (event: ClipboardEvent) => take(event, event.clipboardData?.files),
+    onDrop: (event: DragEvent) => take(event, event.dataTransfer?.files),
+    onDragOver: (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes('Files')) event.preventDefault(); // or the browser would open the file
+    },
+  };
+};

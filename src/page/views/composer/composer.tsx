@@ -1,0 +1,155 @@
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { App, Desk } from '../../state/app.ts';
+import { isUploading } from '../../state/chips.ts';
+import { isCommand, type Suggestion } from '../../state/commands.ts';
+import { type Conversation, isBusy } from '../../state/conversation/conversation.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+import { AttachButton, Chips, takesFiles } from './chips.tsx';
+import { StopButton } from './stop-button.tsx';
+import { TokenStatus } from './token-status.tsx';
+import { useSuggestions } from './use-suggestions.ts';
+
+interface ComposerProps {
+  app: App;
+  desk: Desk;
+  tab: Tab;
+  conversation: Conversation;
+}
+
+/** Where to type. Enter sends, Shift and Enter begin a new line, a command may be given at any time. */
+export function Composer({ app, desk, tab, conversation }: ComposerProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const suggestions = useSuggestions({ desk, tab });
+  const { offered, active } = suggestions;
+  const draft = tab.draft.value;
+  const busy = isBusy(conversation.state);
+  const chips = tab.chips.value;
+  const isSomething = draft.trim() !== '' || chips.length > 0;
+  const mayGo = isSomething && !isUploading(chips) && (!busy || isCommand(draft));
+  useLayoutEffect(() => fitHeight(field.current), [draft]);
+  useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
+  const submit = () => {
+    if (mayGo) void desk.actions.submit(tab);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (suggestions.onKeyDown(event)) return;
+    if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  };
+  return (
+    <footer class="composer">
+      <div class="composer-column">
+        <p class="problem" role="alert">
+          {tab.problem.value}
+        </p>
+        <CommandList offered={offered} active={active} onTake={suggestions.take} />
+        <form
+          class="composer-box"
+          {...takesFiles({ desk, tab })}
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <Chips desk={desk} tab={tab} />
+          <textarea
+            ref={field}
+            id="message"
+            rows={1}
+            aria-label="Message"
+            aria-describedby="composer-hint"
+            aria-autocomplete="list"
+            aria-controls="commands"
+            aria-activedescendant={offered.length > 0 ? `command-${active}` : undefined}
+            enterkeyhint="send"
+            placeholder={busy ? 'Write the next message…' : 'Message, or / for commands'}
+            value={draft}
+            onInput={({ currentTarget }) => {
+              tab.draft.value = currentTarget.value;
+            }}
+            onKeyDown={onKeyDown}
+          />
+          <div class="composer-row">
+            <AttachButton desk={desk} tab={tab} />
+            <TokenStatus status={conversation.status} />
+            <span class="composer-hint" id="composer-hint">
+              {toHint({ app, tab, conversation })}
+            </span>
+            {busy && <StopButton desk={desk} tab={tab} />}
+            {(!busy || mayGo) && (
+              <button type="submit" class="primary round" aria-label="Send" title="Send" disabled={!mayGo}>
+                <Icon name="send" />
+              </button>
+            )}
+          </div>
+        </form>
+      </div>
+    </footer>
+  );
+}
+
+interface CommandListProps {
+  offered: readonly Suggestion[];
+  active: number;
+  onTake(suggestion: Suggestion): void;
+}
+
+/** The list of a combobox whose field is the composer: the focus stays there, the list only shows which one is meant. */
+function CommandList({ offered, active, onTake }: CommandListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [active]);
+  return (
+    <>
+      <div
+        ref={list}
+        class={`commands ${offered.length === 0 ? 'none' : ''}`}
+        id="commands"
+        role="listbox"
+        aria-label="Commands"
+      >
+        {offered.map((suggestion, index) => (
+          <button
+            key={suggestion.draft}
+            id={`command-${index}`}
+            type="button"
+            role="option"
+            class="quiet"
+            tabIndex={-1}
+            aria-selected={index === active}
+            onPointerDown={(event) => event.preventDefault()} // the focus stays in the field
+            onClick={() => onTake(suggestion)}
+          >
+            <b>{suggestion.label}</b> <span>{suggestion.hint}</span>
+          </button>
+        ))}
+      </div>
+      <p class="hidden-text" role="status">
+        {offered.length > 0 && `${offered.length} suggestions; arrows choose, Tab takes`}
+      </p>
+    </>
+  );
+}
+
+function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): string {
+  const draft = tab.draft.value;
+  if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent when it is back';
+  if (state === 'attention') return 'Waiting for your decision';
+  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: send when it is done';
+  return draft === '' ? '' : 'Enter sends, Shift+Enter for a new line';
+}
+
+/** Typing goes on here, unless the focus is somewhere already or would bring up a keyboard on glass. */
+function takeFocus(field: HTMLTextAreaElement | null): void {
+  const isFree = document.activeElement === null || document.activeElement === document.body;
+  if (isFree && matchMedia('(pointer: fine)').matches) field?.focus({ preventScroll: true });
+}
+
+const MAX_HEIGHT_PX = 220;
+
+function fitHeight(field: HTMLTextAreaElement | null): void {
+  if (!field) return;
+  field.style.height = 'auto';
+  field.style.height = `${Math.min(field.scrollHeight, MAX_HEIGHT_PX)}px`;
+}

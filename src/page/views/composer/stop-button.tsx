@@ -1,0 +1,55 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
+import type { Desk } from '../../state/app.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+import { isCovered } from '../overlay.ts';
+
+/** How long after the first press a second one counts as such. */
+const AGAIN_MS = 3_000;
+
+/** `armed`: Escape was pressed once. `pressed`: it was stopped; the next press abandons a worker that does not let go. */
+type Step = 'ready' | 'armed' | 'pressed';
+const LABELS: Record<Step, string> = { ready: 'Stop', armed: 'Esc again stops', pressed: 'Force stop' };
+const TITLES: Record<Step, string> = {
+  ready: 'Stop what runs (Esc twice)',
+  armed: 'Stop what runs',
+  pressed: 'Abandon the worker without waiting for it',
+};
+
+/** Stops the run: a click, or Escape twice, so that a stray key stops nothing. Pressed again soon, it forces. */
+export function StopButton({ desk, tab }: { desk: Desk; tab: Tab }) {
+  const step = useSignal<Step>('ready');
+  useSignalEffect(() => {
+    if (step.value === 'ready') return;
+    return systemTimers.after(AGAIN_MS, () => {
+      step.value = 'ready';
+    });
+  });
+  const stop = () => {
+    const force = step.peek() === 'pressed';
+    step.value = force ? 'ready' : 'pressed';
+    void desk.actions.cancel(tab, force);
+  };
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.repeat || event.defaultPrevented || isCovered()) return;
+      if (step.peek() === 'armed') stop();
+      else if (step.peek() === 'ready') step.value = 'armed';
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [desk, tab]);
+  return (
+    <button
+      type="button"
+      class={`stop ${step.value === 'pressed' ? 'force' : step.value}`}
+      title={TITLES[step.value]}
+      onClick={stop}
+    >
+      <Icon name="stop" />
+      <span aria-live="polite">{LABELS[step.value]}</span>
+    </button>
+  );
+}

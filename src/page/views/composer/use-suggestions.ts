@@ -1,0 +1,100 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
+import type { Desk } from '../../state/app.ts';
+import { findSuggestions, isAboutModels, type Known, resumeSearch, type Suggestion } from '../../state/commands.ts';
+import { savedName } from '../../state/saved-list.ts';
+import type { Tab } from '../../state/tab.ts';
+
+interface Suggestions {
+  offered: readonly Suggestion[];
+  /** The one that Enter or Tab takes. */
+  active: number;
+  take(suggestion: Suggestion): void;
+  /** Whether the key was about the list. */
+  onKeyDown(event: KeyboardEvent): boolean;
+}
+
+const PAUSE_MS = 150;
+const MOST_SAVED = 8;
+
+/** What the composer offers to a draft that begins with a slash. Escape puts it away until the draft changes. */
+export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggestions {
+  const chosen = useSignal({ draft: '', index: 0, isDismissed: false });
+  const saved = useSaved(desk, tab.draft);
+  const models = useModels(desk, tab.draft);
+  const draft = tab.draft.value;
+  const { index, isDismissed } = chosen.value.draft === draft ? chosen.value : { index: 0, isDismissed: false };
+  const offered = isDismissed ? [] : findSuggestions(draft, { models: models.value, saved: saved.value });
+  const active = Math.min(index, Math.max(0, offered.length - 1));
+  const take = (suggestion: Suggestion) => {
+    tab.draft.value = suggestion.draft;
+    document.getElementById('message')?.focus();
+  };
+  const onKey: Record<string, () => void> = {
+    ArrowDown: () => {
+      chosen.value = { draft, index: (active + 1) % offered.length, isDismissed: false };
+    },
+    ArrowUp: () => {
+      chosen.value = { draft, index: (active - 1 + offered.length) % offered.length, isDismissed: false };
+    },
+    Escape: () => {
+      chosen.value = { draft, index: 0, isDismissed: true };
+    },
+    Enter: () => take(offered[active] ?? { draft, label: '', hint: '' }),
+    Tab: () => take(offered[active] ?? { draft, label: '', hint: '' }),
+  };
+  return {
+    offered,
+    active,
+    take,
+    onKeyDown(event) {
+      const act = offered.length > 0 && !isModified(event) && !event.isComposing ? onKey[event.key] : undefined;
+      if (!act) return false;
+      event.preventDefault();
+      act();
+      return true;
+    },
+  };
+}
+
+const isModified = ({ shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent) => shiftKey || altKey || ctrlKey || metaKey;
+
+/** The models that the daemon knows, asked anew whenever a draft comes to name one. */
+function useModels(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<readonly string[]> {
+  const found = useSignal<readonly string[]>([]);
+  const isAsked = isAboutModels(draft.value);
+  useEffect(() => {
+    if (!isAsked) return;
+    desk.client.call('models.list', {}).then(
+      ({ models }) => {
+        found.value = models.map(({ id }) => id);
+      },
+      () => undefined, // without an answer there is nothing to offer
+    );
+  }, [desk, isAsked, found]);
+  return found;
+}
+
+/** Conversations that `/resume` may mean, asked of the daemon when somebody pauses. */
+function useSaved(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<Known['saved']> {
+  const found = useSignal<Known['saved']>([]);
+  const search = resumeSearch(draft.value);
+  useEffect(() => {
+    if (search === undefined) return;
+    let isCurrent = true;
+    const read = async () => {
+      const { workstreams } = await desk.client.call('workstream.saved', { search, limit: MOST_SAVED });
+      if (!isCurrent) return;
+      found.value = workstreams.map((row) => ({ name: row.alias ?? row.wsId, title: savedName(row) }));
+    };
+    const cancel = systemTimers.after(PAUSE_MS, () => {
+      read().catch(() => undefined); // without an answer there is nothing to offer
+    });
+    return () => {
+      isCurrent = false;
+      cancel();
+    };
+  }, [desk, search, found]);
+  return found;
+}

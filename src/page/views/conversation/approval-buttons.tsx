@@ -1,0 +1,185 @@
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Desk } from '../../state/app.ts';
+import type { ApprovalBlock } from '../../state/conversation/blocks.ts';
+import type { Tab } from '../../state/tab.ts';
+import { isCovered, isField } from '../overlay.ts';
+
+interface ApprovalButtonsProps {
+  approval: ApprovalBlock;
+  desk: Desk;
+  tab: Tab;
+}
+
+type Step = 'choose' | 'deny' | 'always';
+interface Verdict {
+  approved: boolean;
+  feedback?: string;
+  always?: boolean;
+}
+
+/** The decision. It goes to the daemon under the question's id, so it can never answer another one. */
+export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
+  const step = useSignal<Step>('choose');
+  const busy = useSignal(false);
+  const cameFrom = useRef<Step>('choose');
+  const go = (to: Step) => () => {
+    cameFrom.current = step.peek();
+    step.value = to;
+  };
+  useEscape(step.value, go('choose'));
+  const decide = async (verdict: Verdict) => {
+    busy.value = true;
+    await desk.actions.decide(tab, { approvalId: approval.approvalId, ...verdict });
+    busy.value = false;
+  };
+  switch (step.value) {
+    case 'deny':
+      return (
+        <DenyForm
+          busy={busy.value}
+          onBack={go('choose')}
+          onDeny={(feedback) => void decide({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
+        />
+      );
+    case 'always':
+      return (
+        <div class="decide">
+          <p class="explain">
+            From now on every tool call in this workstream runs without asking, not only this kind. You can turn that
+            off at the top of the conversation.
+          </p>
+          <button
+            type="button"
+            class="danger"
+            disabled={busy.value}
+            onClick={() => void decide({ approved: true, always: true })}
+          >
+            Yes, never ask here
+          </button>
+          {/* Focus is on the harmless way out: what follows the click on "Always allow…" must not confirm it. */}
+          <button type="button" ref={takeFocus} onClick={go('choose')}>
+            Back
+          </button>
+        </div>
+      );
+    case 'choose':
+      return (
+        <Choices
+          question={approval.question}
+          busy={busy.value}
+          cameFrom={cameFrom.current}
+          onApprove={() => void decide({ approved: true })}
+          go={go}
+          decide={decide}
+        />
+      );
+  }
+}
+
+/** One step back, and nothing else: Escape that is not used up here stops what runs and leaves views. */
+function useEscape(step: Step, back: () => void): void {
+  useLayoutEffect(() => {
+    if (step === 'choose') return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isOurs = !isField(event.target) || event.target.closest('.approval') !== null;
+      if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || !isOurs || isCovered()) return;
+      event.preventDefault();
+      back();
+    };
+    // Before all other listeners, whichever was added first.
+    document.addEventListener('keydown', onKeyDown, { capture: true });
+    return () => document.removeEventListener('keydown', onKeyDown, { capture: true });
+  }, [step]);
+}
+
+const takeFocus = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
+
+interface ChoicesProps {
+  question: ApprovalBlock['question'];
+  busy: boolean;
+  /** The step that somebody has just left: the focus returns to where it began. */
+  cameFrom: Step;
+  onApprove(): void;
+  go(to: Step): () => void;
+  decide(verdict: Verdict): Promise<void>;
+}
+
+function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesProps) {
+  if (question === 'outcome')
+    return (
+      <div class="decide">
+        <button type="button" disabled={busy} data-decision="approve" onClick={onApprove}>
+          Run again
+        </button>
+        <button
+          type="button"
+          class="primary"
+          disabled={busy}
+          data-decision="deny"
+          onClick={() => void decide({ approved: false })}
+        >
+          Skip
+        </button>
+      </div>
+    );
+  return (
+    <div class="decide">
+      <button type="button" class="primary" disabled={busy} data-decision="approve" title="Alt+Y" onClick={onApprove}>
+        Approve
+      </button>
+      <button
+        type="button"
+        ref={cameFrom === 'deny' ? takeFocus : null}
+        disabled={busy}
+        data-decision="deny"
+        title="Alt+N"
+        onClick={go('deny')}
+      >
+        Deny…
+      </button>
+      <button
+        type="button"
+        ref={cameFrom === 'always' ? takeFocus : null}
+        class="quiet last"
+        disabled={busy}
+        onClick={go('always')}
+      >
+        Always allow…
+      </button>
+    </div>
+  );
+}
+
+function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onDeny(feedback: string): void }) {
+  const feedback = useSignal('');
+  const field = useRef<HTMLInputElement>(null);
+  // The field appears because somebody chose to deny: this is where they type next.
+  useLayoutEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      class="decide deny"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDeny(feedback.value.trim());
+      }}
+    >
+      <input
+        ref={field}
+        aria-label="What should it do instead? (optional)"
+        placeholder="What should it do instead? (optional)"
+        maxLength={16_384}
+        value={feedback.value}
+        onInput={({ currentTarget }) => {
+          feedback.value = currentTarget.value;
+        }}
+      />
+      <button type="submit" class="danger" disabled={busy}>
+        Deny
+      </button>
+      <button type="button" onClick={onBack}>
+        Back
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { App, Desk } from '../../state/app.ts';
+import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+import { ApprovalButtons } from './approval-buttons.tsx';
+import { AskedCalls } from './asked-calls.tsx';
+
+interface ApprovalCardProps {
+  approval: ApprovalBlock;
+  /** The one to answer now. */
+  isPending: boolean;
+  app: App;
+  desk: Desk;
+  tab: Tab;
+}
+
+/** A question that waits for a person, with both ends of everything that will run. */
+export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCardProps) {
+  const element = useRef<HTMLElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    // Focus comes here unless somebody is typing; it goes to the card, so that no key in flight can approve.
+    if (isPending && !isTyping()) element.current?.focus({ preventScroll: true });
+  }, [isPending]);
+  return (
+    <section
+      ref={element}
+      class={`block approval ${isPending ? 'pending' : ''}`}
+      role="alertdialog"
+      aria-labelledby={`ask-${approval.approvalId}`}
+      tabIndex={-1}
+    >
+      <AskedCalls
+        items={approval.items}
+        isOpen={isOpen}
+        onOpen={setIsOpen}
+        title={
+          <h2 id={`ask-${approval.approvalId}`}>
+            <Icon name="shield" />
+            {toTitle(approval)}
+          </h2>
+        }
+      />
+      {approval.question === 'outcome' && (
+        <p class="explain">This ran when Headgate stopped. What came of it is unknown. Look before you run it again.</p>
+      )}
+      {app.canApprove.value ? (
+        <ApprovalButtons approval={approval} desk={desk} tab={tab} />
+      ) : (
+        <p class="explain">You may read here, but not decide. It waits for somebody who may.</p>
+      )}
+    </section>
+  );
+}
+
+/** The question in one line. */
+export const toTitle = ({ question, items }: ApprovalBlock): string => TITLES[question](items.length);
+
+const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
+  tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
+  outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
+};
+
+interface OutcomeProps {
+  question: ApprovalBlock['question'];
+  /** The tools that were asked about. */
+  names: readonly string[];
+  decision: Decision;
+}
+
+/** A decided question, as one line. */
+export function ApprovalOutcome({ question, names, decision }: OutcomeProps) {
+  const feedback = decision.kind === 'withdrawn' ? '' : decision.feedback;
+  return (
+    <p class={`block outcome ${decision.kind}`}>
+      <Icon name={decision.kind === 'approved' ? 'check' : 'cross'} />
+      <span>
+        {`${toWord(question, decision)}: ${names.join(', ')}`}
+        {feedback !== '' && <q>{feedback}</q>}
+      </span>
+    </p>
+  );
+}
+
+function toWord(question: ApprovalBlock['question'], decision: Decision): string {
+  switch (decision.kind) {
+    case 'withdrawn':
+      return 'Not decided';
+    case 'denied':
+      return question === 'outcome' ? 'Skipped' : 'Denied';
+    case 'expired':
+      return question === 'outcome' ? 'Skipped' : 'Not run';
+    case 'approved':
+      if (question === 'outcome') return 'Run again';
+      return decision.always ? 'Approved, and from now on always' : 'Approved';
+  }
+}
+
+function isTyping(): boolean {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLTextAreaElement || focused instanceof HTMLInputElement) return focused.value !== '';
+  return document.querySelector('dialog[open]') !== null;
+}

@@ -1,0 +1,93 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
+import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import type { EndsLine } from '../../../../protocol/text-ends.ts';
+import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
+import { findLanguage } from '../../state/text/languages.ts';
+import { PatchView } from '../text/patch-view.tsx';
+import { NotSandboxed, ToolHeader } from './tool-card.tsx';
+import { useRoom } from './use-room.ts';
+
+interface AskedCallsProps {
+  items: readonly ApprovalItem[];
+  /** Shown above the frame: what the calls are asked for. */
+  title: ComponentChildren;
+  isOpen: boolean;
+  onOpen(isOpen: boolean): void;
+}
+
+/**
+ * Everything that would run. Of what is long the beginning and the end are shown, so that nothing at the end is ever out
+ * of sight; the whole is one click away.
+ */
+export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
+  const [frame, content, ruler] = [
+    useRef<HTMLDivElement>(null),
+    useRef<HTMLDivElement>(null),
+    useRef<HTMLElement>(null),
+  ];
+  const { room, isOver } = useRoom({ frame, content, ruler, isActive: !isOpen });
+  const read = useMemo(() => items.map(readItem), [items]);
+  const cut = useMemo(() => read.map((each) => toAskedItem(each, room)), [read, room.rows, room.columns]);
+  const whole = useMemo(() => read.map(toWholeItem), [read]);
+  const shown = isOpen ? whole : cut;
+  const isWhole = cut.every((each) => each.isWhole);
+  return (
+    <>
+      <header class="approval-head">
+        {title}
+        {!isWhole && (
+          <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => onOpen(!isOpen)}>
+            {isOpen ? 'Show less' : 'Show all'}
+          </button>
+        )}
+      </header>
+      <div class="asked" ref={frame}>
+        <i class="ruler" ref={ruler} />
+        <div ref={content}>
+          {shown.map((asked, index) => {
+            const item = items[index];
+            return item && <AskedCall key={item.call_id} item={item} asked={asked} />;
+          })}
+        </div>
+      </div>
+      {isOver && !isOpen && (
+        <p class="explain">{`These ${items.length} are more than fit here. Scroll to see every one of them.`}</p>
+      )}
+    </>
+  );
+}
+
+const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) => (
+  <div class="asked-item">
+    <p class="asked-head">
+      <ToolHeader header={asked.header} name={item.func_name} />
+      {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
+      {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
+    </p>
+    {asked.notSandboxed !== undefined && <NotSandboxed reason={asked.notSandboxed} />}
+    {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
+    {asked.preview.kind === 'whole' && <PatchView text={asked.preview.text} language={findLanguage(item.func_name)} />}
+    {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item.preview)} />}
+  </div>
+);
+
+const isDiff = (preview: string): boolean => /^--- .*\n\+\+\+ /m.test(preview);
+
+/** The first and the last lines, and what is left out between them. */
+const Ends = ({ lines, isDiff }: { lines: readonly EndsLine[]; isDiff: boolean }) => (
+  <pre class="preview ends">
+    {lines.map((line, index) => (
+      <span key={index} class={`ends-line ${isDiff ? kindOf(line) : ''}`}>
+        {line.map(({ text, isNote }, at) => (isNote ? <i key={at}>{text}</i> : text))}
+        {'\n'}
+      </span>
+    ))}
+  </pre>
+);
+
+function kindOf([first]: EndsLine): 'added' | 'removed' | '' {
+  const text = first === undefined || first.isNote ? '' : first.text;
+  if (/^(\+\+\+|---) /.test(text)) return '';
+  return text.startsWith('+') ? 'added' : text.startsWith('-') ? 'removed' : '';
+}

@@ -1,0 +1,156 @@
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import {
+  charsOfBlock,
+  MAX_BLOCKS,
+  type Span,
+  spanAt,
+  stepTowards,
+  toTops,
+} from '../../state/conversation/block-window.ts';
+import type { Block } from '../../state/conversation/blocks.ts';
+import { Following } from './following.ts';
+
+interface BlockWindow {
+  scroller: { current: HTMLDivElement | null };
+  content: { current: HTMLDivElement | null };
+  /** Directly before the first drawn block; `undrawn`, and as high as `above`. */
+  space: { current: HTMLDivElement | null };
+  following: Following;
+  /** The blocks to draw. */
+  drawn: readonly Block[];
+  /** Pixels that stand for the blocks before and after them. */
+  above: number;
+  below: number;
+}
+
+/** So many screens before and after the visible one are drawn too. */
+const AHEAD = 1.2;
+
+/** Draws those blocks of a long conversation that are on the screen or near it, and keeps the place in it. */
+export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void): BlockWindow {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const space = useRef<HTMLDivElement>(null);
+  const following = useMemo(() => new Following(), []);
+  const heights = useMemo(() => new Map<string, number>(), []);
+  const [chosen, choose] = useState<Place>(() => toPlace(blocks, tailOf(blocks)));
+  const span = following.isFollowing.value ? toEnd(findSpan(blocks, chosen), blocks) : findSpan(blocks, chosen);
+  const tops = toTops(blocks, heights);
+  const latest = useRef({ blocks, span, onNearStart });
+  latest.current = { blocks, span, onNearStart };
+
+  const hadFocus = useRef(false);
+  const look = useCallback(() => {
+    const { current: view } = scroller;
+    const { current: start } = space;
+    const shown = latest.current;
+    if (!view || !start || shown.blocks.length === 0) return;
+    hadFocus.current = view.contains(document.activeElement);
+    measureDrawn(start, shown.blocks.slice(shown.span.first, shown.span.last), heights);
+    const all = toTops(shown.blocks, heights);
+    const origin = start.getBoundingClientRect().top - view.getBoundingClientRect().top;
+    const next = nextSpan(all, shown, { from: -origin, height: view.clientHeight });
+    if (next.first !== shown.span.first || next.last !== shown.span.last) choose(toPlace(shown.blocks, next));
+    if (-origin < AHEAD * view.clientHeight) shown.onNearStart();
+  }, []);
+
+  useLayoutEffect(() => {
+    if (!scroller.current || !content.current) return;
+    const soon = oncePerFrame(look);
+    following.onMove = soon.run;
+    const detach = following.attach(scroller.current, content.current);
+    return () => {
+      detach();
+      soon.cancel();
+    };
+  }, []);
+  useLayoutEffect(() => {
+    following.settle();
+    // What was focused may have been scrolled away; the keys that scroll go on working.
+    if (hadFocus.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
+  }, [blocks, span.first, span.last]);
+  useLayoutEffect(() => {
+    // What one step has left out comes with the next frames, so that none of them takes long.
+    const frame = requestAnimationFrame(look);
+    return () => cancelAnimationFrame(frame);
+  }, [blocks.length, span.first, span.last]);
+
+  const end = tops[blocks.length] ?? 0;
+  return {
+    ...{ scroller, content, space, following },
+    drawn: blocks.slice(span.first, span.last),
+    above: tops[span.first] ?? 0,
+    below: end - (tops[span.last] ?? end),
+  };
+}
+
+/** Runs in the next frame, however often it is asked to. */
+function oncePerFrame(work: () => void): { run(): void; cancel(): void } {
+  let frame: number | undefined;
+  return {
+    run() {
+      frame ??= requestAnimationFrame(() => {
+        frame = undefined;
+        work();
+      });
+    },
+    cancel() {
+      if (frame !== undefined) cancelAnimationFrame(frame);
+    },
+  };
+}
+
+/** A span by the key of its first block: it stays the same when older blocks come before it. */
+interface Place extends Span {
+  key: string | undefined;
+}
+
+const toPlace = (blocks: readonly Block[], span: Span): Place => ({ ...span, key: blocks[span.first]?.key });
+
+const tailOf = ({ length }: readonly Block[]): Span => ({ first: Math.max(0, length - FIRST_BLOCKS), last: length });
+/** Drawn with the very first frame; what else fits on the screen comes with the next ones. */
+const FIRST_BLOCKS = 5;
+/** More than are ever appended between two frames. */
+const LEAP_BLOCKS = 12;
+
+function findSpan(blocks: readonly Block[], { first, last, key }: Place): Span {
+  const isHere = blocks[first]?.key === key;
+  const at = isHere ? first : blocks.findIndex((block) => block.key === key);
+  if (at < 0) return tailOf(blocks); // another conversation, or a cleared one
+  return { first: at, last: Math.min(blocks.length, at + last - first) };
+}
+
+/** What was appended is drawn with what is there; after a leap to the end only the end is. */
+function toEnd({ first, last }: Span, blocks: readonly Block[]): Span {
+  if (blocks.length - last > LEAP_BLOCKS) return tailOf(blocks);
+  return { first: Math.max(first, blocks.length - MAX_BLOCKS), last: blocks.length };
+}
+
+function nextSpan(
+  tops: readonly number[],
+  { blocks, span }: { blocks: readonly Block[]; span: Span },
+  { from, height }: { from: number; height: number },
+): Span {
+  const visible = spanAt(tops, from, from + height);
+  const wanted = spanAt(tops, from - AHEAD * height, from + (1 + AHEAD) * height);
+  const slack = spanAt(tops, from - 2 * AHEAD * height, from + (1 + 2 * AHEAD) * height);
+  // What is drawn a little too far away is not worth taking away.
+  const kept = {
+    first: Math.max(slack.first, Math.min(wanted.first, span.first)),
+    last: Math.min(slack.last, Math.max(wanted.last, span.last)),
+  };
+  return stepTowards(span, { visible, wanted: kept }, (index) => charsOfBlock(blocks[index]));
+}
+
+function measureDrawn(space: HTMLElement, drawn: readonly Block[], heights: Map<string, number>): void {
+  let element = space.nextElementSibling;
+  let top = element?.getBoundingClientRect().top ?? 0;
+  for (const { key } of drawn) {
+    const next: Element | null = element?.nextElementSibling ?? null;
+    if (!next) return;
+    const { top: nextTop } = next.getBoundingClientRect();
+    heights.set(key, nextTop - top);
+    element = next;
+    top = nextTop;
+  }
+}

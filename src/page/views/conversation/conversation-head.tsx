@@ -1,0 +1,57 @@
+import type { Signal } from '@preact/signals';
+import type { Desk } from '../../state/app.ts';
+import type { Conversation } from '../../state/conversation/conversation.ts';
+import { type Tab, tabName } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+import { RenameField } from '../rename-field.tsx';
+import { STATE_WORDS } from '../tab-button.tsx';
+
+interface ConversationHeadProps {
+  desk: Desk;
+  tab: Tab;
+  conversation: Conversation;
+  isRenaming: Signal<boolean>;
+}
+
+/** Which workstream this is, what answers in it, and where its tools work. */
+export function ConversationHead({ desk, tab, conversation, isRenaming }: ConversationHeadProps) {
+  const { state, model, modelAlias, workdir } = conversation;
+  const rename = () => {
+    isRenaming.value = true;
+  };
+  return (
+    <header class="conversation-head">
+      {isRenaming.value ? (
+        <RenameField
+          name={tabName(tab)}
+          save={(changed) => desk.actions.rename(tab, changed)}
+          onDone={() => {
+            isRenaming.value = false;
+          }}
+        />
+      ) : (
+        <h1 onDblClick={rename}>{tabName(tab)}</h1>
+      )}
+      <span class={`state-word ${state}`}>{STATE_WORDS[state]}</span>
+      {!isRenaming.value && (
+        <button type="button" class="quiet icon-only head-rename" aria-label="Rename" title="Rename" onClick={rename}>
+          <Icon name="pencil" />
+        </button>
+      )}
+      <span class="facts">
+        <ModelChip model={model} alias={modelAlias} />
+        <span class="fact path" title={`Working directory ${workdir}`}>
+          <Icon name="folder" />
+          <bdi>{workdir}</bdi>
+        </span>
+      </span>
+    </header>
+  );
+}
+
+/** The model's own name. A server that has not answered yet has not told it; until then the alias stands for it. */
+const ModelChip = ({ model, alias }: { model: string; alias: string }) => (
+  <span class="fact" title={`Model ${model || 'unknown'}${alias === '' ? '' : `, alias ${alias}`}`}>
+    <bdi>{model || alias}</bdi>
+  </span>
+);

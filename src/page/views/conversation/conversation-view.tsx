@@ -1,0 +1,33 @@
+import type { Signal } from '@preact/signals';
+import type { App, Desk } from '../../state/app.ts';
+import { isBusy } from '../../state/conversation/conversation.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Composer } from '../composer/composer.tsx';
+import { STATE_WORDS } from '../tab-button.tsx';
+import { AnswerSpeech } from './answer-speech.tsx';
+import { ConversationHead } from './conversation-head.tsx';
+import { Transcript } from './transcript.tsx';
+
+interface ConversationViewProps {
+  app: App;
+  desk: Desk;
+  tab: Tab;
+  isRenaming: Signal<boolean>;
+}
+
+/** One workstream: what was said and done, what is asked, where to type. */
+export function ConversationView({ app, desk, tab, isRenaming }: ConversationViewProps) {
+  const conversation = tab.conversation.value;
+  if (!conversation) return <p class="empty">Loading the conversation…</p>;
+  return (
+    <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
+      <ConversationHead desk={desk} tab={tab} conversation={conversation} isRenaming={isRenaming} />
+      <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
+      <p class="hidden-text" role="status">
+        {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
+      </p>
+      <AnswerSpeech blocks={conversation.blocks} />
+      <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
+    </section>
+  );
+}

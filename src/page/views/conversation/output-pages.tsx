@@ -1,0 +1,138 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import { createOutputReader, type OutputPage, PAGE_BYTES } from '../../state/conversation/output-reader.ts';
+import { Icon } from '../icons.tsx';
+import { AnsiText } from '../text/ansi-text.tsx';
+import { Pager } from '../text/pager.tsx';
+import { useConversation } from './conversation-context.ts';
+import { createFinder, type Finder } from './finder.ts';
+
+interface OutputPagesProps {
+  callId: string;
+  /** The page to begin with. */
+  first: number;
+  /** Begin at the end of that page. */
+  endFirst: boolean;
+  onClose(): void;
+}
+
+/** All that a tool printed, one page of it in the document; with search, and as a file. */
+export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesProps) {
+  const { client, wsId } = useConversation();
+  const reader = useMemo(() => createOutputReader({ client, wsId, callId, timers: systemTimers }), [callId]);
+  const page = useSignal(first);
+  const shown = useSignal<{ page: number; read: OutputPage } | undefined>(undefined);
+  const problem = useSignal('');
+  const found = useSignal('');
+  const finder = useRef<Finder | undefined>(undefined);
+  /** What to look for as soon as the page that is on its way is shown. */
+  const wanted = useRef<string | undefined>(undefined);
+  const text = useRef<HTMLPreElement>(null);
+  const goesToEnd = useRef(endFirst);
+
+  const attempt = async (work: () => Promise<void>) => {
+    problem.value = '';
+    try {
+      await work();
+    } catch (error) {
+      problem.value = wordsOf(error);
+      found.value = '';
+    }
+  };
+  useSignalEffect(() => {
+    const asked = page.value;
+    void attempt(async () => {
+      const read = await reader.read(asked);
+      if (page.peek() === asked) shown.value = { page: asked, read };
+    });
+  });
+  useLayoutEffect(() => {
+    const { current: element } = text;
+    if (!element || !shown.value) return;
+    element.scrollTop = goesToEnd.current ? element.scrollHeight : 0;
+    goesToEnd.current = false;
+    finder.current = createFinder(element);
+    if (wanted.current !== undefined) finder.current.next(wanted.current);
+    wanted.current = undefined;
+    return () => finder.current?.clear();
+  }, [shown.value]);
+
+  const search = (words: string) =>
+    attempt(async () => {
+      if (words === '') return;
+      if (finder.current?.next(words)) {
+        found.value = '';
+        return;
+      }
+      found.value = 'Searching…';
+      const at = await reader.findPage(words, page.peek() + 1);
+      found.value = at === undefined ? 'Not found after this' : '';
+      if (at === undefined) return;
+      wanted.current = words;
+      page.value = at;
+    });
+  const download = () => attempt(async () => saveFile(await reader.readAll(), `output-${wsId}.txt`));
+
+  return (
+    <div class="output-frame whole">
+      <div class="output-tools">
+        {shown.value && <Pager page={page} size={PAGE_BYTES} total={shown.value.read.totalBytes} />}
+        <SearchField onSearch={(words) => void search(words)} outcome={found.value} />
+        <button type="button" class="quiet" onClick={() => void download()}>
+          <Icon name="down" />
+          Download
+        </button>
+        <button type="button" class="quiet" onClick={onClose}>
+          Show less
+        </button>
+      </div>
+      {problem.value !== '' && <p class="problem">{problem.value}</p>}
+      <pre
+        ref={text}
+        class="output"
+        aria-busy={shown.value?.page !== page.value}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
+        tabIndex={0}
+      >
+        {shown.value && <AnsiText key={shown.value.page} text={shown.value.read.text} />}
+      </pre>
+    </div>
+  );
+}
+
+function saveFile(parts: string[], name: string): void {
+  const url = URL.createObjectURL(new Blob(parts, { type: 'text/plain' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  systemTimers.after(60_000, () => URL.revokeObjectURL(url));
+}
+
+function SearchField({ onSearch, outcome }: { onSearch(words: string): void; outcome: string }) {
+  const words = useSignal('');
+  return (
+    <form
+      class="output-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch(words.value);
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Find in the output"
+        placeholder="Find…"
+        maxLength={200}
+        value={words.value}
+        onInput={({ currentTarget }) => {
+          words.value = currentTarget.value;
+        }}
+      />
+      <button type="submit" class="quiet">
+        Find next
+      </button>
+      <span role="status">{outcome}</span>
+    </form>
+  );
+}

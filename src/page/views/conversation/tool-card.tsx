@@ -1,0 +1,99 @@
+import { useMemo } from 'preact/hooks';
+import { hasOwnPreview } from '../../state/conversation/asked-item.ts';
+import type { ToolBlock, ToolPhase } from '../../state/conversation/blocks.ts';
+import { recallPreview } from '../../state/conversation/recalled-preview.ts';
+import { toPlainText } from '../../state/text/ansi.ts';
+import { findLanguage } from '../../state/text/languages.ts';
+import { toLength } from '../../state/text/moment.ts';
+import { Icon, type IconName } from '../icons.tsx';
+import { PatchView } from '../text/patch-view.tsx';
+import { useRemembered } from './conversation-context.ts';
+import { Output } from './output.tsx';
+
+const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
+  running: { word: 'running', icon: 'clock' },
+  done: { word: 'done', icon: 'check' },
+  failed: { word: 'failed', icon: 'warning' },
+  denied: { word: 'denied', icon: 'cross' },
+  expired: { word: 'not decided in time', icon: 'cross' },
+  blocked: { word: 'blocked', icon: 'cross' },
+  cancelled: { word: 'stopped', icon: 'stop' },
+  unknown: { word: 'outcome unknown', icon: 'question' },
+};
+
+/** One tool call: what it is, what it prints while it runs, how it ended. Opens by itself while there is something to see. */
+export function ToolCard({ tool }: { tool: ToolBlock }) {
+  const [chosen, choose] = useRemembered(`open ${tool.key}`);
+  const { word, icon } = PHASES[tool.phase];
+  const isOpen = chosen ?? opensItself(tool);
+  return (
+    <section class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
+      <button type="button" class="tool-head" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
+        <Icon name="chevron" />
+        <ToolHeader header={tool.header} name={tool.name} />
+        <span class="tool-phase">
+          <Icon name={icon} />
+          {[word, ...toEnding(tool)].join(' · ')}
+        </span>
+      </button>
+      {isOpen && <ToolBody tool={tool} />}
+    </section>
+  );
+}
+
+/** How a command that failed ended, and after how long. */
+function toEnding({ phase, exitCode, durationMs }: ToolBlock): string[] {
+  if (phase !== 'failed') return [];
+  return [
+    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
+    ...(durationMs === undefined ? [] : [toLength(durationMs)]),
+  ];
+}
+
+function ToolBody({ tool }: { tool: ToolBlock }) {
+  const output = tool.result ?? tool.live;
+  const isRunning = tool.phase === 'running';
+  const { recalled } = tool;
+  const preview = useMemo(() => (recalled ? recallPreview(recalled) : tool.preview), [recalled, tool.preview]);
+  const isEmpty = toPlainText(output).trim() === '';
+  return (
+    <div class="tool-body">
+      {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
+      {hasOwnPreview({ ...tool, preview }) && (
+        <PatchView text={preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
+      )}
+      {tool.liveDropped > 0 && tool.result === undefined && (
+        <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
+      )}
+      {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
+      {isEmpty && !isRunning && <p class="dropped">No output.</p>}
+    </div>
+  );
+}
+
+/** `bash: npm test` with the tool's name set apart from what it does. */
+export function ToolHeader({ header, name }: { header: string; name: string }) {
+  const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
+  if (rest === undefined) return <span class="tool-title">{header}</span>;
+  return (
+    <span class="tool-title">
+      <b>{name}</b> {rest}
+    </span>
+  );
+}
+
+export const NotSandboxed = ({ reason }: { reason: string }) => (
+  <p class="not-sandboxed">
+    <Icon name="shield" />
+    <span>
+      <b>Not sandboxed</b>
+      {reason === '' ? '' : `: ${reason}`}. It can use local sockets (Docker, ssh-agent).
+    </span>
+  </p>
+);
+
+/** Reading tools answer at length and rarely interest; commands and changes do. */
+const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
+
+const opensItself = ({ phase, name }: ToolBlock) =>
+  phase === 'running' || phase === 'failed' || phase === 'unknown' || (phase === 'done' && !QUIET_TOOLS.includes(name));

@@ -1,0 +1,97 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { App, Desk } from '../../state/app.ts';
+import { type ApprovalBlock, findPendingApproval } from '../../state/conversation/blocks.ts';
+import type { Conversation } from '../../state/conversation/conversation.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+import { toTitle } from './approval-card.tsx';
+import { BlockView } from './block-view.tsx';
+import { useBlockWindow } from './block-window.ts';
+import { InConversation, rememberedOf } from './conversation-context.ts';
+import { Welcome } from './welcome.tsx';
+
+interface TranscriptProps {
+  app: App;
+  desk: Desk;
+  tab: Tab;
+  conversation: Conversation;
+}
+
+/** What was said and done, its end in view until somebody scrolls away from it; older pages come when they near the start. */
+export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
+  const { blocks, truncated } = conversation;
+  const loadEarlier = useLoadEarlier(desk, tab);
+  const { scroller, content, space, following, drawn, above, below } = useBlockWindow(blocks, () => {
+    if (truncated && !following.isFollowing.peek()) loadEarlier();
+  });
+  const pending = findPendingApproval(blocks);
+  const isSending = tab.sending.value !== undefined;
+  useEffect(() => {
+    if (isSending) following.jump(); // who says something wants to see the answer
+  }, [isSending]);
+  const context = useMemo(() => ({ wsId: tab.wsId, client: desk.client, remembered: rememberedOf(tab) }), [tab, desk]);
+  return (
+    <InConversation.Provider value={context}>
+      <div class="transcript-frame">
+        <div class="transcript" ref={scroller} tabIndex={-1}>
+          <div class="column" ref={content}>
+            {truncated && (
+              <button type="button" class="quiet earlier" onClick={() => loadEarlier({ again: true })}>
+                Load earlier messages
+              </button>
+            )}
+            {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
+            <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
+            {drawn.map((block) => (
+              <BlockView key={block.key} block={block} isPending={block === pending} app={app} desk={desk} tab={tab} />
+            ))}
+            <div class="undrawn" style={{ height: `${below}px` }} />
+            {isSending && <div class="block user sending">{tab.sending.value}</div>}
+            {conversation.waiting && <Waiting />}
+          </div>
+        </div>
+        {!following.isFollowing.value && <WayBack pending={pending} jump={following.jump} />}
+      </div>
+    </InConversation.Provider>
+  );
+}
+
+/** One page at a time; after a failure only when somebody asks `again`. */
+function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) => void {
+  const state = useRef<'ready' | 'loading' | 'failed'>('ready');
+  return ({ again = false } = {}) => {
+    if (state.current === 'loading' || (state.current === 'failed' && !again)) return;
+    state.current = 'loading';
+    void desk.actions.loadEarlier(tab).then((loaded) => {
+      state.current = loaded ? 'ready' : 'failed';
+    });
+  };
+}
+
+/** Three dots; the state is said in words elsewhere. */
+const Waiting = () => (
+  <p class="waiting" aria-hidden="true">
+    <span />
+    <span />
+    <span />
+  </p>
+);
+
+/** Over the conversation while somebody reads further up: back to the end, or to the question that waits there. */
+function WayBack({ pending, jump }: { pending: ApprovalBlock | undefined; jump(): void }) {
+  if (pending)
+    return (
+      <div class="review">
+        <Icon name="shield" />
+        {toTitle(pending)}
+        <button type="button" onClick={jump}>
+          Review
+        </button>
+      </div>
+    );
+  return (
+    <button type="button" class="jump" aria-label="Go to the latest" title="Go to the latest" onClick={jump}>
+      <Icon name="down" />
+    </button>
+  );
+}

@@ -1,0 +1,32 @@
+import type { Tab } from '../../state/tab.ts';
+import { Icon } from '../icons.tsx';
+
+const STARTERS = ['What is in this folder?', 'Explain what this project does', 'help'] as const;
+
+/** What an empty conversation says, with things to begin with. */
+export function Welcome({ tab }: { tab: Tab }) {
+  return (
+    <div class="welcome">
+      <span class="mark big">
+        <Icon name="gate" />
+      </span>
+      <h2>What shall we do?</h2>
+      <p>The agent reads files and runs commands in its working directory. It asks you before it acts.</p>
+      <ul>
+        {STARTERS.map((text) => (
+          <li key={text}>
+            <button
+              type="button"
+              onClick={() => {
+                tab.draft.value = text;
+                document.getElementById('message')?.focus();
+              }}
+            >
+              {text}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { CronExtendedJob, CronOccurrence } from '../../../../protocol/cron.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { CronRuns, statusOf } from '../../state/cron/cron-runs.ts';
+import { toClock, toLength } from '../../state/text/moment.ts';
+import { CronStatusMark } from './cron-status-mark.tsx';
+
+interface CronRunListProps {
+  app: App;
+  desk: Desk;
+  job: CronExtendedJob;
+  now: Signal<number>;
+}
+
+/** A job's history, the latest first, with the way to each run's conversation. */
+export function CronRunList({ app, desk, job, now }: CronRunListProps) {
+  const history = useMemo(() => new CronRuns(desk.client, job.id), [desk, job.id]);
+  const problem = useSignal<string | undefined>(undefined);
+  useEffect(() => void history.read(), [history, job]); // the job is another object whenever something happened to one
+  const runs = history.runs.value;
+  const open = async (sessionKey: string) => {
+    try {
+      await desk.workstreams.showSession(sessionKey);
+    } catch (error) {
+      problem.value = wordsOf(error);
+    }
+  };
+  return (
+    <div class="runs">
+      <p class="problem" role="alert">
+        {problem.value ?? history.problem.value}
+      </p>
+      {runs?.entries.length === 0 && <p class="soft">It has not run yet.</p>}
+      <ol>
+        {runs?.entries.map((run) => (
+          <RunRow
+            key={`${run.scheduledAtMs} ${run.trigger}`}
+            run={run}
+            place={{ nowMs: now.value, timeZone: app.timeZone }}
+            onOpen={run.sessionKey === undefined ? undefined : () => void open(run.sessionKey ?? '')}
+          />
+        ))}
+      </ol>
+      {runs?.hasMore && (
+        <button type="button" class="quiet" onClick={() => void history.more()}>
+          Show more
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Place = Parameters<typeof toClock>[1];
+
+interface RunRowProps {
+  run: CronOccurrence;
+  place: Place;
+  /** Undefined where no conversation came of it. */
+  onOpen: (() => void) | undefined;
+}
+
+function RunRow({ run, place, onOpen }: RunRowProps) {
+  const { error, summary } = run;
+  return (
+    <li class="run">
+      <CronStatusMark status={statusOf(run)} />
+      <span class="run-when">{toWhen(run, place)}</span>
+      <span class="run-facts">{toFacts(run, place)}</span>
+      {onOpen && (
+        <button type="button" class="link" onClick={onOpen}>
+          Conversation
+        </button>
+      )}
+      {(error ?? summary) && <p class={error === undefined ? 'run-text' : 'run-text failed'}>{error ?? summary}</p>}
+    </li>
+  );
+}
+
+/** The instant that it was for; of missed ones the first and the last. */
+function toWhen({ scheduledAtMs, throughMs }: CronOccurrence, place: Place): string {
+  const from = toClock(scheduledAtMs, place);
+  return throughMs === undefined || throughMs === scheduledAtMs ? from : `${from} – ${toClock(throughMs, place)}`;
+}
+
+/** A start within this time is no delay worth telling. */
+const PUNCTUAL_MS = 2_000;
+
+function toFacts(run: CronOccurrence, place: Place): string {
+  const { trigger, count, runAtMs, scheduledAtMs, durationMs, attempts, retryAtMs } = run;
+  const isLate = runAtMs !== undefined && Math.abs(runAtMs - scheduledAtMs) > PUNCTUAL_MS;
+  const facts = [
+    trigger === 'forced' && 'by hand',
+    count !== undefined && count > 1 && `${count} times`,
+    isLate && `ran ${toClock(runAtMs, place)}`,
+    durationMs !== undefined && toLength(durationMs),
+    attempts > 1 && `${attempts} attempts`,
+    retryAtMs !== undefined && `next attempt ${toClock(retryAtMs, place)}`,
+  ];
+  return facts.filter((fact) => fact !== false).join(' · ');
+}

@@ -1,0 +1,37 @@
+import type { CronStatus } from '../../../../protocol/cron.ts';
+import type { OpenStatus } from '../../state/cron/cron-runs.ts';
+import { Icon, type IconName } from '../icons.tsx';
+
+type Shown = CronStatus | OpenStatus;
+
+const MARKS: Record<Shown, { icon: IconName; word: string }> = {
+  ok: { icon: 'check', word: 'ok' },
+  error: { icon: 'cross', word: 'failed' },
+  skipped: { icon: 'chevron', word: 'skipped' },
+  missed: { icon: 'warning', word: 'missed' },
+  interrupted: { icon: 'stop', word: 'interrupted' },
+  running: { icon: 'play', word: 'running' },
+  retrying: { icon: 'clock', word: 'will be tried again' },
+  due: { icon: 'clock', word: 'waits for its turn' },
+};
+
+interface CronStatusMarkProps {
+  status: Shown;
+  /** Instead of its word. */
+  words?: string;
+  after?: string;
+}
+
+/** How a run went, as a sign and in words. */
+export function CronStatusMark({ status, words, after = '' }: CronStatusMarkProps) {
+  const { icon, word } = MARKS[status];
+  return (
+    <span class={`cron-status ${status}`}>
+      <Icon name={icon} />
+      <span>
+        {words ?? word}
+        {after}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,130 @@
+import { useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { CronExtendedJob, CronSwitch } from '../../../../protocol/cron.ts';
+import { isOver } from '../../../../protocol/job-over.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { jobName } from '../../state/cron/cron-jobs.ts';
+import { ScheduleWords } from '../../state/cron/schedule-words.ts';
+import { Icon } from '../icons.tsx';
+import type { Overlay } from '../overlay.ts';
+import { Panel, toCount } from '../panel.tsx';
+import { useNow } from '../use-now.ts';
+import { CronJobCard } from './cron-job-card.tsx';
+import { JobDialog } from './job-dialog.tsx';
+
+interface CronViewProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+}
+
+/** What the agent does by itself, and when. */
+export function CronView({ app, desk, overlay }: CronViewProps) {
+  const { jobs: board } = desk;
+  const edited = useSignal<CronExtendedJob | undefined>(undefined);
+  const now = useNow(app.now);
+  const words = useMemo(() => new ScheduleWords({ client: desk.client, timeZone: app.timeZone }), [desk, app]);
+  useEffect(() => board.follow(), [board]);
+  const jobs = board.jobs.value;
+  const edit = (job: CronExtendedJob | undefined) => {
+    edited.value = job;
+    overlay.value = 'job';
+  };
+  const mayChange = app.canApprove.value;
+  return (
+    <Panel
+      name="cron"
+      title="Schedule"
+      count={toCount(jobs?.length, 'job')}
+      action={
+        mayChange && (
+          <button type="button" class="primary" onClick={() => edit(undefined)}>
+            <Icon name="plus" />
+            <span>Add a job</span>
+          </button>
+        )
+      }
+      desk={desk}
+    >
+      <p class="problem" role="alert">
+        {board.problem.value}
+      </p>
+      {board.switchedOffBy.value.length > 0 && <SwitchedOff by={board.switchedOffBy.value} />}
+      <Alerts jobs={jobs ?? []} />
+      {jobs?.length === 0 && <NoJobs mayChange={mayChange} />}
+      <ul>
+        {jobs?.map((job) => (
+          <CronJobCard key={job.id} app={app} desk={desk} job={job} now={now} words={words} onEdit={() => edit(job)} />
+        ))}
+      </ul>
+      {overlay.value === 'job' && (
+        <JobDialog
+          app={app}
+          desk={desk}
+          job={edited.value}
+          onClose={() => {
+            overlay.value = undefined;
+          }}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const SWITCHES: Record<CronSwitch, string> = {
+  'cron.enabled': ' in config.json',
+  HEADGATE_SKIP_CRON: ' in the environment of the daemon',
+};
+
+const SwitchedOff = ({ by }: { by: readonly CronSwitch[] }) => (
+  <p class="panel-note">
+    <Icon name="warning" />
+    <span>
+      Schedules are switched off (
+      {by.map((one, index) => (
+        <Fragment key={one}>
+          {index > 0 && ' and '}
+          <code>{one}</code>
+          {SWITCHES[one]}
+        </Fragment>
+      ))}
+      ): nothing runs by itself.
+    </span>
+  </p>
+);
+
+/** Those that keep failing, wherever they stand in the list. */
+function Alerts({ jobs }: { jobs: readonly CronExtendedJob[] }) {
+  const failing = jobs.filter((job) => job.state.alert && (job.enabled || isOver(job)));
+  if (failing.length === 0) return null;
+  const what = failing.length === 1 ? 'A job keeps failing' : `${failing.length} jobs keep failing`;
+  return (
+    <p class="panel-note alert" role="status">
+      <Icon name="warning" />
+      <span>
+        {what}: {failing.map(jobName).join(', ')}.
+      </span>
+    </p>
+  );
+}
+
+const NoJobs = ({ mayChange }: { mayChange: boolean }) => (
+  <div class="panel-none">
+    <span class="mark big">
+      <Icon name="clock" />
+    </span>
+    <h2>Nothing is scheduled</h2>
+    <p>
+      A job is something that the agent does by itself: say what, and when, such as <code>every 15m</code>,{' '}
+      <code>at 18:00</code> or <code>0 9 * * 1-5</code> (at nine, Monday to Friday).
+    </p>
+    {mayChange ? (
+      <p>
+        Add a job begins one; so does <code>headgate cron add</code> in a terminal.
+      </p>
+    ) : (
+      <p>Your login may look, but not add any: that takes the right to approve.</p>
+    )}
+  </div>
+);

@@ -1,0 +1,69 @@
+import { useMemo } from 'preact/hooks';
+import type { CronExtendedJob } from '../../../../protocol/cron.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { jobName } from '../../state/cron/cron-jobs.ts';
+import { JobEditor } from '../../state/cron/job-editor.ts';
+import { Dialog } from '../dialog.tsx';
+import { Area, Choice, Field } from './job-fields.tsx';
+import { JobOptions } from './job-options.tsx';
+import { ScheduleField } from './schedule-field.tsx';
+
+interface JobDialogProps {
+  app: App;
+  desk: Desk;
+  /** Undefined: a new one. */
+  job: CronExtendedJob | undefined;
+  onClose(): void;
+}
+
+/** Where a job is written or changed. */
+export function JobDialog({ app, desk, job, onClose }: JobDialogProps) {
+  const editor = useMemo(
+    () => new JobEditor({ client: desk.client, jobs: desk.jobs, timeZone: app.timeZone }, job),
+    [app, desk, job],
+  );
+  const save = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (await editor.save()) onClose();
+    else focusOnProblem(form);
+  };
+  const isMain = editor.draft.value.target === 'main';
+  return (
+    <Dialog title={job ? `Edit ${jobName(job)}` : 'Add a job'} onClose={onClose}>
+      <form class="job-form" noValidate onSubmit={(event) => void save(event)}>
+        <ScheduleField editor={editor} />
+        <Area
+          editor={editor}
+          field="message"
+          label={isMain ? 'What to tell the main conversation' : 'What to do'}
+          placeholder={isMain ? 'The week is over: remind me of the time sheet' : 'Look for new issues and sum them up'}
+        />
+        <Choice
+          editor={editor}
+          field="target"
+          label="Where"
+          options={{ isolated: 'in a conversation of its own', main: 'in the main conversation' }}
+        />
+        <Field editor={editor} field="name" label="Name" placeholder="taken from the text when empty" maxLength={200} />
+        <JobOptions editor={editor} />
+        <p class="problem" role="alert">
+          {editor.refusal.value}
+        </p>
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={editor.isSaving.value}>
+            {job ? 'Save' : 'Add'}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The first field that is wrong gets the focus, once it is drawn as such. */
+function focusOnProblem(form: HTMLFormElement): void {
+  requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+}

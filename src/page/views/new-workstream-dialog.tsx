@@ -1,0 +1,60 @@
+import { useSignal } from '@preact/signals';
+import { wordsOf } from '../../../protocol/words-of.ts';
+import type { App, Desk } from '../state/app.ts';
+import { Dialog } from './dialog.tsx';
+
+/** Asks for what a new workstream may be given; every field may stay empty. */
+export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
+  const problem = useSignal<string | undefined>(undefined);
+  const create = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const filled = [...new FormData(event.currentTarget)].filter(([, value]) => String(value).trim() !== '');
+    try {
+      await desk.workstreams.create(Object.fromEntries(filled.map(([name, value]) => [name, String(value).trim()])));
+      onClose();
+    } catch (error) {
+      problem.value = wordsOf(error);
+    }
+  };
+  return (
+    <Dialog title="New workstream" onClose={onClose}>
+      <form onSubmit={(event) => void create(event)}>
+        <label>
+          Name
+          <input name="name" maxLength={128} autocomplete="off" autofocus placeholder="chosen for you when empty" />
+        </label>
+        <label>
+          Model
+          <input
+            name="model"
+            maxLength={256}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={app.health.value?.modelAlias ?? 'an alias, or provider/model'}
+          />
+        </label>
+        <label>
+          Working directory
+          <input
+            name="workdir"
+            maxLength={4096}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="where files are read and commands run"
+          />
+        </label>
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Create
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

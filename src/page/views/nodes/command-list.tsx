@@ -1,0 +1,43 @@
+import { useSignal } from '@preact/signals';
+import type { CommandChange } from '../../state/nodes/command-changes.ts';
+import { ClaimedText } from './claimed-text.tsx';
+
+interface CommandListProps {
+  label: string;
+  commands: readonly CommandChange[];
+  /** How many are shown at first. Default: all, for what is approved must be seen. */
+  most?: number;
+}
+
+/** The commands that a machine lends, or asks to. */
+export function CommandList({ label, commands, most = commands.length }: CommandListProps) {
+  const isWhole = useSignal(false);
+  const shown = isWhole.value ? commands : commands.slice(0, most);
+  const rest = commands.length - shown.length;
+  if (commands.length === 0) return <p class="soft">no commands</p>;
+  return (
+    <ul class="lent" aria-label={label}>
+      {shown.map(({ name, change }) => (
+        <li key={name} class={change}>
+          {change && <span class="hidden-text">{CHANGES[change]}</span>}
+          <ClaimedText text={name} />
+        </li>
+      ))}
+      {rest > 0 && (
+        <li>
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              isWhole.value = true;
+            }}
+          >
+            and {rest} more
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+const CHANGES = { new: 'new: ', gone: 'no longer: ' };

@@ -1,0 +1,150 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
+import type { NodePairing } from '../../../../protocol/methods/node.ts';
+import { pairingCodeOf } from '../../../../protocol/pairing-code.ts';
+import { toVisibleLine } from '../../../../protocol/visible-text.ts';
+import type { Desk } from '../../state/app.ts';
+import { toCommandChanges } from '../../state/nodes/command-changes.ts';
+import { type NodeEntry, nodeName } from '../../state/nodes/nodes.ts';
+import type { Asking } from '../../state/nodes/pairing-queue.ts';
+import { toCountdown } from '../../state/text/moment.ts';
+import { Icon } from '../icons.tsx';
+import { ClaimedText, Claims } from './claimed-text.tsx';
+import { CommandList } from './command-list.tsx';
+
+interface PairingCardProps {
+  desk: Desk;
+  asking: Asking;
+  /** Who it is, if it is paired already. */
+  known: NodeEntry | undefined;
+  /** The time, as it goes on. */
+  now: Signal<number>;
+}
+
+/** A machine that asks to be paired: the code to compare, what it says of itself, and the decision; then what became of it. */
+export function PairingCard({ desk, asking, known, now }: PairingCardProps) {
+  const { request, endsAtMs, outcome } = asking;
+  const { requestId, commands = [] } = request;
+  return (
+    <li class={`panel-row pairing ${outcome === undefined ? 'open' : 'over'}`}>
+      <h2>
+        <Icon name="shield" />
+        <ClaimedText text={nodeName(request)} />
+      </h2>
+      <div class="pairing-asked">
+        <Wish request={request} known={known} />
+        <div class="pairing-code">
+          <code>{pairingCodeOf(requestId)}</code>
+          {outcome === undefined && <span class="soft">ends in {toCountdown(endsAtMs - now.value)}</span>}
+        </div>
+        <Claims said={claimsOf(request)} />
+        <CommandList label="Commands that it asks to lend" commands={toCommandChanges(commands, known?.commands)} />
+      </div>
+      {outcome === undefined ? (
+        <Decision desk={desk} request={request} />
+      ) : (
+        <OutcomeLine outcome={outcome} onDismiss={() => desk.nodes.dismiss(requestId)} />
+      )}
+    </li>
+  );
+}
+
+/** What it asks for. */
+const Wish = ({ request, known }: Pick<PairingCardProps, 'known'> & { request: NodePairing }) => (
+  <p class="pairing-wish">
+    {request.isRepair ? (
+      <>
+        Is paired already{known && ', as '}
+        {known && <ClaimedText text={nodeName(known)} />}, and asks again. Approving replaces its token and what it
+        lends.
+      </>
+    ) : (
+      'Asks to be paired.'
+    )}{' '}
+    Approve only if it shows this code; the rest is what it says of itself.
+  </p>
+);
+
+const claimsOf = ({ remoteIp, platform, version, deviceFamily, modelIdentifier, nodeId }: NodePairing) => ({
+  ...{ Address: remoteIp, Platform: platform, Version: version, Device: deviceFamily, Model: modelIdentifier },
+  'Node id': nodeId,
+});
+
+/** What has just come up under somebody's finger was not what they meant to press. */
+const STEADY_MS = 500;
+
+function Decision({ desk, request }: { desk: Desk; request: NodePairing }) {
+  const problem = useSignal<string | undefined>(undefined);
+  const busy = useSignal(true);
+  useEffect(
+    () =>
+      systemTimers.after(STEADY_MS, () => {
+        busy.value = false;
+      }),
+    [busy],
+  );
+  const name = toVisibleLine(nodeName(request));
+  const decide = async (decision: Promise<string | undefined>) => {
+    busy.value = true;
+    problem.value = await decision;
+    busy.value = false;
+  };
+  return (
+    <>
+      <div class="decide">
+        <button
+          type="button"
+          class="primary"
+          aria-label={`Approve ${name}`}
+          disabled={busy.value}
+          onClick={() => void decide(desk.nodes.approve(request.requestId))}
+        >
+          Approve
+        </button>
+        <button
+          type="button"
+          aria-label={`Reject ${name}`}
+          disabled={busy.value}
+          onClick={() => void decide(desk.nodes.reject(request.requestId))}
+        >
+          Reject
+        </button>
+      </div>
+      <p class="problem" role="alert">
+        {problem.value}
+      </p>
+    </>
+  );
+}
+
+const OUTCOMES = {
+  approved: { icon: 'check', words: 'Approved' },
+  rejected: { icon: 'cross', words: 'Rejected' },
+  expired: { icon: 'clock', words: 'No longer waiting: nobody decided in time, or it went away or asked anew' },
+} as const;
+
+interface OutcomeLineProps {
+  outcome: NonNullable<Asking['outcome']>;
+  onDismiss(): void;
+}
+
+/** What became of a request; it takes over the focus from the buttons that were here. */
+function OutcomeLine({ outcome, onDismiss }: OutcomeLineProps) {
+  const element = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) element.current?.focus({ preventScroll: true });
+  }, []);
+  const { icon, words } = OUTCOMES[outcome];
+  return (
+    <div class="decide">
+      <p class={`pairing-outcome ${outcome}`} role="status" tabIndex={-1} ref={element}>
+        <Icon name={icon} />
+        {words}
+      </p>
+      <button type="button" class="quiet last" onClick={onDismiss}>
+        Dismiss
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { App, Desk } from '../state/app.ts';
+import { tabName } from '../state/tab.ts';
+import { Banners } from './banners.tsx';
+import { ConversationView } from './conversation/conversation-view.tsx';
+import { CronView } from './cron/cron-view.tsx';
+import { LoginCard } from './login-card.tsx';
+import { NewWorkstreamDialog } from './new-workstream-dialog.tsx';
+import { NodesView } from './nodes/nodes-view.tsx';
+import type { Overlay } from './overlay.ts';
+import { Rail } from './rail.tsx';
+import { SavedDialog } from './saved-dialog.tsx';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+import { TopBar } from './top-bar.tsx';
+import { useShortcuts } from './use-shortcuts.ts';
+import { useWayBack } from './use-way-back.ts';
+
+/** Everything on the screen. */
+export function Page({ app }: { app: App }) {
+  useTitle(app);
+  const phase = app.phase.value;
+  switch (phase.kind) {
+    case 'starting':
+      return <main class="alone" aria-busy="true" />;
+    case 'login':
+      return <LoginCard app={app} problem={phase.problem} />;
+    case 'desk':
+      return <DeskView app={app} desk={phase.desk} />;
+  }
+}
+
+function DeskView({ app, desk }: { app: App; desk: Desk }) {
+  const overlay: Overlay = useSignal(undefined);
+  const isRenaming = useSignal(false);
+  useShortcuts({ app, desk, overlay, isRenaming });
+  useWayBack({ desk, overlay });
+  const front = desk.workstreams.front.value;
+  useEffect(() => {
+    isRenaming.value = false; // it was about the one before
+  }, [front, isRenaming]);
+  return (
+    <div class={`desk ${overlay.value === 'drawer' ? 'drawn' : ''}`}>
+      <Rail app={app} desk={desk} overlay={overlay} />
+      {/* Under the open drawer of a phone nothing can be reached. */}
+      <main class="stage" inert={overlay.value === 'drawer'}>
+        <TopBar desk={desk} overlay={overlay} />
+        <Banners app={app} desk={desk} />
+        <Stage app={app} desk={desk} overlay={overlay} isRenaming={isRenaming} />
+      </main>
+      <Dialogs app={app} desk={desk} overlay={overlay} />
+    </div>
+  );
+}
+
+interface StageProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+  isRenaming: Signal<boolean>;
+}
+
+function Stage({ app, desk, overlay, isRenaming }: StageProps) {
+  const { front, shown } = desk.workstreams;
+  if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
+  if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
+  if (front.value)
+    return <ConversationView key={front.value.wsId} app={app} desk={desk} tab={front.value} isRenaming={isRenaming} />;
+  return <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>;
+}
+
+function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overlay }) {
+  const close = () => {
+    overlay.value = undefined;
+  };
+  switch (overlay.value) {
+    case 'new':
+      return <NewWorkstreamDialog app={app} desk={desk} onClose={close} />;
+    case 'saved':
+      return <SavedDialog app={app} desk={desk} onClose={close} />;
+    case 'shortcuts':
+      return <ShortcutsDialog onClose={close} />;
+    case 'drawer':
+    case 'job': // the schedule shows it itself: it knows which
+    case undefined:
+      return null;
+  }
+}
+
+/** The title tells from another browser tab that somebody is asked. */
+function useTitle(app: App): void {
+  const phase = app.phase.value;
+  const front = phase.kind === 'desk' ? phase.desk.workstreams.front.value : undefined;
+  const mark = app.waiting.value > 0 ? '(!) ' : '';
+  const shown = phase.kind === 'desk' ? phase.desk.workstreams.shown.value : 'conversation';
+  const name = shown === 'conversation' ? front && tabName(front) : PANELS[shown];
+  const title = `${mark}${name === undefined ? '' : `${name} · `}Headgate`;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+}
+
+const PANELS = { schedule: 'Schedule', nodes: 'Nodes' };

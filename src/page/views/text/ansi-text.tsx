@@ -1,0 +1,90 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { type AnsiColour, type AnsiLine, type AnsiStyle, parseAnsi } from '../../state/text/ansi.ts';
+import { showHidden } from '../../state/text/hidden-characters.ts';
+import { foldLine, toChunks } from '../../state/text/text-chunks.ts';
+
+/** What a program printed, in its colours. While it goes on printing only the end is read and drawn again. */
+export function AnsiText({ text }: { text: string }) {
+  const chunks = useChunks(text);
+  return (
+    <code class="ansi code-text">
+      {chunks.map((chunk, index) => (
+        <Chunk key={index} lines={chunk.lines} />
+      ))}
+    </code>
+  );
+}
+
+interface ReadChunk {
+  printed: string;
+  start: AnsiStyle;
+  lines: readonly AnsiLine[];
+  end: AnsiStyle;
+}
+
+const USUAL: AnsiStyle = {};
+
+function useChunks(text: string): readonly ReadChunk[] {
+  const earlier = useRef<readonly ReadChunk[]>([]);
+  return useMemo(() => {
+    let start = USUAL;
+    earlier.current = toChunks(text, (line) => [line]).map((printed, index) => {
+      const known = earlier.current[index];
+      const isSame = known?.printed === printed && known.start === start;
+      const { lines, style } = isSame ? { lines: known.lines, style: known.end } : parseAnsi(printed, start);
+      const chunk = isSame ? known : { printed, start, lines, end: style };
+      start = chunk.end;
+      return chunk;
+    });
+    return earlier.current;
+  }, [text]);
+}
+
+const Chunk = ({ lines }: { lines: readonly AnsiLine[] }) =>
+  useMemo(
+    () => (
+      <span class="chunk">
+        {lines.map((line, row) => (
+          <Line key={row} line={line} />
+        ))}
+      </span>
+    ),
+    [lines],
+  );
+
+const Line = ({ line }: { line: AnsiLine }) => (
+  <>
+    {line.map(({ text, style }, index) => {
+      const shown = foldLine(showHidden(text)).join('\n');
+      const look = toLook(style);
+      return look ? (
+        <span key={index} {...look}>
+          {shown}
+        </span>
+      ) : (
+        shown
+      );
+    })}
+    {'\n'}
+  </>
+);
+
+/** Classes, and custom properties for the colours: one of the theme's, or three checked numbers. */
+function toLook(style: AnsiStyle): { class: string; style: Record<string, string> } | undefined {
+  const { foreground, background, ...flags } = style;
+  const [front, back] = flags.inverse ? [background, foreground] : [foreground, background];
+  const classes = Object.keys(flags).map((flag) => `ansi-${flag}`);
+  const own: Record<string, string> = {};
+  if (front) {
+    classes.push('ansi-on');
+    own['--ansi-front'] = toCssColour(front);
+  }
+  if (back) {
+    classes.push('ansi-at');
+    own['--ansi-back'] = toCssColour(back);
+  }
+  return classes.length === 0 ? undefined : { class: classes.join(' '), style: own };
+}
+
+const toCssColour = (colour: AnsiColour): string =>
+  colour.kind === 'palette' ? `var(--ansi-${colour.index})` : `rgb(${colour.red} ${colour.green} ${colour.blue})`;

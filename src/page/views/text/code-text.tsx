@@ -1,0 +1,66 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { showHidden } from '../../state/text/hidden-characters.ts';
+import { createHighlighter, type Pieces } from '../../state/text/highlight.ts';
+import type { Language } from '../../state/text/languages.ts';
+import { CHUNK_ROWS, hasLongLine, toChunks } from '../../state/text/text-chunks.ts';
+import { whenIdle } from './idle.ts';
+
+interface CodeTextProps {
+  text: string;
+  language: Language | undefined;
+  growing: boolean;
+}
+
+/** The lines of some code, plain at first and coloured once there is time. What still grows stays plain. */
+export function CodeText({ text, language, growing }: CodeTextProps) {
+  const chunks = useMemo(() => toChunks(text), [text]);
+  const lines = useHighlighted(text, growing ? undefined : language);
+  return (
+    <code class="code-text">
+      {chunks.map((chunk, index) => (
+        <Chunk key={index} text={chunk} lines={lines?.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS)} />
+      ))}
+    </code>
+  );
+}
+
+const Chunk = ({ text, lines }: { text: string; lines: readonly Pieces[] | undefined }) =>
+  useMemo(
+    () => (
+      <span class="chunk">
+        {lines ? lines.map((pieces, row) => <Row key={row} pieces={pieces} />) : `${showHidden(text)}\n`}
+      </span>
+    ),
+    [text, lines === undefined],
+  );
+
+const Row = ({ pieces }: { pieces: Pieces }) => (
+  <>
+    {pieces.map(toSpan)}
+    {'\n'}
+  </>
+);
+
+/** A coloured stretch; what has no colour of its own needs no element. */
+const toSpan = ({ text, className }: { text: string; className: string | undefined }, index: number) =>
+  className === undefined ? (
+    showHidden(text)
+  ) : (
+    <span key={index} class={className}>
+      {showHidden(text)}
+    </span>
+  );
+
+/** All code of the page shares what has been coloured: it comes back with its colours when it is scrolled to again. */
+const highlighter = createHighlighter();
+
+/** The coloured lines of a text, once there was time for it; undefined for what has no known language or is too long. */
+export function useHighlighted(text: string, language: Language | undefined): readonly Pieces[] | undefined {
+  const [done, setDone] = useState<{ text: string; lines: readonly Pieces[] | undefined }>();
+  useEffect(() => {
+    if (language === undefined || text === '' || highlighter.find(text, language) || hasLongLine(text)) return;
+    return whenIdle(() => setDone({ text, lines: highlighter.highlight(text, language) }));
+  }, [text, language]);
+  if (language === undefined) return undefined;
+  return done?.text === text ? done.lines : highlighter.find(text, language);
+}

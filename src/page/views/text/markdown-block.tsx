@@ -1,0 +1,276 @@
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { useMemo } from 'preact/hooks';
+import { showHidden } from '../../state/text/hidden-characters.ts';
+import { LONG_PARAGRAPH, toPieces } from '../../state/text/paragraph-pieces.ts';
+import { CodeBlock } from './code.tsx';
+import { CodeText } from './code-text.tsx';
+import { useStepwise } from './stepwise.ts';
+
+/** A heading or a piece of HTML this long was not written for reading: it is shown as it is written. */
+const MAX_CHARS = 40_000;
+/** Items of a list, or rows of a table, that are drawn with one frame. */
+const STEP_ITEMS = 80;
+/** Pieces of a long paragraph that are drawn with one frame. */
+const STEP_PIECES = 4;
+
+/**
+ * One block of Markdown as elements. Nothing of it ever passes through an HTML parser: HTML that a model writes is
+ * text, an image is a link (loading it could carry away what the model has read), and a link leads to the web or to mail.
+ * While it grows, what its inner tokens had before is not drawn again.
+ */
+export function MarkdownBlock({ token, growing = false }: { token: Token; growing?: boolean }) {
+  if (isTooLong(token)) {
+    return (
+      <div class="unformatted">
+        <CodeText text={token.raw} language={undefined} growing />
+      </div>
+    );
+  }
+  if (!isMarked(token)) return <>{token.raw}</>;
+  switch (token.type) {
+    case 'code':
+      return <CodeBlock text={token.text} language={token.lang ?? ''} growing={growing} />;
+    case 'heading':
+      return <Heading token={token} />;
+    case 'blockquote':
+      return (
+        <blockquote>
+          <ManyBlocks tokens={token.tokens} growing={growing} />
+        </blockquote>
+      );
+    case 'list':
+      return <List token={token} growing={growing} />;
+    case 'table':
+      return <Table token={token} />;
+    case 'hr':
+      return <hr />;
+    case 'space':
+    case 'def':
+      return null;
+    case 'paragraph':
+      return (
+        <p dir="auto">
+          {token.raw.length > LONG_PARAGRAPH ? <Pieces tokens={token.tokens} /> : <Inlines tokens={token.tokens} />}
+        </p>
+      );
+    case 'html':
+      return <p>{showHidden(token.text.trim())}</p>;
+    default:
+      return <Inline token={token} />;
+  }
+}
+
+/** Those that consist of pieces are drawn some pieces a frame. */
+const isTooLong = ({ type, raw }: Token): boolean => raw.length > MAX_CHARS && !PIECEMEAL.includes(type);
+const PIECEMEAL = ['code', 'list', 'table', 'blockquote', 'paragraph'];
+
+/** Marked's own tokens; others come only from extensions, of which there are none here. */
+const isMarked = (token: Token): token is MarkedToken => token.type in KNOWN;
+const KNOWN: Record<MarkedToken['type'], true> = {
+  ...{ blockquote: true, br: true, checkbox: true, code: true, codespan: true, def: true, del: true, em: true },
+  ...{ escape: true, heading: true, hr: true, html: true, image: true, link: true, list: true, list_item: true },
+  ...{ paragraph: true, space: true, strong: true, table: true, text: true },
+};
+
+interface BlocksProps {
+  tokens: readonly Token[];
+  growing: boolean;
+}
+
+const Blocks = ({ tokens, growing }: BlocksProps) => (
+  <>
+    {tokens.map((token, index) => (
+      <KeptBlock key={index} token={token} growing={growing && index === tokens.length - 1} />
+    ))}
+  </>
+);
+
+/** Of many blocks, as a quote may have them, so many a frame. */
+function ManyBlocks({ tokens, growing }: BlocksProps) {
+  const count = useStepwise(tokens.length, STEP_ITEMS);
+  return <Blocks tokens={tokens.slice(0, count)} growing={growing && count === tokens.length} />;
+}
+
+const KeptBlock = ({ token, growing }: { token: Token; growing: boolean }) =>
+  useMemo(() => <MarkdownBlock token={token} growing={growing} />, [token.type, token.raw, growing]);
+
+const Inlines = ({ tokens }: { tokens: readonly Token[] }) => (
+  <>
+    {tokens.map((token, index) => (
+      <KeptInline key={index} token={token} />
+    ))}
+  </>
+);
+
+const KeptInline = ({ token }: { token: Token }) => useMemo(() => <Inline token={token} />, [token.type, token.raw]);
+
+function Pieces({ tokens }: { tokens: readonly Token[] }) {
+  const pieces = toPieces(tokens);
+  const count = useStepwise(pieces.length, STEP_PIECES);
+  return (
+    <>
+      {pieces.slice(0, count).map((piece, index) => (
+        <Piece key={index} tokens={piece} />
+      ))}
+    </>
+  );
+}
+
+const Piece = ({ tokens }: { tokens: readonly Token[] }) =>
+  useMemo(
+    () => (
+      <span class="piece">
+        <Inlines tokens={tokens} />
+      </span>
+    ),
+    [tokens.map(({ raw }) => raw).join('')],
+  );
+
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'] as const;
+
+function Heading({ token }: { token: Tokens.Heading }) {
+  const Tag = HEADINGS[token.depth - 1] ?? 'h6';
+  return (
+    <Tag dir="auto">
+      <Inlines tokens={token.tokens} />
+    </Tag>
+  );
+}
+
+function List({ token, growing }: { token: Tokens.List; growing: boolean }) {
+  const count = useStepwise(token.items.length, STEP_ITEMS);
+  const items = token.items
+    .slice(0, count)
+    .map((item, index) => (
+      <Item key={index} item={item} loose={token.loose} growing={growing && index === token.items.length - 1} />
+    ));
+  if (!token.ordered) return <ul>{items}</ul>;
+  return <ol start={typeof token.start === 'number' ? token.start : 1}>{items}</ol>;
+}
+
+/** Whether it stands in paragraphs is a question of the whole list, which may have become loose since it was read. */
+const Item = ({ item, loose, growing }: { item: Tokens.ListItem; loose: boolean; growing: boolean }) =>
+  useMemo(
+    () => (
+      <li class={item.task ? 'task' : undefined} dir="auto">
+        <Blocks tokens={loose ? item.tokens.map(toParagraph) : item.tokens} growing={growing} />
+      </li>
+    ),
+    [item.raw, loose, growing],
+  );
+
+const toParagraph = (token: Token): Token => (token.type === 'text' ? { ...token, type: 'paragraph' } : token);
+
+function Table({ token: { header, rows } }: { token: Tokens.Table }) {
+  const count = useStepwise(rows.length, STEP_ITEMS);
+  return (
+    <table>
+      <thead>
+        <tr>
+          {header.map((cell, index) => (
+            <th key={index} align={cell.align ?? undefined}>
+              <Inlines tokens={cell.tokens} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, count).map((row, at) => (
+          <Row key={at} cells={row} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const Row = ({ cells }: { cells: readonly Tokens.TableCell[] }) =>
+  useMemo(
+    () => (
+      <tr>
+        {cells.map((cell, index) => (
+          <td key={index} align={cell.align ?? undefined}>
+            <Inlines tokens={cell.tokens} />
+          </td>
+        ))}
+      </tr>
+    ),
+    [cells.map(({ text }) => text).join('|')],
+  );
+
+function Inline({ token }: { token: Token }) {
+  if (!isMarked(token)) return <>{token.raw}</>;
+  switch (token.type) {
+    case 'strong':
+      return (
+        <strong>
+          <Inlines tokens={token.tokens} />
+        </strong>
+      );
+    case 'em':
+      return (
+        <em>
+          <Inlines tokens={token.tokens} />
+        </em>
+      );
+    case 'del':
+      return (
+        <del>
+          <Inlines tokens={token.tokens} />
+        </del>
+      );
+    case 'codespan':
+      return <code>{showHidden(token.text)}</code>;
+    case 'br':
+      return <br />;
+    case 'checkbox':
+      return <TaskBox done={token.checked} />;
+    case 'link':
+      return <Link token={token} />;
+    case 'image':
+      return <ImageLink token={token} />;
+    case 'text':
+      return token.tokens ? <Inlines tokens={token.tokens} /> : toText(token.text);
+    case 'html':
+      return /^<br\s*\/?>$/i.test(token.text.trim()) ? <br /> : showHidden(token.text);
+    case 'escape':
+      return <>{token.text}</>;
+    default:
+      return <MarkdownBlock token={token} />;
+  }
+}
+
+const TaskBox = ({ done }: { done: boolean }) => (
+  <input class="task-box" type="checkbox" checked={done} disabled aria-label={done ? 'done' : 'to do'} />
+);
+
+function Link({ token }: { token: Tokens.Link }) {
+  const href = token.autolink ? token.href : toText(token.href);
+  return isOpenable(href) ? (
+    <a href={href} title={showHidden(href)} target="_blank" rel="noopener noreferrer">
+      <Inlines tokens={token.tokens} />
+    </a>
+  ) : (
+    <Inlines tokens={token.tokens} />
+  );
+}
+
+function ImageLink({ token }: { token: Tokens.Image }) {
+  const href = toText(token.href);
+  const words = `image: ${token.text === '' ? href : toText(token.text)}`;
+  if (!isOpenable(href)) return <>{words}</>;
+  return (
+    <a class="image-link" href={href} title={showHidden(href)} target="_blank" rel="noopener noreferrer">
+      {words}
+    </a>
+  );
+}
+
+const isOpenable = (href: string): boolean => /^(https?|mailto):/i.test(href);
+
+/** What is written with character references (`&lt;`) is meant as the character. */
+const toText = (written: string): string =>
+  showHidden(written.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, toCharacter));
+
+/** The browser knows all the names; what it is given is one reference and nothing else. */
+const toCharacter = (reference: string): string =>
+  new DOMParser().parseFromString(reference, 'text/html').documentElement.textContent ?? reference;

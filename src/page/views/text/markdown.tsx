@@ -1,0 +1,50 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { type MarkdownPart, splitMarkdown } from '../../state/text/markdown-split.ts';
+import { MarkdownBlock } from './markdown-block.tsx';
+import { useStepwise } from './stepwise.ts';
+
+/** So many blocks are compared at once while an answer grows; what stands before them is compared as one. */
+const GROUP_PARTS = 40;
+
+/** A model's Markdown. While it streams only its last block is read and drawn again. */
+export function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
+  const earlier = useRef<{ text: string; parts: readonly MarkdownPart[] }>({ text: '', parts: [] });
+  const parts = useMemo(() => {
+    const grows = text.startsWith(earlier.current.text);
+    const split = splitMarkdown(text, grows ? earlier.current.parts : []);
+    earlier.current = { text, parts: split };
+    return split;
+  }, [text]);
+  const limit = useStepwise(parts.at(-1)?.at ?? 0, STEP_CHARS);
+  const drawn = parts.filter(({ at }) => at <= limit);
+  const groups = Array.from({ length: Math.ceil(drawn.length / GROUP_PARTS) }, (_, index) =>
+    drawn.slice(index * GROUP_PARTS, (index + 1) * GROUP_PARTS),
+  );
+  return (
+    <div class="markdown">
+      {groups.map((group, index) => (
+        <Group key={index} parts={group} growing={streaming && index === groups.length - 1} />
+      ))}
+    </div>
+  );
+}
+
+/** What is drawn of a text with one frame, in characters. */
+const STEP_CHARS = 8_000;
+
+/** A full group never changes again while the text grows: its parts are the same objects. */
+function Group({ parts, growing }: { parts: readonly MarkdownPart[]; growing: boolean }) {
+  return useMemo(
+    () => (
+      <div class="group">
+        {parts.map(({ at, token }, index) => (
+          <Part key={at} token={token} growing={growing && index === parts.length - 1} />
+        ))}
+      </div>
+    ),
+    [parts.at(0), parts.at(-1), growing],
+  );
+}
+
+const Part = ({ token, growing }: { token: MarkdownPart['token']; growing: boolean }) =>
+  useMemo(() => <MarkdownBlock token={token} growing={growing} />, [token.raw, growing]);

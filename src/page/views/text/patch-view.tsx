@@ -1,0 +1,33 @@
+import { useMemo } from 'preact/hooks';
+import { parseDiff } from '../../state/text/diff-rows.ts';
+import type { Language } from '../../state/text/languages.ts';
+import { CodeText } from './code-text.tsx';
+import { FileDiffView } from './file-diff-view.tsx';
+
+interface PatchViewProps {
+  text: string;
+  /** Default true. False: the numbers of the text count from its own first line, not from the file's. */
+  numbered?: boolean;
+  /** What the text is when it is no difference. */
+  language?: Language | undefined;
+}
+
+/** What a tool shows before it acts: a difference as before and after, anything else as the text it is. */
+export function PatchView({ text, numbered = true, language }: PatchViewProps) {
+  const patch = useMemo(() => parseDiff(text), [text]);
+  if (!patch)
+    return (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
+      <pre class="preview" tabIndex={0}>
+        <CodeText text={text} language={language} growing={false} />
+      </pre>
+    );
+  return (
+    <div class="patch">
+      {patch.remarks !== '' && <p class="patch-remarks">{patch.remarks}</p>}
+      {patch.files.map((file, index) => (
+        <FileDiffView key={index} file={file} numbered={numbered} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import { type DestinationStream, destination, pino } from 'pino';
+import type { Log, LogLevel } from './log.ts';
+import type { LogRing } from './log-ring.ts';
+
+interface LogOptions {
+  level: LogLevel;
+  /** Default: stderr. */
+  to?: DestinationStream;
+  /** One short line per entry for people; otherwise JSON. */
+  readable: boolean;
+  /** Gets every entry too, as JSON. */
+  ring?: Pick<LogRing, 'add'>;
+}
+
+const SECRETS = ['token', 'jwt', 'key', 'apiKey', 'password', 'secret', 'authorization', 'cookie'];
+const HIDDEN_DEPTHS = ['', '*.', '*.*.'];
+
+/** Writes at once: the last words of a process that dies are the ones that count. */
+export function createLog({ level, to = stderr(), readable, ring }: LogOptions): Log & { level: string } {
+  const redact = HIDDEN_DEPTHS.flatMap((prefix) => SECRETS.map((name) => `${prefix}${name}`));
+  const options = { level, base: null, redact, serializers: { err: toPlainError } };
+  const write = (line: string) => {
+    to.write(readable ? toReadableLine(line) : line);
+    ring?.add(line);
+  };
+  return pino(options, { write });
+}
+
+/** A terminal that went away must not end the daemon. */
+function stderr(): DestinationStream {
+  const stream = destination({ dest: 2, sync: true });
+  stream.on('error', () => undefined);
+  return stream;
+}
+
+/** Only what tells where it failed: errors of providers carry whole requests and their headers. */
+function toPlainError(error: unknown): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error && { code: error.code }),
+    stack: error.stack,
+    ...(error.cause !== undefined && { cause: toPlainError(error.cause) }),
+  };
+}
+
+const LEVELS: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
+
+function toReadableLine(line: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>; // pino's own line
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+  return `${clock} ${(LEVELS[Number(level)] ?? '').padEnd(5)} ${msg}${rest}${toErrorLines(err)}\n`;
+}
+
+function toErrorLines(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return error === undefined ? '' : ` (${error})`;
+  const { stack, message, cause } = error as { stack?: string; message?: string; cause?: unknown }; // see toPlainError
+  return `\n  ${(stack ?? message ?? '').replaceAll('\n', '\n  ')}${cause === undefined ? '' : `\n  cause:${toErrorLines(cause)}`}`;
+}

@@ -1,0 +1,41 @@
+import type { Clock } from './clock.ts';
+
+interface TokenBucketOptions {
+  /** Asked each time: it may change while the bucket is in use. */
+  limit(): { burst: number; perSecond: number };
+  clock: Pick<Clock, 'monotonic'>;
+}
+
+/** A budget of events that refills with time. */
+export interface TokenBucket {
+  /** 0 when an event of this weight is within the budget, otherwise the milliseconds until it will be. */
+  take(weight?: number): number;
+  /** Milliseconds until all of the budget is there again. */
+  fullInMs(): number;
+}
+
+export function createTokenBucket({ limit, clock }: TokenBucketOptions): TokenBucket {
+  let tokens = limit().burst;
+  let countedMs = clock.monotonic();
+
+  function refill({ burst, perSecond }: ReturnType<typeof limit>): void {
+    const nowMs = clock.monotonic();
+    tokens = Math.min(burst, tokens + ((nowMs - countedMs) * perSecond) / 1000);
+    countedMs = nowMs;
+  }
+
+  return {
+    take(weight = 1) {
+      const now = limit();
+      refill(now);
+      if (tokens < weight) return Math.ceil(((weight - tokens) * 1000) / now.perSecond);
+      tokens -= weight;
+      return 0;
+    },
+    fullInMs() {
+      const now = limit();
+      refill(now);
+      return Math.ceil(((now.burst - tokens) * 1000) / now.perSecond);
+    },
+  };
+}
