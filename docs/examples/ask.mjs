@@ -1,6 +1,6 @@
-// Asks the agent in a session of its own and prints the answer while it comes:
+// Asks the agent in a separate session and streams the answer:
 //   HEADGATE_TOKEN=… node ask.mjs "What is in this folder?"
-// What needs approval waits for somebody who may give it (decide.mjs). The same RUN_KEY again joins the same run.
+// Calls that need approval wait for an approver (decide.mjs). Repeating the same RUN_KEY joins the same run.
 import process from 'node:process';
 import { ConnectionLostError, createGatewayClient, RequestError } from 'headgate/client';
 
@@ -24,7 +24,7 @@ client.on('chat', ({ runId, message: answer }) => {
   printed = text;
 });
 
-/** A call that died with its connection is made again: by its key, or because it only asks, it takes effect once. */
+/** Repeats a call that lost its connection. This is safe because the call has a key or only reads. */
 async function callSafely(method, params) {
   for (;;) {
     try {

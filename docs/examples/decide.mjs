@@ -1,4 +1,4 @@
-// Answers what waits for a person: approves commands that only look, denies all others. Runs until it is stopped:
+// Answers pending questions: approves the commands given as arguments and denies all others. Runs until it is stopped:
 //   HEADGATE_TOKEN=… node decide.mjs ls pwd "git status"
 import process from 'node:process';
 import { ConnectionLostError, createGatewayClient, RequestError } from 'headgate/client';
@@ -12,11 +12,11 @@ const client = createGatewayClient({
   client: { name: 'decide-example', version: '1.0.0', mode: 'cli' },
   onStatus({ kind, error }) {
     if (kind === 'open') decideAll().catch(leave);
-    if (kind === 'closed' && error !== undefined) leave(error); // the token is wrong, or was revoked
+    if (kind === 'closed' && error !== undefined) leave(error); // the token is wrong or was revoked
   },
 });
 
-/** An error that the next connection does not mend. What was lost with a connection is in its list again. */
+/** Leaves on errors that reconnecting cannot fix. After a lost connection, open questions are listed again. */
 function leave(error) {
   if (error instanceof ConnectionLostError || process.exitCode === 1) return;
   console.error(error instanceof RequestError ? `${error.code}: ${error.message}` : error);
@@ -24,7 +24,7 @@ function leave(error) {
   client.close();
 }
 
-/** What was asked while nobody listened is in the list; what is asked from now on comes as an event. */
+/** Earlier questions are in the list; new ones arrive as events. */
 async function decideAll() {
   const { approvals } = await client.call('approval.list', {});
   for (const approval of approvals) await decide(approval);
@@ -36,7 +36,7 @@ async function decide({ approvalId, items }) {
     await client.call('approval.resolve', { approvalId, approved });
     for (const { header } of items) console.log(`${approved ? 'approved' : 'denied'}: ${header}`);
   } catch (error) {
-    const isDecided = error instanceof RequestError && error.code === 'CONFLICT'; // by somebody else, or just before
+    const isDecided = error instanceof RequestError && error.code === 'CONFLICT'; // by another client, or by an earlier call
     if (!isDecided) throw error;
   }
 }
@@ -46,5 +46,5 @@ const stop = () => client.close();
 process.once('SIGTERM', stop).once('SIGINT', stop);
 await client.connect().then(
   () => console.error('connected'),
-  () => undefined, // onStatus has said why
+  () => undefined, // onStatus has reported the reason
 );

@@ -1,6 +1,6 @@
-// Prints what happens in a workstream, each event once, over reconnects and restarts of this program and of the daemon:
+// Prints every event of a workstream once, across reconnects and restarts of this program and of the daemon:
 //   HEADGATE_TOKEN=… node follow.mjs WS_ID cursor.txt
-// The file holds the cursor of the last event that was handled: nothing else is needed to go on after it.
+// The file holds the cursor of the last handled event. Nothing else is needed to resume.
 import { readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 import { createGatewayClient } from 'headgate/client';
@@ -20,10 +20,10 @@ const subscription = client.subscribe(wsId, {
   onSnapshot: ({ messages }, cursor) => console.log(`${cursor} snapshot of ${messages.length} messages`),
   onEvent: (event, cursor) => console.log(`${cursor} ${event.type}`),
   onReset: (reason) => console.log(`starting anew: ${reason ?? 'no reason given'}`),
-  onError: (error) => stop(error), // refused, or the token was revoked: nothing follows
+  onError: (error) => stop(error), // refused, or the token was revoked: the subscription has ended
 });
 
-/** Keeps the place and leaves; with an error as a failure. */
+/** Stores the cursor and exits, with code 1 if there was an error. */
 async function stop(error) {
   if (error !== undefined) console.error(`${error.name}: ${error.message}`);
   client.close();
@@ -34,5 +34,5 @@ async function stop(error) {
 process.once('SIGTERM', () => stop()).once('SIGINT', () => stop());
 await client.connect().then(
   () => console.error('connected'),
-  () => undefined, // onError has said why
+  () => undefined, // onError has reported the reason
 );

@@ -1,4 +1,4 @@
-// Makes a workstream, sends it one message over HTTP and prints the answer from its event stream:
+// Creates a workstream, sends it one message over HTTP and prints the answer from its event stream:
 //   HEADGATE_TOKEN=… node http-send.mjs "Say hello."
 import process from 'node:process';
 import { createHttpClient, endpoints, HttpError } from 'headgate/http';
@@ -7,7 +7,7 @@ const { HEADGATE_URL = 'http://127.0.0.1:7717', HEADGATE_TOKEN } = process.env;
 const message = process.argv.slice(2).join(' ') || 'Say hello.';
 const http = createHttpClient({ baseUrl: HEADGATE_URL, token: HEADGATE_TOKEN });
 
-/** Repeats a call whose answer got lost: under the same key it takes effect once. */
+/** Repeats a call whose answer was lost. With the same key, it takes effect once. */
 async function callSafely(endpoint, request) {
   const idempotencyKey = crypto.randomUUID();
   for (let attempt = 1; ; attempt++) {
@@ -21,7 +21,7 @@ async function callSafely(endpoint, request) {
   }
 }
 
-/** The stream begins with the history, so nothing of the run is missed; after a break it goes on where it was. */
+/** The stream begins with the history, so no event of the run is missed. After a lost connection it resumes. */
 async function printAnswer(ws_id, run_id) {
   for await (const { event } of http.events(ws_id)) {
     if (event.type === 'content') process.stdout.write(event.text);
@@ -31,7 +31,7 @@ async function printAnswer(ws_id, run_id) {
 }
 
 try {
-  // Without a name it gets one of its own: names are used once, also by those that are closed.
+  // Without a name, the daemon chooses one.
   const { ws_id } = await callSafely(endpoints.workstream.create, {});
   try {
     const { run_id } = await callSafely(endpoints.workstream.send, { ws_id, message });

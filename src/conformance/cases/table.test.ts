@@ -21,7 +21,8 @@ test('docs/cli.md says how many sentences are tried, and which are not', async (
   const tried = new Set(CASES.map(({ must }) => must));
   const sentences = [...(page ?? '').matchAll(/^- \*\*P(\d+)\*\* (.*)\.$/gm)];
   const untried = sentences.filter(([, , sentence = '']) => !tried.has(sentence)).map(([, number]) => Number(number));
-  const [, count, told = ''] = /tries (\d+) of the sentences.*?Not tried is what (.*?)\n\n/s.exec(`${docs}\n\n`) ?? [];
+  const [, count, told = ''] =
+    /tries (\d+) of the sentences.*?Not tried are sentences that (.*?)\n\n/s.exec(`${docs}\n\n`) ?? [];
   const named = [...told.matchAll(/P(\d+)(?: to P(\d+))?/g)].flatMap(([, from, to = from]) =>
     Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i),
   );

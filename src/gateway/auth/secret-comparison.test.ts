@@ -4,9 +4,9 @@ import { test } from 'node:test';
 
 const ROOT = new URL('../../../', import.meta.url);
 /** Where credentials come in. What they are looked up by elsewhere is a digest, which tells no time. */
-const FILES = globSync(['src/gateway/{auth,nodes,connections}/*.ts', 'src/home/*.ts', 'src/http/*.ts'], { cwd: ROOT }).filter(
-  (file) => !file.endsWith('.test.ts'),
-);
+const FILES = globSync(['src/gateway/{auth,nodes,connections}/*.ts', 'src/home/*.ts', 'src/http/*.ts'], {
+  cwd: ROOT,
+}).filter((file) => !file.endsWith('.test.ts'));
 
 const SECRET = String.raw`[\w.]*(?:token|digest|hash|secret|jwt|code|candidate)\w*(?:\([^)]*\))?`;
 const COMPARED = new RegExp(String.raw`${SECRET}\s*[!=]==?|[!=]==?\s*${SECRET}`, 'gi');
