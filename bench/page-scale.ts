@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { startDaemon } from '../e2e/daemon.ts';
-import { storeLongConversation } from '../e2e/long-conversation.ts';
-import { type PageFigures, scrollThrough, watchPage } from '../e2e/page-watch.ts';
-import { startScriptedModel } from '../e2e/scripted-model.ts';
-import { pause, type Step, say } from '../e2e/scripted-steps.ts';
+import { type PageFigures, scrollThrough, watchPage } from '../e2e/support/clients/page-watch.ts';
+import { startDaemon } from '../e2e/support/daemon/daemon.ts';
+import { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
+import { startScriptedModel } from '../e2e/support/model/scripted-model.ts';
+import { pause, type Step, say } from '../e2e/support/model/scripted-steps.ts';
 
 /** What a person does with a long conversation, and what the page was seen doing meanwhile. */
 export interface PageScale {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { type DaemonProcess, spawnHeadgate } from '../e2e/daemon-process.ts';
+import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
 import { startTasks, type TaskProcess, type Tasks } from './task-process.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { within } from '../e2e/deadline.ts';
+import { within } from '../e2e/support/deadline.ts';
 
 /** What a process of the benchmark can be asked to do. */
 export type Tasks = Record<string, (input: never) => Promise<unknown>>;

@@ -38,8 +38,8 @@ export async function checkStatically() {
  * Skipped tests are named.
  */
 const NEED_KERNEL = [
-  'e2e/security-programs.test.ts',
-  'e2e/security-sockets.test.ts',
+  'e2e/security/programs.test.ts',
+  'e2e/security/sockets.test.ts',
   'src/agent/process/sandbox.test.ts',
   'src/agent/process/sandboxed-peers.test.ts',
 ];
@@ -58,7 +58,7 @@ export function runUnitTests() {
  * These start the daemon from its sources, so that its own coverage is counted; what is measured in a bundle cannot be
  * mapped back faithfully (lines that never ran count as covered). All other tests run the bundle, as users do.
  */
-const FROM_SOURCES = ['e2e/command-line.test.ts', 'e2e/start-failures.test.ts'];
+const FROM_SOURCES = ['e2e/cli/command-line.test.ts', 'e2e/start/start-failures.test.ts'];
 
 /** Runs the tests of the whole product in processes of its own. */
 export function runEndToEndTests() {

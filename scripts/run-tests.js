@@ -65,9 +65,12 @@ export function toCountLine({ name, passed, failed, skipped, files, seconds }) {
   return `${passed} ${name} tests passed${failures}${skips} in ${files} files (${seconds.toFixed(1)} s)`;
 }
 
-/** Where the time went: `slowest: page-scale 41 s, drill 38 s`. */
+/** Where the time went: `slowest: page/scale 41 s, samples/drill 38 s`. */
 export const toSlowestLine = ({ slowest }) =>
-  `slowest: ${slowest.map(({ file, seconds }) => `${path.basename(file, '.test.ts')} ${seconds.toFixed(0)} s`).join(', ')}`;
+  `slowest: ${slowest.map(({ file, seconds }) => `${toShortName(file)} ${seconds.toFixed(0)} s`).join(', ')}`;
+
+/** `page/cron` for `e2e/page/cron.test.ts`. */
+const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.basename(file, '.test.ts'));
 
 /** The outcome of every test of the file, and one more that failed when the file itself did. */
 async function runFile({ file, timeoutMs, environment, reportPath }) {

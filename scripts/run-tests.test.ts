@@ -45,11 +45,11 @@ test('passed tests are counted in one line, and skipped ones are named with thei
   assert.equal(toCountLine({ ...counts, seconds: 1.25 }), '1 sample tests passed, 1 skipped in 1 files (1.3 s)');
   const times = {
     slowest: [
-      { file: 'e2e/drill.test.ts', seconds: 41.2 },
+      { file: 'e2e/samples/drill.test.ts', seconds: 41.2 },
       { file: 'src/a.test.ts', seconds: 2 },
     ],
   };
-  assert.equal(toSlowestLine(times), 'slowest: drill 41 s, a 2 s');
+  assert.equal(toSlowestLine(times), 'slowest: samples/drill 41 s, src/a 2 s');
 });
 
 test('where nothing may be skipped, a skipped test fails', async (t) => {

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DaemonProcess, spawnHeadgate } from '../../e2e/daemon-process.ts';
+import { type DaemonProcess, spawnHeadgate } from '../../e2e/support/daemon/daemon-process.ts';
 import { LeanSocket } from '../load/sockets.ts';
 import { residentBytes } from '../process-costs.ts';
 import { type Row, ratio } from '../row.ts';

@@ -1,7 +1,7 @@
 import type { Random } from '../checker/random.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
-import type { Answer, ChatRequest } from '../scripted-model.ts';
-import { callTools, pause, say, stall } from '../scripted-steps.ts';
+import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
+import { callTools, pause, say, stall } from '../support/model/scripted-steps.ts';
 
 /** A model that runs one command per turn of a job, and takes its time. */
 export function createBehaviour(random: Random, { effectsFile }: { effectsFile: string }) {

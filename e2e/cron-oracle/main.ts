@@ -2,7 +2,7 @@ import os from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { toWholeNumber } from '../whole-number.ts';
+import { toWholeNumber } from '../support/whole-number.ts';
 import { type Comparison, compare, compareOffsets, type Stretch, toSubject, toSubjectOfCroner } from './compare.ts';
 import { drawExpressions } from './expressions.ts';
 import { readZones, stretchesAroundChanges, stretchesOfDays, withoutTwins } from './stretches.ts';

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { toWholeNumber } from '../whole-number.ts';
+import { toWholeNumber } from '../support/whole-number.ts';
 import { checkCron } from './check.ts';
 import { simulate, USUAL_REST_MS } from './simulate.ts';
 

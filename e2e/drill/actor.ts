@@ -6,7 +6,7 @@ import type { Random } from '../checker/random.ts';
 import type { CallWish, RecordedCall } from '../checker/recording/record-call.ts';
 import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
-import { pause } from '../deadline.ts';
+import { pause } from '../support/deadline.ts';
 
 /** Somebody who works in one workstream: sends, decides, cancels, and repeats what was not answered. */
 export interface Actor {

@@ -2,8 +2,8 @@ import type { Random } from '../checker/random.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 import { offsetOf } from '../checker/views.ts';
-import type { DaemonUnderTest } from '../daemon.ts';
-import { pause } from '../deadline.ts';
+import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
 import { createActor } from './actor.ts';
 import { createSocketReader, createStreamReader, type Reader, type ReaderParts } from './readers.ts';
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { toWholeNumber } from '../whole-number.ts';
+import { toWholeNumber } from '../support/whole-number.ts';
 import { runDrill } from './drill.ts';
 import { toScoreCard } from './score.ts';
 

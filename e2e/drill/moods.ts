@@ -1,7 +1,7 @@
 import type { Random } from '../checker/random.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
-import type { Answer, ChatRequest } from '../scripted-model.ts';
-import { callTools, pause, reset, type ScriptedCall, say, stall, think } from '../scripted-steps.ts';
+import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
+import { callTools, pause, reset, type ScriptedCall, say, stall, think } from '../support/model/scripted-steps.ts';
 
 interface MoodsOptions {
   /** Goes into the tags of its commands. */

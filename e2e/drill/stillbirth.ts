@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock.ts';
 import type { Boot } from '../checker/evidence.ts';
-import type { DaemonUnderTest } from '../daemon.ts';
-import { spawnHeadgate } from '../daemon-process.ts';
+import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
+import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 
 /** Starts another process on the home of a daemon that is dead, and kills it soon. */
 export async function killWhileStarting(

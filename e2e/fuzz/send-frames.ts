@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { MethodName } from '../../protocol/index.ts';
 import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { problemOf } from '../checked-client.ts';
-import type { DaemonUnderTest } from '../daemon.ts';
-import { within } from '../deadline.ts';
+import { problemOf } from '../support/clients/checked-client.ts';
+import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
+import { within } from '../support/deadline.ts';
 import type { Write } from './hostile-frames.ts';
 
 /** Between two looks whether the daemon still answers: fewer than may be in flight. */

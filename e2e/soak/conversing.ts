@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { workstreamEndpoints } from '../../protocol/http/workstream.ts';
 import type { StreamEventOf, StreamEventType } from '../../protocol/stream-events.ts';
-import { type Logged, readLedger } from '../ledger.ts';
-import { storyOf } from '../story.ts';
+import { storyOf } from '../support/clients/story.ts';
+import { type Logged, readLedger } from '../support/daemon/ledger.ts';
 import type { Load } from './load.ts';
 import { type Reader, readSocket, readStream } from './readers.ts';
 import { messageOf, pickTurn, TURNS, type TurnKind } from './script.ts';

@@ -1,4 +1,4 @@
-import { within } from '../deadline.ts';
+import { within } from '../support/deadline.ts';
 
 /** A process that was started with `--inspect`, looked at from outside: nothing in the product helps. */
 export interface Inspector extends Disposable {

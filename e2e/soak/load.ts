@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/clock.ts';
-import type { DaemonUnderTest } from '../daemon.ts';
+import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { converse } from './conversing.ts';
 import { visit } from './visiting.ts';
 

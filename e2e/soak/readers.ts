@@ -3,9 +3,9 @@ import type { StreamMessage } from '../../protocol/client/event-stream.ts';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { parseCursor } from '../../protocol/cursor.ts';
 import { STREAM_EVENTS, type StreamEvent } from '../../protocol/stream-events.ts';
-import { type Arrivals, createArrivals } from '../arrivals.ts';
-import type { DaemonUnderTest } from '../daemon.ts';
-import type { Logged } from '../ledger.ts';
+import { type Arrivals, createArrivals } from '../support/clients/arrivals.ts';
+import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
+import type { Logged } from '../support/daemon/ledger.ts';
 
 /** Follows one workstream until it is stopped. What it was told is in `seen`, each event once. */
 export interface Reader {

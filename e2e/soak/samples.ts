@@ -1,5 +1,5 @@
 import { healthEndpoints } from '../../protocol/http/health.ts';
-import type { DaemonUnderTest } from '../daemon.ts';
+import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import type { Inspector } from './inspector.ts';
 import { databaseBytes, readProcess } from './process-figures.ts';
 

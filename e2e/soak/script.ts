@@ -1,4 +1,4 @@
-import type { Answer, ScriptedModel } from '../scripted-model.ts';
+import type { Answer, ScriptedModel } from '../support/model/scripted-model.ts';
 import {
   callTools,
   errorChunk,
@@ -11,7 +11,7 @@ import {
   say,
   think,
   truncated,
-} from '../scripted-steps.ts';
+} from '../support/model/scripted-steps.ts';
 
 /** What one turn is about, how often it happens, and how its run has to end. */
 export const TURNS = {

@@ -3,7 +3,7 @@ import { createHttpClient } from '../../protocol/client/http-client.ts';
 import { authEndpoints } from '../../protocol/http/auth.ts';
 import { healthEndpoints } from '../../protocol/http/health.ts';
 import { workstreamEndpoints } from '../../protocol/http/workstream.ts';
-import { openSse } from '../sse.ts';
+import { openSse } from '../support/clients/sse.ts';
 import type { Load } from './load.ts';
 
 /** What a browser does: loads the page, logs in, looks at the lists, watches all workstreams for a while, logs out. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../../../src/clock.ts';
-import type { DaemonUnderTest, StartOptions } from '../../daemon.ts';
+import type { DaemonUnderTest, StartOptions } from '../../support/daemon/daemon.ts';
 import type { Boot, Disk, Evidence } from '../evidence.ts';
 import { readDisk } from '../read-disk.ts';
 import { readEffects } from './effects-file.ts';

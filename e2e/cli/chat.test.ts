@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openTerminal, type TerminalUnderTest } from '../support/clients/terminal.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+let count = 0;
+
+/** A chat in a workstream of its own. */
+async function openChat(where: DaemonUnderTest = daemon): Promise<TerminalUnderTest & { ws: string }> {
+  count += 1;
+  const ws = `chat-${count}`;
+  const { wsId } = await (await where.client()).call('workstream.create', { name: ws });
+  const terminal = openTerminal({ args: ['chat', '--ws', wsId.slice(0, 10)], env: { HEADGATE_HOME: where.home } });
+  await terminal.until((rows) => rows.at(-1) === '›', 'the prompt');
+  return Object.assign(terminal, { ws });
+}
+
+const has = (text: string) => (rows: string[]) => rows.some((row) => row.includes(text));
+/** Nothing runs and nothing is asked. */
+const isQuiet = (rows: string[]) =>
+  rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Ctrl-C stops it|y approve/.test(row));
+/** Longer than a key that was on its way when a question appeared. */
+const STARTLED_MS = 500;
+
+test('a message is answered in Markdown, and the transcript is complete', async () => {
+  await using chat = await openChat();
+  model.when('greet', say('# Hello\n\nHere is **one** list:\n\n- a\n', '- b\n'));
+  chat.type('please greet me\r');
+  const rows = await chat.until((seen) => has('• b')(seen) && isQuiet(seen), 'the answer');
+  const from = rows.findIndex((row) => row.startsWith('› please'));
+  assert.deepEqual(rows.slice(from), [
+    '› please greet me',
+    '',
+    'Hello',
+    '',
+    'Here is one list:',
+    '',
+    '• a',
+    '• b',
+    '',
+    '›',
+  ]);
+  assert.match(rows[0] ?? '', new RegExp(`^Headgate · ${chat.ws} · scripted`));
+});
+
+test('one key approves, and what was shown runs', async () => {
+  await using chat = await openChat();
+  const command = 'echo ran > ran.txt && cat ran.txt';
+  model.when('do it', callTools({ name: 'bash', arguments: { command } }), say('It ran.'));
+  chat.type('do it\r');
+  await chat.until(has('y approve'), 'the question');
+  await pause(STARTLED_MS);
+  chat.type('y');
+  const rows = await chat.until((seen) => has('It ran.')(seen) && isQuiet(seen), 'the end');
+  for (const line of ['? May the agent do this?', '✔ Approved: bash', '  ran']) assert.ok(rows.includes(line), line);
+});
+
+test('a question that another client decides disappears', async () => {
+  await using chat = await openChat();
+  model.when('ask twice', callTools({ name: 'bash', arguments: { command: 'touch never' } }), say('As you wish.'));
+  chat.type('ask twice\r');
+  await chat.until(has('y approve'), 'the question');
+  const client = await daemon.client();
+  const { approvals } = await client.call('approval.list', {});
+  const asked = approvals.find(({ sessionKey }) => sessionKey !== 'main');
+  await client.call('approval.resolve', { approvalId: asked?.approvalId ?? '', approved: false, feedback: 'no need' });
+  const rows = await chat.until((seen) => has('As you wish.')(seen) && isQuiet(seen), 'the end');
+  assert.ok(rows.includes('✖ Denied: bash — no need (decided elsewhere)'));
+});
+
+test('what waits for approval is asked as soon as the chat is opened', async () => {
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  model.when('before you came', callTools({ name: 'bash', arguments: { command: 'touch never' } }), say('Fine.'));
+  await client.call('workstream.send', { wsId, message: 'before you came' });
+  await using chat = openTerminal({ args: ['chat', '--ws', wsId], env: { HEADGATE_HOME: daemon.home } });
+  const rows = await chat.until(has('y approve'), 'the question');
+  assert.equal(rows.filter((row) => row.startsWith('? May')).length, 1);
+});
+
+test('Ctrl-C cancels the answer, Ctrl-D leaves', async () => {
+  await using chat = await openChat();
+  const waiting = stall();
+  model.when('never ends', [say('It begins\n\nand'), waiting]);
+  chat.type('never ends\r');
+  await chat.until(has('It begins'), 'the beginning');
+  chat.type('\x03');
+  await chat.until((seen) => has('(stopped)')(seen) && isQuiet(seen), 'the stop');
+  chat.type('\x04');
+  assert.equal(await chat.exited, 0);
+});
+
+test('typing goes on undisturbed while an answer comes', async () => {
+  await using chat = await openChat();
+  const waiting = stall();
+  model.when('slowly', [say('first line\n\n'), waiting, say('second line\n\nthird line')]);
+  chat.type('slowly\r');
+  await chat.until(has('first line'), 'the first line');
+  chat.type('my next mess');
+  await chat.until((rows) => rows.at(-1) === '› my next mess', 'the draft');
+  waiting.release();
+  const rows = await chat.until(has('third line'), 'the end of the answer');
+  assert.equal(rows.at(-1), '› my next mess');
+  assert.equal(rows.filter((row) => row.includes('my next mess')).length, 1);
+});
+
+test('kill -9 in mid-answer: nothing on the screen is lost or doubled', async () => {
+  await using other = await startDaemon({ model: model.url });
+  await using chat = await openChat(other);
+  const lines = Array.from({ length: 12 }, (_, line) => `Paragraph ${line} of the answer.`);
+  const waiting = stall();
+  let asked = 0;
+  model.onRequest(({ messages }) => {
+    if (!JSON.stringify(messages.at(-1)).includes('survive this')) return undefined;
+    asked += 1;
+    const texts = lines.map((line) => `${line}\n\n`);
+    return asked === 1 ? [say(...texts.slice(0, 8)), waiting] : say(...texts);
+  });
+  chat.type('survive this\r');
+  await chat.until(has('Paragraph 7'), 'the first part');
+  await other.kill9();
+  await chat.until(has('Disconnected'), 'the notice');
+  await other.restart();
+  const rows = await chat.until((seen) => has('Paragraph 11')(seen) && isQuiet(seen), 'the whole answer');
+  assert.deepEqual(
+    rows.filter((row) => row.startsWith('Paragraph')),
+    lines,
+  );
+  assert.ok(!rows.some((row) => row.includes('Disconnected')));
+  assert.equal(asked, 2);
+});
+
+test('the history of what was typed is kept for its owner', async () => {
+  await using chat = await openChat();
+  model.when('remember me', say('Yes.'));
+  chat.type('remember me\r');
+  await chat.until((seen) => has('Yes.')(seen) && isQuiet(seen), 'the answer');
+  chat.type('\x04');
+  await chat.exited;
+  const file = path.join(daemon.home, 'input-history.json');
+  assert.equal(JSON.parse(await readFile(file, 'utf8'))[0], 'remember me');
+});
+
+test('over pipes each line is a message, and the text is plain', async () => {
+  model.when('one', say('the *first*'));
+  model.when('two', say('the second'));
+  const { wsId } = await (await daemon.client()).call('workstream.create', {});
+  const child = spawn(process.execPath, ['bin/headgate.js', 'chat', '--ws', wsId], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH: process.env.PATH, HEADGATE_HOME: daemon.home },
+  });
+  child.stdin.end('say one\nsay two\n');
+  assert.equal(await text(child.stdout), '› say one\n\nthe *first*\n\n› say two\n\nthe second\n');
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const here = { HEADGATE_HOME: daemon.home };
+
+test('call prints the result of a method as JSON', async () => {
+  const { code, stdout, stderr } = await runHeadgate(['call', 'workstream.list'], here);
+  const { workstreams } = await (await daemon.client()).call('workstream.list', {});
+  assert.deepEqual([code, JSON.parse(stdout), stderr], [0, { workstreams }, '']);
+});
+
+test('call tells the interim answer on stderr and makes up the key that a method asks for', async () => {
+  model.when('from the shell', say('hello shell'));
+  const params = JSON.stringify({ message: 'from the shell', sessionKey: 'shell' });
+  const { code, stdout, stderr } = await runHeadgate(['call', 'agent', params, '--home', daemon.home]);
+  const [interim, final] = [JSON.parse(stderr), JSON.parse(stdout)];
+  assert.deepEqual([code, interim.status, final.status], [0, 'accepted', 'ok']);
+  assert.equal(interim.runId, final.runId);
+});
+
+test('call says that a run waits for a decision, its own or the one before it', async () => {
+  model.when('touch it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('touched'));
+  model.when('then this', say('done'));
+  const ask = (message: string) =>
+    spawnHeadgate({ args: ['call', 'agent', JSON.stringify({ message, sessionKey: 'asking' })], env: here });
+  const hint = /^asking waits for a decision \(bash\): .* approval\.resolve '(\{.*\})'$/m;
+  const first = await ask('touch it');
+  await first.printed(hint, 'stderr');
+  const second = await ask('then this');
+  await second.printed(hint, 'stderr');
+  const [, decision = ''] = hint.exec(second.stderr()) ?? [];
+  assert.equal((await runHeadgate(['call', 'approval.resolve', decision], here)).code, 0);
+  const codes = [await first.exited, await second.exited].map(({ code }) => code);
+  assert.deepEqual(codes, [0, 0]);
+});
+
+test('call tells the daemon’s refusal with its code', async () => {
+  const { code, stdout, stderr } = await runHeadgate(['call', 'workstream.get', '{"wsId":"none"}'], here);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^(NOT_FOUND|INVALID_REQUEST): [^\n]+\n$/);
+});
+
+test('call refuses a method that is none and params that are no object', async () => {
+  const unknown = await runHeadgate(['call', 'cron.dance'], here);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /^headgate: There is no method "cron\.dance"\. There are: health, .*workstream\.list/);
+  for (const params of ['{', '[]', '1']) {
+    const { code, stderr } = await runHeadgate(['call', 'health', params], here);
+    assert.deepEqual([code, stderr], [2, `headgate: The params are no JSON object: ${params}\n`]);
+  }
+});
+
+test('an address and a token name a daemon without its home', async () => {
+  const elsewhere = { HOME: '/nowhere', HEADGATE_URL: daemon.url, HEADGATE_TOKEN: daemon.token };
+  assert.equal((await runHeadgate(['call', 'health'], elsewhere)).code, 0);
+  const wrong = await runHeadgate(['call', 'health', '--url', daemon.url, '--token', 'svc_wrong'], {
+    HOME: '/nowhere',
+  });
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /^UNAUTHORIZED: ws:\S+ does not take the token of --token; [^\n]+ token create [^\n]+\n$/);
+});
+
+test('link prints a link that logs in once', async () => {
+  const { code, stdout } = await runHeadgate(['link'], here);
+  assert.equal(code, 0);
+  const [, loginCode] = /^http:\/\/127\.0\.0\.1:\d+\/#login=([0-9a-f]{32})\n$/.exec(stdout) ?? [];
+  const login = () => daemon.post('/v1/api/auth/login', { code: loginCode });
+  assert.deepEqual([(await login()).status, (await login()).status], [200, 401]);
+});
+
+test('daemon.json says where the daemon is, to its owner, as long as it runs', async () => {
+  await using other = await startDaemon();
+  const file = path.join(other.home, 'daemon.json');
+  const { url, pid, startedAt } = JSON.parse(await readFile(file, 'utf8'));
+  assert.deepEqual([url, pid], [other.url, other.pid]);
+  assert.ok(!Number.isNaN(Date.parse(startedAt)));
+  assert.deepEqual([(await stat(file)).mode & 0o777, (await stat(other.home)).mode & 0o777], [0o600, 0o700]);
+  await other.stop();
+  assert.ok(!(await readdir(other.home)).includes('daemon.json'));
+});
+
+test('a command finds no daemon where none runs, also where one was killed', async () => {
+  await using other = await startDaemon();
+  await other.kill9();
+  const { code, stdout, stderr } = await runHeadgate(['call', 'health', '--home', other.home]);
+  const told = `headgate: No daemon is running in ${other.home}. Start one (headgate start), or say where it is with --url or --home.\n`;
+  assert.deepEqual([code, stdout, stderr], [3, '', told]);
+});
+
+test('the banner says link, model, folders and sandbox; its link logs in', async () => {
+  const { stdout } = daemon.output();
+  for (const row of [/^ {2}Open {5}http/m, /^ {2}Login .* headgate link --home /m, /^ {2}Model {4}.*scripted/m])
+    assert.match(stdout, row);
+  assert.ok(stdout.includes(`  Home     ${daemon.home}\n  Folder   ${daemon.home}/workspace`));
+  const [, code] = daemon.loginLink().split('#login=');
+  assert.equal((await daemon.post('/v1/api/auth/login', { code })).status, 200);
+});
+
+test('the banner’s command for another link can be pasted into a shell', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "it's a "));
+  await using other = await startDaemon({ home: path.join(folder, 'home') });
+  const [, command = ''] = /; another one: (.*)$/m.exec(other.output().stdout) ?? [];
+  const { stdout } = await promisify(execFile)('sh', ['-c', command.replace('headgate', 'printf "%s|"')]);
+  assert.equal(stdout, `link|--home|${other.home}|`);
+  await other.stop();
+  await rm(folder, { recursive: true });
+});
+
+test('with --no-auth the banner shows the plain address, and no token is needed', async () => {
+  await using open = await startDaemon({ args: ['--no-auth'] });
+  assert.equal(open.loginLink(), '');
+  assert.match(open.output().stdout, /^ {2}Open {5}http:\/\/127\.0\.0\.1:\d+$/m);
+  const response = await fetch(new URL('/v1/api/workstreams', open.url));
+  assert.equal(response.status, 200);
+});
+
+test('settings without effect are warned about and stop nothing', async () => {
+  await using other = await startDaemon();
+  await writeFile(path.join(other.home, 'config.json'), '{ colour: 1 }');
+  await other.restart();
+  assert.match(other.output().stderr, /config\.json: \\"colour\\" is not a setting and has no effect/);
+});
+
+test('--version and --help answer on stdout', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+  assert.deepEqual(await runHeadgate(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const help = await runHeadgate(['start', '--help']);
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  for (const flag of ['--port', '--host', '--home', '--workdir', '--model', '--no-auth'])
+    assert.ok(help.stdout.includes(flag));
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openStranger } from '../support/clients/strangers.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+
+test('headgate cron and headgate nodes without a command print their lists, with the flags of the lists', async (t) => {
+  await using daemon = await startDaemon();
+  const env = { HEADGATE_HOME: daemon.home };
+  const client = await daemon.client();
+  await client.call('cron.add', {
+    ...{ name: 'stand up', schedule: { kind: 'cron', expr: '0 9 * * *' }, wakeMode: 'next-heartbeat' },
+    ...{ sessionTarget: 'main', payload: { kind: 'systemEvent', text: 'stand up' } },
+  });
+  const { request } = await (await openStranger(t, daemon, 'den')).ask({
+    displayName: 'the den',
+    commands: ['x.info'],
+  });
+  await client.call('node.pair.approve', { requestId: request.requestId });
+  for (const [group, holds] of [
+    ['cron', 'stand up'],
+    ['nodes', 'the den'],
+  ] as const) {
+    const bare = await runHeadgate([group], env);
+    assert.deepEqual([bare.code, bare.stdout.includes(holds), bare.stderr], [0, true, ''], group);
+    assert.deepEqual(bare, await runHeadgate([group, 'list'], env));
+    const json = await runHeadgate([group, '--json'], env);
+    assert.equal(JSON.stringify(JSON.parse(json.stdout)).includes(holds), true);
+    const elsewhere = await runHeadgate([group, '--home', '/nowhere']);
+    assert.deepEqual([elsewhere.code, elsewhere.stdout], [3, '']);
+  }
+});
+
+test('a word that is no command of the group is told as that, and nothing is listed', async () => {
+  for (const group of ['cron', 'nodes']) {
+    const { code, stdout, stderr } = await runHeadgate([group, 'dance']);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^headgate: unknown command 'dance' \(there are: list, [^\n]+\)[^\n]*\n$/);
+    const more = await runHeadgate([group, 'list', 'dance']);
+    assert.deepEqual([more.code, more.stdout], [2, '']);
+  }
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const here = { HEADGATE_HOME: daemon.home };
+const run = (...args: string[]) => runHeadgate(['run', ...args], here);
+
+/** Started, and not waited for. */
+function begin(args: readonly string[], stdin = '') {
+  const child = spawn(process.execPath, ['bin/headgate.js', 'run', ...args], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH: process.env.PATH, ...here },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  child.stdin.end(stdin);
+  const ended = Promise.all([text(child.stdout), once(child, 'close')]).then(([stdout, [code]]) => ({ stdout, code }));
+  return { ended, interrupt: () => child.kill('SIGINT') };
+}
+
+test('the answer is all that stdout gets', async () => {
+  model.when('just say', say('The *answer*.'));
+  assert.deepEqual(await run('just say it'), { code: 0, stdout: 'The *answer*.\n', stderr: '' });
+});
+
+test('a prompt may come through a pipe, beside words or alone', async () => {
+  model.onRequest(({ messages }) => {
+    const last = String(messages.at(-1)?.content);
+    return last.includes('piped words') ? say(`heard: ${JSON.stringify(last)}`) : undefined;
+  });
+  assert.equal((await begin([], 'piped words\n').ended).stdout, 'heard: "piped words"\n');
+  assert.equal((await begin(['review', '-'], 'piped words\n').ended).stdout, 'heard: "review\\n\\npiped words"\n');
+});
+
+test('--json tells the run, its events and the result, one object per line', async () => {
+  model.when('in json', say('yes'));
+  const { code, stdout } = await run('--json', 'in json');
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [first, result] = [lines[0], lines.at(-1)];
+  assert.deepEqual([code, first.type, lines[1].type], [0, 'run', 'user_turn']);
+  const { status, answer, exit_code, ws_id, run_id, denied } = result;
+  assert.deepEqual(
+    { status, answer, exit_code, ws_id, run_id, denied },
+    { status: 'ok', answer: 'yes', exit_code: 0, ws_id: first.ws_id, run_id: first.run_id, denied: 0 },
+  );
+});
+
+test('what needs approval is denied where nobody can be asked, and the exit code says so', async () => {
+  model.when('needs leave', callTools({ name: 'bash', arguments: { command: 'touch x' } }), say('I could not.'));
+  const { code, stdout, stderr } = await run('needs leave');
+  assert.deepEqual([code, stdout], [4, 'I could not.\n']);
+  assert.match(stderr, /\? May the agent do this\?\n {2}bash touch x\nDenied: .*nobody can be asked/);
+});
+
+test('--approve all runs it', async () => {
+  model.when('go ahead', callTools({ name: 'bash', arguments: { command: 'echo done > done.txt' } }), say('Done.'));
+  const { code, stdout } = await run('--approve', 'all', 'go ahead');
+  assert.deepEqual([code, stdout], [0, 'Done.\n']);
+  assert.equal(await readFile(path.join(daemon.home, 'workspace/done.txt'), 'utf8'), 'done\n');
+});
+
+test('a run that fails exits with 1, one that takes too long with 5, one that is interrupted with 130', async () => {
+  model.when('fail now', fail(400, { message: 'no such thing' }));
+  const failed = await run('fail now');
+  assert.deepEqual([failed.code, failed.stdout], [1, '']);
+  assert.match(failed.stderr, /no such thing/);
+  model.when('wait for ever', [say('and '), stall()]);
+  const late = await run('--timeout', '0.3', 'wait for ever');
+  assert.deepEqual(
+    [late.code, late.stderr],
+    [5, 'headgate: the time was over before the answer was whole; the run is stopped.\n'],
+  );
+  const waiting = stall();
+  model.when('stop me', [say('and '), waiting]);
+  const interrupted = begin(['stop me']);
+  await waiting.reached;
+  interrupted.interrupt();
+  assert.deepEqual(await interrupted.ended, { code: 130, stdout: '' });
+});
+
+test('wrong usage exits with 2, no daemon with 3', async () => {
+  for (const args of [['--timeout', 'soon', 'x'], ['--approve', 'perhaps', 'x'], ['  ']])
+    assert.equal((await run(...args)).code, 2, args.join(' '));
+  const { code, stderr } = await runHeadgate(['run', 'x', '--home', '/nowhere'], {});
+  assert.equal(code, 3);
+  assert.match(stderr, /^headgate: No daemon is running in \/nowhere\. Start one \(headgate start\)/);
+});
+
+test('the same key joins the same run, also when it has ended', async () => {
+  model.when('only once', say('once'));
+  const before = model.requests.length;
+  const all = [await run('--key', 'nightly', 'only once'), await run('--key', 'nightly', 'only once')];
+  assert.deepEqual(
+    all.map(({ code, stdout }) => [code, stdout]),
+    [
+      [0, 'once\n'],
+      [0, 'once\n'],
+    ],
+  );
+  assert.equal(model.requests.length, before + 1);
+});
+
+test('a daemon that is killed in mid-answer and comes back finishes the run', async () => {
+  await using other = await startDaemon({ model: model.url });
+  const waiting = stall();
+  model.when('outlive it', [say('half'), waiting]);
+  const child = begin(['--home', other.home, 'outlive it']);
+  await waiting.reached;
+  await other.kill9();
+  model.when('outlive it', say('the whole answer'));
+  await other.restart();
+  assert.deepEqual(await child.ended, { code: 0, stdout: 'the whole answer\n' });
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openStranger } from '../support/clients/strangers.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+
+const demo = { HEADGATE_MODEL: 'demo' };
+
+test('status says how the daemon is and what waits', async (t) => {
+  await using daemon = await startDaemon();
+  const client = await daemon.client();
+  const [main] = (await client.call('workstream.list', {})).workstreams;
+  const requested = new Promise((resolve) => client.on('approval.requested', resolve));
+  await client.call('workstream.send', { wsId: main?.wsId ?? '', message: 'run ls' });
+  await requested;
+  await (await openStranger(t, daemon, 'den')).ask({ displayName: 'the den', commands: ['system.info'] });
+  const { code, stdout } = await runHeadgate(['status'], { HEADGATE_HOME: daemon.home });
+  assert.equal(code, 0);
+  for (const row of [
+    /^Running {2}http:.*pid \d+/m,
+    /^Memory {3}\d+ MiB$/m,
+    /^ {2}attention main/m,
+    /^\? bash: ls$/m,
+    /^\? the den .* code \S+$/m,
+  ])
+    assert.match(stdout, row);
+  const json = JSON.parse((await runHeadgate(['status', '--json'], { HEADGATE_HOME: daemon.home })).stdout);
+  assert.deepEqual([json.running, json.pid, json.approvals.length, json.pairings.length], [true, daemon.pid, 1, 1]);
+});
+
+test('without a daemon status exits with 3, also as JSON', async () => {
+  const { code, stdout } = await runHeadgate(['status', '--json', '--home', '/nowhere']);
+  assert.deepEqual([code, JSON.parse(stdout).running], [3, false]);
+  assert.equal((await runHeadgate(['status', '--home', '/nowhere'])).code, 3);
+});
+
+test('doctor finds a healthy daemon healthy', async () => {
+  await using daemon = await startDaemon();
+  const { code, stdout, stderr } = await runHeadgate(['doctor', '--json', '--home', daemon.home], demo);
+  const { ok, findings } = JSON.parse(stdout);
+  assert.deepEqual([code, ok, stderr], [0, true, '']);
+  const names = new Set(findings.map(({ name }: { name: string }) => name));
+  for (const name of ['node', 'config.json', 'daemon', 'home', 'port', 'model', 'disk', 'speed', 'clock', 'bash'])
+    assert.ok(names.has(name), name);
+});
+
+test('doctor finds what is broken, says how to mend it and changes nothing', async () => {
+  await using daemon = await startDaemon();
+  await daemon.kill9();
+  const { home } = daemon;
+  await writeFile(path.join(home, 'config.json'), '{ colour: 1, server: { port: 0 } }');
+  await chmod(path.join(home, 'token'), 0o644);
+  const before = await describe(home);
+  const { code, stdout } = await runHeadgate(['doctor', '--home', home], demo);
+  assert.equal(code, 1);
+  for (const line of [
+    /^✖ files {7}token can be read by other users \(mode 644\)\n {14}→ chmod 600 /m,
+    /^! config\.json .*"colour" is not a setting/m,
+    /^! daemon {6}daemon\.json was left behind/m,
+    /^✔ database {4}whole; its daemon was killed/m,
+  ])
+    assert.match(stdout, line);
+  assert.deepEqual(await describe(home), before);
+});
+
+test('doctor finds a damaged database and leaves it alone', async () => {
+  await using daemon = await startDaemon();
+  await daemon.stop();
+  await writeFile(path.join(daemon.home, 'headgate.db'), 'this is no database at all'.repeat(400));
+  const before = await describe(daemon.home);
+  const { code, stdout } = await runHeadgate(['doctor', '--home', daemon.home], demo);
+  assert.deepEqual([code, /^✖ database/m.test(stdout)], [1, true]);
+  assert.deepEqual(await describe(daemon.home), before);
+});
+
+/** Names, sizes, modes and times of everything in a folder. */
+async function describe(folder: string): Promise<unknown[]> {
+  const names = (await readdir(folder)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const { size, mode, mtimeMs } = await stat(path.join(folder, name));
+      return [name, size, mode, mtimeMs];
+    }),
+  );
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { readdir, rm, stat, truncate } from 'node:fs/promises';
+import { request } from 'node:http';
+import path from 'node:path';
+import { test } from 'node:test';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { Attachment } from '../../protocol/stream-events.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { mountSmallDisk } from '../support/faults/full-disk.ts';
+import { say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined));
+
+const placeOf = (wsId: string, rest = '') => `/v1/api/workstreams/${wsId}/attachments${rest}`;
+
+test('An upload must be taken as long as every minute brings 256 KiB of it, and ended when one does not', async () => {
+  await using clocked = await startClockedDaemon();
+  const operator = await clocked.connect();
+  const { wsId } = (await operator.call('workstream.create', {})) as { wsId: string };
+  const folder = path.join(clocked.home, 'attachments');
+  const onDisk = async () => {
+    const names = await readdir(folder).catch(() => []); // made with the first attachment
+    const sizes = names.map(async (name) => (await stat(path.join(folder, name)).catch(() => undefined))?.size ?? 0);
+    return { files: names.length, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) };
+  };
+  const begin = () => {
+    const sending = request(new URL(placeOf(wsId), clocked.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${clocked.token}`, 'content-type': 'multipart/form-data; boundary=x' },
+    });
+    sending.on('error', () => undefined); // how it ended shows in the answer
+    const answered = new Promise<number | undefined>((resolve) => {
+      sending.on('response', (response) => resolve(response.resume().statusCode));
+    });
+    sending.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
+    return { sending, answered };
+  };
+  const piece = 'slow and steady\n'.repeat(20 * 1024);
+  const slow = begin();
+  for (let minute = 1; minute <= 4; minute += 1) {
+    slow.sending.write(piece);
+    while ((await onDisk()).bytes < minute * piece.length - 64) await new Promise(setImmediate);
+    await clocked.clock.advance(LIMITS.bodyMs);
+  }
+  slow.sending.end('\r\n--x--\r\n');
+  const taken = [await slow.answered, await onDisk()];
+  const stalled = begin();
+  stalled.sending.write(piece);
+  while ((await onDisk()).files < 2) await new Promise(setImmediate);
+  await clocked.clock.advance(2 * LIMITS.bodyMs);
+  const ended = await stalled.answered;
+  while ((await onDisk()).files > 1) await new Promise(setImmediate);
+  assert.deepEqual([taken, ended], [[200, { files: 1, bytes: 4 * piece.length }], 408]);
+});
+
+test('An attachment whose file is gone or damaged must be neither served nor sent, and end no conversation', async () => {
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  const uploaded = async (text: string): Promise<Attachment> => {
+    const form = new FormData();
+    form.set('file', new File([text], `${text}.txt`));
+    return (await daemon.fetch(placeOf(wsId), { method: 'POST', body: form })).json();
+  };
+  const fileOf = (id: string) => path.join(daemon.home, 'attachments', id);
+  const contentOf = async (id: string) => {
+    const response = await daemon.fetch(placeOf(wsId, `/${id}/content`));
+    return { status: response.status, text: await response.text() };
+  };
+  const ask = async (message: string, attachmentIds: string[] = []) => {
+    const params = { sessionKey: wsId, message, attachmentIds, idempotencyKey: message };
+    const { runId } = await client.call('chat.send', params);
+    await client.call('agent.wait', { runId, timeoutMs: 60_000 });
+  };
+  const [waiting, sent] = [await uploaded('waiting'), await uploaded('sent')];
+  await ask('whole', [sent.attachment_id]);
+  await truncate(fileOf(waiting.attachment_id), 2);
+  await rm(fileOf(sent.attachment_id));
+  const lost = { status: 404, text: '{"error":"The file of that attachment is gone or damaged"}' };
+  assert.deepEqual([await contentOf(waiting.attachment_id), await contentOf(sent.attachment_id)], [lost, lost]);
+  await assert.rejects(ask('damaged', [waiting.attachment_id]), {
+    code: 'NOT_FOUND',
+    message: `The file of attachment ${waiting.attachment_id} is gone or damaged; upload it again`,
+  });
+  await ask('and now?');
+  const told = JSON.stringify(model.requests.at(-1)?.body.messages);
+  assert.match(told, /which is not shown to you: its file is gone or damaged/);
+  const { messages } = await client.call('chat.history', { sessionKey: wsId });
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'user', 'assistant'],
+  );
+  assert.equal((await daemon.fetch(placeOf(wsId, `/${waiting.attachment_id}`), { method: 'DELETE' })).status, 200);
+});
+
+test('an upload for which the disk has no room is told so, leaves nothing, and may come again', async (t) => {
+  const disk = mountSmallDisk(24);
+  if (typeof disk === 'string') return t.skip(disk);
+  using mounted = disk;
+  await using small = await startDaemon({ home: path.join(mounted.folder, 'home') });
+  const { wsId } = await (await small.client()).call('workstream.create', {});
+  const upload = async (bytes: number): Promise<[number, string | undefined]> => {
+    const form = new FormData();
+    form.set('file', new File(['x'.repeat(bytes)], 'big.txt'));
+    const response = await small.fetch(placeOf(wsId), { method: 'POST', body: form });
+    const { error } = await response.json();
+    return [response.status, error];
+  };
+  const room = LIMITS.attachmentBytes / 2;
+  assert.deepEqual(await upload(room), [200, undefined]);
+  assert.deepEqual(await upload(2 * room), [503, 'There is no room on the disk for the file']);
+  assert.deepEqual((await readdir(path.join(small.home, 'attachments'))).length, 1);
+  assert.deepEqual(await upload(1_000), [200, undefined]);
+});

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
+
+test('what a job has reported goes with the next message, and is no part of what the demo model is told to do', async () => {
+  await using daemon = await startDaemon();
+  const client = await daemon.client();
+  await client.call('wake', { mode: 'next-heartbeat', text: 'Cron (error): it failed' });
+  const { code, stdout } = await runHeadgate(['run', '--ws', 'main', 'say hello'], { HEADGATE_HOME: daemon.home });
+  assert.deepEqual([code, stdout], [0, 'hello\n\n*(said by the demo model)*\n']);
+  assert.deepEqual((await client.call('status', {})).queuedSystemEvents, []);
+});

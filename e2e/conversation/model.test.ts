@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { turnLines } from '../support/clients/story.ts';
+import { speechOf } from '../support/daemon/ledger.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, fail, finishWith, reset, say, stall, think, useTokens } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+const cancel = ({ client, wsId }: Conversation, force = false) => client.call('workstream.cancel', { wsId, force });
+
+/** Asks, and does not mind how it ends. */
+async function askFor(talk: Conversation, message: string) {
+  const question = await talk.ask(message);
+  question.answer.catch(() => undefined); // what became of it is read from the log
+  return question;
+}
+
+test('reasoning is told apart from the answer and kept with it', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('think first', [think('let me ', 'think'), say('done')]);
+  await (await talk.ask('think first')).answer;
+  const { messages } = await talk.agree();
+  assert.deepEqual(talk.story(), [
+    'agent: think first',
+    ...['thinking_start', 'state thinking', 'thinking_stop', 'reasoning: let me think', 'content: done'],
+    ...['stream_end', 'status', 'state idle (ok)'],
+  ]);
+  const last = messages.at(-1);
+  assert.deepEqual(last?.role === 'assistant' && [last.content, last.reasoning], ['done', 'let me think']);
+});
+
+test('token counts are told after each turn, those from the cache too', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('count', [say('one'), useTokens({ prompt: 3_000, completion: 200, cached: 2_500 })]);
+  await (await talk.ask('count')).answer;
+  assert.deepEqual(await talk.until('status'), {
+    type: 'status',
+    prompt_tokens: 3_000,
+    completion_tokens: 200,
+    total_tokens: 3_200,
+    context_window: 32_768,
+    pct: 9.8,
+    effort: 'medium',
+    cache_creation_tokens: 0,
+    cache_read_tokens: 2_500,
+  });
+});
+
+test('an answer that was cut off at its limit says so, and a call in it does not run', async () => {
+  await using talk = await openConversation(daemon);
+  const cut = callTools({ name: 'bash', arguments: '{"command": "rm -r' });
+  model.when('too long', [say('and so'), cut, finishWith('length')]);
+  await (await talk.ask('too long')).answer;
+  const ledger = await talk.agree();
+  assert.deepEqual(talk.story(), [
+    'agent: too long',
+    ...turnLines('and so'),
+    'error: Warning: the answer was cut off at the model’s output limit.',
+    'state idle (ok)',
+  ]);
+  assert.deepEqual(speechOf(ledger), ['user: too long', 'assistant: and so']);
+});
+
+test('a busy model is asked again, unseen', async () => {
+  await using talk = await openConversation(daemon);
+  let asked = 0;
+  model.onRequest(({ messages }) => {
+    if (messages.at(-1)?.content !== 'patience') return undefined;
+    asked += 1;
+    return asked === 1 ? fail(429) : say('here you are');
+  });
+  await (await talk.ask('patience')).answer;
+  await talk.agree();
+  assert.deepEqual([asked, talk.story()], [2, ['agent: patience', ...turnLines('here you are'), 'state idle (ok)']]);
+});
+
+test('a model that fails three times ends the run with its words', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('broken', fail(500, { message: 'out of memory' }));
+  const question = await askFor(talk, 'broken');
+  await talk.ended(question);
+  await talk.agree();
+  const message = `openai-compatible at ${model.url} answered 500: out of memory`;
+  assert.deepEqual(talk.story(), [
+    ...['agent: broken', 'thinking_start', 'state thinking'],
+    ...[`error: Error: ${message}`, 'stream_end', 'state error (error)'],
+  ]);
+  await assert.rejects(question.answer, { code: 'UNAVAILABLE', message });
+});
+
+test('a connection that breaks in mid-answer ends the run, and what was said stays', async () => {
+  await using talk = await openConversation(daemon);
+  const hold = stall();
+  model.when('breaks', [say('half an answer'), hold, reset()]);
+  const question = await askFor(talk, 'breaks');
+  await talk.until('content');
+  hold.release();
+  await talk.ended(question);
+  assert.deepEqual(speechOf(await talk.agree()), ['user: breaks', 'assistant: half an answer']);
+  assert.deepEqual(talk.story().at(-1), 'state error (error)');
+  model.when('go on', say('the rest'));
+  await (await talk.ask('go on')).answer;
+  const heard = model.requests
+    .at(-1)
+    ?.body.messages.slice(1)
+    .map(({ content }) => content);
+  assert.deepEqual(heard, ['breaks', 'half an answer', 'go on']);
+  await talk.agree();
+});
+
+test('a cancel closes the connection to the model', async () => {
+  for (const [name, answer] of Object.entries({
+    'before it answers': [stall()],
+    'in mid-answer': [say('half'), stall()],
+  })) {
+    await using talk = await openConversation(daemon);
+    model.when(name, answer);
+    const index = model.requests.length;
+    const question = await askFor(talk, name);
+    const upstream = await model.request(index);
+    if (name === 'in mid-answer') await talk.until('content');
+    const cancelled = cancel(talk);
+    assert.deepEqual(await upstream.closed, { whole: false });
+    await cancelled;
+    await talk.ended(question);
+    const shown = name === 'in mid-answer' ? ['thinking_stop', 'content: half'] : [];
+    assert.deepEqual(talk.story(), [
+      ...[`agent: ${name}`, 'thinking_start', 'state thinking', ...shown],
+      ...['cancelled', 'stream_end', 'state idle (cancelled)'],
+    ]);
+    await talk.agree();
+  }
+});
+
+test('a cancel while a person is asked denies the question', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('never mind', callTools({ name: 'bash', arguments: { command: 'true' } }));
+  const question = await askFor(talk, 'never mind');
+  await talk.until('approve_request');
+  await cancel(talk);
+  await talk.ended(question);
+  await talk.agree();
+  assert.deepEqual(talk.story().slice(-7), [
+    ...['asks tools bash', 'state attention', 'denied Cancelled by user', 'bash fails: Cancelled by user'],
+    ...['cancelled', 'stream_end', 'state idle (cancelled)'],
+  ]);
+  assert.deepEqual(await talk.pending(), []);
+});
+
+test('a cancel while a tool runs stops it, and what it has printed stays', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('stop it', callTools({ name: 'bash', arguments: { command: 'echo up; sleep 60' } }));
+  const question = await askFor(talk, 'stop it');
+  await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
+  await talk.until('tool_output_chunk');
+  await cancel(talk);
+  await talk.ended(question);
+  await talk.agree();
+  assert.deepEqual(talk.story().slice(-5), [
+    ...['output of call_0: up\n', 'bash fails: up\n[cancelled]'],
+    ...['cancelled', 'stream_end', 'state idle (cancelled)'],
+  ]);
+});
+
+test('a forced cancel ends a tool that does not listen at once, and the workstream is free', async () => {
+  await using talk = await openConversation(daemon);
+  const command = "trap '' TERM; echo up; sleep 60";
+  model.when('deaf', callTools({ name: 'bash', arguments: { command } }));
+  const question = await askFor(talk, 'deaf');
+  await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
+  await talk.until('tool_output_chunk');
+  await cancel(talk, true);
+  await talk.ended(question);
+  assert.deepEqual(talk.story().slice(-2), ['stream_end', 'state idle (cancelled)']);
+  model.when('are you free', say('yes'));
+  await (await talk.ask('are you free')).answer;
+  assert.equal(speechOf(await talk.agree()).at(-1), 'assistant: yes');
+});
+
+test('a cancel drops what waits behind, in one go', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('at the head', stall());
+  const questions = [];
+  for (const message of ['at the head', 'second', 'third']) questions.push(await askFor(talk, message));
+  const { dropped } = await cancel(talk);
+  assert.deepEqual(dropped.queuedMessages, { count: 2, firstPreview: 'second' });
+  for (const { answer } of questions) await assert.rejects(answer, { code: 'CONFLICT' });
+  const ledger = await talk.agree();
+  assert.deepEqual([speechOf(ledger), ledger.runs.length], [['user: at the head'], 3]);
+});

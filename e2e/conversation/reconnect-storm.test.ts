@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
+
+const CLIENTS = 1_000;
+
+interface Refused {
+  status: number | undefined;
+  retryAfter: string | undefined;
+}
+
+/** One upgrade request; the socket when it was taken. */
+function upgrade({ port }: DaemonUnderTest): Promise<Duplex | Refused> {
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path: '/v1/ws',
+    agent: false,
+    headers: {
+      ...{ Host: '127.0.0.1', Upgrade: 'websocket', Connection: 'Upgrade' },
+      ...{ 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' },
+    },
+  });
+  sent.end();
+  return new Promise((resolve, reject) => {
+    sent.on('upgrade', (_, socket) => resolve(socket));
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      response.resume();
+      resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'] });
+    });
+  });
+}
+
+/** A masked text frame, with a mask that changes nothing. */
+function textFrame(text: string): Buffer {
+  const head = Buffer.from([0x81, 0xfe, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt16BE(text.length, 2);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
+
+test(`${CLIENTS} clients that come back at once are all back in the end, some after a 503`, async (t) => {
+  await using daemon = await startDaemon();
+  const begunMs = performance.now();
+  const back = await Promise.all(Array.from({ length: CLIENTS }, () => comeBack(daemon)));
+  const tookMs = Math.round(performance.now() - begunMs);
+  const refusals = back.reduce((sum, one) => sum + one.refusals, 0);
+  t.diagnostic(`${refusals} refusals, all back after ${tookMs} ms`);
+  assert.ok(refusals > 0, 'nobody was refused: this was no storm');
+  const metrics = await (await daemon.fetch('/metrics')).text();
+  for (const { socket } of back) socket.destroy();
+  assert.match(metrics, new RegExp(`^\\S*connections\\S* ${CLIENTS}$`, 'm'));
+});
+
+/** Comes back until it is let in, as long as the gateway says; answers its socket and how often it was refused. */
+async function comeBack(daemon: DaemonUnderTest) {
+  for (let refusals = 0; ; refusals += 1) {
+    const taken = await upgrade(daemon);
+    if (!('status' in taken)) {
+      const params = { ...CONNECT, auth: { token: daemon.token } };
+      taken.write(textFrame(JSON.stringify({ type: 'req', id: '1', method: 'connect', params })));
+      const first = await firstBytes(taken);
+      assert.match(first.toString('latin1'), /"hello-ok"/);
+      return { socket: taken, refusals };
+    }
+    assert.deepEqual(taken, { status: 503, retryAfter: '1' });
+    await pause(1_000 + Math.random() * 1_000); // jitter, as well-behaved clients have it
+  }
+}
+
+const firstBytes = (socket: Duplex): Promise<Buffer> => new Promise((resolve) => socket.once('data', resolve));

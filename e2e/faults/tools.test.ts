@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { processesWith } from '../support/daemon/leftovers.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { type Watched, watchDaemon } from '../support/daemon/watch-daemon.ts';
+import { pause } from '../support/deadline.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const MIB = 1024 * 1024;
+/** Of a daemon whose commands print a gigabyte: what it needs at rest, and room for garbage. */
+const MAX_RSS = 300 * MIB;
+
+const { model, daemon } = await openStage();
+const configure = (sandbox: string) =>
+  writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
+
+/** A length of sleep that nothing else on this machine sleeps, to know a process by. */
+let naps = 0;
+const newNap = (): string => `61.${process.pid}${++naps}`;
+
+/** Lets the model run a command, and approves it. */
+async function start(talk: Conversation, name: string, command: string) {
+  model.when(name, callTools({ name: 'bash', arguments: { command } }), say('done'));
+  const question = await talk.ask(name);
+  const { approval_id: approvalId } = await talk.until('approve_request');
+  await talk.decide(approvalId, { approved: true });
+  return question;
+}
+
+function assertWell({ peakBytes, healthP90Ms }: Watched): void {
+  assert.ok(peakBytes < MAX_RSS, `${Math.round(peakBytes / MIB)} MiB`);
+  assert.ok(healthP90Ms <= 200, `/health took ${healthP90Ms} ms`);
+}
+
+/** Commands that end by themselves, and what the model reads of each. */
+const ENDING: Record<string, { command: string; reads: RegExp }> = {
+  'prints a gigabyte': {
+    command: 'yes | head -c 1G',
+    reads: /^(y\n)+\[\.\.\. \d+ lines \(\d+ bytes\) left out here; its first 67108864 bytes are kept/,
+  },
+  'prints a line of 100 MB': {
+    command: "head -c 100M /dev/zero | tr '\\0' x",
+    reads: /^x+\n\[\.\.\. 0 lines \(\d+ bytes\) left out here/,
+  },
+  'prints what is no text': { command: 'head -c 20M /dev/urandom', reads: /left out here/ },
+  'reads its input': { command: 'cat; read -r line; echo "read: $line"', reads: /^read: \n$/ },
+  'closes its output and lives on': {
+    command: 'echo up; exec >&- 2>&-; sleep 0.3; exit 3',
+    reads: /^up\n\[exit code: 3\]$/,
+  },
+  'leaves a child that holds the output': { command: 'sleep 60 & echo done', reads: /^done\n$/ },
+  'leaves a daemon that holds the output': { command: '(setsid sleep 60 &); echo done', reads: /^done\n$/ },
+  'ends while output is in flight': {
+    command: 'head -c 60000 /dev/zero | tr "\\0" z; echo; echo end; exit 7',
+    reads: /^z{60000}\nend\n\[exit code: 7\]$/,
+  },
+  'writes a gigabyte to its folder': {
+    command: 'head -c 1G /dev/zero > big && stat -c %s big; rm -f big',
+    reads: /^1073741824\n$/,
+  },
+};
+
+for (const [what, { command, reads }] of Object.entries(ENDING)) {
+  test(`a command that ${what} has its result, and the daemon is well meanwhile`, async (t) => {
+    await using talk = await openConversation(daemon);
+    const question = await start(talk, what, command);
+    const { result, ...watched } = await watchDaemon(daemon, question.answer);
+    t.diagnostic(JSON.stringify(watched));
+    await talk.ended(question);
+    const { messages } = await talk.agree();
+    const output = messages.flatMap((message) => (message.role === 'tool' ? [message.output] : [])).join('');
+    assert.deepEqual(result, { runId: question.runId, status: 'ok', summary: 'completed' });
+    assert.match(output.slice(0, 140_000), reads);
+    assertWell(watched);
+  });
+}
+
+/** Commands that do not end, each with a nap of its own to know what is left of it. */
+const ENDLESS: Record<string, (nap: string) => string> = {
+  'ignores SIGTERM': (nap) => `trap '' TERM; echo up; while :; do sleep ${nap}; done`,
+  'stops itself': (nap) => `echo up; sleep ${nap} & kill -STOP $$; wait`,
+  'has children of children': (nap) => `echo up; (sleep ${nap} & (sleep ${nap} & wait) & wait) & wait`,
+  'leaves its session': (nap) => `echo up; setsid bash -c 'trap "" TERM; sleep ${nap}; sleep ${nap}' & wait`,
+  'becomes a daemon': (nap) =>
+    `(setsid bash -c 'trap "" TERM HUP; sleep ${nap}; sleep ${nap}' &) ; echo up; sleep ${nap}`,
+  'forks three hundred times': (nap) => `for n in $(seq 300); do sleep ${nap} & done; echo up; wait`,
+  'prints for ever': (nap) => `sleep ${nap} & yes`,
+};
+
+for (const sandbox of ['auto', 'off']) {
+  test(`sandbox ${sandbox}: whatever a command does, cancelling it stops it and leaves nothing`, async () => {
+    await configure(sandbox);
+    await daemon.restart();
+    for (const [what, commandOf] of Object.entries(ENDLESS)) {
+      await using talk = await openConversation(daemon);
+      const nap = newNap();
+      const question = await start(talk, `${sandbox} ${what}`, commandOf(nap));
+      question.answer.catch(() => undefined); // cancelled
+      await talk.until('tool_output_chunk');
+      assert.notDeepEqual(await processesWith(nap), [], what);
+      const { dropped } = await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+      assert.deepEqual(dropped.stoppedTools, ['bash'], what);
+      assert.deepEqual(await processesWith(nap), [], what);
+      await talk.ended(question);
+      const { runs } = await talk.agree();
+      assert.deepEqual(
+        runs.map(({ run }) => run.status),
+        ['cancelled'],
+        what,
+      );
+    }
+  });
+}
+
+/** It has left parent, group and session, and ignores what it can. */
+const DAEMON = 'becomes a daemon';
+
+/** Lets a command make a daemon of itself, then kills Headgate's own. */
+async function dieBeside(sandbox: string): Promise<string> {
+  await configure(sandbox);
+  await daemon.restart();
+  await using talk = await openConversation(daemon);
+  const nap = newNap();
+  const question = await start(talk, `${sandbox}, killed`, ENDLESS[DAEMON]?.(nap) ?? '');
+  question.answer.catch(() => undefined); // the connection is lost
+  await talk.until('tool_output_chunk');
+  await daemon.kill9();
+  return nap;
+}
+
+test('with the sandbox nothing outlives the daemon when it is killed', async () => {
+  const nap = await dieBeside('required');
+  // The kernel ends them in its own time.
+  for (let tries = 0; tries < 300 && (await processesWith(nap)).length > 0; tries += 1) await pause(100);
+  assert.deepEqual(await processesWith(nap), []);
+});
+
+test('without it the next start ends what is left, before anybody is served', async () => {
+  const nap = await dieBeside('off');
+  assert.notDeepEqual(await processesWith(nap), []);
+  await daemon.restart();
+  assert.deepEqual(await processesWith(nap), []);
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openConversation } from '../support/clients/conversation.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+/** Status and body of a POST below /v1/api. */
+async function post(route: string, sent: unknown) {
+  const { status, body } = await daemon.post(`/v1/api/${route}`, sent);
+  return { status, body };
+}
+
+const open = async (): Promise<string[]> =>
+  (await daemon.get('/v1/api/workstreams')).body.workstreams.map(({ ws_id }: { ws_id: string }) => ws_id);
+
+test('a repeated name makes another workstream, and a look-up by it lists the ids', async () => {
+  const made = [];
+  for (let n = 0; n < 3; n += 1) made.push((await post('workstreams/new', { name: 'notes' })).body);
+  const ids = made.map(({ ws_id }) => ws_id);
+  assert.equal(new Set(ids).size, 3);
+  assert.deepEqual(
+    made.map(({ name, resumed, message_count }) => [name, resumed, message_count]),
+    Array.from({ length: 3 }, () => ['notes', false, 0]),
+  );
+  const { status, body } = await post('workstreams/new', { resume_ws: 'notes' });
+  assert.equal(status, 409);
+  for (const id of ids) assert.ok(body.error.includes(id), body.error);
+  const resumed = await post('workstreams/new', { resume_ws: ids[1] });
+  assert.deepEqual(resumed.body, { ws_id: ids[1], name: 'notes', resumed: true, message_count: 0 });
+});
+
+test('an alias is unique: /name refuses one that is taken, and it wins over a name that is the same', async () => {
+  const [first, second] = [await post('workstreams/new', {}), await post('workstreams/new', { name: 'garden' })];
+  const rename = async (wsId: string) => {
+    await using stream = await daemon.sse(wsId);
+    await stream.until('history');
+    await post('command', { ws_id: wsId, command: '/name garden' });
+    return (await stream.until(({ data }) => data.type === 'info' || data.type === 'error')).data.type;
+  };
+  assert.equal(await rename(first.body.ws_id), 'info');
+  assert.equal(await rename(second.body.ws_id), 'error');
+  const resumed = await post('workstreams/new', { resume_ws: 'garden' });
+  assert.equal(resumed.body.ws_id, first.body.ws_id);
+});
+
+test('what a new workstream cannot be given is refused by its field, and nothing is made', async () => {
+  const before = await open();
+  const refusals: [object, string][] = [
+    [{ template: 'brief' }, 'Template not found: brief'],
+    [{ ws_template: 'desk' }, 'Workstream template not found or disabled: desk'],
+    [{ skill: 'sums' }, 'Skill not found or disabled: sums'],
+    [{ skill: 'sums', resume_ws: 'nobody' }, 'Skill not found or disabled: sums'],
+    [{ judge_model: 'small' }, 'judge_model: not supported; leave it out'],
+    [{ initial_message: 'hi' }, 'initial_message: not supported; leave it out'],
+    [{ auto_approve_tools: ['bash'] }, 'auto_approve_tools: not supported; leave it out'],
+    [{ notify_targets: [{ to: 'me' }] }, 'notify_targets: not supported; leave it out'],
+    [{ kind: 'coordinator' }, 'kind: not supported; leave it out'],
+    [{ parent_ws_id: 'x' }, 'parent_ws_id: not supported; leave it out'],
+    [{ ws_id: 'x' }, 'ws_id: not supported; leave it out'],
+    [{ name: 'n'.repeat(129) }, 'name: must have at most 128 characters'],
+    [{ name: 3 }, 'name: must be a string, not a number'],
+  ];
+  for (const [sent, error] of refusals)
+    assert.deepEqual(await post('workstreams/new', sent), { status: 400, body: { error } });
+  const form = new FormData();
+  form.set('meta', '{"name":"by form"}');
+  const answer = await daemon.fetch('/v1/api/workstreams/new', { method: 'POST', body: form });
+  const error = 'Content-Type: multipart/form-data is not supported here; send JSON';
+  assert.deepEqual([answer.status, await answer.json()], [400, { error }]);
+  assert.deepEqual(await open(), before);
+});
+
+test('empty values of these fields, and a template beside resume_ws, are as good as left out', async () => {
+  const unsaid = {
+    template: '',
+    ws_template: null,
+    skill: '',
+    judge_model: '',
+    auto_approve_tools: [],
+    kind: 'interactive',
+  };
+  const { status, body } = await post('workstreams/new', { ...unsaid, initial_message: '', client_type: 'web' });
+  assert.equal(status, 200);
+  const resumed = await post('workstreams/new', { resume_ws: body.ws_id, template: 'brief' });
+  assert.deepEqual([resumed.status, resumed.body.resumed], [200, true]);
+});
+
+test('call_id and cycle_id name the approval; a stale one is 409 and decides nothing', async () => {
+  await using talk = await openConversation(daemon);
+  const { wsId } = talk;
+  const stale = async (named: object, error: string) =>
+    assert.deepEqual(await post('approve', { ws_id: wsId, approved: true, ...named }), {
+      status: 409,
+      body: { error },
+    });
+  await stale({ call_id: 'call_0' }, 'stale call_id');
+  await stale({ cycle_id: 'apr-1' }, 'stale cycle_id');
+  const ask = (id: string) => callTools({ name: 'bash', arguments: { command: 'true' }, id });
+  model.when('three questions', ask('one'), ask('two'), ask('three'), say('done'));
+  const runId = (await post('send', { ws_id: wsId, message: 'three questions' })).body.run_id;
+  const first = await talk.until('approve_request');
+  await stale({ call_id: 'two' }, 'stale call_id');
+  await stale({ cycle_id: 'other' }, 'stale cycle_id');
+  await stale({ call_id: first.items[0]?.call_id, cycle_id: 'other' }, 'stale cycle_id');
+  assert.equal((await talk.pending()).length, 1);
+  const decide = { ws_id: wsId, approved: true };
+  const byCall = { ...decide, call_id: first.items[0]?.call_id };
+  assert.equal((await post('approve', byCall)).status, 200);
+  const second = await talk.until('approve_request', ({ approval_id }) => approval_id !== first.approval_id);
+  assert.equal((await post('approve', byCall)).status, 409);
+  const byCycle = { ...decide, cycle_id: second.approval_id };
+  assert.equal((await post('approve', byCycle)).status, 200);
+  const seen = [first.approval_id, second.approval_id];
+  const third = await talk.until('approve_request', ({ approval_id }) => !seen.includes(approval_id));
+  assert.equal((await post('approve', byCycle)).status, 409);
+  await post('approve', { ...decide, cycle_id: third.approval_id, call_id: '', approval_id: null });
+  await talk.ended({ runId });
+});
+
+test('errors name the fields that a client sent, never methods or their params', async () => {
+  const ws_id = (await open())[0];
+  const long = 'x'.repeat(70_000);
+  const wrong: [string, object][] = [
+    ['send', { ws_id, message: 'hi', attachment_ids: Array.from({ length: 200 }, () => 'a') }],
+    ['send', { ws_id, message: 'x'.repeat(900_000) }],
+    ['approve', { ws_id, approved: true, feedback: long }],
+    ['workstreams/new', { resume_ws: long }],
+    ['workstreams/new', { model: long }],
+    ['workstreams/new', { workdir: long }],
+    ['command', { ws_id, command: long }],
+    ['auth/login', { code: long }],
+  ];
+  for (const [route, sent] of wrong) {
+    const { status, body } = await post(route, sent);
+    if (status === 200) continue; // it has no such bound
+    assert.doesNotMatch(
+      body.error,
+      /invalid .* params|\b(?:workstream|auth|approval|sessions)\.[a-z]|[a-z][A-Z]/,
+      route,
+    );
+  }
+  const { body } = await post('workstreams/new', { resume_ws: long });
+  assert.equal(body.error, 'resume_ws: must have at most 128 characters');
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
+const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
+const contentOf = (name: string) => readFile(workFile(name), 'utf8').catch(() => 'not there');
+
+test('a command runs only after Approve, and what it prints is shown while it runs', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'approve');
+  const untilReleased = 'until [ -e go.txt ]; do sleep 0.05; done';
+  model.when(
+    'please run',
+    bash(`echo ran > ran.txt; echo first line; ${untilReleased}; echo last line`),
+    say('It ran.'),
+  );
+  await send(page, 'please run');
+  const card = page.locator('.approval.pending');
+  await card.getByRole('heading', { name: 'May the agent do this?' }).waitFor();
+  await state(page, 'attention');
+  assert.match(await card.innerText(), /echo ran > ran\.txt/);
+  assert.match(await page.title(), /^\(!\) /);
+  assert.equal(await contentOf('ran.txt'), 'not there');
+  await button(page, 'Approve').click();
+  await page.locator('.tool.running .output', { hasText: /^\s*first line\s*$/ }).waitFor();
+  await state(page, 'running');
+  await writeFile(workFile('go.txt'), '');
+  await page.locator('.tool.done .output', { hasText: /first line\s*last line/ }).waitFor();
+  await page.locator('.answer', { hasText: 'It ran.' }).waitFor();
+  await state(page, 'idle');
+  assert.equal(await contentOf('ran.txt'), 'ran\n');
+  assert.equal(await page.locator('.approval').count(), 0);
+  assert.doesNotMatch(await page.title(), /^\(!\)/);
+});
+
+test('Deny with feedback runs nothing and tells the model why', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'deny');
+  model.when('denied', bash('echo ran > denied.txt'), say('As you wish.'));
+  await send(page, 'denied');
+  await button(page, 'Deny…').click();
+  const feedback = page.getByLabel('What should it do instead? (optional)');
+  await feedback.pressSequentially('use a branch');
+  await feedback.press('Enter');
+  await page.locator('.answer', { hasText: 'As you wish.' }).waitFor();
+  await page.locator('.outcome.denied', { hasText: 'Denied: bash' }).waitFor();
+  await page.locator('.tool.denied').waitFor();
+  const told = model.requests.at(-1)?.body.messages.at(-1);
+  assert.deepEqual(
+    { role: told?.role, content: told?.content },
+    { role: 'tool', content: 'Denied by user: use a branch' },
+  );
+  assert.equal(await contentOf('denied.txt'), 'not there');
+});
+
+test('Always allow asks once more, ends the questions here with a banner, and Ask again brings them back', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'always');
+  model.when('one', bash('echo 1 >> always.txt'), say('one done'));
+  model.when('two', bash('echo 2 >> always.txt'), say('two done'));
+  model.when('three', bash('echo 3 >> always.txt'), say('three done'));
+  await send(page, 'one');
+  await button(page, 'Always allow…').click();
+  assert.equal(await contentOf('always.txt'), 'not there');
+  await button(page, 'Yes, never ask here').click();
+  await page.locator('.answer', { hasText: 'one done' }).waitFor();
+  const banner = page.locator('.banner', {
+    hasText: /^This workstream runs every tool without asking until \w+ \d\d:\d\d\./,
+  });
+  await banner.waitFor();
+  await state(page, 'idle');
+  await send(page, 'two');
+  await page.locator('.answer', { hasText: 'two done' }).waitFor();
+  assert.equal(await contentOf('always.txt'), '1\n2\n');
+  await state(page, 'idle');
+  await button(page, 'Ask again').click();
+  await banner.waitFor({ state: 'detached' });
+  await send(page, 'three');
+  await page.locator('.approval.pending').waitFor();
+  assert.equal(await contentOf('always.txt'), '1\n2\n');
+});
+
+test('a decision that another client makes settles the card', async (t) => {
+  const { page } = await visit(t, daemon);
+  const wsId = await openWorkstream(page, 'elsewhere');
+  model.when('elsewhere', bash('echo decided elsewhere'), say('thanks'));
+  await send(page, 'elsewhere');
+  await page.locator('.approval.pending').waitFor();
+  const { status } = await daemon.post('/v1/api/approve', { ws_id: wsId, approved: true });
+  assert.equal(status, 200);
+  await page.locator('.outcome.approved', { hasText: 'Approved: bash' }).waitFor();
+  await page.locator('.answer', { hasText: 'thanks' }).waitFor();
+  assert.equal(await button(page, 'Approve').count(), 0);
+});
+
+test('a second tab and another browser see the question; one answers and the others see the answer', async (t) => {
+  const { page, openTab } = await visit(t, daemon);
+  await openWorkstream(page, 'together');
+  const { page: elsewhere } = await visit(t, daemon);
+  const second = await openTab();
+  const others = [second, elsewhere];
+  for (const other of others) await other.getByRole('tab', { name: 'together' }).click();
+  model.when('together', bash('echo together'), say('We agree.'));
+  await send(page, 'together');
+  for (const other of others) await other.locator('.approval.pending', { hasText: 'echo together' }).waitFor();
+  await button(second, 'Approve').click();
+  for (const each of [page, ...others]) {
+    await each.locator('.answer', { hasText: 'We agree.' }).waitFor();
+    await state(each, 'idle');
+  }
+  const told = ['You: together', 'Approved: bash', 'bash echo together done together Copy', 'We agree.'];
+  assert.deepEqual(await Promise.all([page, ...others].map(blocksOf)), [told, told, told]);
+});
+
+test('a question takes no key in flight: who types goes on typing, and Enter approves nothing', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'typing');
+  const rest = stall();
+  model.when('slowly', [say('Let me see.'), rest, bash('echo ran > typed.txt')], say('Never mind.'));
+  await send(page, 'slowly');
+  await page.locator('.answer', { hasText: 'Let me see.' }).waitFor();
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.pressSequentially('my next ');
+  rest.release();
+  await page.locator('.approval.pending').waitFor();
+  await page.keyboard.type('thought');
+  await page.keyboard.press('Enter');
+  assert.equal(await field.inputValue(), 'my next thought');
+  await field.fill('');
+  await page.locator('.approval.pending').focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Space');
+  await button(page, 'Deny…').click();
+  await page.keyboard.type('not now');
+  await page.keyboard.press('Enter');
+  await page.locator('.outcome.denied', { hasText: 'not now' }).waitFor();
+  assert.equal(await contentOf('typed.txt'), 'not there');
+});
+
+test('who reads further up is told of a question, and Review goes there', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'review');
+  const rest = stall();
+  model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo reviewed')]);
+  await send(page, 'at length');
+  await page.locator('.answer', { hasText: 'A line.' }).waitFor();
+  await page.locator('.transcript').focus();
+  await page.keyboard.press('Home');
+  await page.getByRole('button', { name: 'Go to the latest' }).waitFor();
+  await page.waitForFunction(() => document.querySelector('.transcript')?.scrollTop === 0); // it glides
+  rest.release();
+  await page.locator('.review', { hasText: 'May the agent do this?' }).waitFor();
+  await button(page, 'Review').click();
+  await page.locator('.review').waitFor({ state: 'detached' });
+  await button(page, 'Approve').click({ trial: true });
+});
+
+test('Stop ends an answer in mid-stream and keeps what was said', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'stop');
+  model.when('talk on', [say('Once upon ', 'a time'), stall()]);
+  await send(page, 'talk on');
+  await page.locator('.answer', { hasText: 'Once upon a time' }).waitFor();
+  await button(page, 'Stop').click();
+  await page.locator('.answer', { hasText: /Once upon a time\s*Stopped here\./ }).waitFor();
+  await state(page, 'idle');
+  await button(page, 'Send').waitFor();
+});
+
+test('Stop while a question waits withdraws the question', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'withdraw');
+  model.when('withdrawn', bash('echo ran > withdrawn.txt'));
+  await send(page, 'withdrawn');
+  await page.locator('.approval.pending').waitFor();
+  await button(page, 'Stop').click();
+  await page.locator('.outcome.withdrawn', { hasText: 'Not decided: bash' }).waitFor();
+  await state(page, 'idle');
+  assert.equal(await contentOf('withdrawn.txt'), 'not there');
+});
+
+test('Force stop abandons a command that does not let go', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'force');
+  model.when('stubborn', bash("trap '' TERM; echo holding; while :; do sleep 1; done"));
+  await send(page, 'stubborn');
+  await button(page, 'Approve').click();
+  await page.locator('.tool.running .output', { hasText: 'holding' }).waitFor();
+  await button(page, 'Stop').click();
+  await button(page, 'Force stop').click();
+  await page.locator('.tool.cancelled').waitFor();
+  await state(page, 'idle');
+});

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const CODE = `import { readFile } from 'node:fs/promises';
+// <img src=x onerror=window.injected=1>
+export const total = (count: number) => count * 2;`;
+
+/** Texts of the stretches that have this colour. */
+const coloured = (within: Locator, className: string) => within.locator(`.${className}`).allInnerTexts();
+
+test('code is coloured by its language once it is whole, and copied as it is', async (t) => {
+  const { page, context } = await visit(t, daemon);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await openWorkstream(page, 'code');
+  const rest = stall();
+  model.when('code', [say('```ts\n', CODE), rest, say('\n```\n\n```nonsense\nconst plain = 1;\n```\n')]);
+  await send(page, 'code');
+  const block = page.locator('.code').first();
+  await block.getByText('const total').waitFor();
+  assert.equal(await block.locator('[class^=hljs]').count(), 0, 'what still grows is plain');
+  rest.release();
+  await block.locator('.hljs-keyword').first().waitFor();
+  assert.deepEqual(
+    [await coloured(block, 'hljs-keyword'), await coloured(block, 'hljs-comment')],
+    [['import', 'from', 'export', 'const'], ['// <img src=x onerror=window.injected=1>']],
+  );
+  await state(page, 'idle');
+  const unknown = page.locator('.code', { hasText: 'nonsense' });
+  assert.equal(await unknown.locator('[class^=hljs]').count(), 0);
+  await block.getByRole('button', { name: 'Copy' }).click();
+  await block.getByRole('button', { name: 'Copied' }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), CODE);
+  assert.equal(await page.evaluate(() => 'injected' in window || document.querySelector('img') !== null), false);
+});
+
+const FILE = `${Array.from({ length: 30 }, (_, line) => `export const n${line + 1} = ${line + 1};`).join('\n')}\n`;
+
+/** Lets the agent ask to change line 20 of a file. */
+async function askForEdit(page: Page, name: string): Promise<void> {
+  const folder = path.join(daemon.home, 'workspace');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, `${name}.ts`), FILE);
+  const edit = { path: `${name}.ts`, old_string: 'n20 = 20;', new_string: 'n20 = 21;\nexport const more = 1;' };
+  model.when(
+    `edit ${name}`,
+    callTools({ name: 'read_file', arguments: { path: `${name}.ts` } }),
+    callTools({ name: 'edit_file', arguments: edit }),
+    say('Changed.'),
+  );
+  await send(page, `edit ${name}`);
+  await page.locator('.approval.pending .diff').waitFor();
+}
+
+/** The rows of a difference: numbers, what happened to the line, its text. */
+const rowsOf = (diff: Locator) =>
+  diff.locator('.diff-row').evaluateAll((rows) =>
+    rows.map((row) => {
+      const sides = row.matches('.diff-side') ? [row] : [...row.querySelectorAll('.diff-side')];
+      return sides.map((side) => {
+        const numbers = [...side.querySelectorAll('.diff-number')].map((number) => number.getAttribute('data-number'));
+        const kind = ['same', 'removed', 'added', 'none'].find((name) => side.classList.contains(name));
+        return [...numbers.filter(Boolean), kind, side.querySelector('.diff-text')?.textContent?.trim()]
+          .join(' ')
+          .trim();
+      });
+    }),
+  );
+
+test('an edit is shown as before and after, with the numbers of both sides, words marked, code coloured', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'edits');
+  await askForEdit(page, 'wide');
+  const diff = page.locator('.approval.pending .diff');
+  await diff.locator('.hljs-keyword').first().waitFor();
+  assert.deepEqual(await rowsOf(diff), [
+    ['17 same export const n17 = 17;', '17 same export const n17 = 17;'],
+    ['18 same export const n18 = 18;', '18 same export const n18 = 18;'],
+    ['19 same export const n19 = 19;', '19 same export const n19 = 19;'],
+    ['20 removed export const n20 = 20;', '20 added export const n20 = 21;'],
+    ['none', '21 added export const more = 1;'],
+    ['21 same export const n21 = 21;', '22 same export const n21 = 21;'],
+    ['22 same export const n22 = 22;', '23 same export const n22 = 22;'],
+    ['23 same export const n23 = 23;', '24 same export const n23 = 23;'],
+  ]);
+  assert.deepEqual(await diff.locator('mark').allInnerTexts(), ['20', '21']);
+  assert.match(await diff.innerText(), /16 unchanged lines/);
+  await diff.getByRole('button', { name: 'One column' }).click();
+  const rows = await rowsOf(diff);
+  assert.deepEqual(rows.slice(3, 6).flat(), [
+    '20 removed export const n20 = 20;',
+    '20 added export const n20 = 21;',
+    '21 added export const more = 1;',
+  ]);
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Changed.' }).waitFor();
+  assert.equal(await page.locator('.tool .diff.unified').count(), 1, 'the card of the call shows it the same way');
+  await page.reload();
+  await page.locator('.tool .diff.unnumbered').waitFor();
+  assert.deepEqual(
+    (await rowsOf(page.locator('.tool .diff'))).flat().map((row) => row.replace(/^[\d ]+/, '')),
+    ['removed n20 = 20;', 'added n20 = 21;', 'none', 'added export const more = 1;'],
+  );
+});
+
+test('on a narrow screen a difference has one column', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'narrow');
+  await askForEdit(page, 'phone');
+  await page.locator('.approval.pending .diff.unified').waitFor();
+  assert.equal(
+    await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+    0,
+  );
+});
+
+test('a change of thousands of lines is shown page by page', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'big');
+  const content = Array.from({ length: 2_000 }, (_, line) => `line ${line + 1}\n`).join('');
+  model.when('big', callTools({ name: 'write_file', arguments: { path: 'big.txt', content } }), say('Written.'));
+  await send(page, 'big');
+  await button(page, 'Show all').click();
+  const diff = page.locator('.approval.pending .diff');
+  await diff.getByText('Page 1 of 7').waitFor();
+  assert.equal(await diff.locator('.diff-row').count(), 300);
+  await diff.getByRole('button', { name: 'Last page' }).click();
+  await diff.getByText('line 2000', { exact: true }).waitFor();
+  assert.equal(await diff.locator('.diff-row').count(), 200);
+});
+
+/** Runs a command in a workstream of its own and answers its output. */
+async function run(page: Page, name: string, command: string): Promise<Locator> {
+  await openWorkstream(page, name);
+  model.when(`run ${name}`, callTools({ name: 'bash', arguments: { command } }), say('It ran.'));
+  await send(page, `run ${name}`);
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'It ran.' }).waitFor();
+  return page.locator('.tool .output');
+}
+
+test('colours of a command are shown, what it drew over is gone, and a copy has neither', async (t) => {
+  const { page, context } = await visit(t, daemon);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const command = String.raw`printf '\033[1;31mred\033[0m \033[38;2;1;2;3mown\033[0m\n10%%\r50%%\r\033[Kdone\nab\bc\n'`;
+  const output = await run(page, 'colours', command);
+  const spans = await output
+    .locator('span[class*=ansi]')
+    .evaluateAll((all) =>
+      all.map((span) => [
+        span.textContent,
+        span.className,
+        span instanceof HTMLElement ? span.style.getPropertyValue('--ansi-front') : '',
+      ]),
+    );
+  assert.deepEqual(spans, [
+    ['red', 'ansi-bold ansi-on', 'var(--ansi-1)'],
+    ['own', 'ansi-on', 'rgb(1 2 3)'],
+  ]);
+  assert.equal((await output.innerText()).trim(), 'red own\ndone\nac');
+  await page.locator('.output-tools').getByRole('button', { name: 'Copy' }).click();
+  await page.locator('.output-tools').getByRole('button', { name: 'Copied' }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red own\ndone\nac\n');
+});
+
+test('a quoted output in an answer has its colours; in code of a language the codes are shown', async (t) => {
+  const { page, context } = await visit(t, daemon);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await openWorkstream(page, 'quoted');
+  const red = '\u001b[31mred\u001b[0m <b>';
+  model.when('quote it', say(`\`\`\`\n${red}\n\`\`\`\n\n\`\`\`js\n"${red}"\n\`\`\`\n`));
+  await send(page, 'quote it');
+  const fences = page.locator('.answer figure.code');
+  await fences.nth(1).waitFor();
+  await state(page, 'idle');
+  assert.deepEqual(await fences.nth(0).locator('span[class*=ansi]').allInnerTexts(), ['red']);
+  assert.deepEqual(
+    (await fences.locator('pre').allInnerTexts()).map((text) => text.trim()),
+    ['red <b>', `"${red}"`],
+  );
+  await fences.nth(0).getByRole('button', { name: 'Copy' }).click();
+  await fences.nth(0).getByRole('button', { name: 'Copied' }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red <b>');
+});
+
+test('what a command prints cannot become a link, an element or a reordered line', async (t) => {
+  const { page } = await visit(t, daemon);
+  const command = String.raw`printf '\033]8;;javascript:window.injected=1\033\\click\033]8;;\033\\ <img src=x onerror=window.injected=1> \033[31m<script>window.injected=1</script>\033[0m \xe2\x80\xaegnp.exe\n'`;
+  const output = await run(page, 'hostile', command);
+  assert.equal(
+    (await output.innerText()).trim(),
+    'click <img src=x onerror=window.injected=1> <script>window.injected=1</script> \\u202egnp.exe',
+  );
+  assert.deepEqual(
+    await page.evaluate(() => [
+      document.querySelectorAll('.tool a, .tool img, .tool script').length,
+      'injected' in window,
+    ]),
+    [0, false],
+  );
+});
+
+test('one line of a megabyte, printed and written by the model, leaves the page usable', async (t) => {
+  const { page } = await visit(t, daemon);
+  const output = await run(page, 'one line', `head -c 1000000 /dev/zero | tr '\\0' x`);
+  await output.waitFor();
+  const code = `\`\`\`json\n"${'y'.repeat(1_000_000)}"\n\`\`\`\n\nthe end of it`;
+  model.when('line please', say(...(code.match(/[\s\S]{1,50000}/g) ?? [])));
+  await send(page, 'line please');
+  await page.locator('.answer', { hasText: 'the end of it' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('still here');
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'still here');
+});
+
+test('a long output is read page by page, searched and saved', async (t) => {
+  const { page } = await visit(t, daemon);
+  await run(page, 'long output', 'seq 1 100000');
+  await page.getByRole('button', { name: 'Show all of it (589 KB)' }).click();
+  const whole = page.locator('.output-frame.whole');
+  await whole.getByText('Page 1 of 9').waitFor();
+  const shown = async () => (await whole.locator('.output').textContent()) ?? '';
+  await whole.locator('.chunk').first().waitFor();
+  assert.ok((await shown()).startsWith('1\n2\n3\n'));
+  await whole.getByRole('button', { name: 'Next page' }).click();
+  await whole.locator('.output[aria-busy=false]').waitFor();
+  assert.ok((await shown()).length <= 70_000, 'one page is in the document');
+  await whole.getByRole('searchbox', { name: 'Find in the output' }).fill('77777');
+  await button(page, 'Find next').click();
+  await whole.getByText('Page 7 of 9').waitFor();
+  await page.waitForFunction(() => CSS.highlights.get('found')?.size === 1);
+  await whole.getByRole('searchbox', { name: 'Find in the output' }).fill('nowhere');
+  await button(page, 'Find next').click();
+  await whole.getByText('Not found after this').waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download').click()]);
+  const saved = await readFile(await download.path(), 'utf8');
+  assert.equal(saved, Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(''));
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { say, stall, think } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const MARKDOWN = `# A heading
+
+Some **bold** and \`code\`.
+
+| name | size |
+|---|---:|
+| one | 1 |
+
+3. third
+4. fourth
+
+- [x] finished
+
+\`\`\`diff
+-before
++after
+\`\`\`
+`;
+
+test('an answer streams as Markdown', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'markdown');
+  const rest = stall();
+  const cut = MARKDOWN.indexOf('third');
+  model.when('markdown please', [say(MARKDOWN.slice(0, cut)), rest, say(MARKDOWN.slice(cut))]);
+  await send(page, 'markdown please');
+  const answer = page.locator('.answer');
+  await answer.locator('table').waitFor();
+  await page.locator('.answer[aria-busy=true]').waitFor();
+  await state(page, 'thinking');
+  assert.equal(await answer.locator('.code').count(), 0);
+  rest.release();
+  await page.locator('.answer[aria-busy=false]').waitFor();
+  await answer.locator('.hljs-addition').waitFor();
+  const shown = await answer.evaluate((element) =>
+    Object.fromEntries(
+      [
+        'h1',
+        'strong',
+        'code',
+        'td[align=right]',
+        'ol[start="3"] li',
+        'input[type=checkbox]:disabled',
+        '.hljs-addition',
+      ].map((selector) => [selector, [...element.querySelectorAll(selector)].map(({ textContent }) => textContent)]),
+    ),
+  );
+  assert.deepEqual(shown, {
+    h1: ['A heading'],
+    strong: ['bold'],
+    code: ['code', '-before\n+after\n'],
+    'td[align=right]': ['1'],
+    'ol[start="3"] li': ['third', 'fourth'],
+    'input[type=checkbox]:disabled': [''],
+    '.hljs-addition': ['+after'],
+  });
+  await state(page, 'idle');
+});
+
+test('reasoning is folded away and opens on a click', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'reasoning');
+  const rest = stall();
+  model.when('reason', [think('The user ', 'asks for it.'), rest, say('Here it is.')]);
+  await send(page, 'reason');
+  const summary = page.locator('.reasoning summary');
+  await summary.filter({ hasText: 'Reasoning…' }).waitFor();
+  rest.release();
+  await page.locator('.answer', { hasText: 'Here it is.' }).waitFor();
+  const thought = page.getByText('The user asks for it.');
+  assert.equal(await thought.isVisible(), false);
+  await summary.click();
+  await thought.waitFor();
+});
+
+test('an error of the model is told in the conversation, and the next message works', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'trouble');
+  await send(page, 'nobody scripted this');
+  await page.locator('.note.error', { hasText: 'Nothing is scripted for request' }).waitFor();
+  await state(page, 'error');
+  model.when('again', say('Better now.'));
+  await send(page, 'again');
+  await page.locator('.answer', { hasText: 'Better now.' }).waitFor();
+  await state(page, 'idle');
+});
+
+test('while the agent works the next message can be written, and is sent when it is done', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'draft');
+  const rest = stall();
+  model.when('first', [say('one '), rest, say('two')]);
+  model.when('second', say('three'));
+  await send(page, 'first');
+  await page.locator('.answer', { hasText: 'one' }).waitFor();
+  await send(page, 'second');
+  const field = page.getByRole('textbox', { name: 'Message' });
+  assert.equal(await field.inputValue(), 'second', 'Enter keeps it while the agent works');
+  rest.release();
+  await button(page, 'Send').click();
+  await page.locator('.answer', { hasText: 'three' }).waitFor();
+  assert.deepEqual(await blocksOf(page), ['You: first', 'one two', 'You: second', 'three']);
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { button, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const FINGER_PX = 44;
+
+/** Everything that a finger may want to hit, and that is too small for one. */
+const tooSmall = (page: Page) =>
+  page.evaluate((least) => {
+    const targets = [...document.querySelectorAll('button, input, textarea, summary, a[href]')];
+    const seen = targets.filter((target) => target.checkVisibility({ visibilityProperty: true }));
+    return seen.flatMap((target) => {
+      const { width, height } = target.getBoundingClientRect();
+      const isBigEnough = Math.round(width) >= least && Math.round(height) >= least; // what slides is off by a hair
+      const isInText = target.matches('.answer a'); // a link in a sentence is as high as its line
+      return isInText || isBigEnough ? [] : [`${target.outerHTML.slice(0, 90)} ${width}×${height}`];
+    });
+  }, FINGER_PX);
+
+/** How far the page itself can be moved sideways. */
+const overflowOf = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+const isInView = (page: Page, selector: string) =>
+  page.locator(selector).evaluate((element) => {
+    const { top, bottom, left, right } = element.getBoundingClientRect();
+    return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+  });
+
+test('a whole task with one thumb: a workstream, a message, an approval, the way back', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'thumb');
+  assert.deepEqual(await tooSmall(page), []);
+  const wide = 'a-very-long-word-that-fits-nowhere-'.repeat(8);
+  const command = `echo ${wide}`;
+  model.when('wide', callTools({ name: 'bash', arguments: { command } }), say(`\`\`\`\n${wide}\n\`\`\`\n\n${wide}`));
+  await page.getByRole('textbox', { name: 'Message' }).fill(`wide ${wide}`);
+  await button(page, 'Send').tap();
+  await page.locator('.approval.pending').waitFor();
+  for (const name of ['Approve', 'Deny…', 'Always allow…', 'Stop']) await button(page, name).tap({ trial: true });
+  assert.deepEqual(await tooSmall(page), []);
+  assert.equal(await overflowOf(page), 0);
+  await button(page, 'Deny…').tap();
+  assert.deepEqual(await tooSmall(page), []);
+  await button(page, 'Back').tap();
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: wide }).waitFor();
+  await state(page, 'idle');
+  assert.equal(await overflowOf(page), 0);
+  assert.deepEqual(await tooSmall(page), []);
+  assert.equal(await isInView(page, '.composer-box'), true);
+});
+
+test('the drawer shows the workstreams, keeps the focus, and closes by a choice, beside it, and by Escape', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'left');
+  await openWorkstream(page, 'right');
+  const rail = page.locator('.rail');
+  await rail.waitFor({ state: 'hidden' });
+  await openDrawer(page);
+  await page.getByRole('tab', { name: 'right', selected: true }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'tab');
+  const isReached = await page.locator('#message').evaluate((field) => {
+    field.focus();
+    return document.activeElement === field;
+  });
+  assert.equal(isReached, false, 'what lies under the drawer is out of reach');
+  assert.deepEqual(await tooSmall(page), []);
+  for (const name of ['New workstream', 'Saved conversations', 'Log out'])
+    await button(page, name).tap({ trial: true });
+  await page.getByRole('tab', { name: 'left' }).tap();
+  await rail.waitFor({ state: 'hidden' });
+  await page.getByRole('heading', { name: 'left', level: 1 }).waitFor();
+  await openDrawer(page);
+  await rail.waitFor();
+  await page.touchscreen.tap(350, 400);
+  await rail.waitFor({ state: 'hidden' });
+  await openDrawer(page);
+  await rail.waitFor();
+  await page.keyboard.press('Escape');
+  await rail.waitFor({ state: 'hidden' });
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Workstreams');
+});
+
+test('a view is left by its close button, by Escape wherever the focus is, and by Back, which leaves the page last', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  const shows = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+  const open = async (name: string) => {
+    await openDrawer(page);
+    await button(page, name).tap();
+    await shows(name);
+  };
+  await openWorkstream(page, 'home');
+  for (const view of ['Schedule', 'Nodes']) {
+    await open(view);
+    assert.deepEqual(await tooSmall(page), []);
+    await page.locator('.panel').getByRole('button', { name: 'Back to the conversation' }).tap();
+    await shows('home');
+    await open(view);
+    await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+    await page.keyboard.press('Escape');
+    await shows('home');
+  }
+  await open('Schedule');
+  await button(page, 'Add a job').tap();
+  await page.getByRole('dialog', { name: 'Add a job' }).waitFor();
+  await page.goBack();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await shows('Schedule');
+  await openDrawer(page);
+  await page.goBack();
+  await page.locator('.rail').waitFor({ state: 'hidden' });
+  await shows('Schedule');
+  await page.goBack();
+  await shows('home');
+  await page.goBack();
+  await page.waitForURL('about:blank');
+});
+
+test('the button that copies an output covers none of its lines', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'copies');
+  model.when('print it', callTools({ name: 'bash', arguments: { command: 'seq -s " " 1 60' } }), say('Printed.'));
+  await send(page, 'print it');
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
+  const output = await page.locator('.output').boundingBox();
+  const copy = await page.locator('.output-tools').getByRole('button', { name: 'Copy' }).boundingBox();
+  assert.ok(output && copy && copy.y >= output.y + output.height, 'it stands below them');
+});
+
+test('a question in another workstream is told on the way to the list', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'asks');
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo asked' } }), say('Thanks.'));
+  await send(page, 'ask me');
+  await page.locator('.approval.pending').waitFor();
+  await openWorkstream(page, 'elsewhere');
+  await button(page, 'Workstreams; one waits for you').tap();
+  await page.getByRole('tab', { name: /asks/ }).first().tap();
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: 'Thanks.' }).waitFor();
+});
+
+test('a keyboard on glass leaves the composer and the end of the conversation in view', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'glass');
+  model.when('at length', say('A line.\n\n'.repeat(40), 'The end.'));
+  await send(page, 'at length');
+  await state(page, 'idle');
+  await page.setViewportSize({ width: 360, height: 400 });
+  await page.waitForFunction(() => document.querySelector('.desk')?.clientHeight === 400);
+  assert.equal(await isInView(page, '.composer-box'), true);
+  await page.locator('.answer').getByText('The end.').scrollIntoViewIfNeeded();
+  assert.equal(await isInView(page, '.composer-box'), true);
+  assert.equal(await page.evaluate(() => scrollY), 0, 'the page itself does not scroll');
+});
+
+test('dialogs fit on a phone, and the list of saved conversations scrolls inside of its own', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'fits');
+  model.when('fit in', say('It fits.'));
+  await send(page, 'fit in');
+  await page.locator('.answer', { hasText: 'It fits.' }).waitFor();
+  await button(page, 'Start a new workstream').tap();
+  assert.deepEqual([await isInView(page, 'dialog'), await tooSmall(page)], [true, []]);
+  await button(page, 'Close').tap();
+  await openDrawer(page);
+  await button(page, 'Saved conversations').tap();
+  await page.locator('.saved-row').first().waitFor();
+  assert.deepEqual([await isInView(page, 'dialog'), await tooSmall(page)], [true, []]);
+  assert.equal(await overflowOf(page), 0);
+});

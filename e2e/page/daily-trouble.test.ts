@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Page, WebSocketRoute } from 'playwright-core';
+import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+const LOST = [/ERR_CONNECTION/];
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const disconnected = (page: Page) => page.locator('.banner.warning', { hasText: 'Disconnected. Nothing is lost' });
+
+test('disconnected: a banner counts down, the draft stays, and Try now does not wait', async (t) => {
+  const { page } = await visit(t, daemon, { expected: LOST });
+  await openWorkstream(page, 'away');
+  await field(page).fill('half a thought');
+  await daemon.kill9();
+  await disconnected(page)
+    .getByText(/Next attempt in [0-9]+ s\./)
+    .waitFor();
+  await page.getByText('Disconnected', { exact: true }).first().waitFor();
+  await daemon.restart();
+  // The pauses grow to half a minute: without the button this could take longer than the test waits.
+  const tryNow = button(page, 'Try now');
+  await tryNow.or(page.locator('.link-open')).first().waitFor();
+  if (await tryNow.isVisible()) await tryNow.click();
+  await page.locator('.link-open').waitFor();
+  await disconnected(page).waitFor({ state: 'detached' });
+  assert.equal(await field(page).inputValue(), 'half a thought');
+});
+
+test('a message sent while disconnected says that it waits, and survives a reload as a draft', async (t) => {
+  const { page } = await visit(t, daemon, { expected: LOST });
+  await openWorkstream(page, 'waits');
+  await daemon.kill9();
+  await disconnected(page).waitFor();
+  await send(page, 'are you there');
+  await page.getByText('Will be sent when it is back').waitFor();
+  const kept = await page.evaluate(() => sessionStorage.getItem('headgate.drafts'));
+  assert.match(kept ?? '', /are you there/);
+  model.when('are you there', say('I am back.'));
+  await daemon.restart();
+  await page.locator('.answer', { hasText: 'I am back.' }).waitFor();
+  await state(page, 'idle');
+  assert.deepEqual(await blocksOf(page), ['You: are you there', 'I am back.']);
+  assert.doesNotMatch((await page.evaluate(() => sessionStorage.getItem('headgate.drafts'))) ?? '', /are you there/);
+});
+
+test('a login that ends leads to the login card, and the draft is there after the next one', async (t) => {
+  const { page, context } = await visit(t, daemon, { expected: [/WebSocket connection/, /status of 401/] });
+  await openWorkstream(page, 'expired');
+  await field(page).fill('half a thought');
+  const ended = await context.request.post(new URL('/v1/api/auth/logout', daemon.url).href, { data: {} });
+  assert.equal(ended.status(), 200);
+  await page.getByRole('heading', { name: 'Log in to Headgate' }).waitFor();
+  await page.getByLabel('Or paste the link, or a token').fill(daemon.token);
+  await button(page, 'Log in').click();
+  await page.getByRole('heading', { name: 'expired', level: 1 }).waitFor();
+  assert.equal(await field(page).inputValue(), 'half a thought');
+});
+
+test('a daemon that cannot save says so, and that it can again; one that was updated offers to reload', async (t) => {
+  const { context } = await visit(t, daemon);
+  const page = await context.newPage();
+  let change = (text: string) =>
+    text.replaceAll('"store":{"status":"ok"}', '"store":{"status":"degraded","reason":"the disk is full"}');
+  const sockets: WebSocketRoute[] = [];
+  await page.routeWebSocket(/\/v1\/ws/, (socket) => {
+    sockets.push(socket);
+    socket.connectToServer().onMessage((message) => socket.send(change(String(message))));
+  });
+  await page.goto(daemon.url);
+  const degraded = page.locator('.banner.error', { hasText: 'Headgate cannot save at the moment (the disk is full)' });
+  await degraded.waitFor();
+  change = (text) => text.replaceAll(/"version":"[^"]+"/g, '"version":"99.0.0"');
+  await sockets[0]?.close();
+  await degraded.waitFor({ state: 'detached' });
+  const updated = page.locator('.banner', { hasText: 'Headgate has been updated.' });
+  await updated.waitFor();
+  await button(page, 'Reload').click();
+  await updated.waitFor({ state: 'detached' });
+});
+
+test('a key that the provider refuses is told across the page', async (t) => {
+  const strict = await startScriptedModel({ key: 'the right one' });
+  const refused = await startDaemon({ model: strict.url, env: { OPENAI_API_KEY: 'the wrong one' } });
+  const { page } = await visit(t, refused);
+  t.after(async () => {
+    await refused[Symbol.asyncDispose]();
+    await strict.close();
+  });
+  await openWorkstream(page, 'wrong key');
+  await send(page, 'hello');
+  await page.locator('.banner.warning', { hasText: /OPENAI_API_KEY.*refused|refused.*key/i }).waitFor();
+  await page.locator('.note.error').first().waitFor();
+});
+
+/** What is stored of a workstream, as the blocks of the page that show it. */
+async function storedBlocks(wsId: string): Promise<string[]> {
+  const { messages } = await (await daemon.client()).call('workstream.history', { wsId });
+  return messages.flatMap(({ role, content }) => {
+    if (content === null || content === '' || role === 'tool') return [];
+    return [role === 'user' ? `You: ${content}` : content];
+  });
+}
+
+test('killed again and again in mid-stream: what was on the screen stays, and nothing is lost or told twice', async (t) => {
+  const { page } = await visit(t, daemon, { expected: LOST });
+  const wsId = await openWorkstream(page, 'kills');
+  for (const round of [1, 2, 3]) {
+    const words = Array.from({ length: 40 * round }, (_, index) => `r${round}w${index} `);
+    model.when(`round ${round}`, [say(...words), stall()]);
+    await send(page, `round ${round}`);
+    await page
+      .locator('.answer', { hasText: `w${words.length - 1}` })
+      .last()
+      .waitFor();
+    const before = await blocksOf(page);
+    await daemon.kill9();
+    await disconnected(page).waitFor();
+    assert.deepEqual(await blocksOf(page), before, 'what was read can still be read');
+    model.when(`round ${round}`, say(...words, `The end of ${round}.`));
+    await daemon.restart();
+    await page.locator('.answer', { hasText: `The end of ${round}.` }).waitFor();
+    await state(page, 'idle');
+    await disconnected(page).waitFor({ state: 'detached' });
+  }
+  const shown = await blocksOf(page);
+  const stored = (await storedBlocks(wsId)).map((text) => text.replace(/\s+/g, ' ').trim());
+  assert.deepEqual(shown, stored);
+  assert.equal(shown.length, 6);
+  await page.reload();
+  await page.locator('.answer', { hasText: 'The end of 3.' }).waitFor();
+  assert.deepEqual(await blocksOf(page), stored);
+});
+
+test('killed while a command prints: its output is there once, and the screen is what a new one would be', async (t) => {
+  const { page, openTab } = await visit(t, daemon, { expected: LOST });
+  await openWorkstream(page, 'prints');
+  const command = 'for i in 1 2 3; do echo line $i; done; [ -e printed ] || { touch printed; sleep 60; }';
+  model.when('print', callTools({ name: 'bash', arguments: { command } }), say('Printed.'));
+  await send(page, 'print');
+  await button(page, 'Approve').click();
+  await page.locator('.tool.running', { hasText: 'line 3' }).waitFor();
+  await daemon.kill9();
+  await daemon.restart();
+  await page.locator('.approval.pending', { hasText: 'Run this again?' }).waitFor();
+  await button(page, 'Run again').click();
+  await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
+  await state(page, 'idle');
+  const fresh = await openTab();
+  await fresh.getByRole('tab', { name: 'prints' }).click();
+  await fresh.locator('.answer', { hasText: 'Printed.' }).waitFor();
+  const tools = (each: Page) => each.locator('.tool').allInnerTexts();
+  const shown = await tools(page);
+  assert.equal(shown.at(-1)?.match(/line 3/g)?.length, 1);
+  assert.deepEqual(shown.at(-1), (await tools(fresh)).at(-1));
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+declare global {
+  interface Window {
+    violations: string[];
+  }
+}
+
+const model = await startScriptedModel();
+const daemon = await startDaemon({ model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+});
+
+test('the policy of the page is in force: a script that somebody got into it does not run, nothing is fetched', async (t) => {
+  // The image's request is told of, and ends at the policy.
+  const expected = [/violates the .*Content Security Policy/, /^request: http:\/\/127\.0\.0\.1:9\/pixel$/];
+  const { page } = await visit(t, daemon, { expected });
+  await page.locator('.link-open').waitFor();
+  await page.evaluate(() => {
+    window.violations = [];
+    document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.effectiveDirective));
+    const script = document.createElement('script');
+    script.textContent = 'window.injected = true';
+    const handler = document.createElement('div');
+    handler.setAttribute('onclick', 'window.injected = true');
+    const image = new Image();
+    image.src = 'http://127.0.0.1:9/pixel';
+    const frame = document.createElement('iframe');
+    frame.src = '/';
+    document.body.append(script, handler, image, frame);
+    handler.click();
+    return fetch('http://127.0.0.1:9/').catch(() => 'refused');
+  });
+  await page.waitForFunction(() => window.violations.length >= 5);
+  const { violations, injected } = await page.evaluate(() => ({
+    violations: window.violations.toSorted(),
+    injected: 'injected' in window,
+  }));
+  assert.deepEqual(
+    { violations, injected },
+    {
+      violations: ['connect-src', 'frame-src', 'img-src', 'script-src-attr', 'script-src-elem'],
+      injected: false,
+    },
+  );
+});
+
+test('HTML that a model writes is text, its images are links, and its links cannot run anything', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'hostile');
+  model.when(
+    'hostile',
+    say(
+      'Look: <img src="http://127.0.0.1:9/leak" onerror="window.injected = true"> <b>bold</b>\n\n',
+      '<script>window.injected = true</script>\n\n',
+      '![the chart](http://127.0.0.1:9/leak?secret)\n\n',
+      '[a trap](javascript:window.injected=true) and [a page](https://example.com/)\n\nthe end',
+    ),
+  );
+  await send(page, 'hostile');
+  await state(page, 'idle');
+  const answer = page.locator('.answer', { hasText: 'the end' });
+  await answer.waitFor();
+  const seen = await answer.evaluate((element) => ({
+    elements: element.querySelectorAll('img, script, b, iframe, [onerror]').length,
+    links: [...element.querySelectorAll('a')].map(({ href, textContent, rel, target }) => [
+      textContent,
+      href,
+      rel,
+      target,
+    ]),
+    injected: 'injected' in window,
+  }));
+  const safe = ['noopener noreferrer', '_blank'];
+  assert.deepEqual(seen, {
+    elements: 0,
+    links: [
+      ['image: the chart', 'http://127.0.0.1:9/leak?secret', ...safe],
+      ['a page', 'https://example.com/', ...safe],
+    ],
+    injected: false,
+  });
+  const text = await answer.innerText();
+  assert.match(text, /onerror="window\.injected = true"> <b>bold<\/b>/);
+  assert.match(text, /<script>window\.injected = true<\/script>/);
+});
+
+test('what a person, a tool or a command says is text as well', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, '<i>name</i>');
+  const html = '<img src=x onerror=window.injected=1>';
+  model.when('as text', callTools({ name: 'bash', arguments: { command: `echo '${html}'` } }), say('done'));
+  await send(page, `${html} as text`);
+  assert.match(await page.locator('.approval.pending').innerText(), /echo '<img src=x onerror=window\.injected=1>'/);
+  await button(page, 'Approve').click();
+  await page.locator('.output', { hasText: html }).waitFor();
+  await page.locator('.block.user', { hasText: html }).waitFor();
+  assert.equal(await page.evaluate(() => document.querySelectorAll('img, i').length), 0);
+});
+
+test('without a sandbox a banner says so, and so does the question about a command', async (t) => {
+  await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox: 'off' } }));
+  await daemon.restart();
+  const { page } = await visit(t, daemon);
+  await page.locator('.banner.warning', { hasText: /sandbox/ }).waitFor();
+  await openWorkstream(page, 'bare');
+  model.when('bare', callTools({ name: 'bash', arguments: { command: 'echo bare' } }), say('done'));
+  await send(page, 'bare');
+  await page.locator('.approval.pending .not-sandboxed', { hasText: 'Not sandboxed' }).waitFor();
+});

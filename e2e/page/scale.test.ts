@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { button, send, state, visit } from '../support/clients/browser.ts';
+import { scrollThrough, watchPage } from '../support/clients/page-watch.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { storeLongConversation } from '../support/model/long-conversation.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { say, stall } from '../support/model/scripted-steps.ts';
+
+const MESSAGES = 5_000;
+const MAX_BLOCKS = 200;
+
+const folder = await mkdtemp(path.join(tmpdir(), 'headgate-scale-'));
+const home = path.join(folder, 'home');
+await storeLongConversation(home, 'long', MESSAGES);
+const model = await startScriptedModel();
+const daemon = await startDaemon({ home, model: model.url });
+after(async () => {
+  await daemon[Symbol.asyncDispose]();
+  await model.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'long' }).click();
+  await page.locator('.answer').last().waitFor();
+}
+
+/** Where an element stands in the view, in pixels. */
+const topOf = (page: Page, text: string) =>
+  page.getByRole('heading', { name: text, exact: true }).evaluate((element) => element.getBoundingClientRect().top);
+
+test('a conversation of 5 000 messages is read to its start and back, with few of them in the document', async (t) => {
+  const { page } = await visit(t, daemon);
+  const watch = await watchPage(page);
+  await page.reload();
+  await open(page);
+  await scrollThrough(page, -5_000);
+  await page.locator('.block.user', { hasText: 'question 1:' }).waitFor();
+  await scrollThrough(page, 12_000);
+  await page.getByRole('heading', { name: `Answer ${MESSAGES / 4}`, exact: true }).waitFor();
+  const { blocks, ...times } = await watch.look();
+  t.diagnostic(`at most ${blocks} blocks; ${JSON.stringify(times)}`);
+  assert.ok(blocks <= MAX_BLOCKS, `${blocks} blocks were in the document`);
+});
+
+test('each question and answer is there once and in order, whatever was loaded when', async (t) => {
+  const { page } = await visit(t, daemon);
+  await open(page);
+  await scrollThrough(page, -5_000);
+  const seen: number[] = [];
+  for (let top = 0; top < 20_000; top += 300) {
+    await scrollTo(page, top);
+    const texts = await page.locator('.block.user').allTextContents();
+    const numbers = texts.map((text) => Number(/question (\d+)/.exec(text)?.[1]));
+    seen.push(...numbers.filter((number) => number > (seen.at(-1) ?? 0)));
+  }
+  assert.ok(seen.length > 20, `${seen.length} questions`);
+  assert.deepEqual(
+    seen,
+    Array.from({ length: seen.length }, (_, index) => index + 1),
+  );
+});
+
+test('keys go on scrolling when the focused card has been scrolled out of the document', async (t) => {
+  const { page } = await visit(t, daemon);
+  await open(page);
+  const card = page.locator('.tool-head').last();
+  await card.focus();
+  await page.evaluate(async () => {
+    const view = document.querySelector('.transcript');
+    for (let step = 0; view && step < 40; step += 1) {
+      view.scrollTop -= 800;
+      await new Promise(requestAnimationFrame);
+    }
+  });
+  await page.waitForFunction(() => document.activeElement?.classList.contains('transcript'));
+  const at = () => page.locator('.transcript').evaluate((view) => view.scrollTop);
+  const before = await at();
+  await page.keyboard.press('PageDown');
+  await page.waitForFunction((from) => (document.querySelector('.transcript')?.scrollTop ?? 0) > from, before);
+});
+
+const scrollTo = (page: Page, top: number) =>
+  page.locator('.transcript').evaluate(async (view, to) => {
+    view.scrollTop = to;
+    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+  }, top);
+
+test('what is read stays where it is while older messages load, and while an answer streams in at the end', async (t) => {
+  const { page } = await visit(t, daemon);
+  await open(page);
+  const heading = 'Answer 1240';
+  await page.evaluate(async (name) => {
+    const view = document.querySelector('.transcript');
+    const find = () => [...document.querySelectorAll('h2')].find(({ textContent }) => textContent === name);
+    for (let tries = 0; view && !find() && tries < 500; tries += 1) {
+      view.scrollTop -= 200;
+      await new Promise(requestAnimationFrame);
+    }
+    find()?.scrollIntoView({ block: 'center' });
+  }, heading);
+  const rest = stall();
+  model.when('go on', [say('It begins. '), rest, say('It goes on.\n\n'.repeat(100)), say('It ends.')]);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  const isOnePage = () => page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight);
+  assert.ok(await isOnePage(), 'only the conversation scrolls, never the page');
+  const before = await settled(page, heading);
+  const client = await daemon.client();
+  const { workstreams } = await client.call('workstream.list', {});
+  const wsId = workstreams.find(({ name }) => name === 'long')?.wsId ?? assert.fail('it is open');
+  await client.call('workstream.send', { wsId, message: 'go on' });
+  rest.release();
+  await state(page, 'idle');
+  assert.ok(Math.abs((await topOf(page, heading)) - before) < 2, 'an answer at the end moves nothing');
+  const height = await heightOf(page);
+  await button(page, 'Load earlier messages').evaluate((element) => {
+    if (element instanceof HTMLElement) element.click();
+  });
+  await page.waitForFunction((was) => (document.querySelector('.transcript')?.scrollHeight ?? 0) > was, height);
+  assert.ok(Math.abs((await settled(page, heading)) - before) < 2, 'an older page moves nothing');
+  await button(page, 'Go to the latest').click();
+  await page.locator('.answer').getByText('It ends.').waitFor();
+});
+
+const heightOf = (page: Page): Promise<number> =>
+  page.evaluate(() => document.querySelector('.transcript')?.scrollHeight ?? 0);
+
+/** The place of a heading once it stands still. */
+async function settled(page: Page, heading: string): Promise<number> {
+  let last = Number.NaN;
+  for (let top = await topOf(page, heading); top !== last; top = await topOf(page, heading)) {
+    last = top;
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))));
+  }
+  return last;
+}
+
+test('the end stays in view while an answer of 200 kB streams in, also when it is one block', async (t) => {
+  const { page } = await visit(t, daemon);
+  const watch = await watchPage(page);
+  await page.reload();
+  await open(page);
+  const list = Array.from({ length: 4_000 }, (_, index) => `- item number ${index + 1} of **many**\n`);
+  const pieces = Array.from({ length: 200 }, (_, at) => list.slice(at * 20, at * 20 + 20).join(''));
+  model.when('list please', say(...pieces, '\nthe end of the list'));
+  await send(page, 'list please');
+  await page.locator('.answer').getByText('the end of the list').waitFor();
+  await state(page, 'idle');
+  await page.waitForFunction(() => {
+    const view = document.querySelector('.transcript');
+    return (
+      view !== null &&
+      document.querySelectorAll('.answer li').length >= 4_000 &&
+      view.scrollHeight - view.scrollTop - view.clientHeight < 2
+    );
+  });
+  t.diagnostic(JSON.stringify(await watch.look()));
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+
+const daemon = await startDaemon();
+after(() => daemon[Symbol.asyncDispose]());
+
+const namesOf = async (): Promise<string[]> => {
+  const { body } = await daemon.get('/v1/api/workstreams');
+  return body.workstreams.map(({ name }: { name: string }) => name);
+};
+
+test('a new workstream begins empty beside the others, and each keeps its draft and its conversation', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'one');
+  await send(page, 'say first things');
+  await page.locator('.answer', { hasText: 'first things' }).waitFor();
+  await state(page, 'idle');
+  await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
+  await openWorkstream(page, 'two');
+  await page.locator('.welcome').waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '');
+  await page.getByRole('tab', { name: 'one' }).click();
+  await page.locator('.answer', { hasText: 'first things' }).waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'half a thought');
+});
+
+test('a workstream that cannot be made says why and keeps what was typed', async (t) => {
+  const { page } = await visit(t, daemon);
+  await button(page, 'New workstream').click();
+  await page.getByRole('textbox', { name: 'Working directory' }).fill('/no/such/folder');
+  await button(page, 'Create').click();
+  await page.locator('dialog .problem', { hasText: '/no/such/folder' }).waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Working directory' }).inputValue(), '/no/such/folder');
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+});
+
+test('a double click renames a workstream, for others too; Escape leaves it as it was', async (t) => {
+  const { page, openTab } = await visit(t, daemon);
+  await openWorkstream(page, 'before');
+  const other = await openTab();
+  await page.getByRole('tab', { name: 'before' }).dblclick();
+  const field = page.getByRole('textbox', { name: 'New name' });
+  await field.fill('after all');
+  await field.press('Enter');
+  await page.getByRole('heading', { name: 'after all' }).waitFor();
+  await other.getByRole('tab', { name: 'after all' }).waitFor();
+  assert.equal((await namesOf()).includes('after all'), true);
+  await page.getByRole('tab', { name: 'after all' }).press('F2');
+  await field.fill('not this');
+  await field.press('Escape');
+  await page.getByRole('tab', { name: 'after all' }).waitFor();
+  assert.equal((await namesOf()).includes('not this'), false);
+});
+
+test('a closed conversation is saved and comes back as it was', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'kept');
+  await send(page, 'think about lunch');
+  await page.locator('.answer', { hasText: 'I thought about' }).waitFor();
+  await state(page, 'idle');
+  const before = await blocksOf(page);
+  await button(page, 'Close kept').click();
+  await page.getByRole('tab', { name: 'kept' }).waitFor({ state: 'detached' });
+  assert.equal((await namesOf()).includes('kept'), false);
+  await button(page, 'Saved conversations').click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^kept think about lunch · 2 messages/ })
+    .click();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'kept', level: 1 }).waitFor();
+  await page.locator('.answer').waitFor();
+  assert.deepEqual(await blocksOf(page), before);
+});
+
+test('a command is offered while it is typed, and its answer is shown', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'commands');
+  await page.getByRole('textbox', { name: 'Message' }).fill('/na');
+  await page.getByRole('option', { name: '/name' }).click();
+  await page.keyboard.type('by command');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'by command' }).waitFor();
+  await send(page, '/help');
+  await page.locator('.note', { hasText: '/resume' }).waitFor();
+});
+
+test('after a reload the same workstream is in front', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'in front');
+  await page.reload();
+  await page.getByRole('heading', { name: 'in front' }).waitFor();
+});

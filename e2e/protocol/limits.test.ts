@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+
+/** One byte more than fits into a frame of `bytes`, or exactly as much. */
+const frameOf = (bytes: number) => {
+  const [head, tail] = ['{"type":"req","id":"big","method":"system-presence","params":"', '"}'];
+  return head + 'x'.repeat(bytes - head.length - tail.length) + tail;
+};
+
+test('A frame over 64 KiB before hello-ok must be closed with 1009', async () => {
+  await using gateway = await openGateway();
+  const [fits, over] = [await gateway.open(), await gateway.open()];
+  fits.socket.send(frameOf(65_536));
+  over.socket.send(frameOf(65_537));
+  assert.deepEqual([(await fits.closed).code, (await over.closed).code], [1008, 1009]);
+});
+
+test('A frame over `policy.maxPayload` must be closed with 1009', async () => {
+  await using gateway = await openGateway();
+  const [fits, over] = [await gateway.connect(), await gateway.connect()];
+  const { maxPayload } = fits.hello.policy;
+  fits.socket.send(frameOf(maxPayload));
+  over.socket.send(frameOf(maxPayload + 1));
+  assert.equal((await fits.answerTo('big')).ok, true);
+  assert.equal((await over.closed).code, 1009);
+});
+
+test('Requests beyond the burst must be answered RATE_LIMITED with `retryAfterMs`', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  const ask = (length: number) => Promise.all(Array.from({ length }, () => client.request('system-presence')));
+  // In two halves: what comes in one packet is in flight together, and that has a limit of its own.
+  const answers = [await ask(150), await ask(151)];
+  assert.deepEqual(
+    answers
+      .flat()
+      .filter(({ ok }) => !ok)
+      .map(({ error }) => error),
+    [{ code: 'RATE_LIMITED', message: 'too many requests', retryable: true, retryAfterMs: 20 }],
+  );
+  await gateway.clock.advance(20);
+  assert.equal((await client.request('system-presence')).ok, true);
+});
+
+test('More than 256 requests in flight must be answered BUSY', async () => {
+  const { promise, resolve } = Promise.withResolvers<{ workstreams: [] }>();
+  await using gateway = await openGateway({ handlers: { 'workstream.list': () => promise } });
+  const client = await gateway.connect();
+  const answers = Array.from({ length: 257 }, () => client.request('workstream.list'));
+  const { error } = await (answers.at(-1) ?? assert.fail());
+  assert.deepEqual(error, { code: 'BUSY', message: 'too many requests in flight', retryable: true });
+  resolve({ workstreams: [] });
+  assert.equal((await Promise.all(answers)).filter(({ ok }) => ok).length, 256);
+});
+
+test('A client that reads too slowly must be closed with 1008 `slow consumer` when an event comes that cannot be skipped', async () => {
+  await using gateway = await openGateway({ maxBufferedBytes: 1 });
+  const client = await gateway.connect();
+  client.socket.pause();
+  const text = 'x'.repeat(1_000_000);
+  for (let i = 0; i < 20; i++) {
+    gateway.broadcast.toWatchers(
+      'agent',
+      'w',
+      JSON.stringify({ runId: 'r', seq: i, stream: 'assistant', ts: 1, data: { text } }),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  client.socket.resume();
+  assert.deepEqual(await client.closed, { code: 1008, reason: 'slow consumer' });
+});
+
+test('A `tick` event must come every `policy.tickIntervalMs`', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  const { tickIntervalMs } = client.hello.policy;
+  await gateway.clock.advance(tickIntervalMs - 1);
+  await client.call('system-presence');
+  assert.deepEqual(
+    client.events().filter(({ event }) => event === 'tick'),
+    [],
+  );
+  await gateway.clock.advance(1);
+  await client.event('tick');
+  await gateway.clock.advance(tickIntervalMs);
+  await client.call('system-presence');
+  const ticks = client.events().filter(({ event }) => event === 'tick');
+  assert.deepEqual(
+    ticks.map(({ payload }) => payload),
+    [{ ts: 1_000_000 + tickIntervalMs }, { ts: 1_000_000 + 2 * tickIntervalMs }],
+  );
+});
+
+test('A revoked login must lose its open sockets with 1008 `unauthorized`', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect('write-token');
+  const other = await gateway.connect('read-token');
+  gateway.revoke('write-token');
+  assert.deepEqual(await client.closed, { code: 1008, reason: 'unauthorized' });
+  assert.ok(await other.call('system-presence'));
+});
+
+test('The end of the daemon must be announced by `shutdown` before sockets are closed with 1012', async () => {
+  await using gateway = await openGateway();
+  const client = await gateway.connect();
+  const closing = gateway.gateway.shutdown('gateway stopping', { restartExpectedMs: 1500 });
+  const { payload } = await client.event('shutdown');
+  assert.deepEqual(payload, { reason: 'gateway stopping', restartExpectedMs: 1500 });
+  assert.deepEqual(await client.closed, { code: 1012, reason: 'service restart' });
+  await gateway.clock.advance(2_000);
+  await closing;
+});

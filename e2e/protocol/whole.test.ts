@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { GATEWAY_EVENTS } from '../../protocol/events/gateway.ts';
+import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
+import type { NodeInvokeRequest, NodePairing } from '../../protocol/methods/node.ts';
+import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { within } from '../support/deadline.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+// A client that knows PROTOCOL.md uses all of it. A method or event that is added there and has no case here fails.
+
+const { model, daemon } = await openStage();
+const clients: CheckedClient[] = [];
+
+async function open(options?: Parameters<typeof openChecked>[1]): Promise<CheckedClient> {
+  const client = await openChecked(daemon, options);
+  clients.push(client);
+  return client;
+}
+
+const operator = await open();
+/** Sees less than the operator does. */
+await open({ token: (await operator.ask('token.create', { name: 'reader', scope: 'read' })).token });
+after(() => {
+  for (const { socket } of clients) socket.close();
+});
+
+let keys = 0;
+const key = () => `key-${++keys}`;
+const call = <M extends MethodName>(method: M, params: ParamsInput<M>): Promise<Result<M>> =>
+  operator.ask(method, params);
+const newSession = async () => (await call('workstream.create', {})).wsId;
+
+model.when('', say('hello'));
+model.when('look around', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('nothing there'));
+model.when('change it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('done'));
+
+/** A question that waits for a person, in a session of its own. */
+async function waitingApproval() {
+  const wsId = await newSession();
+  await call('chat.send', { sessionKey: wsId, message: 'change it', idempotencyKey: key() });
+  const isHere = async () => (await call('approval.list', { wsId })).approvals[0];
+  const approval = await within(until(isHere), 60_000, () => 'an approval');
+  return { wsId, approvalId: approval.approvalId };
+}
+
+/** What a look finds as soon as it finds something. */
+async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await operator.call('health'); // a round trip, in which things happen
+  }
+}
+
+/** A machine that asks to be paired. */
+async function asking(nodeId = `node-${key()}`) {
+  const node = await open({ token: '', client: { mode: 'node', instanceId: nodeId } });
+  const { request } = await node.ask('node.pair.request', { nodeId, commands: ['camera.snap'] });
+  return { node, nodeId, requestId: request.requestId };
+}
+
+/** A node that is paired and connected. */
+async function connected() {
+  const { node, nodeId, requestId } = await asking();
+  await call('node.pair.approve', { requestId });
+  const { token } = (await node.event('node.pair.token')).payload as { token: string };
+  node.socket.close();
+  return { nodeId, token, node: await open({ token, client: { mode: 'node', instanceId: nodeId } }) };
+}
+
+/** Invokes a command, which the node answers. */
+async function invoked() {
+  const { node, nodeId } = await connected();
+  const answer = call('node.invoke', { nodeId, command: 'camera.snap', params: { at: 1 }, idempotencyKey: key() });
+  const request = (await node.event('node.invoke.request')).payload as NodeInvokeRequest;
+  const told = await node.ask('node.invoke.result', { id: request.id, nodeId, ok: true, payload: { seen: 2 } });
+  assert.deepEqual([JSON.parse(request.paramsJSON ?? ''), told], [{ at: 1 }, { ok: true }]);
+  assert.deepEqual((await answer).payload, { seen: 2 });
+}
+
+async function newJob(): Promise<string> {
+  const { id } = await call('cron.add', {
+    schedule: { kind: 'every', everyMs: 86_400_000 },
+    sessionTarget: 'main',
+    wakeMode: 'next-heartbeat',
+    payload: { kind: 'systemEvent', text: 'a day has passed' },
+  });
+  return id;
+}
+
+/** A run that is cancelled while a node has its command. */
+async function calledOff() {
+  const { node, nodeId } = await connected();
+  const wsId = await newSession();
+  await call('workstream.update', { wsId, autoApprove: true });
+  model.when(
+    nodeId,
+    callTools({ name: 'node', arguments: { action: 'invoke', node: nodeId, command: 'camera.snap' } }),
+  );
+  await call('chat.send', { sessionKey: wsId, message: nodeId, idempotencyKey: key() });
+  const { id } = (await node.event('node.invoke.request')).payload as NodeInvokeRequest;
+  await call('chat.abort', { sessionKey: wsId });
+  assert.deepEqual((await node.event('node.invoke.cancel')).payload, { id, nodeId });
+}
+
+const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
+
+/** For each method a use that is answered well. */
+const METHODS: Record<MethodName, () => Promise<unknown>> = {
+  connect: () => open(),
+  health: () => nothing('health'),
+  status: () => nothing('status'),
+  'system-presence': () => nothing('system-presence'),
+  'system-event': () => call('system-event', { text: 'the door was opened', instanceId: 'door' }),
+  wake: () => call('wake', { mode: 'now', text: 'it is late' }),
+  'last-heartbeat': () => nothing('last-heartbeat'),
+  'set-heartbeats': () => call('set-heartbeats', { enabled: true }),
+  'voicewake.get': () => nothing('voicewake.get'),
+  'voicewake.set': () => call('voicewake.set', { triggers: ['computer'] }),
+  agent: () => call('agent', { message: 'hi', idempotencyKey: key() }),
+  async 'agent.wait'() {
+    const runId = key();
+    await call('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: runId });
+    assert.equal((await call('agent.wait', { runId, timeoutMs: 60_000 })).status, 'ok');
+  },
+  'chat.history': () => call('chat.history', { sessionKey: 'main', limit: 5 }),
+  'chat.send': () => call('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: key() }),
+  'chat.abort': () => call('chat.abort', { sessionKey: 'main', runId: 'nobody' }),
+  send: async () => call('send', { to: await newSession(), message: 'a note', idempotencyKey: key() }),
+  'sessions.list': () => call('sessions.list', { limit: 10 }),
+  'sessions.patch': () => call('sessions.patch', { key: 'main', thinkingLevel: 'low' }),
+  'sessions.reset': async () => call('sessions.reset', { key: await newSession() }),
+  'sessions.delete': async () => call('sessions.delete', { key: await newSession() }),
+  'sessions.compact': () => call('sessions.compact', { key: 'main' }),
+  'sessions.preview': () => call('sessions.preview', { keys: ['main', 'nobody'] }),
+  'sessions.resolve': () => call('sessions.resolve', { key: 'main' }),
+  'models.list': () => nothing('models.list'),
+  'logs.tail': () => nothing('logs.tail'),
+  'config.get': () => nothing('config.get'),
+  'config.schema': () => nothing('config.schema'),
+  'config.set': () => call('config.set', { raw: '{ retentionDays: 29 }' }),
+  async 'config.patch'() {
+    await call('config.set', { raw: '{}' });
+    const { hash: baseHash } = await nothing('config.get');
+    await call('config.patch', { raw: '{ "retentionDays": 28 }', baseHash });
+  },
+  'cron.list': () => call('cron.list', { includeDisabled: true, extended: true }),
+  'cron.status': () => nothing('cron.status'),
+  'cron.add': () => newJob(),
+  'cron.update': async () => call('cron.update', { id: await newJob(), patch: { enabled: false, name: 'asleep' } }),
+  'cron.remove': async () => call('cron.remove', { id: await newJob() }),
+  'cron.run': async () => call('cron.run', { id: await newJob(), mode: 'force' }),
+  async 'cron.runs'() {
+    const id = await newJob();
+    await call('cron.run', { id, mode: 'force' });
+    assert.equal((await call('cron.runs', { id })).entries[0]?.status, 'ok');
+  },
+  'cron.preview': () => call('cron.preview', { schedule: 'every 15m', count: 3 }),
+  'cron.explain': async () => call('cron.explain', { id: await newJob() }),
+  async 'events.subscribe'() {
+    const [follower, wsId] = [await open(), await newSession()];
+    await follower.ask('events.subscribe', { wsId });
+    await call('workstream.send', { wsId, message: 'hi' });
+    await follower.event('workstream');
+  },
+  async 'events.unsubscribe'() {
+    const [follower, wsId] = [await open(), await newSession()];
+    await follower.ask('events.subscribe', { wsId });
+    assert.deepEqual(await follower.ask('events.unsubscribe', { wsId }), { ok: true, removed: true });
+  },
+  'workstream.list': () => nothing('workstream.list'),
+  'workstream.saved': () => call('workstream.saved', { limit: 3 }),
+  'workstream.create': () => newSession(),
+  'workstream.get': async () => call('workstream.get', { wsId: await newSession() }),
+  'workstream.history': async () => call('workstream.history', { wsId: await newSession() }),
+  async 'output.read'() {
+    const [wsId, runId] = [await newSession(), key()];
+    await call('agent', { sessionKey: wsId, message: 'look around', idempotencyKey: runId });
+    const { messages } = await call('workstream.history', { wsId });
+    const callId = messages.find(({ role }) => role === 'tool')?.call_id ?? '';
+    await call('output.read', { wsId, callId });
+  },
+  'workstream.update': async () => call('workstream.update', { wsId: await newSession(), name: 'mine' }),
+  'workstream.send': async () => call('workstream.send', { wsId: await newSession(), message: 'hi' }),
+  async 'workstream.approve'() {
+    const { wsId, approvalId } = await waitingApproval();
+    await call('workstream.approve', { wsId, approvalId, approved: false, feedback: 'no' });
+  },
+  'workstream.cancel': async () => call('workstream.cancel', { wsId: await newSession() }),
+  'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
+  'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
+  'approval.list': () => nothing('approval.list'),
+  async 'approval.resolve'() {
+    const { approvalId } = await waitingApproval();
+    await call('approval.resolve', { approvalId, approved: true });
+  },
+  'node.pair.request': () => asking(),
+  'node.pair.list': () => nothing('node.pair.list'),
+  'node.pair.approve': () => connected(),
+  async 'node.pair.reject'() {
+    const { node, requestId } = await asking();
+    await call('node.pair.reject', { requestId });
+    const { payload } = await node.event('node.pair.resolved');
+    assert.equal((payload as NodePairing & { decision: string }).decision, 'rejected');
+  },
+  async 'node.pair.verify'() {
+    const { nodeId, token } = await connected();
+    assert.equal((await call('node.pair.verify', { nodeId, token })).ok, true);
+  },
+  'node.list': () => nothing('node.list'),
+  'node.describe': async () => call('node.describe', { nodeId: (await connected()).nodeId }),
+  'node.rename': async () => call('node.rename', { nodeId: (await connected()).nodeId, displayName: 'attic' }),
+  'node.invoke': invoked,
+  'node.invoke.result': invoked,
+  async 'node.event'() {
+    const { node } = await connected();
+    await node.ask('node.event', { event: 'door', payload: { open: true } });
+  },
+  'node.token.rotate': async () => call('node.token.rotate', { nodeId: (await connected()).nodeId }),
+  'node.token.revoke': async () => call('node.token.revoke', { nodeId: (await connected()).nodeId }),
+  'auth.login': () => call('auth.login', { token: daemon.token }),
+  'auth.logout': () => nothing('auth.logout'),
+  'auth.status': () => nothing('auth.status'),
+  'auth.link': () => nothing('auth.link'),
+  'token.create': () => call('token.create', { name: 'one', scope: 'read' }),
+  'token.list': () => nothing('token.list'),
+  async 'token.revoke'() {
+    const { tokenId } = await call('token.create', { name: 'two', scope: 'read' });
+    await call('token.revoke', { tokenId });
+  },
+};
+
+/** The names in the first column of the tables under a heading of PROTOCOL.md. */
+async function namesUnder(heading: string): Promise<Set<string>> {
+  const text = await readFile(new URL('../../PROTOCOL.md', import.meta.url), 'utf8');
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? assert.fail(heading);
+  return new Set([...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? ''));
+}
+
+test('every method of PROTOCOL.md has a case', async () => {
+  assert.deepEqual(new Set(Object.keys(METHODS)), await namesUnder('Methods'));
+});
+
+for (const [method, use] of Object.entries(METHODS)) {
+  test(`${method} is answered as its row says`, async () => {
+    await within(use(), 60_000, () => method);
+    for (const client of clients) client.check();
+  });
+}
+
+test('a node hears that a run which asked for its command was cancelled', async () => {
+  await within(calledOff(), 60_000, () => 'the cancel');
+});
+
+test('every event of PROTOCOL.md reaches a client that may have it, as its row says', async () => {
+  const names = await namesUnder('Events');
+  assert.deepEqual(names, new Set(Object.keys(GATEWAY_EVENTS)));
+  await model.close();
+  // So many failures that the daemon says it of its health.
+  for (let n = 0; n < 5; n += 1)
+    await call('chat.send', { sessionKey: await newSession(), message: 'anybody?', idempotencyKey: key() });
+  await within(Promise.all([operator.event('health'), operator.event('tick')]), 60_000, () => 'a tick');
+  await daemon.stop();
+  await Promise.all(clients.map(({ closed }) => closed));
+  for (const client of clients) client.check();
+  const heard = new Set(clients.flatMap((client) => client.events().map(({ event }) => event)));
+  assert.deepEqual(heard, names);
+  for (const client of clients) {
+    const seqs = client.events().flatMap(({ seq }) => seq ?? []);
+    assert.deepEqual(
+      seqs,
+      seqs.map((_, index) => (seqs[0] ?? 0) + index),
+      'a gap that is no loss',
+    );
+  }
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
+import { storyOf, turnLines } from '../support/clients/story.ts';
+import { readLedger, speechOf } from '../support/daemon/ledger.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+/** Kills the process, starts it again, and everybody comes back. */
+async function killAndRestart(...conversations: Conversation[]): Promise<void> {
+  await daemon.kill9();
+  await daemon.restart();
+  for (const conversation of conversations) await conversation.reconnect();
+}
+
+const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
+const lost = { name: 'ConnectionLostError' };
+
+test('killed while idle: everything is as it was, and the conversation goes on', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('idle first', say('first answer'));
+  const first = await talk.ask('idle first');
+  assert.deepEqual(await first.answer, completed(first));
+  const before = await talk.agree();
+  const asked = model.requests.length;
+  await killAndRestart(talk);
+  assert.deepEqual(await talk.agree(), before);
+  assert.deepEqual(await talk.repeat(first), completed(first));
+  assert.equal(model.requests.length, asked);
+  model.when('idle second', say('second answer'));
+  const second = await talk.ask('idle second');
+  await talk.ended(second);
+  const ledger = await talk.agree();
+  assert.deepEqual(speechOf(ledger), [
+    'user: idle first',
+    'assistant: first answer',
+    'user: idle second',
+    'assistant: second answer',
+  ]);
+  const { body } = await model.request(asked);
+  assert.deepEqual(
+    body.messages.slice(1).map(({ content }) => content),
+    ['idle first', 'first answer', 'idle second'],
+  );
+});
+
+test('A message that was answered `ok` must survive a kill of the daemon', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('just accepted', stall());
+  const { body } = await daemon.post('/v1/api/send', { ws_id: talk.wsId, message: 'just accepted' });
+  const killed = daemon.kill9();
+  assert.equal(body.status, 'ok');
+  await killed;
+  model.when('just accepted', say('answered after all'));
+  await daemon.restart();
+  await talk.reconnect();
+  await talk.ended({ runId: body.run_id });
+  const ledger = await talk.agree();
+  assert.deepEqual(speechOf(ledger), ['user: just accepted', 'assistant: answered after all']);
+  assert.deepEqual(
+    ledger.runs.map(({ run }) => [run.run_id, run.status]),
+    [[body.run_id, 'ok']],
+  );
+  assert.deepEqual(talk.story().slice(-7), [...turnLines('answered after all'), 'state idle (ok)']);
+});
+
+test('After a kill in mid-answer `stream_end` with `interrupted: true` must void the partial text before it is asked for again', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('in mid-answer', [say('half an ', 'answer'), stall()]);
+  const question = await talk.ask('in mid-answer');
+  await talk.until('content', ({ text }) => text.endsWith('answer'));
+  await Promise.all([assert.rejects(question.answer, lost), daemon.kill9()]);
+  model.when('in mid-answer', say('the whole answer'));
+  await daemon.restart();
+  await talk.reconnect();
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  const ledger = await talk.agree();
+  assert.deepEqual(talk.story(), [
+    'agent: in mid-answer',
+    ...['thinking_start', 'state thinking', 'thinking_stop', 'content: half an answer', 'stream_end interrupted'],
+    ...turnLines('the whole answer'),
+    'state idle (ok)',
+  ]);
+  assert.deepEqual(speechOf(ledger), ['user: in mid-answer', 'assistant: the whole answer']);
+});
+
+test('killed twice in one answer it is asked for again, the third time the run ends with an error', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('killed often', [say('half'), stall()]);
+  const question = await talk.ask('killed often');
+  question.answer.catch(() => undefined); // the connection is lost
+  for (let kill = 1; kill <= 3; kill += 1) {
+    const halves = () => talk.story().filter((line) => line === 'content: half').length;
+    await talk.until('content', () => halves() === kill);
+    await killAndRestart(talk);
+  }
+  await talk.ended(question);
+  const message = 'The answer was interrupted three times by crashes of the daemon. Send the message again.';
+  await assert.rejects(talk.repeat(question), {
+    code: 'UNAVAILABLE',
+    message,
+    payload: { runId: question.runId, status: 'error', summary: message },
+  });
+  await talk.agree();
+  const cutOff = ['thinking_start', 'state thinking', 'thinking_stop', 'content: half', 'stream_end interrupted'];
+  assert.deepEqual(talk.story(), [
+    'agent: killed often',
+    ...[...cutOff, ...cutOff, ...cutOff],
+    ...[`error: Error: ${message}`, 'stream_end', 'state error (error)'],
+  ]);
+});
+
+test('killed with messages waiting behind: each is answered once, in the order in which they came', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('queued', stall());
+  const questions: Question[] = [];
+  for (const message of ['queued 1', 'queued 2', 'queued 3']) questions.push(await talk.ask(message));
+  for (const { answer } of questions) answer.catch(() => undefined); // the connection is lost
+  await daemon.kill9();
+  for (const n of [1, 2, 3]) model.when(`queued ${n}`, say(`answer ${n}`));
+  await daemon.restart();
+  await talk.reconnect();
+  const answers = await Promise.all(questions.map((question) => talk.repeat(question)));
+  assert.deepEqual(answers, questions.map(completed));
+  const ledger = await talk.agree();
+  assert.deepEqual(
+    speechOf(ledger),
+    [1, 2, 3].flatMap((n) => [`user: queued ${n}`, `assistant: answer ${n}`]),
+  );
+  assert.deepEqual(
+    ledger.runs.map(({ run }) => run.status),
+    ['ok', 'ok', 'ok'],
+  );
+});
+
+test('killed while a cancel is under way: what was not answered has not happened, and a second cancel ends the run', async () => {
+  await using talk = await openConversation(daemon);
+  // `wait` lets the trap run at once; while a program runs in front, bash would put it off until that ends.
+  const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60 & wait; sleep 60";
+  model.when('stubborn', callTools({ name: 'bash', arguments: { command: stubborn } }));
+  const question = await talk.ask('stubborn');
+  question.answer.catch(() => undefined); // the connection is lost
+  await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
+  await talk.until('tool_output_chunk', ({ chunk }) => chunk.includes('up'));
+  const cancelling = talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  cancelling.catch(() => undefined); // the connection is lost
+  await talk.until('tool_output_chunk', ({ chunk }) => chunk.includes('asked to stop'));
+  await killAndRestart(talk);
+  const { approval_id: approvalId } = await talk.until('approve_request', ({ kind }) => kind === 'outcome');
+  const receipt = await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  assert.deepEqual(receipt.dropped, {
+    wasRunning: true,
+    pendingApproval: { approvalId, toolNames: ['bash'] },
+    stoppedTools: ['bash'],
+    queuedMessages: { count: 0, firstPreview: null },
+  });
+  await assert.rejects(talk.repeat(question), { code: 'CONFLICT', message: 'The run was cancelled' });
+  const { approvals } = await talk.agree();
+  assert.deepEqual(
+    approvals.map(({ kind, status }) => [kind, status]),
+    [
+      ['tools', 'approved'],
+      ['outcome', 'cancelled'],
+    ],
+  );
+});
+
+test('killed right after a cancel was answered: it stays cancelled', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('cancelled', [say('half'), stall()]);
+  const question = await talk.ask('cancelled');
+  question.answer.catch(() => undefined); // cancelled
+  await talk.until('content');
+  await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+  const asked = model.requests.length;
+  await killAndRestart(talk);
+  await assert.rejects(talk.repeat(question), { code: 'CONFLICT', message: 'The run was cancelled' });
+  const ledger = await talk.agree();
+  assert.deepEqual(speechOf(ledger), ['user: cancelled', 'assistant: half']);
+  assert.deepEqual(talk.story().slice(-3), ['cancelled', 'stream_end', 'state idle (cancelled)']);
+  assert.equal(model.requests.length, asked);
+});
+
+test('Every event that a client has received must still be in the log after the daemon was killed', async () => {
+  await using talk = await openConversation(daemon);
+  const words = Array.from({ length: 3_000 }, (_, n) => `${n} `);
+  model.when('a flood', [say(...words), stall()]);
+  const question = await talk.ask('a flood');
+  await talk.until('content');
+  await Promise.all([assert.rejects(question.answer, lost), daemon.kill9()]);
+  const { events } = readLedger(daemon.home, talk.wsId);
+  const last = talk.seen.at(-1)?.offset ?? 0;
+  const held = events.filter(({ offset }) => offset <= last).map(({ event }) => event);
+  assert.deepEqual(talk.story(), storyOf(held));
+  model.when('a flood', say('dry land'));
+  await daemon.restart();
+  await talk.reconnect();
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  await talk.agree();
+});

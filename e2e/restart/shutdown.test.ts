@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
+import { turnLines } from '../support/clients/story.ts';
+import { speechOf } from '../support/daemon/ledger.ts';
+import { processesWith } from '../support/daemon/leftovers.ts';
+import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
+
+/** Ends the daemon as a service manager does, and checks how it says good-bye. */
+async function terminate(): Promise<void> {
+  const socket = await openSocket(daemon);
+  const exit = await daemon.stop('SIGTERM');
+  const closed = await socket.closed;
+  const last = socket.events().at(-1);
+  assert.deepEqual(
+    { exit, closed, last: last?.type === 'event' && last.event },
+    {
+      exit: { code: 0, signal: null },
+      closed: { code: 1012, reason: 'service restart' },
+      last: 'shutdown',
+    },
+  );
+}
+
+async function startAgain(talk: Conversation): Promise<void> {
+  await daemon.restart();
+  await talk.reconnect();
+}
+
+async function askFor(talk: Conversation, message: string): Promise<Question> {
+  const question = await talk.ask(message);
+  question.answer.catch(() => undefined); // the daemon goes before it has one
+  return question;
+}
+
+test('SIGTERM while the model answers: it is asked again at the next start', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('terminated in mid-answer', [say('half'), stall()]);
+  const question = await askFor(talk, 'terminated in mid-answer');
+  await talk.until('content');
+  const upstream = model.requests.at(-1);
+  await terminate();
+  assert.deepEqual(await upstream?.closed, { whole: false });
+  model.when('terminated in mid-answer', say('whole'));
+  await startAgain(talk);
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  assert.deepEqual(speechOf(await talk.agree()), ['user: terminated in mid-answer', 'assistant: whole']);
+  assert.deepEqual(talk.story().slice(-9), [
+    ...['content: half', 'stream_end interrupted'],
+    ...turnLines('whole'),
+    'state idle (ok)',
+  ]);
+});
+
+test('SIGTERM in mid-answer, however often, is not counted against the answer', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('terminated again and again', [say('half'), stall()]);
+  const question = await askFor(talk, 'terminated again and again');
+  await talk.until('content');
+  for (let stops = 1; stops <= 4; stops++) {
+    const asked = model.requests.length;
+    await terminate();
+    if (stops === 4) model.when('terminated again and again', say('whole'));
+    await startAgain(talk);
+    await model.request(asked);
+  }
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  assert.deepEqual(speechOf(await talk.agree()), ['user: terminated again and again', 'assistant: whole']);
+});
+
+test('SIGTERM while a person is asked: the question waits for the next start', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('terminated in doubt', callTools({ name: 'bash', arguments: { command: 'echo hi' } }), say('done'));
+  const question = await askFor(talk, 'terminated in doubt');
+  const { approval_id: approvalId } = await talk.until('approve_request');
+  await terminate();
+  await startAgain(talk);
+  assert.deepEqual(
+    (await talk.pending()).map((pending) => pending.approvalId),
+    [approvalId],
+  );
+  await talk.decide(approvalId, { approved: true });
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  const { approvals } = await talk.agree();
+  assert.deepEqual(
+    approvals.map(({ status }) => status),
+    ['approved'],
+  );
+});
+
+test('SIGTERM while a tool runs: it is stopped and on record as stopped, and the model is told at the next start', async () => {
+  await using talk = await openConversation(daemon);
+  const nap = `60.${process.pid}`;
+  const command = `echo up; sleep ${nap}`;
+  model.when('terminated at work', callTools({ name: 'bash', arguments: { command } }), say('I see'));
+  const question = await askFor(talk, 'terminated at work');
+  await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
+  await talk.until('tool_output_chunk');
+  await terminate();
+  assert.deepEqual(await processesWith(nap), []);
+  await startAgain(talk);
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  assert.deepEqual(speechOf(await talk.agree()), [
+    'user: terminated at work',
+    'assistant: ',
+    'tool: up\n[stopped by shutdown]',
+    'assistant: I see',
+  ]);
+  assert.deepEqual(talk.story().slice(-9), [
+    ...['output of call_0: up\n', 'bash fails: up\n[stopped by shutdown]'],
+    ...turnLines('I see'),
+    'state idle (ok)',
+  ]);
+});

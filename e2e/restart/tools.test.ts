@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
+import { turnLines } from '../support/clients/story.ts';
+import { processesWith } from '../support/daemon/leftovers.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+/** A composition of the daemon that is killed right after the first commit with this journal entry. */
+const dyingAfter = (kind: string) => ({
+  entry: new URL('../support/fixtures/dying-daemon.ts', import.meta.url),
+  env: { DIE_AFTER: kind },
+});
+
+const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
+const linesOf = async (name: string) =>
+  (await readFile(workFile(name), 'utf8').catch(() => '')).split('\n').slice(0, -1);
+const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
+const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
+
+/** Lets the agent ask for one tool call, and waits for the question. */
+async function askFor(talk: Conversation, message: string) {
+  const question = await talk.ask(message);
+  question.answer.catch(() => undefined); // the connection will be lost
+  const { approval_id: approvalId, items } = await talk.until('approve_request');
+  return { question, approvalId, items };
+}
+
+async function restart(...conversations: Conversation[]): Promise<void> {
+  await daemon.restart();
+  for (const conversation of conversations) await conversation.reconnect();
+}
+
+/** How a story begins that asks for one bash command. */
+const asked = (message: string) => [`agent: ${message}`, ...turnLines(''), 'asks tools bash', 'state attention'];
+
+test('A pending approval must survive a kill of the daemon under its own id and stay answerable', async () => {
+  await using talk = await openConversation(daemon);
+  model.when('survives', bash('echo ran >> survives.txt'), say('done'));
+  const { question, approvalId, items } = await askFor(talk, 'survives');
+  const [before] = await talk.pending();
+  await daemon.kill9();
+  await restart(talk);
+  const [pending, ...others] = await talk.pending();
+  assert.deepEqual({ ...pending, expiresAtMs: 0 }, { ...before, expiresAtMs: 0 });
+  assert.deepEqual({ others, id: pending?.approvalId, items: pending?.items }, { others: [], id: approvalId, items });
+  await talk.agree();
+  await talk.decide(approvalId, { approved: true });
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  await assert.rejects(talk.decide(approvalId, { approved: false }), { code: 'CONFLICT' });
+  await talk.agree();
+  assert.deepEqual(await linesOf('survives.txt'), ['ran']);
+  assert.deepEqual(talk.story(), [
+    ...asked('survives'),
+    ...['approved', 'state running', 'bash answers: [no output]'],
+    ...turnLines('done'),
+    'state idle (ok)',
+  ]);
+});
+
+test('killed between the decision and the tool: it runs once, without asking again', async () => {
+  await daemon.restart(dyingAfter('approval_decided'));
+  await using talk = await openConversation(daemon);
+  model.when('decided', bash('echo ran >> decided.txt'), say('done'));
+  const { question, approvalId } = await askFor(talk, 'decided');
+  const decision = { wsId: talk.wsId, approved: true, approvalId, idempotencyKey: 'decided' };
+  await assert.rejects(talk.client.call('workstream.approve', decision), { name: 'ConnectionLostError' });
+  assert.deepEqual(await daemon.exited(), { code: null, signal: 'SIGKILL' });
+  assert.deepEqual(await linesOf('decided.txt'), []);
+  await restart(talk);
+  assert.deepEqual(await talk.client.call('workstream.approve', decision), { status: 'ok' });
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  const { approvals } = await talk.agree();
+  assert.deepEqual(
+    approvals.map(({ status }) => status),
+    ['approved'],
+  );
+  assert.deepEqual(await linesOf('decided.txt'), ['ran']);
+});
+
+for (const [kind, what] of [
+  ['tool_started', 'its process'],
+  ['tool_process', 'its process may go on'],
+] as const) {
+  test(`killed when a tool is on record as started, but before ${what}: nothing happened, and a person is asked`, async () => {
+    await daemon.restart(dyingAfter(kind));
+    await using talk = await openConversation(daemon);
+    model.when(`dies after ${kind}`, bash(`echo ran >> ${kind}.txt`), say('done'));
+    const { question, approvalId } = await askFor(talk, `dies after ${kind}`);
+    talk.decide(approvalId, { approved: true }).catch(() => undefined); // lost, or answered just before
+    assert.deepEqual(await daemon.exited(), { code: null, signal: 'SIGKILL' });
+    await restart(talk);
+    const again = await talk.until('approve_request', (event) => event.kind === 'outcome');
+    assert.deepEqual(await linesOf(`${kind}.txt`), []);
+    await talk.decide(again.approval_id, { approved: true });
+    assert.deepEqual(await talk.repeat(question), completed(question));
+    const { approvals } = await talk.agree();
+    assert.deepEqual(
+      approvals.map((approval) => [approval.kind, approval.status]),
+      [
+        ['tools', 'approved'],
+        ['outcome', 'approved'],
+      ],
+    );
+    assert.deepEqual(await linesOf(`${kind}.txt`), ['ran']);
+  });
+}
+
+for (const { name, sandbox, approved, lines, told } of [
+  {
+    name: 'approved, it runs again',
+    sandbox: 'off',
+    approved: true,
+    lines: ['ran', 'ran'],
+    told: ['approved', 'state running', 'bash answers: up\nslept'],
+  },
+  {
+    name: 'denied, it is skipped',
+    sandbox: 'auto',
+    approved: false,
+    lines: ['ran'],
+    told: [
+      'denied leave it',
+      'state running',
+      'bash fails: Outcome unknown: Headgate stopped while this ran, and it was not run again. leave it',
+    ],
+  },
+]) {
+  test(`killed while a tool with side effects runs: its outcome is a question; ${name}`, async () => {
+    await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
+    await daemon.restart();
+    await using talk = await openConversation(daemon);
+    const file = `running-${sandbox}.txt`;
+    // The first time it would take a minute; the second time the file is there.
+    const nap = `60.${process.pid}${approved ? 1 : 2}`;
+    model.when(
+      name,
+      bash(`echo ran >> ${file}; echo up; [ -e ${file}.again ] || sleep ${nap}; echo slept`),
+      say('done'),
+    );
+    const { question, approvalId } = await askFor(talk, name);
+    await talk.decide(approvalId, { approved: true });
+    await talk.until('tool_output_chunk');
+    await daemon.kill9();
+    if (sandbox === 'off') assert.notDeepEqual(await processesWith(nap), [], 'nothing has ended it yet');
+    await restart(talk);
+    assert.deepEqual(await processesWith(nap), []);
+    const outcome = await talk.until('approve_request', (event) => event.kind === 'outcome');
+    assert.deepEqual(await linesOf(file), ['ran']);
+    assert.deepEqual(
+      (await talk.pending()).map((pending) => pending.approvalId),
+      [outcome.approval_id],
+    );
+    await talk.agree();
+    await writeFile(workFile(`${file}.again`), '');
+    await talk.decide(outcome.approval_id, { approved, feedback: approved ? '' : 'leave it' });
+    assert.deepEqual(await talk.repeat(question), completed(question));
+    await talk.agree();
+    assert.deepEqual(await linesOf(file), lines);
+    const outputs = /^output of/;
+    assert.deepEqual(
+      talk.story().filter((line) => !outputs.test(line)),
+      [
+        ...asked(name),
+        ...['approved', 'state running', 'asks outcome bash', 'state attention'],
+        ...told,
+        ...turnLines('done'),
+        'state idle (ok)',
+      ],
+    );
+  });
+}
+
+test('killed while a tool runs that may be repeated: it runs again without asking', async () => {
+  await daemon.restart(dyingAfter('tool_started'));
+  await using talk = await openConversation(daemon);
+  await writeFile(workFile('notes.txt'), 'remember the milk\n');
+  model.when('repeatable', callTools({ name: 'read_file', arguments: { path: 'notes.txt' } }), say('milk'));
+  const question = await talk.ask('repeatable');
+  question.answer.catch(() => undefined); // the connection is lost
+  assert.deepEqual(await daemon.exited(), { code: null, signal: 'SIGKILL' });
+  await restart(talk);
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  const { runs, approvals } = await talk.agree();
+  const starts = runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started'));
+  assert.deepEqual({ starts: starts.length, approvals }, { starts: 2, approvals: [] });
+  const [result] = talk.story().filter((line) => line.startsWith('read_file'));
+  assert.match(result ?? '', /^read_file answers: .*remember the milk/s);
+});

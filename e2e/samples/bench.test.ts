@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { measure, type Row } from '../../bench/row.ts';
+import { handshakeRow } from '../../bench/rows/handshakes.ts';
+import { postRow } from '../../bench/rows/posts.ts';
+import { createStage, preparePrograms } from '../../bench/stage.ts';
+import { toCells } from '../../bench/table.ts';
+
+test('a row tells the median of its counted rounds and holds it against its aim', async () => {
+  const values = [100, 3, 1, 2];
+  const round = async () => ({ value: values.shift() ?? 0, figures: {} });
+  const row: Row = { name: 'n', what: 'w', anchor: 'a', unit: 'x', target: { atMost: 1.5 }, open: async () => round };
+  await using programs = { folder: '', product: '', anchor: () => '', [Symbol.asyncDispose]: async () => undefined };
+  await using stage = createStage(programs, { quick: true });
+  const result = await measure(row, stage, 3);
+  assert.deepEqual(toCells(result), ['n', 'w', 'a', '≤ 1.50x', '2.00x (1.00x to 3.00x)', 'no']);
+});
+
+test('product and anchors are measured by the same load, over WebSocket and over HTTP', {
+  timeout: 120_000,
+}, async () => {
+  await using programs = await preparePrograms();
+  for (const row of [handshakeRow, postRow]) {
+    await using stage = createStage(programs, { quick: true });
+    const { rounds } = await measure(row, stage, 1);
+    const figures = Object.entries(rounds[0]?.figures ?? {});
+    assert.deepEqual(
+      figures.map(([name, value]) => [name, value > 0 && Number.isFinite(value)]),
+      [
+        ['product', true],
+        ['anchor', true],
+      ],
+    );
+  }
+});

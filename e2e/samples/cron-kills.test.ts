@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import type { ParamsInput } from '../../protocol/index.ts';
+import { systemClock } from '../../src/clock.ts';
+import { runCronDrill } from '../cron-drill/drill.ts';
+import { readCronLedger } from '../cron-drill/evidence.ts';
+import { createArrivals } from '../support/clients/arrivals.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { fail, say, stall } from '../support/model/scripted-steps.ts';
+
+const once = (message: string): ParamsInput<'cron.add'> => ({
+  ...{ schedule: { kind: 'at', atMs: 1 }, sessionTarget: 'isolated', wakeMode: 'next-heartbeat' },
+  payload: { kind: 'agentTurn', message },
+});
+
+test('Every due instant must have one row with one end, and nothing must be begun twice, over kills at any moment', async (t) => {
+  const seed = randomInt(1, 1_000_000);
+  t.diagnostic(`seed ${seed}`);
+  const { violations, score, folder } = await runCronDrill({ kills: 20, seed, say: (line) => t.diagnostic(line) });
+  assert.deepEqual(violations, [], `npm run cron-drill -- --kills 20 --seed ${seed} (${folder})`);
+  // A drill in which nothing happens proves nothing.
+  const { left, occurrences, turns, commands } = score;
+  const happened = { due: left.due, started: left.started, ok: occurrences.ok ?? 0, turns, commands };
+  const missing = Object.entries(happened).filter(([, count]) => count === 0);
+  assert.deepEqual({ missing, killed: score.kills >= 20 }, { missing: [], killed: true });
+});
+
+test('a try that fails after a kill is one try: what is tried again is the second', async () => {
+  await using model = await startScriptedModel();
+  model.script(stall(), fail(400));
+  await using daemon = await startDaemon({ model: model.url });
+  const client = await daemon.client();
+  const { id } = await client.call('cron.add', once('go on'));
+  await model.request(0);
+  const ended = createArrivals<{ jobId: string; action: string }>();
+  client.on('cron', (event) => ended.add(event));
+  await daemon.kill9();
+  await daemon.restart();
+  await client.call('health', {}); // it is connected again
+  const { entries } = await client.call('cron.runs', { id, extended: true });
+  if (!(entries[0] && 'retryAtMs' in entries[0])) await ended.until(({ action }) => action === 'finished', 'its end');
+  const { occurrences, attempts } = readCronLedger(daemon.home);
+  assert.deepEqual(
+    occurrences.map((row) => [row.status, row.attempts]),
+    [['retrying', 1]],
+  );
+  assert.deepEqual(
+    attempts.map(({ attempt }) => attempt),
+    [1],
+  );
+});
+
+/** The only end of a job, with the next client that can be had. */
+async function endAfter(daemon: DaemonUnderTest, id: string) {
+  const client = await daemon.client();
+  const ends = createArrivals<{ action: string }>();
+  client.on('cron', (event) => ends.add(event));
+  const read = async () => (await client.call('cron.runs', { id })).entries;
+  if ((await read()).length === 0) await ends.until(({ action }) => action === 'finished', 'its end');
+  return { client, entries: await read() };
+}
+
+test('a run that kill -9 cuts off after its job was removed ends as it does, and the main session hears of it', async () => {
+  await using model = await startScriptedModel();
+  const held = stall();
+  model.script(held, say('after all'));
+  await using daemon = await startDaemon({ model: model.url });
+  const client = await daemon.client();
+  const { id } = await client.call('cron.add', once('go on'));
+  await held.reached;
+  await client.call('cron.remove', { id });
+  await daemon.kill9();
+  await daemon.restart();
+  const { client: again, entries } = await endAfter(daemon, id);
+  assert.deepEqual(
+    entries.map(({ status, summary }) => [status, summary]),
+    [['ok', 'after all']],
+  );
+  assert.deepEqual((await again.call('status', {})).queuedSystemEvents, ['Cron: after all']);
+});
+
+test('kills give a run no more time than its job allows', async () => {
+  await using model = await startScriptedModel();
+  const [first, second] = [stall(), stall()];
+  model.script(first, second);
+  await using daemon = await startDaemon({ model: model.url });
+  const client = await daemon.client();
+  const schedule = { kind: 'every', everyMs: 3_600_000 } as const;
+  const { id } = await client.call('cron.add', { ...once('take for ever'), schedule, maxRunMs: 6_500 });
+  await client.call('cron.run', { id, mode: 'force', wait: false });
+  await first.reached;
+  await pause(5_000);
+  await daemon.kill9();
+  await daemon.restart();
+  const readyMs = systemClock.now();
+  const { entries } = await endAfter(daemon, id);
+  assert.deepEqual(
+    entries.map(({ error }) => error),
+    ["It ran longer than 6.5 s, the job's maxRunMs"],
+  );
+  assert.ok((entries[0]?.ts ?? 0) - readyMs < 5_000, 'it was given its whole time again'); // by the daemon's clock
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRandom } from '../checker/random.ts';
+import { CRON_RULES, checkCron } from '../cron-simulation/check.ts';
+import { CRON_DEFECTS } from '../cron-simulation/defects.ts';
+import { simulate } from '../cron-simulation/simulate.ts';
+
+const MINUTE_MS = 60_000;
+// `npm run cron-simulation` does more: a month each, and more seeds.
+const ONE = { days: 0.3, jobs: 8, restMs: 4 * MINUTE_MS };
+const THREE = { days: 0.12, jobs: 7, restMs: 2 * MINUTE_MS };
+const story = await simulate({ ...ONE, seed: 9, schedulers: 1 });
+
+test('a scheduler keeps its word through kills, leaps of the clock and sleep', () => {
+  assert.deepEqual(checkCron(story), []);
+  assert.ok(story.lives.length > 5 && story.wallSteps.length > 3 && story.runs.length > 100, 'too little has happened');
+});
+
+// Chosen because each of them, quick as it is, makes some fault of a scheduler show that others do not.
+for (const { seed, schedulers } of [
+  { seed: 1, schedulers: 1 },
+  { seed: 3, schedulers: 1 },
+  { seed: 4, schedulers: 1 },
+  { seed: 19, schedulers: 1 },
+  { seed: 4, schedulers: 3 },
+  { seed: 14, schedulers: 3 },
+]) {
+  const [sample, who] =
+    schedulers === 1 ? [ONE, 'one keeps its word'] : [THREE, 'three over one store keep their word'];
+  test(`seed ${seed}: ${who}`, async () => {
+    assert.deepEqual(checkCron(await simulate({ ...sample, seed, schedulers })), []);
+  });
+}
+
+for (const { name, rule, apply } of CRON_DEFECTS) {
+  test(`the checker finds it when ${name}`, () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const lie = structuredClone(story);
+      apply(lie, createRandom(seed));
+      assert.ok([...CRON_RULES[rule](lie)].length > 0, `seed ${seed}: found nothing`);
+    }
+  });
+}
+
+test('every rule of the checker has a lie that it finds', () => {
+  const found = new Set<string>(CRON_DEFECTS.map(({ rule }) => rule));
+  assert.deepEqual(
+    Object.keys(CRON_RULES).filter((rule) => !found.has(rule)),
+    [],
+  );
+});

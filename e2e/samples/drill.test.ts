@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import { runDrill } from '../drill/drill.ts';
+
+test('nothing is lost, doubled or left open over thirty kills', async (t) => {
+  const seed = randomInt(1, 1_000_000);
+  t.diagnostic(`seed ${seed}`);
+  const { violations, score, home } = await runDrill({
+    rounds: 30,
+    seed,
+    sandbox: true,
+    say: (line) => t.diagnostic(line),
+  });
+  assert.deepEqual(violations, [], `npm run drill -- --rounds 30 --seed ${seed} (home: ${home})`);
+  // A drill in which nothing happens proves nothing.
+  const { rounds, kills, cuts, resumes, runs, approvals, toolStarts, unknownOutcomes } = score;
+  const happened = { cuts, resumes, runs, approvals, toolStarts, unknownOutcomes };
+  const missing = Object.entries(happened).filter(([, count]) => count === 0);
+  assert.deepEqual({ rounds, missing, killed: kills >= 30 }, { rounds: 30, missing: [], killed: true });
+});

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { blocksOf, button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
+import { openTerminal } from '../support/clients/terminal.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
+import { startNode } from '../support/daemon/node-process.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { pause } from '../support/deadline.ts';
+import { EVIL, OLD_FILE, TRICKS } from '../support/faults/hiding-tricks.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+const here = { HEADGATE_HOME: daemon.home };
+await writeFile(path.join(daemon.home, 'config.json'), `{ nodes: { '*': { allow: ['system.*'] } } }`);
+await daemon.restart();
+const folder = path.join(daemon.home, 'workspace');
+await mkdir(folder, { recursive: true });
+await writeFile(path.join(folder, OLD_FILE.name), OLD_FILE.content);
+
+const node = await pairedNode();
+after(() => node[Symbol.asyncDispose]());
+for (const [name, { calls }] of Object.entries(TRICKS))
+  model.when(`trick: ${name}.`, callTools(...calls), say('Done.'));
+const asked = await askAll();
+
+async function pairedNode() {
+  const started = await startNode(daemon, ['--allow', 'bash *']);
+  await runHeadgate(['nodes', 'approve', await started.code()], here);
+  await started.child.printed(/^Connected\.$/m);
+  return started;
+}
+
+/** Every trick waits for approval, in a workstream of its own. */
+async function askAll(): Promise<Map<string, string>> {
+  const client = await daemon.client();
+  const ids = new Map<string, string>();
+  for (const name of Object.keys(TRICKS)) {
+    const { wsId } = await client.call('workstream.create', { name });
+    const waits = new Promise<void>((resolve) => {
+      client.on('approval.requested', ({ sessionKey }) => sessionKey === wsId && resolve());
+    });
+    await client.call('workstream.send', { wsId, message: `trick: ${name}.` });
+    await waits;
+    ids.set(name, wsId);
+  }
+  return ids;
+}
+
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 664 } };
+
+for (const device of ['desktop', 'phone'] as const) {
+  test(`on the page, ${device}: the end of what would run is in view, whatever stands before it`, async (t) => {
+    const { page } = await visit(t, daemon, { phone: device === 'phone' });
+    await page.setViewportSize(SIZES[device]);
+    await page.emulateMedia({ reducedMotion: 'reduce' }); // no drawer slides over the card
+    for (const [name, { middle }] of Object.entries(TRICKS)) {
+      await t.test(name, async () => {
+        await openDrawer(page);
+        await page.locator(`#tab-${asked.get(name)}`).click();
+        await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+        await page.locator('.approval.pending .asked').waitFor();
+        await button(page, 'Approve').click({ trial: true });
+        await blocksOf(page); // the card has found out how much fits
+        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        const whole = await readAll(page);
+        assert.ok(whole.includes(middle) && whole.includes(EVIL));
+        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        await button(page, 'Always allow…').click(); // its warning takes room
+        await blocksOf(page);
+        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        await button(page, 'Back').click();
+      });
+    }
+  });
+}
+
+/** Whether a person who scrolls nothing sees the last EVIL of the card that waits, and may answer. */
+const lookAtCard = (page: Page) =>
+  page.evaluate((evil) => {
+    const card = document.querySelector('.approval.pending');
+    const frame = card?.querySelector('.asked');
+    if (!card || !frame) return undefined;
+    /** Of everything that is written in the frame. */
+    const characters: { text: Node; at: number }[] = [];
+    const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode;
+      characters.push(...Array.from({ length: text.textContent?.length ?? 0 }, (_, at) => ({ text, at })));
+    }
+    const rectOf = ({ text, at }: { text: Node; at: number }) => {
+      const range = document.createRange();
+      range.setStart(text, at);
+      range.setEnd(text, at + 1);
+      return range.getBoundingClientRect();
+    };
+    const isSeen = ({ left, width, top, height }: DOMRect) =>
+      card.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    const edges = frame.getBoundingClientRect();
+    const isInFrame = ({ top, bottom }: DOMRect) => top >= edges.top && bottom <= edges.bottom;
+    const start = characters
+      .map(({ text, at }) => text.textContent?.[at])
+      .join('')
+      .lastIndexOf(evil);
+    const drawn = characters.slice(start, start + evil.length).map(rectOf);
+    const buttons = [...card.querySelectorAll('.decide button')].map((each) => each.getBoundingClientRect());
+    return {
+      isThere: start >= 0,
+      endInView: drawn.every((rect) => isSeen(rect) && isInFrame(rect)),
+      buttonsInView: buttons.every(isSeen),
+      scrolls: frame.scrollHeight > frame.clientHeight + 1,
+    };
+  }, EVIL);
+
+const IN_VIEW = { isThere: true, endInView: true, buttonsInView: true, scrolls: false };
+
+/** Shows everything, reads it to its end and folds it up again. */
+async function readAll(page: Page): Promise<string> {
+  const frame = page.locator('.approval.pending .asked');
+  const read = async () => ((await frame.textContent()) ?? '').replaceAll('\n', '');
+  await button(page, 'Show all').click();
+  const next = frame.getByRole('button', { name: 'Next page' });
+  let text = await read();
+  while ((await next.count()) > 0 && (await next.isEnabled())) {
+    await next.click();
+    text += await read();
+  }
+  await button(page, 'Show less').click();
+  await blocksOf(page);
+  return text;
+}
+
+test('in a chat: both ends are on the screen with the keys, and v prints the whole', async (t) => {
+  for (const [name, trick] of Object.entries(TRICKS)) {
+    await t.test(name, async () => {
+      await using chat = openTerminal({ args: ['chat', '--ws', asked.get(name) ?? ''], env: here });
+      const rows = await chat.until(has('y approve'), 'the question');
+      assert.ok(squeeze(rows.slice(-24)).includes(squeeze([EVIL])), rows.slice(-24).join('\n'));
+      await pause(STARTLED_MS);
+      chat.type('v');
+      const isWhole = (seen: string[]) => isPrintedWhole(seen, trick) && has('y approve')(seen);
+      await chat.until(isWhole, 'the whole');
+    });
+  }
+});
+
+test('headgate run asks with both ends and prints the whole at v', async (t) => {
+  for (const [name, trick] of Object.entries(TRICKS)) {
+    await t.test(name, async () => {
+      await using run = openTerminal({ args: ['run', `trick: ${name}.`], env: here });
+      const rows = await run.until(has('y approve'), 'the question');
+      assert.ok(squeeze(rows.slice(-24)).includes(squeeze([EVIL])), rows.slice(-24).join('\n'));
+      run.type('v');
+      const isAskedAgain = (seen: string[]) => seen.filter((row) => row.includes('y approve')).length === 2;
+      await run.until((seen) => isPrintedWhole(seen, trick) && isAskedAgain(seen), 'the whole');
+      run.type('n');
+      assert.equal(await run.exited, 4);
+    });
+  }
+});
+
+test('headgate run without a terminal prints both ends before it denies', async (t) => {
+  for (const name of Object.keys(TRICKS)) {
+    await t.test(name, async () => {
+      const { code, stderr } = await runHeadgate(['run', `trick: ${name}.`], here);
+      const [question = ''] = stderr.split(/^Denied/m);
+      assert.deepEqual([code, squeeze([question]).includes(squeeze([EVIL]))], [4, true]);
+      assert.ok(question.split('\n').length < 60, question);
+      assert.match(question, / … [\d,]+ characters … |… [\d,]+ (blank lines?|more lines?|lines?) /);
+    });
+  }
+});
+
+test('a chat without a terminal prints both ends, and the whole when a line says v', async () => {
+  const args = ['bin/headgate.js', 'chat', '--new'];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env: { PATH: process.env.PATH, ...here } });
+  child.stdin.end('trick: comments.\nv\nn\n');
+  const rows = (await text(child.stdout)).split('\n');
+  const titles = rows.flatMap((row, index) => (row.startsWith('? May') ? [index] : []));
+  const [first = 0, second = 0] = titles;
+  const counts = [first, second].map(
+    (from, at) => rows.slice(from, [second, rows.length][at]).filter((row) => row.includes('# step')).length,
+  );
+  assert.deepEqual([titles.length, counts[1], rows.slice(first, second).includes(`  ${EVIL}`)], [2, 301, true]);
+  assert.ok((counts[0] ?? 0) < 50);
+});
+
+test('more calls than a phone can show: it says so, and all are there', async (t) => {
+  const calls = Array.from({ length: 12 }, (_, index) => ({
+    name: 'bash',
+    arguments: { command: `echo ${index}\n${EVIL}` },
+  }));
+  model.when('a dozen', callTools(...calls), say('Done.'));
+  const { page } = await visit(t, daemon, { phone: true });
+  await page.setViewportSize(SIZES.phone);
+  await openWorkstream(page, 'a dozen');
+  await send(page, 'a dozen');
+  await page.getByText('These 12 are more than fit here. Scroll to see every one of them.').waitFor();
+  await button(page, 'Approve').click({ trial: true });
+  const card = (await page.locator('.approval.pending').textContent()) ?? '';
+  assert.equal(card.split(EVIL).length - 1, 12);
+});
+
+test('a megabyte can be read whole, page by page, and decided', async (t) => {
+  const lines = Array.from({ length: 30_000 }, (_, index) => `# line ${index} of a very long file\n`);
+  const content = `${lines.join('')}${EVIL}\n`;
+  model.when('a megabyte', callTools({ name: 'write_file', arguments: { path: 'long.sh', content } }), say('Done.'));
+  const { page } = await visit(t, daemon);
+  page.setDefaultTimeout(300_000); // 101 pages, on a busy machine
+  await openWorkstream(page, 'a megabyte');
+  await send(page, 'a megabyte');
+  await page.locator('.approval.pending').waitFor();
+  await blocksOf(page);
+  assert.deepEqual(await lookAtCard(page), IN_VIEW);
+  await button(page, 'Show all').click();
+  await page.getByText('Page 1 of 101').waitFor();
+  await button(page, 'Last page').click();
+  await page.locator('.approval.pending').getByText(EVIL).waitFor();
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+});
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const has = (text: string) => (rows: readonly string[]) => rows.some((row) => row.includes(text));
+/** Longer than a key that was on its way when a question appeared. */
+const STARTLED_MS = 500;
+
+/** How a terminal folds a text is of no interest. */
+const squeeze = (rows: readonly string[]) => rows.join('').replaceAll(/\s/g, '');
+
+/** What was hidden stands there, and the end stands there a second time. */
+function isPrintedWhole(rows: readonly string[], { middle }: { middle: string }): boolean {
+  const text = squeeze(rows);
+  return text.includes(squeeze([middle])) && text.split(squeeze([EVIL])).length === 3;
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ErrorShape, Frame, ResponseFrame } from '../../protocol/frames.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { TestClient } from '../../src/gateway/testing/test-client.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { openSocket } from '../support/daemon/stage.ts';
+import { within } from '../support/deadline.ts';
+
+/** Of the flood, always under way. */
+const UNDER_WAY = 2_000;
+const NEIGHBOURS = 3;
+const REQUESTS = 40;
+
+/** One connection that never lets up: for each answer it asks again, until it is told to stop. */
+async function startFlood(daemon: DaemonUnderTest) {
+  const { socket } = await openSocket(daemon);
+  const outcomes: Record<string, number> = {};
+  const begun = Promise.withResolvers<void>();
+  const served = Promise.withResolvers<void>();
+  let asked = 0;
+  const ask = () => socket.send(JSON.stringify({ type: 'req', id: `f${asked++}`, method: 'system-presence' }));
+  const onAnswer = ({ error }: ResponseFrame) => {
+    const outcome = error ? toText(error) : 'answered';
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    if (outcome === REFUSED) begun.resolve();
+    if ((outcomes.answered ?? 0) >= 2 * LIMITS.inboundBurst) served.resolve();
+    ask();
+  };
+  socket.removeAllListeners('message'); // millions of frames are not to be kept
+  socket.on('message', (data) => {
+    const frame: Frame = JSON.parse(data.toString());
+    if (frame.type === 'res') onAnswer(frame);
+  });
+  for (let n = 0; n < UNDER_WAY; n += 1) ask();
+  await within(begun.promise, 60_000, () => 'a refusal');
+  return {
+    outcomes,
+    refused: () => outcomes[REFUSED] ?? 0,
+    /** Asked for, and not answered yet. */
+    waiting: () => asked - Object.values(outcomes).reduce((sum, count) => sum + count, 0),
+    /** Once more than the burst was answered, which it is only after a refusal. */
+    servedAgain: () => served.promise,
+    stop: () => socket.terminate(),
+  };
+}
+
+const toText = ({ code, retryable, retryAfterMs = 0 }: ErrorShape) =>
+  `${code}, ${retryable ? 'retryable' : 'final'}, ${retryAfterMs > 0 ? 'says when' : 'says not when'}`;
+const REFUSED = 'RATE_LIMITED, retryable, says when';
+
+test('a flood is refused on its own connection, and everyone else is served while it lasts', async (t) => {
+  await using daemon = await startDaemon();
+  const neighbours = await Promise.all(Array.from({ length: NEIGHBOURS }, () => openSocket(daemon)));
+  const flood = await startFlood(daemon);
+  /** What of the flood waited at each answer of a neighbour. */
+  const talk = async ({ request }: TestClient) => {
+    const waiting: number[] = [];
+    for (let n = 0; n < REQUESTS; n += 1) {
+      if ((await request('workstream.list', {})).ok) waiting.push(flood.waiting());
+    }
+    return waiting;
+  };
+  const answers = await within(Promise.all(neighbours.map(talk)), 60_000, () => 'the answers to the neighbours');
+  const { status } = await daemon.fetch('/health');
+  await within(flood.servedAgain(), 60_000, () => 'answers to the flood after its rest');
+  flood.stop();
+  t.diagnostic(`${flood.refused()} refused while ${NEIGHBOURS * REQUESTS} requests of others were answered`);
+  const { answered = 0, ...refusals } = flood.outcomes;
+  assert.deepEqual(
+    { answers: answers.map(({ length }) => length), status, refusals: Object.keys(refusals) },
+    { answers: Array(NEIGHBOURS).fill(REQUESTS), status: 200, refusals: [REFUSED] },
+  );
+  assert.ok(answered >= LIMITS.inboundBurst, `${answered} of the flood were answered`);
+  for (const own of answers) assert.ok(Math.min(...own) >= UNDER_WAY - 1, 'the flood went on meanwhile');
+});

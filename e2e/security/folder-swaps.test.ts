@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { openConversation } from '../support/clients/conversation.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+/** Tool calls made while the folder is being exchanged; SWAP_RACES=1000 takes a minute. */
+const RACES = Number(process.env.SWAP_RACES ?? 240);
+const CANARY = 'CANARY-5b1c';
+/** Of this run: the tests look for it at the root of the disk too. */
+const PLANTED = `planted-${process.pid}-${randomBytes(4).toString('hex')}`;
+const HARMLESS = 'harmless';
+const SWAPPER = fileURLToPath(new URL('../support/fixtures/folder-swapper.ts', import.meta.url));
+
+interface Scene extends AsyncDisposable {
+  daemon: DaemonUnderTest;
+  model: ScriptedModel;
+  work: string;
+  sibling: string;
+  userHome: string;
+}
+
+/** A folder of a workstream beside one with a canary, in a tree that is not hidden inside the sandbox, as /tmp is. */
+async function openScene(sandbox: 'auto' | 'off'): Promise<Scene> {
+  const root = await realpath(await mkdtemp('/var/tmp/headgate-swaps-'));
+  const [userHome, work, sibling] = ['ada', 'tree/work', 'tree/sibling'].map((name) => path.join(root, name));
+  for (const folder of [userHome, work, sibling]) await mkdir(path.join(folder ?? '', 'etc'), { recursive: true });
+  for (const [folder, content] of [
+    [userHome, CANARY],
+    [work, HARMLESS],
+    [sibling, CANARY],
+  ] as const) {
+    for (const name of ['note.txt', 'etc/passwd', 'token'])
+      await writeFile(path.join(folder ?? '', name), `${content}\n`);
+  }
+  const model = await startScriptedModel();
+  const home = path.join(root, 'headgate');
+  const daemon = await startDaemon({
+    model: model.url,
+    home,
+    env: { HOME: userHome ?? '' },
+    config: { tools: { sandbox } },
+  });
+  await writeFile(path.join(home, 'note.txt'), CANARY);
+  return {
+    ...{ daemon, model, work: work ?? '', sibling: sibling ?? '', userHome: userHome ?? '' },
+    async [Symbol.asyncDispose]() {
+      await daemon[Symbol.asyncDispose]();
+      await model.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+const open = ({ daemon, work }: Scene, autoApprove: boolean) =>
+  openConversation(daemon, { workdir: work, autoApprove });
+
+/** What the model was told since, as one text. */
+const readBy = (model: ScriptedModel): string => JSON.stringify(model.requests.map(({ body }) => body.messages));
+
+/** Every way to read or write, by relative names that exist in all the places. */
+const calls = (n: number) => [
+  { name: 'read_file', arguments: { path: 'note.txt' } },
+  { name: 'read_file', arguments: { path: 'etc/passwd' } },
+  { name: 'read_file', arguments: { path: 'token' } },
+  { name: 'list_directory', arguments: { path: 'etc' } },
+  { name: 'search', arguments: { query: `${CANARY}|root:|^[0-9a-f]{32}`, path: 'etc' } },
+  { name: 'search', arguments: { query: `${CANARY}|root:|^[0-9a-f]{32}`, glob: '*.txt' } },
+  { name: 'write_file', arguments: { path: `${PLANTED}-${n}.txt`, content: 'planted' } },
+  { name: 'write_file', arguments: { path: `${PLANTED}-${n}/deep/a.txt`, content: 'planted' } },
+  { name: 'edit_file', arguments: { path: 'note.txt', old_string: 'harm', new_string: 'planted' } },
+  {
+    name: 'bash',
+    arguments: { command: `cat note.txt etc/passwd token; touch ${PLANTED}-bash-${n}; mkdir ${PLANTED}-dir-${n}` },
+  },
+];
+
+async function plantedIn(folders: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder)).filter((name) => name.includes(PLANTED)).map((name) => path.join(folder, name)),
+    ),
+  );
+  return found.flat();
+}
+
+for (const sandbox of ['auto', 'off'] as const) {
+  test(`${RACES} calls while the folder is exchanged reach nothing outside of it, with tools.sandbox ${sandbox}`, async () => {
+    await using scene = await openScene(sandbox);
+    const { daemon, model, work, sibling, userHome } = scene;
+    await using talk = await open(scene, true);
+    const targets = [daemon.home, '/', userHome, sibling, `${sibling}/.`];
+    const swapper = spawn(process.execPath, [SWAPPER, work, ...targets], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const said = text(swapper.stdout);
+    const outcomes = { ran: 0, refused: 0 };
+    for (let n = 0; n * 10 < RACES; n += 1) {
+      model.when(`race ${n}.`, callTools(...calls(n).map((call, i) => ({ ...call, id: `c${n}_${i}` }))), say('done'));
+      const question = await talk.ask(`race ${n}.`);
+      const answer = await question.answer.then(
+        () => 'ran' as const,
+        () => 'refused' as const,
+      );
+      outcomes[answer] += 1;
+    }
+    swapper.stdin.end();
+    assert.ok(Number(await said) > 0);
+    assert.equal(outcomes.ran + outcomes.refused, Math.ceil(RACES / 10));
+    assert.deepEqual(await plantedIn(['/', daemon.home, userHome, sibling, path.join(sibling, 'etc')]), []);
+    for (const folder of [userHome, sibling])
+      assert.equal(await readFile(path.join(folder, 'note.txt'), 'utf8'), `${CANARY}\n`);
+    const read = readBy(model);
+    assert.ok(read.includes('1\\tharmless'), 'some calls ran');
+    const secrets = { canary: CANARY, token: daemon.token, passwd: 'root:x:0' };
+    for (const [name, secret] of Object.entries(secrets)) {
+      const at = withoutQueries(read).indexOf(secret);
+      assert.equal(at, -1, `${name}: ${withoutQueries(read).slice(Math.max(0, at - 400), at + 200)}`);
+    }
+  });
+}
+
+/** What the model itself wrote. */
+const withoutQueries = (read: string): string => read.replaceAll(`${CANARY}|root:`, '');
+
+const ASK = [{ name: 'bash', arguments: { command: `cat note.txt; touch ${PLANTED}` } }];
+
+async function swapWhileAsked(scene: Scene, put: (aside: string) => Promise<void>) {
+  const { model, work } = scene;
+  const talk = await open(scene, false);
+  model.when('approve me', callTools(...ASK), say('done'));
+  const question = await talk.ask('approve me');
+  const { approval_id: approvalId } = await talk.until('approve_request');
+  await rename(work, `${work}.aside`);
+  await put(`${work}.aside`);
+  await talk.decide(approvalId, { approved: true });
+  const error = await question.answer.then(
+    () => 'it ran',
+    (reason: unknown) => String(reason),
+  );
+  return { talk, error };
+}
+
+for (const sandbox of ['auto', 'off'] as const) {
+  test(`another folder at the path after the approval stops the run, and only an approver confirms it (${sandbox})`, async () => {
+    await using scene = await openScene(sandbox);
+    const { daemon, model, work, sibling } = scene;
+    const { talk, error } = await swapWhileAsked(scene, () => rename(sibling, work));
+    await using _ = talk;
+    assert.match(error, /another folder, or a link, lies there now/);
+    const confirm = { wsId: talk.wsId, confirmWorkdir: true } as const;
+    const { token } = await talk.client.call('token.create', { scope: 'write', name: 'a writer' });
+    const answer = await fetch(new URL('/v1/api/send', daemon.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ ws_id: talk.wsId, message: 'again' }),
+    });
+    assert.equal(answer.status, 200);
+    await talk.until('user_turn', ({ message }) => message === 'again');
+    await daemon.restart();
+    await talk.reconnect();
+    const again = await talk.ask('after a restart');
+    await assert.rejects(again.answer, /another folder, or a link, lies there now/);
+    assert.deepEqual(model.requests.length, 1, 'the model was asked before the exchange only');
+    await talk.client.call('workstream.update', confirm);
+    model.script(say('back'));
+    await (await talk.ask('confirmed')).answer;
+    assert.deepEqual(await plantedIn([work]), []);
+  });
+}
+
+test('a link to the home or to / cannot be confirmed', async () => {
+  await using scene = await openScene('auto');
+  const { daemon, work } = scene;
+  const { talk, error } = await swapWhileAsked(scene, () => symlink(daemon.home, work));
+  await using _ = talk;
+  assert.match(error, /lies there now/);
+  const confirm = () => talk.client.call('workstream.update', { wsId: talk.wsId, confirmWorkdir: true });
+  await assert.rejects(confirm(), /Headgate’s own folder/);
+  await rm(work);
+  await symlink('/', work);
+  await assert.rejects(confirm(), /whole disk/);
+  await rm(work);
+  await rename(`${work}.aside`, work);
+  scene.model.script(say('back'));
+  await (await talk.ask('the folder itself came back')).answer;
+});
+
+test('a writer may not confirm a folder', async () => {
+  await using scene = await openScene('auto');
+  const client = await scene.daemon.client();
+  const { wsId } = await client.call('workstream.create', { workdir: scene.work });
+  const { token } = await client.call('token.create', { scope: 'write', name: 'a writer' });
+  const writer = createGatewayClient({
+    url: scene.daemon.wsUrl,
+    token,
+    client: { name: 'e2e', version: '1', mode: 'test' },
+  });
+  await writer.connect();
+  for (const change of [{ confirmWorkdir: true as const }, { readable: [scene.sibling] }]) {
+    await assert.rejects(writer.call('workstream.update', { wsId, ...change }), { code: 'FORBIDDEN' });
+  }
+  writer.close();
+});

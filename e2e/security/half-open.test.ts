@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeTimers } from '../../protocol/client/testing/fake-timers.ts';
+import { type ConnectionStatus, createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { StreamEvent } from '../../protocol/stream-events.ts';
+import type { TestClient } from '../../src/gateway/testing/test-client.ts';
+import { type ClockedDaemon, startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+import { within } from '../support/deadline.ts';
+import { startHalfOpenProxy } from '../support/faults/half-open-proxy.ts';
+
+const CONNECTIONS = 'service_gateway_connections_active';
+
+/** Something to read, stored and told to all: a command that nobody knows. */
+const say = (client: TestClient, wsId: string, text: string) =>
+  client.call('workstream.command', { wsId, command: `/${text}` });
+
+/** A tick passes, and whoever is there has answered its ping: the pong is on its way before the request. */
+async function tick(daemon: ClockedDaemon, present: TestClient): Promise<void> {
+  const seen = present.events().filter(({ event }) => event === 'tick').length;
+  await daemon.clock.advance(LIMITS.tickIntervalMs);
+  while (present.events().filter(({ event }) => event === 'tick').length === seen) await present.call('health');
+  await present.call('health');
+}
+
+const rowsOf = async (client: TestClient, instanceId: string) => {
+  const rows = (await client.call('system-presence')) as { instanceId?: string; reason?: string }[];
+  return rows.filter((row) => row.instanceId === instanceId).map(({ reason }) => reason);
+};
+
+test('a client that vanished without a FIN is let go after two unanswered pings, with all that was kept for it', async () => {
+  await using daemon = await startClockedDaemon();
+  using proxy = await startHalfOpenProxy(daemon.port);
+  const present = await daemon.connect();
+  const lost = await daemon.connect({ port: proxy.port, client: { instanceId: 'lost' } });
+  const { wsId } = (await present.call('workstream.create', {})) as { wsId: string };
+  await lost.call('events.subscribe', { wsId });
+  await tick(daemon, present);
+  const seen = [await daemon.gauge(CONNECTIONS), await rowsOf(present, 'lost')];
+  proxy.goDead();
+  await tick(daemon, present);
+  await tick(daemon, present);
+  const asked = [await daemon.gauge(CONNECTIONS), await rowsOf(present, 'lost')];
+  await tick(daemon, present);
+  const gone = [await daemon.gauge(CONNECTIONS), await rowsOf(present, 'lost')];
+  assert.deepEqual(
+    { seen, asked, gone },
+    { seen: [2, ['connect']], asked: [2, ['connect']], gone: [1, ['disconnect']] },
+  );
+});
+
+test('a client whose gateway fell silent gives it up after two ticks and misses nothing, nor hears it twice', async () => {
+  await using daemon = await startClockedDaemon();
+  using proxy = await startHalfOpenProxy(daemon.port);
+  const speaker = await daemon.connect();
+  const { wsId } = (await speaker.call('workstream.create', {})) as { wsId: string };
+  const timers = fakeTimers();
+  const statuses: ConnectionStatus['kind'][] = [];
+  const heard: string[] = [];
+  let wake = Promise.withResolvers<void>();
+  const client = createGatewayClient({
+    url: `ws://127.0.0.1:${proxy.port}/v1/ws`,
+    token: daemon.token,
+    client: { name: 'e2e', version: '1', mode: 'test' },
+    timers,
+    onStatus({ kind }) {
+      statuses.push(kind);
+      wake.resolve();
+    },
+  });
+  const until = async (isSo: () => boolean, what: string) => {
+    while (!isSo()) {
+      wake = Promise.withResolvers();
+      await within(wake.promise, 60_000, () => `${what}; heard ${heard}, was ${statuses}`);
+    }
+  };
+  const texts = (event: StreamEvent) => (event.type === 'info' ? [/word\d/.exec(event.message)?.[0] ?? ''] : []);
+  await client.connect();
+  client.subscribe(wsId, {
+    onSnapshot: () => wake.resolve(),
+    onEvent(event) {
+      heard.push(...texts(event));
+      wake.resolve();
+    },
+  });
+  await client.call('health');
+  await say(speaker, wsId, 'word1');
+  await until(() => heard.length === 1, 'the first word');
+
+  proxy.goDead();
+  await say(speaker, wsId, 'word2');
+  await say(speaker, wsId, 'word3');
+  await timers.advance(2 * LIMITS.tickIntervalMs - 1);
+  assert.deepEqual([statuses.at(-1), heard], ['open', ['word1']]);
+  await timers.advance(1);
+  assert.equal(statuses.at(-1), 'waiting');
+  await timers.advance(LIMITS.tickIntervalMs);
+  await until(() => heard.length === 3, 'what was said meanwhile');
+  await say(speaker, wsId, 'word4');
+  await until(() => heard.length === 4, 'the word after it');
+  assert.deepEqual(heard, ['word1', 'word2', 'word3', 'word4']);
+  client.close();
+});

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { ENDPOINTS } from '../../protocol/http/index.ts';
+import { CONTRACTS } from '../../protocol/index.ts';
+import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
+import { openClient } from '../../src/gateway/testing/test-client.ts';
+import { createSite } from '../../src/http/site.ts';
+import { fakeClock } from '../../src/testing/fake-clock.ts';
+import { recordingLog } from '../../src/testing/temp-store.ts';
+import { MAY_CALL, METHODS_BY_SCOPE, ROUTES_BY_SCOPE } from '../support/clients/expected-rights.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+
+const inbound = { burst: 1_000_000, perSecond: 1_000 };
+const daemon = await startClockedDaemon({ server: { inbound }, ratelimit: { enabled: false } });
+after(() => daemon[Symbol.asyncDispose]());
+const operator = await daemon.connect();
+
+const DAY_MS = 86_400_000;
+const LADDER = ['read', 'write', 'approve'] as const;
+const METHODS = Object.keys(CONTRACTS).filter((method) => method !== 'connect');
+
+interface Made {
+  token: string;
+  tokenId: string;
+}
+const make = async (scope: string, name: string, expiresInMs?: number) =>
+  (await operator.call('token.create', { scope, name, expiresInMs })) as Made;
+
+async function login(token: string): Promise<string> {
+  const response = await daemon.fetch('/v1/api/auth/login', jsonPost({ token }));
+  return (await response.json()).jwt;
+}
+
+const jsonPost = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+});
+
+/** A node's token, from the pairing of a machine that then lets go. */
+async function pairNode(nodeId: string): Promise<string> {
+  const socket = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+  await socket.call('connect', connectOf(undefined, { mode: 'node', instanceId: nodeId }));
+  const { request } = (await socket.call('node.pair.request', { nodeId })) as { request: { requestId: string } };
+  const { node } = (await operator.call('node.pair.approve', { requestId: request.requestId })) as { node: Made };
+  socket.socket.close();
+  await socket.closed;
+  return node.token;
+}
+
+const connectOf = (token: string | undefined, client: object = {}) => ({
+  ...CONNECT,
+  client: { ...CONNECT.client, ...client },
+  ...(token !== undefined && { auth: { token } }),
+});
+
+const [expiring, revoked, ...standing] = [
+  await make('approve', 'expiring', 3_600_000),
+  await make('approve', 'revoked'),
+  await make('read', 'of read'),
+  await make('write', 'of write'),
+  await make('approve', 'of approve'),
+];
+const endedLogins = { 'logged out': await login(daemon.token), 'login expired': await login(daemon.token) };
+const nodeToken = await pairNode('paired');
+const toldBefore = await daemon.fetch('/v1/api/workstreams', bearer(expiring.token));
+await daemon.fetch('/v1/api/auth/logout', jsonPost({}, { authorization: `Bearer ${endedLogins['logged out']}` }));
+await operator.call('token.revoke', { tokenId: revoked.tokenId });
+daemon.clock.jump(DAY_MS + 1);
+
+/** Credentials that were good once, or never. */
+const WORTHLESS: Record<string, string> = {
+  ...{ revoked: revoked.token, expired: expiring.token, ...endedLogins },
+  ...{ 'of a node': nodeToken, guessed: `svc_${'0'.repeat(64)}`, empty: '' },
+};
+const GOOD = await Promise.all(
+  LADDER.map(async (scope, n) => ({
+    scope,
+    token: standing[n]?.token ?? '',
+    jwt: await login(standing[n]?.token ?? ''),
+  })),
+);
+
+function bearer(token: string): RequestInit {
+  return { headers: { authorization: `Bearer ${token}` } };
+}
+
+test('every method and every route has its expected right', async () => {
+  const siteRoutes = createSite({
+    page: { html: { text: '', encoded: {} }, licenses: { text: '', encoded: {} }, scriptSources: [], styleSources: [] },
+    openapi: { text: '{}', encoded: {} },
+    metrics: { text: async () => '' },
+    respond: () => undefined,
+    clock: fakeClock(),
+    log: recordingLog(),
+  }).router.stack.flatMap(({ route }) => (route === undefined ? [] : [`GET ${route.path}`]));
+  const rows = Object.values(ENDPOINTS).flatMap((group) =>
+    Object.values(group).map(({ verb, path }) => `${verb.toUpperCase()} ${path}`),
+  );
+  const namesOf = (table: object) => new Set(Object.values(table).flat());
+  const countOf = (table: object) => Object.values(table).flat().length;
+  assert.deepEqual(namesOf(METHODS_BY_SCOPE), new Set(METHODS), 'the methods of expected-rights.ts');
+  assert.deepEqual(namesOf(ROUTES_BY_SCOPE), new Set([...rows, ...siteRoutes]), 'the routes of expected-rights.ts');
+  assert.deepEqual(
+    [countOf(METHODS_BY_SCOPE), countOf(ROUTES_BY_SCOPE)],
+    [METHODS.length, rows.length + siteRoutes.length],
+    'each once',
+  );
+});
+
+const scopeOf = (table: Partial<Record<string, readonly string[]>>, name: string) =>
+  Object.entries(table).find(([, names]) => names?.includes(name))?.[0];
+
+/** Params that no method takes: who may call it is told so, who may not is told that, and nothing happens. */
+const WRONG = { wrong: 'params' };
+
+/** What a caller is told of every method, each on a connection of its own: `FORBIDDEN`, or `allowed` when its params are looked at. */
+async function tryMethods(connect: object): Promise<Record<string, string>> {
+  const outcomes: [string, string][] = [];
+  for (const method of METHODS) {
+    const { socket, call, request, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+    await call('connect', connect);
+    const { ok, error } = await request(method, WRONG);
+    outcomes.push([method, ok || error?.code === 'INVALID_REQUEST' ? 'allowed' : (error?.code ?? '')]);
+    socket.close();
+    await closed;
+  }
+  return Object.fromEntries(outcomes);
+}
+
+const expectedOf = (caller: keyof typeof MAY_CALL) => {
+  const may: readonly string[] = MAY_CALL[caller];
+  const outcomeOf = (method: string) =>
+    may.includes(scopeOf(METHODS_BY_SCOPE, method) ?? '') ? 'allowed' : 'FORBIDDEN';
+  return Object.fromEntries(METHODS.map((method) => [method, outcomeOf(method)]));
+};
+
+test('over WebSocket every method does for every scope what its right says, by token and by login', async () => {
+  for (const { scope, token, jwt } of GOOD) {
+    for (const credential of [token, jwt]) {
+      assert.deepEqual(await tryMethods(connectOf(credential)), expectedOf(scope), scope);
+    }
+  }
+});
+
+test('a node, paired or not, may do its own and nothing else', async () => {
+  const asNode = connectOf(nodeToken, { mode: 'node', instanceId: 'paired' });
+  const asStranger = connectOf(undefined, { mode: 'node', instanceId: 'stranger' });
+  assert.deepEqual(await tryMethods(asNode), expectedOf('node'));
+  assert.deepEqual(await tryMethods(asStranger), expectedOf('unpaired'));
+});
+
+const UNAUTHORIZED = { code: 1008, reason: 'unauthorized' };
+
+test('no method is reached behind a worthless credential, or without one', async () => {
+  const { port } = daemon;
+  for (const [what, token] of Object.entries({ ...WORTHLESS, none: undefined })) {
+    for (const method of METHODS) {
+      const { socket, frames, closed } = await openClient(`ws://127.0.0.1:${port}/v1/ws`, {});
+      socket.send(JSON.stringify({ type: 'req', id: '1', method: 'connect', params: connectOf(token) }));
+      socket.send(JSON.stringify({ type: 'req', id: '2', method, params: WRONG }));
+      assert.deepEqual(await closed, UNAUTHORIZED, `${method} ${what}`);
+      assert.deepEqual(
+        frames.map((frame) => frame.type === 'res' && [frame.id, frame.error?.code]),
+        [['1', 'UNAUTHORIZED']],
+        `${method} ${what}`,
+      );
+    }
+  }
+});
+
+test('no method is reached without a handshake', async () => {
+  for (const method of METHODS) {
+    const { socket, frames, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+    socket.send(JSON.stringify({ type: 'req', id: '1', method, params: WRONG }));
+    assert.deepEqual(await closed, { code: 1008, reason: 'invalid handshake' }, method);
+    assert.deepEqual([frames.length, frames[0]?.type === 'res' && frames[0].ok], [1, false], method);
+  }
+});
+
+/** How a route is answered: `unauthorized`, `forbidden`, or `allowed` when it looks at what it is asked. */
+async function tryRoute(route: string, headers: Record<string, string>): Promise<string> {
+  const [method = '', path = ''] = route.split(' ');
+  const stop = new AbortController();
+  // A login's credential is in its body, so that it is tried with one that is good.
+  const body = path.endsWith('/auth/login') ? { token: daemon.token } : {};
+  const { status } = await daemon.fetch(path.replaceAll(/\{\w+\}/g, 'none'), {
+    ...(method === 'GET' ? { headers } : { ...jsonPost(body, headers), method }), // a cookie counts with JSON alone
+    signal: stop.signal,
+  });
+  stop.abort(); // some are streams
+  return (
+    { 200: 'allowed', 400: 'allowed', 401: 'unauthorized', 403: 'forbidden', 404: 'allowed' }[status] ?? `${status}`
+  );
+}
+
+const ROUTES = Object.values(ROUTES_BY_SCOPE).flat();
+
+async function tryRoutes(headersOf: () => Promise<Record<string, string>>) {
+  const outcomes: [string, string][] = [];
+  for (const route of ROUTES) outcomes.push([route, await tryRoute(route, await headersOf())]);
+  return Object.fromEntries(outcomes);
+}
+
+const expectedRoutes = (may: readonly string[], refused: string) =>
+  Object.fromEntries(
+    ROUTES.map((route) => [route, may.includes(scopeOf(ROUTES_BY_SCOPE, route) ?? '') ? 'allowed' : refused]),
+  );
+
+test('over HTTP every route does for every scope what its right says, by token, login and cookie', async () => {
+  for (const { scope, token } of GOOD) {
+    // A login for each route: one of them ends it.
+    const transports = {
+      token: async () => ({ authorization: `Bearer ${token}` }),
+      login: async () => ({ authorization: `Bearer ${await login(token)}` }),
+      cookie: async () => ({ cookie: `service_auth=${await login(token)}` }),
+    };
+    for (const [transport, headersOf] of Object.entries(transports)) {
+      assert.deepEqual(
+        await tryRoutes(headersOf),
+        expectedRoutes(MAY_CALL[scope], 'forbidden'),
+        `${scope} by ${transport}`,
+      );
+    }
+  }
+});
+
+test('over HTTP a worthless credential opens what needs none, and nothing else', async () => {
+  assert.equal(toldBefore.status, 200, 'the expired one was good before');
+  const expected = expectedRoutes(['public'], 'unauthorized');
+  assert.deepEqual(await tryRoutes(async () => ({})), expected, 'none');
+  for (const [what, token] of Object.entries(WORTHLESS)) {
+    for (const headers of [{ authorization: `Bearer ${token}` }, { cookie: `service_auth=${token}` }]) {
+      assert.deepEqual(await tryRoutes(async () => headers), expected, `${what} by ${Object.keys(headers)}`);
+    }
+  }
+});

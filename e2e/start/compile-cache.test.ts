@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startDaemon } from '../support/daemon/daemon.ts';
+
+/** A home folder, with what an older build has left. */
+async function usedHome(t: TestContext) {
+  const home = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
+  t.after(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
+  const compiled = path.join(home, 'compiled');
+  await mkdir(path.join(compiled, 'older-build'), { recursive: true });
+  return { home, compiled };
+}
+
+async function startAndStop(home: string): Promise<number> {
+  await using daemon = await startDaemon({ home });
+  const { status } = await daemon.fetch('/health');
+  await daemon.stop();
+  return status;
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+}
+
+test('what was compiled is kept for later starts, what an older build kept goes, and damage does no harm', async (t) => {
+  const { home, compiled } = await usedHome(t);
+  assert.equal(await startAndStop(home), 200);
+  const builds = await readdir(compiled);
+  assert.deepEqual([builds.length, builds.includes('older-build')], [1, false]);
+  assert.deepEqual(await filesIn(compiled), [], 'the first start made the folder only');
+  assert.equal(await startAndStop(home), 200);
+  const files = await filesIn(compiled);
+  assert.ok(files.length >= 5, `${files.length} files are kept`);
+  for (const file of files) await writeFile(file, 'no code');
+  assert.equal(await startAndStop(home), 200);
+});
+
+test('nothing is kept where others could put something else in its place', async (t) => {
+  const { home, compiled } = await usedHome(t);
+  assert.equal(await startAndStop(home), 200);
+  await chmod(home, 0o755);
+  assert.equal(await startAndStop(home), 200);
+  assert.deepEqual(await filesIn(compiled), []);
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { after, type TestContext } from 'node:test';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { DaemonUnderTest } from '../daemon/daemon.ts';
+
+interface VisitOptions {
+  /** Default true: the browser has a session. */
+  loggedIn?: boolean;
+  /** What the browser's console may say all the same. */
+  expected?: readonly RegExp[];
+  phone?: boolean;
+  /** Scrollbars that take room, as most desktops have them; by default there are none. */
+  scrollbars?: boolean;
+}
+
+/** One visitor: a browser profile of their own, with one tab open. */
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** Another tab of the same profile. */
+  openTab(): Promise<Page>;
+}
+
+/**
+ * Opens the daemon's page as a new visitor. When the test is over, it fails if the console told of an error (a violated
+ * policy is one), a script threw, or anything but the daemon was asked for anything.
+ */
+export async function visit(t: TestContext, daemon: DaemonUnderTest, options: VisitOptions = {}): Promise<Visit> {
+  const { loggedIn = true, expected = [], phone = false, scrollbars = false } = options;
+  const context = await (await launched({ scrollbars })).newContext(
+    phone ? PHONE : { viewport: { width: 1100, height: 760 } },
+  );
+  context.setDefaultTimeout(60_000);
+  const troubles: string[] = [];
+  const tell = (trouble: string) => {
+    if (!expected.some((pattern) => pattern.test(trouble))) troubles.push(trouble);
+  };
+  watch(context, daemon, tell);
+  t.after(async () => {
+    if (!t.passed) for (const page of context.pages()) t.diagnostic(await textOf(page));
+    await context.close();
+    assert.deepEqual(troubles, []);
+  });
+  if (loggedIn) await logIn(context, daemon);
+  const openTab = async () => {
+    const page = await context.newPage();
+    await page.goto(daemon.url);
+    return page;
+  };
+  return { page: await openTab(), context, openTab };
+}
+
+/** Opens a new workstream, which is in front; answers its id. */
+export async function openWorkstream(page: Page, name: string): Promise<string> {
+  await openDrawer(page);
+  await button(page, 'New workstream').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill(name);
+  await button(page, 'Create').click();
+  await page.getByRole('heading', { name, level: 1 }).waitFor();
+  // On a phone the tab lies in the closed drawer.
+  const id = await page.getByRole('tab', { name, selected: true, includeHidden: true }).getAttribute('id');
+  return id?.replace('tab-', '') ?? '';
+}
+
+/** On a phone the list of workstreams is a drawer. */
+export async function openDrawer(page: Page): Promise<void> {
+  await page.locator('.link-state').waitFor({ state: 'attached' });
+  const menu = page.getByRole('button', { name: /^Workstreams/ });
+  if (await menu.isVisible()) await menu.tap();
+}
+
+/** Types a message and sends it by Enter. */
+export async function send(page: Page, message: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(message);
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+}
+
+/** The texts of the conversation's blocks, as a person reads them, once the frames that draw them one by one have come. */
+export async function blocksOf(page: Page): Promise<string[]> {
+  const texts = await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const read = () => [...document.querySelectorAll<HTMLElement>('.block')].map((block) => block.innerText);
+    let before: string[];
+    let now = read();
+    do {
+      before = now;
+      await frame();
+      await frame();
+      now = read();
+    } while (now.join() !== before.join());
+    return now;
+  });
+  return texts.map((text) => text.replace(/\s+/g, ' ').trim());
+}
+
+/** Waits for the workstream in front to be in this state; `idle` is not shown. */
+export const state = (page: Page, name: string) => page.locator(`.state-word.${name}`).waitFor({ state: 'attached' });
+
+/** The button with exactly this name. */
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const browsers = new Map<boolean, Promise<Browser>>();
+
+/** One for all tests of a file; another one for those that want scrollbars. */
+export function launched({ scrollbars = false } = {}): Promise<Browser> {
+  const known = browsers.get(scrollbars);
+  if (known !== undefined) return known;
+  const left = scrollbars ? ['--hide-scrollbars'] : [];
+  const browser = chromium.launch({ executablePath: findChromium(), args: FLAGS, ignoreDefaultArgs: left });
+  browsers.set(scrollbars, browser);
+  return browser;
+}
+
+after(async () => {
+  for (const browser of browsers.values()) await (await browser).close();
+});
+
+function findChromium(): string {
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  const files = ['/usr/bin/chromium', ...folders.map((folder) => path.join(folder, 'chromium'))];
+  const found = files.find((file) => existsSync(file));
+  if (found === undefined) throw new Error('no Chromium: apt-get install chromium');
+  return found;
+}
+
+function watch(context: BrowserContext, daemon: DaemonUnderTest, tell: (trouble: string) => void): void {
+  // The address and the login link may name one host in two ways.
+  const hosts = [`127.0.0.1:${daemon.port}`, `localhost:${daemon.port}`];
+  const isDaemon = (url: string) => hosts.includes(new URL(url).host);
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') tell(`console: ${message.text()}`);
+  });
+  context.on('weberror', (thrown) => tell(`thrown: ${thrown.error().stack}`));
+  context.on('request', (request) => {
+    if (!request.url().startsWith('data:') && !isDaemon(request.url())) tell(`request: ${request.url()}`);
+  });
+  context.on('page', (page) =>
+    page.on('websocket', (socket) => {
+      if (!isDaemon(socket.url())) tell(`socket: ${socket.url()}`);
+    }),
+  );
+}
+
+/** By the operator's token, without the page. */
+async function logIn(context: BrowserContext, { url, token }: DaemonUnderTest): Promise<void> {
+  const answer = await context.request.post(new URL('/v1/api/auth/login', url).href, { data: { token } });
+  assert.equal(answer.status(), 200);
+}
+
+const textOf = (page: Page) => page.locator('body').innerText({ timeout: 1_000 }).catch(String);

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { parseCursor } from '../../../protocol/cursor.ts';
+import type { ParamsInput } from '../../../protocol/index.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { StreamEvent, StreamEventOf, StreamEventType } from '../../../protocol/stream-events.ts';
+import type { DaemonUnderTest } from '../daemon/daemon.ts';
+import { type Ledger, type Logged, readLedger } from '../daemon/ledger.ts';
+import type { Arrivals } from './arrivals.ts';
+import { followSocket, followStream, type SocketFollower, type StreamFollower } from './followers.ts';
+import { storyOf } from './story.ts';
+
+/** A question to the agent that can be repeated under its key. */
+export interface Question {
+  runId: string;
+  params: { message: string; sessionKey: string; idempotencyKey: string };
+  /** Rejects when the connection is lost before the answer. */
+  answer: Promise<unknown>;
+}
+
+/** One workstream, what can be done in it, and two clients that follow it over any number of restarts. */
+export interface Conversation extends AsyncDisposable {
+  readonly wsId: string;
+  readonly client: GatewayClient;
+  /** Asks through `agent`; resolves when it is accepted. */
+  ask(message: string): Promise<Question>;
+  /** Asks again under the same key. */
+  repeat(question: Question): Promise<unknown>;
+  /** The first event of the type that fits, told or still to be told. */
+  until<T extends StreamEventType>(type: T, fits?: (event: StreamEventOf<T>) => boolean): Promise<StreamEventOf<T>>;
+  /** The run is over and the workstream free. */
+  ended(question: { runId: string }): Promise<void>;
+  pending(): Promise<Approval[]>;
+  decide(approvalId: string, decision: { approved: boolean; feedback?: string; always?: boolean }): Promise<unknown>;
+  /** Everybody comes back after a restart. */
+  reconnect(): Promise<void>;
+  /** Everybody has heard what the file says, a fresh reader hears it too, and it is consistent. Answers the file. */
+  agree(): Promise<Ledger>;
+  /** What the event stream has told so far. */
+  readonly seen: readonly Logged[];
+  story(): string[];
+}
+
+/** Opens a workstream of its own, followed from its beginning. */
+export async function openConversation(
+  daemon: DaemonUnderTest,
+  options: ParamsInput<'workstream.create'> = {},
+): Promise<Conversation> {
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', options);
+  const socket = followSocket(client, wsId);
+  const stream = await followStream(daemon, wsId);
+  const until: Conversation['until'] = async (type, fits = () => true) => {
+    const isIt = ({ event }: Logged) => event.type === type && fits(event as never); // its type was just compared
+    return (await stream.seen.until(isIt, type)).event as never;
+  };
+  return {
+    wsId,
+    client,
+    until,
+    ask: (message) => ask(client, { message, sessionKey: wsId, idempotencyKey: randomUUID() }),
+    repeat: ({ params }) => client.call('agent', params),
+    async ended({ runId }) {
+      await until('ws_state', ({ run }) => run?.run_id === runId);
+    },
+    pending: async () => (await client.call('approval.list', { wsId })).approvals,
+    decide: (approvalId, decision) => client.call('approval.resolve', { approvalId, ...decision }),
+    async reconnect() {
+      await stream.resume();
+      client.retryNow();
+    },
+    agree: () => agree(daemon, wsId, { stream, socket }),
+    seen: stream.seen.all,
+    story: () => storyOf(eventsOf(stream.seen)),
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await stream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function ask(client: GatewayClient, params: Question['params']): Promise<Question> {
+  const accepted = Promise.withResolvers<unknown>();
+  const answer = client.call('agent', params, { onInterim: accepted.resolve, timeoutMs: 150_000 });
+  answer.catch(accepted.reject); // tells a refusal; a lost connection comes later and is told by `answer`
+  await accepted.promise;
+  return { runId: params.idempotencyKey, params, answer };
+}
+
+interface Followers {
+  stream: StreamFollower;
+  socket: SocketFollower;
+}
+
+async function agree(daemon: DaemonUnderTest, wsId: string, { stream, socket }: Followers): Promise<Ledger> {
+  const ledger = readLedger(daemon.home, wsId);
+  const last = ledger.events.at(-1)?.offset ?? 0;
+  const told = storyOf(ledger.events.map(({ event }) => event));
+  for (const [name, { seen }] of Object.entries({ 'the event stream': stream, 'the WebSocket': socket })) {
+    if (last > 0) await seen.until(({ offset }) => offset >= last, `offset ${last} on ${name}`);
+    assert.deepEqual(storyOf(eventsOf(seen)), told, `${name} tells what the file says`);
+    const offsets = seen.all.map(({ offset }) => offset);
+    assert.deepEqual(
+      offsets,
+      [...new Set(offsets)].sort((a, b) => a - b),
+      `${name} tells each event once, in order`,
+    );
+  }
+  assert.deepEqual(socket.resets, [], 'the WebSocket was always continued exactly');
+  await agreeAfresh(daemon, wsId, ledger);
+  return ledger;
+}
+
+/** A stream opened now: the history up to a cursor, then the rest of the log. */
+async function agreeAfresh(daemon: DaemonUnderTest, wsId: string, { events, messages }: Ledger): Promise<void> {
+  const last = events.at(-1)?.offset ?? 0;
+  await using stream = await daemon.sse(wsId);
+  const { id, data: history } = await stream.until('history');
+  const from = parseCursor(id)?.offset ?? 0;
+  if (from < last) await stream.until((frame) => parseCursor(frame.id)?.offset === last);
+  const caughtUp = stream.frames.slice(2).filter((frame) => frame.id !== undefined);
+  const isBefore = ({ offset }: Logged) => offset <= from;
+  const asReplayed = events.filter((logged) => !isBefore(logged)).map(({ event }) => event);
+  assert.deepEqual(storyOf(caughtUp.map(({ data }) => data)), replayOf(asReplayed), 'a fresh stream catches up');
+  assert.deepEqual(
+    history.messages.map(({ role }: { role: string }) => role),
+    messages.slice(0, history.messages.length).map(({ role }) => role),
+    'the history of a fresh stream is what is stored',
+  );
+  if (asReplayed.length === 0) assert.equal(history.messages.length, messages.length, 'and all of it');
+}
+
+/** A question that is decided replays as what runs. */
+function replayOf(events: StreamEvent[]): string[] {
+  const decided = new Set(events.flatMap((event) => (event.type === 'approval_resolved' ? [event.approval_id] : [])));
+  return storyOf(
+    events.map((event) =>
+      event.type === 'approve_request' && decided.has(event.approval_id)
+        ? { type: 'tool_info', items: event.items }
+        : event,
+    ),
+  );
+}
+
+const eventsOf = ({ all }: Arrivals<Logged>): StreamEvent[] => all.map(({ event }) => event);

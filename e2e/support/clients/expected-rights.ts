@@ -1,0 +1,60 @@
+import type { Scope } from '../../../protocol/contract.ts';
+
+/**
+ * Who may do what, written down a second time: the rows of the protocol say it to the daemon, this says it to the test
+ * that tries every one of them. A right that is widened by mistake is widened in one place only.
+ */
+export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
+  public: ['auth.login', 'auth.logout', 'auth.status'],
+  read: [
+    ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
+    ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
+    ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read'],
+    ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
+    ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'node.list', 'node.describe'],
+  ],
+  write: [
+    ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
+    ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'sessions.patch', 'sessions.reset', 'sessions.compact'],
+    ...['workstream.create', 'workstream.update', 'workstream.send', 'workstream.cancel', 'workstream.command'],
+    'workstream.close',
+  ],
+  approve: [
+    ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],
+    ...['workstream.approve', 'approval.list', 'approval.resolve'],
+    ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
+    ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
+    ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],
+    ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
+  ],
+  pairing: ['node.pair.request'],
+  node: ['node.invoke.result', 'node.event'],
+};
+
+export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
+  public: [
+    ...['GET /', 'GET /licenses.txt', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
+    ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status'],
+  ],
+  read: [
+    ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],
+    ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
+    'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
+  ],
+  write: [
+    ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close'],
+    ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
+    'POST /v1/api/workstreams/{ws_id}/attachments',
+    'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
+  ],
+  approve: ['POST /v1/api/approve'],
+};
+
+/** What each kind of caller may call over WebSocket, by the scope that it needs. */
+export const MAY_CALL = {
+  read: ['public', 'read'],
+  write: ['public', 'read', 'write'],
+  approve: ['public', 'read', 'write', 'approve', 'pairing'],
+  node: ['node', 'pairing'],
+  unpaired: ['pairing'],
+} as const satisfies Record<string, readonly Scope[]>;

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import xterm from '@xterm/headless';
+import { within } from '../deadline.ts';
+
+/** A program in a real pseudo terminal, and the screen that a person would see. */
+export interface TerminalUnderTest extends AsyncDisposable {
+  /** What is on the screen and above it, rows without their trailing blanks. */
+  rows(): string[];
+  /** Resolves once the rows fit; the answer is them. */
+  until(fits: (rows: string[]) => boolean, what: string): Promise<string[]>;
+  /** Types keys as a terminal sends them: `\r` is Enter, `\x03` Ctrl-C. */
+  type(keys: string): void;
+  /** What the program ended with. */
+  exited: Promise<number | null>;
+}
+
+interface TerminalOptions {
+  /** Of `headgate`. */
+  args: readonly string[];
+  env: Record<string, string>;
+  columns?: number;
+  rows?: number;
+}
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Runs `headgate` in a terminal that `script` of util-linux makes; the bundle has to be there (a started daemon made it). */
+export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOptions): TerminalUnderTest {
+  const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
+  const command = [process.execPath, 'bin/headgate.js', ...args].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qfec', `stty cols ${columns} rows ${rows}; exec ${command}`, '/dev/null'], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', TERM: 'xterm-256color', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lookers = new Set<() => void>();
+  child.stdout.on('data', (bytes: Buffer) => {
+    terminal.write(bytes, () => {
+      for (const look of [...lookers]) look();
+    });
+  });
+  const exited = once(child, 'close').then(([code]): number | null => code);
+  const read = () => {
+    const buffer = terminal.buffer.active;
+    const all = Array.from(
+      { length: buffer.length },
+      (_, row) => buffer.getLine(row)?.translateToString().trimEnd() ?? '',
+    );
+    return all.slice(0, all.findLastIndex((row) => row !== '') + 1);
+  };
+  return {
+    rows: read,
+    async until(fits, what) {
+      const seen = Promise.withResolvers<string[]>();
+      const look = () => {
+        const shown = read();
+        if (fits(shown)) seen.resolve(shown);
+      };
+      lookers.add(look);
+      look();
+      const told = () => `${what} on the screen:\n${read().slice(-rows).join('\n')}`;
+      return within(seen.promise, 60_000, told).finally(() => lookers.delete(look));
+    },
+    type: (keys) => void child.stdin.write(keys),
+    exited,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL'); // its terminal goes with it, and that ends the program
+      await exited;
+    },
+  };
+}

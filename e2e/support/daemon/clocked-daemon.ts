@@ -1,0 +1,88 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { loadAssets } from '../../../src/daemon/assets.ts';
+import { startDaemon } from '../../../src/daemon/compose.ts';
+import { parseConfig } from '../../../src/daemon/config/config.ts';
+import { CONNECT } from '../../../src/gateway/testing/gateway-fixture.ts';
+import { openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
+import { findOperatorToken } from '../../../src/home/operator-token.ts';
+import { randomIds } from '../../../src/ids.ts';
+import { createLogRing } from '../../../src/log-ring.ts';
+import { fakeClock } from '../../../src/testing/fake-clock.ts';
+import { recordingLog, tempDir } from '../../../src/testing/temp-store.ts';
+import { readVersion } from '../../../src/version.ts';
+import { bundleUpToDate } from './daemon-process.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const NOON_MS = Date.UTC(2030, 0, 1, 12);
+
+export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
+
+/**
+ * The whole daemon as `src/daemon/compose.ts` joins it, over real sockets and files, in this process: its clock stands still
+ * until the test moves it.
+ */
+export async function startClockedDaemon(config: object = {}) {
+  await bundleUpToDate();
+  const folder = tempDir();
+  const home = path.join(folder.path, 'home');
+  await mkdir(home, { mode: 0o700 });
+  const clock = fakeClock(NOON_MS);
+  const log = recordingLog();
+  const start = async () =>
+    startDaemon({
+      ...{
+        home,
+        host: '127.0.0.1',
+        port: 0,
+        authEnabled: true,
+        bootId: 'boot',
+        userHome: folder.path,
+        uid: process.getuid?.(),
+      },
+      hostTimeZone: 'UTC',
+      config: parseConfig(JSON.stringify(config), 'config.json').config,
+      environment: { HEADGATE_MODEL: 'demo' },
+      version: await readVersion(ROOT),
+      assets: await loadAssets(ROOT),
+      ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock, ids: randomIds },
+    });
+  let daemon = await start();
+  const token = (await findOperatorToken(home)) ?? '';
+  const clients = new Set<TestClient>();
+  const url = () => `http://127.0.0.1:${daemon.port}`;
+
+  return {
+    ...{ clock, log, token, home },
+    get url() {
+      return url();
+    },
+    get port() {
+      return daemon.port;
+    },
+    fetch: (route: string, init?: RequestInit) => fetch(new URL(route, url()), init),
+    /** What `/metrics` says of one gauge. */
+    async gauge(name: string): Promise<number> {
+      const text = await (await fetch(new URL('/metrics', url()))).text();
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    },
+    /** A socket after its handshake; `port`: of a proxy before the daemon. */
+    async connect({ port = daemon.port, auth = token, client = {} } = {}): Promise<TestClient> {
+      const opened = await openClient(`ws://127.0.0.1:${port}/v1/ws`, {});
+      clients.add(opened);
+      await opened.call('connect', { ...CONNECT, client: { ...CONNECT.client, ...client }, auth: { token: auth } });
+      return opened;
+    },
+    loginLink: () => daemon.loginLink(),
+    /** A new one on the same home, at another port. */
+    async restart(): Promise<void> {
+      await daemon.shutdown('restart');
+      daemon = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { socket } of clients) socket.terminate();
+      await daemon.shutdown('test');
+      folder[Symbol.dispose]();
+    },
+  };
+}

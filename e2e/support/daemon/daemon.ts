@@ -1,0 +1,203 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHttpClient, type HttpClient } from '../../../protocol/client/http-client.ts';
+import { createGatewayClient, type GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { openSse, type SseOptions, type SseReader } from '../clients/sse.ts';
+import { within } from '../deadline.ts';
+import { type DaemonProcess, type Exit, spawnHeadgate } from './daemon-process.ts';
+
+export interface StartOptions {
+  /** More flags of `headgate start`. */
+  args?: readonly string[];
+  /** Everything else of the environment is left out, but for PATH and the like. */
+  env?: Record<string, string>;
+  /** Default: one of its own, removed in the end. */
+  home?: string;
+  /** What config.json says at the start. */
+  config?: object;
+  /** Base URL of a scripted model. Default: the demo model. */
+  model?: string;
+  /** The file to run: for a composition of a test's own. */
+  entry?: string | URL;
+  /** Where it is started. Default: the repository. */
+  cwd?: string;
+  /** Another user, which only root can choose. The home has to be that user's. */
+  uid?: number;
+  /** See `spawnHeadgate`. */
+  descriptor?: number;
+}
+
+/** A daemon in its own process, as users run it. After `restart` its address is the same and its pid another. */
+export interface DaemonUnderTest extends AsyncDisposable {
+  readonly url: string;
+  /** `ws://…`, for sockets. */
+  readonly wsUrl: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly home: string;
+  /** The operator's. */
+  readonly token: string;
+  /** The typed HTTP client, as the operator. */
+  readonly http: HttpClient;
+  /** A plain request as the operator: `fetch('/health')`. Headers given here win. */
+  fetch(route: string, init?: RequestInit): Promise<Response>;
+  /** A JSON request as the operator; the answer's status and parsed body. */
+  post(route: string, body: unknown): Promise<JsonAnswer>;
+  get(route: string): Promise<JsonAnswer>;
+  /** A connected WebSocket client; closed with the daemon. */
+  client(): Promise<GatewayClient>;
+  /** An event stream as the operator: a path, or a workstream's id. */
+  sse(route: string, options?: SseOptions): Promise<SseReader>;
+  /** What the present process has said. */
+  output(): { stdout: string; stderr: string };
+  /** The login link of the banner. */
+  loginLink(): string;
+  /** SIGKILL, and waits until it is gone. */
+  kill9(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
+  /** Resolves when the present process ends by itself. */
+  exited(): Promise<Exit>;
+  /** Starts again on the same home and port; what still runs is stopped first. */
+  restart(options?: Pick<StartOptions, 'args' | 'env' | 'entry'>): Promise<void>;
+}
+
+export interface JsonAnswer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the wire carries; tests compare it.
+  body: any;
+  headers: Headers;
+}
+
+/** Starts a daemon on a free port and waits until it answers: `await using daemon = await startDaemon()`. */
+export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnderTest> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
+  const home = options.home ?? path.join(folder, 'home');
+  if (options.config) await writeConfig(home, options.config);
+  const state = await launch(options, { home, port: 0 });
+  const clients = new Set<GatewayClient>();
+  const authorized = (init: RequestInit = {}): RequestInit => {
+    const headers = new Headers(init.headers);
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${state.token}`);
+    return { ...init, headers };
+  };
+  const request = (route: string, init?: RequestInit) => fetch(new URL(route, state.url), authorized(init));
+
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> => {
+    const { child } = state;
+    child.kill(signal);
+    return within(child.exited, 60_000, () => `an end after ${signal}; stderr: ${child.stderr()}`);
+  };
+
+  return {
+    get url() {
+      return state.url;
+    },
+    get wsUrl() {
+      return state.url.replace('http', 'ws');
+    },
+    get port() {
+      return Number(new URL(state.url).port);
+    },
+    get pid() {
+      return state.child.pid;
+    },
+    home,
+    token: state.token,
+    get http() {
+      return createHttpClient({ baseUrl: state.url, token: state.token });
+    },
+    fetch: request,
+    post: async (route, body) => toJsonAnswer(await request(route, jsonInit(body))),
+    get: async (route) => toJsonAnswer(await request(route)),
+    async client() {
+      const client = createGatewayClient({
+        url: state.url.replace('http', 'ws'),
+        token: state.token,
+        client: { name: 'e2e', version: '1', mode: 'test' },
+      });
+      clients.add(client);
+      await client.connect();
+      return client;
+    },
+    sse(route, sseOptions) {
+      const target = route.startsWith('/') ? route : `/v1/api/events?ws_id=${route}`;
+      return openSse(new URL(target, state.url), { token: state.token, ...sseOptions });
+    },
+    output: () => ({ stdout: state.child.stdout(), stderr: state.child.stderr() }),
+    loginLink: () => /http\S+#login=\S+/.exec(state.child.stdout())?.[0] ?? '',
+    async kill9() {
+      await stop('SIGKILL');
+    },
+    signal: (signal) => state.child.kill(signal),
+    stop,
+    exited: () => state.child.exited,
+    async restart(changes = {}) {
+      const port = Number(new URL(state.url).port);
+      await stop();
+      Object.assign(state, await launch({ ...options, ...changes }, { home, port }));
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.close();
+      // Only a process that ends by itself writes down its coverage.
+      await stop(process.env.E2E_SOURCES === '1' ? 'SIGTERM' : 'SIGKILL');
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function writeConfig(home: string, config: object): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await writeFile(path.join(home, 'config.json'), JSON.stringify(config));
+}
+
+/** Runs a command of the CLI to its end. */
+export async function runHeadgate(args: readonly string[], env: Record<string, string> = {}) {
+  const child = await spawnHeadgate({ args, env });
+  const { code } = await within(child.exited, 60_000, () => `an end of: headgate ${args.join(' ')}`);
+  return { code, stdout: child.stdout(), stderr: child.stderr() };
+}
+
+const BANNER = /^Headgate .*\n\n[\s\S]*\n\n$/m;
+
+interface Launched {
+  child: DaemonProcess;
+  url: string;
+  token: string;
+}
+
+async function launch(options: StartOptions, { home, port }: { home: string; port: number }): Promise<Launched> {
+  const { args = [], env, model, entry, cwd, uid, descriptor } = options;
+  const child = await spawnHeadgate({
+    ...{ entry, cwd, uid, descriptor },
+    args: ['start', '--port', String(port), '--home', home, ...args],
+    // Without a model the daemon would look for servers on this machine.
+    env: {
+      HOME: path.dirname(home),
+      ...(model === undefined ? { HEADGATE_MODEL: 'demo' } : { OPENAI_BASE_URL: model }),
+      ...env,
+    },
+  });
+  await child.printed(BANNER);
+  const { url } = JSON.parse(await readFile(path.join(home, 'daemon.json'), 'utf8'));
+  return { child, url, token: (await readFile(path.join(home, 'token'), 'utf8')).trim() };
+}
+
+function jsonInit(body: unknown): RequestInit {
+  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+}
+
+async function toJsonAnswer(response: Response): Promise<JsonAnswer> {
+  const text = await response.text();
+  return { status: response.status, body: parseJson(text), headers: response.headers };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // some answers are plain text
+  }
+}

@@ -1,0 +1,28 @@
+import { after } from 'node:test';
+import { CONNECT } from '../../../src/gateway/testing/gateway-fixture.ts';
+import { openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
+import { type ScriptedModel, startScriptedModel } from '../model/scripted-model.ts';
+import { type DaemonUnderTest, type StartOptions, startDaemon } from './daemon.ts';
+
+export interface Stage {
+  model: ScriptedModel;
+  daemon: DaemonUnderTest;
+}
+
+/** One daemon and the model that it talks to, for all tests of a file; each test takes a workstream of its own. */
+export async function openStage(options: Omit<StartOptions, 'model'> = {}): Promise<Stage> {
+  const model = await startScriptedModel();
+  const daemon = await startDaemon({ ...options, model: model.url });
+  after(async () => {
+    await daemon[Symbol.asyncDispose]();
+    await model.close();
+  });
+  return { model, daemon };
+}
+
+/** A socket after its handshake, whose frames can be looked at one by one. Close it by its `socket`. */
+export async function openSocket(daemon: DaemonUnderTest): Promise<TestClient> {
+  const client = await openClient(daemon.wsUrl, {});
+  await client.call('connect', { ...CONNECT, auth: { token: daemon.token } });
+  return client;
+}

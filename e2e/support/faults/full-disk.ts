@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { DaemonUnderTest } from '../daemon/daemon.ts';
+import { pause } from '../deadline.ts';
+
+/** A file system of its own that is soon full. */
+export interface SmallDisk extends Disposable {
+  folder: string;
+  /** Takes all the room there is. */
+  fill(): void;
+  /** Gives it back. */
+  free(): void;
+}
+
+/** Mounts a tmpfs; the answer says why where that is not possible. */
+export function mountSmallDisk(megabytes: number): SmallDisk | string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'headgate-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' });
+  } catch (error) {
+    rmdirSync(folder);
+    return `no tmpfs can be mounted here: ${error instanceof Error ? error.message.split('\n').at(-1) : error}`;
+  }
+  const ballast = path.join(folder, 'ballast');
+  return {
+    folder,
+    fill() {
+      const block = Buffer.alloc(4_096);
+      assert.throws(() => {
+        for (;;) writeFileSync(ballast, block, { flag: 'a' });
+      }, /ENOSPC/);
+    },
+    free: () => rmSync(ballast, { force: true }),
+    [Symbol.dispose]() {
+      execFileSync('umount', ['--lazy', folder]);
+      rmdirSync(folder);
+    },
+  };
+}
+
+/** Waits until /health says so of the disk. */
+export async function storeIs(daemon: DaemonUnderTest, status: 'ok' | 'degraded', withinMs = 5_000): Promise<void> {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    const { body } = await daemon.get('/health');
+    if (body.store.status === status) return;
+    if (performance.now() > deadlineMs) assert.fail(`not ${status} within ${withinMs} ms: ${JSON.stringify(body)}`);
+    await pause(50);
+  }
+}
+
+/** What SQLite finds wrong with the database of a home; `ok` when nothing. */
+export function integrityOf(home: string): unknown {
+  using database = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+  return database.prepare('pragma integrity_check').get()?.integrity_check;
+}

@@ -1,0 +1,54 @@
+import type { Message } from '../../../src/agent/message.ts';
+import type { ModelPart, ModelRequest } from '../../../src/agent/providers/model.ts';
+import { createModels } from '../../../src/agent/providers/models.ts';
+import { type Clock, systemClock } from '../../../src/clock.ts';
+import type { ScriptedModel } from './scripted-model.ts';
+
+const ignore = () => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Sleeps nothing, but remembers for how long it was asked to. */
+export function impatientClock(): Clock & { slept: number[] } {
+  const slept: number[] = [];
+  return {
+    ...systemClock,
+    slept,
+    async sleep(ms, signal) {
+      signal.throwIfAborted();
+      if (ms >= 5_000) return systemClock.sleep(ms, signal);
+      slept.push(ms);
+    },
+  };
+}
+
+/** The product's own way to a model, pointed at a scripted server. */
+export async function modelOf(upstream: ScriptedModel, { clock = impatientClock() as Clock, key = '' } = {}) {
+  const models = createModels({
+    fetch,
+    config: {},
+    environment: { OPENAI_BASE_URL: upstream.url, ...(key && { OPENAI_API_KEY: key }) },
+    clock,
+    log,
+    random: () => 0.5,
+  });
+  await models.start();
+  return { models, model: await models.resolve() };
+}
+
+/** A request with what every request has. */
+export function request(
+  messages: Message[] = [{ role: 'user', content: 'hi' }],
+  more: Partial<ModelRequest> = {},
+): ModelRequest {
+  return { system: 'Be brief.', messages, tools: [], effort: 'medium', typedByPerson: true, ...more };
+}
+
+/** All parts of an answer. */
+export async function read(parts: AsyncIterable<ModelPart>): Promise<ModelPart[]> {
+  const all: ModelPart[] = [];
+  for await (const part of parts) all.push(part);
+  return all;
+}
+
+/** A signal that never aborts. */
+export const live = () => new AbortController().signal;

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { openConversation } from '../clients/conversation.ts';
+import { readLedger } from '../daemon/ledger.ts';
+import type { Stage } from '../daemon/stage.ts';
+import { callTools, type ScriptedCall, say } from './scripted-steps.ts';
+
+/** Lets the model make one call in a workstream of its own, approves it if it is a command, and answers what it gave. */
+export async function useTool({ model, daemon }: Stage, call: ScriptedCall): Promise<string> {
+  const name = `${call.name} ${randomUUID()}`;
+  model.when(name, callTools(call), say('done'));
+  await using talk = await openConversation(daemon);
+  const question = await talk.ask(name);
+  if (call.name === 'bash') {
+    const { approval_id: approvalId } = await talk.until('approve_request');
+    await talk.decide(approvalId, { approved: true });
+  }
+  await question.answer;
+  await talk.ended(question);
+  const { messages } = readLedger(daemon.home, talk.wsId);
+  return messages.flatMap((message) => (message.role === 'tool' ? [message.output] : [])).join('\n');
+}
+
+/** Runs a command as the agent would, and answers what the model reads of it. */
+export const runAsAgent = (stage: Stage, command: string): Promise<string> =>
+  useTool(stage, { name: 'bash', arguments: { command } });
