@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { schemasByPlace } from './documents.ts';
+import { schemasByPlace } from './documents/documents.ts';
 
 const FOLDER = new URL('fixtures/', import.meta.url);
 

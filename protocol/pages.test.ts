@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { boundsTable } from './bounds.ts';
+import { CLOSINGS } from './closings.ts';
 import type { Contract } from './contract.ts';
+import { boundsTable } from './documents/bounds.ts';
 import { ERROR_CODES } from './errors.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -25,6 +26,7 @@ const protocolPage = await readPage('PROTOCOL.md');
 const httpPage = await readPage('HTTP.md');
 const methodRows = tableBelow(protocolPage, 'Methods');
 const eventRows = tableBelow(protocolPage, 'Events');
+const closingRows = tableBelow(protocolPage, 'While it is open');
 const errorRows = tableBelow(protocolPage, 'Errors');
 const callRows = tableBelow(httpPage, 'Calls');
 const streamRows = tableBelow(httpPage, 'Events');
@@ -79,6 +81,16 @@ test('PROTOCOL.md has every error code and whether it is retryable', () => {
   assert.deepEqual(
     codes.map(([name]) => [name, errorRows.get(name)?.[0]]),
     codes.map(([name, { retryable }]) => [name, retryable ? 'yes' : 'no']),
+  );
+});
+
+test('PROTOCOL.md has every closing with its code, its reason and who may connect again', () => {
+  const closings = Object.entries(CLOSINGS);
+  assert.deepEqual(
+    [...closingRows]
+      .filter(([, cells]) => /^\d{4}$/.test(cells[0] ?? ''))
+      .map(([name, cells]) => [name, ...cells.slice(0, 3)]),
+    closings.map(([name, { code, reason, retry }]) => [name, `${code}`, reason, retry]),
   );
 });
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { asyncApiDocument } from '../protocol/asyncapi.ts';
-import { boundsTable } from '../protocol/bounds.ts';
-import { jsonSchemaDocument, openApiDocument } from '../protocol/documents.ts';
+import { asyncApiDocument } from '../protocol/documents/asyncapi.ts';
+import { boundsTable } from '../protocol/documents/bounds.ts';
+import { jsonSchemaDocument, openApiDocument } from '../protocol/documents/documents.ts';
 
 // Writes the documents that derive from the protocol's rows; a test compares them.
 const folder = new URL('../protocol/generated/', import.meta.url);

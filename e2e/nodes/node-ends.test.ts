@@ -36,6 +36,8 @@ const WAYS_OUT: Record<string, (node: NodeUnderTest, client: GatewayClient) => P
   'is replaced by a newer one': async (node) => {
     const twin = await startNode(daemon, ['--home', node.home]);
     await twin.child.printed(/^Connected\.$/m);
+    await node.child.exited;
+    assert.match(node.child.stderr(), /Another host runs under the id of this node\. This one stops\./);
     await twin[Symbol.asyncDispose]();
   },
 };

@@ -43,7 +43,7 @@ export class Connection {
     this.#socket.addEventListener('message', ({ data }) => this.#onMessage(data));
     this.#socket.addEventListener('close', ({ code = 1006, reason = '' }) => {
       const closed = `the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`;
-      this.#end(new ConnectionLostError(isOpen ? closed : `no gateway answers at ${options.url}`, { reason }));
+      this.#end(new ConnectionLostError(isOpen ? closed : `no gateway answers at ${options.url}`, { code, reason }));
     });
     // Without a listener `ws` would throw; a `close` follows every error.
     this.#socket.addEventListener('error', () => undefined);

@@ -1,3 +1,4 @@
+import { type ClosingName, findClosing } from '../closings.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ErrorShape } from '../frames.ts';
 
@@ -29,11 +30,14 @@ export class RequestError extends Error {
 /** The transport died before the answer came: whether the call took effect is unknown. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
-  /** Why the gateway closed the socket, where it said so. */
+  /** Why the gateway closed the socket, where it said so: for people. */
   readonly reason: string;
+  /** The same for programs; undefined when something else than the gateway ended the connection. */
+  readonly closing: ClosingName | undefined;
 
-  constructor(message: string, { reason = '' }: { reason?: string } = {}) {
+  constructor(message: string, { code, reason = '' }: { code?: number; reason?: string } = {}) {
     super(message);
     this.reason = reason;
+    this.closing = code === undefined ? undefined : findClosing(code, reason);
   }
 }

@@ -50,6 +50,7 @@ test('a token that is taken back closes the client: what it carried is lost, wha
     name: 'ConnectionLostError',
     message: 'the connection was closed (1008 unauthorized)',
     reason: 'unauthorized',
+    closing: 'unauthorized',
   });
   assert.deepEqual(await refusal(client.call('health')), {
     name: 'RequestError',
@@ -72,6 +73,51 @@ test('without a token a login that ended is asked for once more: the browser may
   assert.deepEqual(statuses, ['connecting', 'open', 'waiting', 'connecting', 'closed']);
 });
 
+/** Whether a client connects again after this closing; with a token of its own, and with the browser's cookie alone. */
+const GOES_ON: [code: number, reason: string, withToken: boolean, withCookie: boolean][] = [
+  [1000, '', true, true],
+  [1002, 'protocol mismatch', false, false],
+  [1006, '', true, true],
+  [1008, 'invalid handshake', false, false],
+  [1008, 'unauthorized', false, true],
+  [1008, 'slow consumer', true, true],
+  [1008, 'replaced by a newer connection of this node', false, false],
+  [1008, 'pairing expired', true, true],
+  [1008, 'a reason that only newer gateways give', true, true],
+  [1009, '', true, true],
+  [1011, '', true, true],
+  [1012, 'service restart', true, true],
+  [1013, 'too many nodes wait to be paired', true, true],
+];
+
+for (const [code, reason, withToken, withCookie] of GOES_ON) {
+  test(`after the closing ${code} ${reason} a client knows whether to connect again`, async () => {
+    const outcomes: unknown[] = [];
+    for (const options of [{ token: 'secret' }, {}]) {
+      const { gateway, timers, client, statuses } = await connectedClient(options);
+      await gateway.socket.drop(code, reason);
+      await timers.advance(1000);
+      outcomes.push([gateway.sockets.length > 1, statuses.includes('closed')]);
+      client.close();
+    }
+    assert.deepEqual(outcomes, [
+      [withToken, !withToken],
+      [withCookie, !withCookie],
+    ]);
+  });
+}
+
+test('a node that another connection has replaced learns it as data', async () => {
+  const { gateway, client } = await connectedClient({ token: 'secret' });
+  await gateway.socket.drop(1008, 'replaced by a newer connection of this node');
+  assert.deepEqual(await refusal(client.call('health')), {
+    name: 'ConnectionLostError',
+    message: 'the connection was closed (1008 replaced by a newer connection of this node)',
+    reason: 'replaced by a newer connection of this node',
+    closing: 'node_replaced',
+  });
+});
+
 test('an address where nothing opens a connection is named', async () => {
   const { gateway, client } = newClient({ reconnect: false });
   const connected = refusal(client.connect());
@@ -91,6 +137,7 @@ test('calls that a connection carried when it died are rejected as lost; later c
     name: 'ConnectionLostError',
     message: 'the connection was closed (1012 service restart)',
     reason: 'service restart',
+    closing: 'service_restart',
   });
 
   const waiting = client.call('status');

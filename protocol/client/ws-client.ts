@@ -1,3 +1,4 @@
+import { CLOSINGS } from '../closings.ts';
 import type { GatewayEventName, GatewayEventPayload } from '../events/gateway.ts';
 import type { EventFrame } from '../frames.ts';
 import type { MethodName, ParamsInput, Result } from '../index.ts';
@@ -15,7 +16,7 @@ export type ConnectionStatus =
   | { kind: 'connecting' }
   | { kind: 'open'; hello: HelloOk }
   | { kind: 'waiting'; retryInMs: number; error: Error }
-  /** For good: closed by the caller, or by the daemon, which does not take the token (`error.code` says why). */
+  /** For good: closed by the caller, or by the daemon (`error.code` or `error.closing` says why). */
   | { kind: 'closed'; error: Error | undefined };
 
 export interface GatewayClientOptions {
@@ -227,9 +228,12 @@ class Client implements GatewayClient {
  * What another attempt would only hear again. Without a token it is the browser's cookie that counted, and a login in
  * another tab may have brought a new one: only the next handshake can tell.
  */
-function findRefusal(error: ConnectionLostError | RequestError, token: string | undefined): RequestError | undefined {
+function findRefusal(error: ConnectionLostError | RequestError, token: string | undefined): Error | undefined {
   if (error instanceof RequestError) return error.retryable ? undefined : error;
-  if (error.reason !== 'unauthorized' || token === undefined) return undefined;
+  if (error.closing === undefined) return undefined;
+  const { retry } = CLOSINGS[error.closing];
+  if (retry === 'anyone' || (retry === 'cookie' && token === undefined)) return undefined;
+  if (error.closing !== 'unauthorized') return error;
   return new RequestError('UNAUTHORIZED', 'unauthorized: the token was revoked or replaced, or has expired');
 }
 

@@ -1,10 +1,17 @@
 import { systemTimers } from '../../protocol/client/timers.ts';
+import { CLOSINGS, type ClosingName } from '../../protocol/closings.ts';
 import { type EventFrame, Frame, type ResponseFrame } from '../../protocol/frames.ts';
 import { Interrupted, Violation } from './verdict.ts';
 
 export interface Closed {
   code: number;
   reason: string;
+}
+
+/** How a socket ends that the gateway closes for this. */
+export function closedAs(name: ClosingName): Closed {
+  const { code, reason } = CLOSINGS[name];
+  return { code, reason };
 }
 
 /** A bare socket that remembers every frame, so that a case can look at what the typed clients hide. */

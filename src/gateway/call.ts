@@ -1,3 +1,4 @@
+import type { ClosingName } from '../../protocol/closings.ts';
 import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { Principal } from './auth/principal.ts';
@@ -35,7 +36,7 @@ export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invok
 export interface ClientLink {
   send<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): void;
   /** Ends it with what was sent so far. */
-  close(closing: { code: number; reason: string }): void;
+  close(closing: ClosingName): void;
 }
 
 /** What `events.subscribe` may do to the connection it came by. */

@@ -50,7 +50,7 @@ export interface GatewayServer {
   attach(server: Server): void;
   /** Ticks, pings and presence, until aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** Announces the end, refuses newcomers and closes everyone with 1012. Resolves when all are gone. */
+  /** Announces the end, refuses newcomers and closes everyone as `service_restart`. Resolves when all are gone. */
   shutdown(reason: string, options?: { restartExpectedMs?: number }): Promise<void>;
   /** Open sockets, those in the handshake included. */
   readonly connections: number;
@@ -102,7 +102,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     async shutdown(reason, options = {}) {
       const emptied = shut();
       broadcast.publish('shutdown', { reason, ...options });
-      for (const connection of [...connections]) connection.close({ code: 1012, reason: 'service restart' });
+      for (const connection of [...connections]) connection.close('service_restart');
       const grace = new AbortController();
       await Promise.race([emptied, clock.sleep(GRACE_MS, grace.signal).catch(() => undefined)]);
       grace.abort();

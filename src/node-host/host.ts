@@ -111,14 +111,14 @@ interface Phase {
 function onStatus(status: ConnectionStatus, { client, end, say, onOpen, isPaired }: Phase): void {
   if (status.kind === 'open') onOpen(client, end);
   if (status.kind === 'waiting') {
-    const isReplaced = status.error instanceof ConnectionLostError && status.error.reason.startsWith('replaced');
-    if (isReplaced) end.reject(new StartError('Another host runs under the id of this node. This one stops.'));
-    else say(`Not connected (${status.error.message}); trying again in ${Math.ceil(status.retryInMs / 1_000)} s.`);
+    say(`Not connected (${status.error.message}); trying again in ${Math.ceil(status.retryInMs / 1_000)} s.`);
   }
   if (status.kind === 'closed' && status.error !== undefined) end.reject(toRefusal(status.error, isPaired));
 }
 
 function toRefusal(error: Error, isPaired: boolean): Error {
+  if (error instanceof ConnectionLostError && error.closing === 'node_replaced')
+    return new StartError('Another host runs under the id of this node. This one stops.');
   if (!(error instanceof RequestError) || error.code !== 'UNAUTHORIZED' || !isPaired) return error;
   return new StartError(
     'The gateway does not know this node any more: its pairing was revoked, or its token replaced. ' +

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { CLOSINGS } from '../../../protocol/closings.ts';
 import type { ConformanceCase } from '../conformance-case.ts';
 import { needs } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
+import { closedAs } from '../wire.ts';
 
 /** More than this many requests at once are not tried. */
 const MOST_REQUESTS = 1_000;
@@ -110,7 +112,7 @@ export const frameCases: ConformanceCase[] = [
       const { maxPayload } = session.hello.policy;
       if (maxPayload > 32 * 1024 * 1024) throw new Inapplicable(`maxPayload is ${maxPayload} bytes`);
       session.send(JSON.stringify({ type: 'req', id: 'big', method: 'health', params: 'x'.repeat(maxPayload) }));
-      expectEqual((await session.closed()).code, 1009, 'the close code');
+      expectEqual((await session.closed()).code, CLOSINGS.frame_too_large.code, 'the close code');
     },
   },
   {
@@ -161,8 +163,7 @@ export const frameCases: ConformanceCase[] = [
       const reader = await lab.connect(token);
       const startMs = performance.now();
       await session.call('token.revoke', { tokenId });
-      const { code, reason } = await reader.closed();
-      expectEqual([code, reason], [1008, 'unauthorized'], 'the close');
+      expectEqual(await reader.closed(), closedAs('unauthorized'), 'the close');
       expectThat(performance.now() - startMs < 1_500, 'it took longer than a second');
     },
   },
@@ -175,8 +176,7 @@ export const frameCases: ConformanceCase[] = [
       const { jwt } = Login.parse(await session.call('auth.login', { token: lab.server.token }));
       const [page, other] = [await lab.connect(jwt), await lab.connect(jwt)];
       await page.request('auth.logout', {}).catch(() => undefined); // its own socket may end before the answer
-      const { code, reason } = await other.closed();
-      expectEqual([code, reason], [1008, 'unauthorized'], 'the close');
+      expectEqual(await other.closed(), closedAs('unauthorized'), 'the close');
     },
   },
 ];

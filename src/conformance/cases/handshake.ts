@@ -1,12 +1,14 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { CLOSINGS } from '../../../protocol/closings.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ConformanceCase } from '../conformance-case.ts';
 import type { Lab } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
+import { closedAs } from '../wire.ts';
 
-const INVALID_HANDSHAKE = { code: 1008, reason: 'invalid handshake' };
+const INVALID_HANDSHAKE = closedAs('invalid_handshake');
 
 /** Sends one text as the first frame; what was answered until the end, and the end. */
 async function greet(lab: Lab, text: string) {
@@ -60,7 +62,7 @@ export const handshakeCases: ConformanceCase[] = [
     must: 'A first frame that is not JSON must be closed with 1000 and get no answer',
     async run(lab) {
       const { count, end } = await greet(lab, '{');
-      expectEqual({ count, code: end.code }, { count: 0, code: 1000 }, 'answers and close code');
+      expectEqual({ count, code: end.code }, { count: 0, code: CLOSINGS.no_handshake.code }, 'answers and close code');
     },
   },
   {
@@ -94,7 +96,8 @@ export const handshakeCases: ConformanceCase[] = [
       const params = { ...lab.connectParams(), minProtocol: 90, maxProtocol: 99 };
       const { error, end } = await greet(lab, connectFrame(params));
       const told = { code: error?.code, details: error?.details, close: end.code };
-      const expected = { code: 'INVALID_REQUEST', details: { expectedProtocol: LIMITS.protocolVersion }, close: 1002 };
+      const details = { expectedProtocol: LIMITS.protocolVersion };
+      const expected = { code: 'INVALID_REQUEST', details, close: CLOSINGS.protocol_mismatch.code };
       expectEqual(told, expected, 'the answer');
     },
   },
@@ -104,7 +107,7 @@ export const handshakeCases: ConformanceCase[] = [
       const params = { minProtocol: 7, maxProtocol: 9, client: 'of a later version', auth: { token: 'wrong' } };
       const { error, end } = await greet(lab, connectFrame(params));
       expectEqual(error?.details, { expectedProtocol: LIMITS.protocolVersion }, 'the details');
-      expectEqual(end, { code: 1002, reason: 'protocol mismatch' }, 'the end');
+      expectEqual(end, closedAs('protocol_mismatch'), 'the end');
     },
   },
   {
@@ -113,7 +116,8 @@ export const handshakeCases: ConformanceCase[] = [
       await needsAuthentication(lab);
       for (const auth of [undefined, { token: 'conformance' }]) {
         const { error, end } = await greet(lab, connectFrame({ ...lab.connectParams(), auth }));
-        expectEqual({ code: error?.code, close: end.code }, { code: 'UNAUTHORIZED', close: 1008 }, 'the answer');
+        const told = { code: error?.code, close: end.code };
+        expectEqual(told, { code: 'UNAUTHORIZED', close: CLOSINGS.unauthorized.code }, 'the answer');
       }
     },
   },
@@ -125,7 +129,7 @@ export const handshakeCases: ConformanceCase[] = [
       const startMs = performance.now();
       const { code } = await wire.closed();
       const seconds = (performance.now() - startMs) / 1000;
-      expectEqual(code, 1000, 'the close code');
+      expectEqual(code, CLOSINGS.no_handshake.code, 'the close code');
       expectThat(seconds > 8, `it was closed after ${seconds.toFixed(1)} s`);
     },
   },
@@ -139,7 +143,7 @@ export const handshakeCases: ConformanceCase[] = [
     must: 'A frame over 64 KiB before hello-ok must be closed with 1009',
     async run(lab) {
       const { end } = await greet(lab, connectFrame({ surprise: 'x'.repeat(LIMITS.maxPayloadBeforeConnectBytes) }));
-      expectEqual(end.code, 1009, 'the close code');
+      expectEqual(end.code, CLOSINGS.frame_too_large.code, 'the close code');
     },
   },
 ];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { CLOSINGS } from '../../../protocol/closings.ts';
 import type { ResponseFrame } from '../../../protocol/frames.ts';
 import type { ConformanceCase } from '../conformance-case.ts';
 import { type Lab, needs, type Session } from '../lab.ts';
@@ -157,7 +158,7 @@ const pairingCases: ConformanceCase[] = [
     async run(lab) {
       const { operator, nodeId, token, node } = await pair(lab);
       await operator.call('node.token.revoke', { nodeId });
-      expectEqual((await node.closed()).code, 1008, 'the close code');
+      expectEqual((await node.closed()).code, CLOSINGS.unauthorized.code, 'the close code');
       const back = await lab.greetAsNode(nodeId, token);
       expectThat(!('hello' in back), 'the revoked token is taken');
     },

@@ -143,7 +143,7 @@ test('a credential revoked while it was being judged opens nothing', async () =>
 test('after its end a connection hears and says nothing', async () => {
   const { welcome, connection, call, endTurn, frames, seen } = openConnection();
   await welcome();
-  connection.close({ code: 1012, reason: 'service restart' });
+  connection.close('service_restart');
   connection.onClose();
   call('late', 'health');
   await endTurn();

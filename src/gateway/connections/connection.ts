@@ -1,3 +1,4 @@
+import { CLOSINGS, type ClosingName } from '../../../protocol/closings.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { ConnectParams, HelloOk } from '../../../protocol/methods/connect.ts';
 import type { Clock } from '../../clock.ts';
@@ -11,7 +12,6 @@ import type { LiveSettings } from '../live-settings.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
 import { rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
-import { type Closing, UNAUTHORIZED } from './closings.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
 import { maxPayloadOf } from './hello.ts';
@@ -102,7 +102,7 @@ export class Connection implements WireListener {
     this.#deps = deps;
     const { defer, join, maxBufferedBytes, deadlines } = deps;
     this.#outbox = new Outbox({ wire, defer, join, maxBufferedBytes, onRelief: () => this.#onRelief() });
-    this.#endHandshake = deadlines.start(() => this.close({ code: 1000, reason: '' }));
+    this.#endHandshake = deadlines.start(() => this.close('no_handshake'));
   }
 
   onMessage(text: string | undefined): void {
@@ -131,10 +131,11 @@ export class Connection implements WireListener {
     }
   }
 
-  close({ code, reason }: Closing): void {
+  close(closing: ClosingName): void {
     if (this.#state === 'closed') return;
     this.#outbox.flush();
     this.#end();
+    const { code, reason } = CLOSINGS[closing];
     this.#wire.close(code, reason);
   }
 
@@ -155,7 +156,7 @@ export class Connection implements WireListener {
     const context = { authenticator, nodes, upgradeToken, address, hasOrigin };
     const outcome = await shakeHands(text, context).catch((error: unknown): HandshakeOutcome => {
       log.error({ err: error }, 'a handshake failed');
-      return { kind: 'refused', closing: { code: 1011, reason: '' } };
+      return { kind: 'refused', closing: 'handshake_failed' };
     });
     if (this.#state !== 'joining') {
       if (outcome.kind === 'accepted') outcome.leave?.();
@@ -183,7 +184,7 @@ export class Connection implements WireListener {
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));
     this.#joinNodes(params, principal);
-    this.#endings.push(revocations.watch(principal.revoked, () => this.close(UNAUTHORIZED)));
+    this.#endings.push(revocations.watch(principal.revoked, () => this.close('unauthorized')));
     this.#wire.resume();
     for (const frame of this.#early) this.onMessage(frame);
     this.#early = [];
@@ -244,7 +245,7 @@ export class Connection implements WireListener {
 
   #deliver(frame: Buffer, dropIfSlow: boolean): void {
     if (!this.#outbox.isOver()) this.#outbox.push(frame);
-    else if (!dropIfSlow) this.close({ code: 1008, reason: 'slow consumer' });
+    else if (!dropIfSlow) this.close('slow_consumer');
   }
 
   #onRelief(): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CLOSINGS } from '../../../protocol/closings.ts';
 import type { Principal } from '../auth/principal.ts';
 import { CONNECT, noNodes } from '../testing/gateway-fixture.ts';
 import { shakeHands } from './handshake.ts';
@@ -26,7 +27,8 @@ async function read(text: string | undefined, upgradeToken?: string) {
   if (outcome.kind === 'accepted') return outcome.principal.id;
   const { answer, closing } = outcome;
   const error = answer && `${answer.id} ${answer.error.code} ${answer.error.message}`;
-  return [error, closing.code, closing.reason];
+  const { code, reason } = CLOSINGS[closing];
+  return [error, code, reason];
 }
 
 const INVALID = [undefined, 1008, 'invalid handshake'];

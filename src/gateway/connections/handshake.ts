@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ClosingName } from '../../../protocol/closings.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { RequestFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -7,14 +8,13 @@ import { parse } from '../../../protocol/parse.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
-import { type Closing, INVALID_HANDSHAKE, UNAUTHORIZED } from './closings.ts';
 import { readJson } from './json-text.ts';
 
 export type HandshakeOutcome =
   /** `leave` gives back what an unpaired node holds besides its connection. */
   | { kind: 'accepted'; id: string; params: ConnectParams; principal: Principal; leave?: () => void }
   /** Without an answer where there is no request to answer. */
-  | { kind: 'refused'; answer?: { id: string; error: GatewayError }; closing: Closing };
+  | { kind: 'refused'; answer?: { id: string; error: GatewayError }; closing: ClosingName };
 
 interface HandshakeContext {
   authenticator: Pick<Authenticator, 'authenticate'>;
@@ -28,25 +28,25 @@ interface HandshakeContext {
 /** Judges the first frame of a connection. The order of the checks is part of the protocol. */
 export async function shakeHands(text: string | undefined, context: HandshakeContext): Promise<HandshakeOutcome> {
   const json = readJson(text);
-  if (json.kind === 'unreadable') return { kind: 'refused', closing: { code: 1000, reason: '' } };
+  if (json.kind === 'unreadable') return { kind: 'refused', closing: 'no_handshake' };
   const frame = RequestFrame.safeParse(json.kind === 'read' ? json.value : undefined);
-  if (!frame.success) return { kind: 'refused', closing: INVALID_HANDSHAKE };
+  if (!frame.success) return { kind: 'refused', closing: 'invalid_handshake' };
   const { id, method } = frame.data;
-  const refuse = (error: GatewayError, closing: Closing) =>
+  const refuse = (error: GatewayError, closing: ClosingName) =>
     ({ kind: 'refused', answer: { id, error }, closing }) as const;
 
   if (method !== 'connect') {
     const message = 'invalid handshake: first request must be connect';
-    return refuse(new GatewayError('INVALID_REQUEST', message), INVALID_HANDSHAKE);
+    return refuse(new GatewayError('INVALID_REQUEST', message), 'invalid_handshake');
   }
   // First: other versions have other params, and what is wrong with those would only mislead.
   if (isOtherProtocol(frame.data.params)) {
     const details = { expectedProtocol: LIMITS.protocolVersion };
     const error = new GatewayError('INVALID_REQUEST', 'protocol mismatch', { details });
-    return refuse(error, { code: 1002, reason: 'protocol mismatch' });
+    return refuse(error, 'protocol_mismatch');
   }
   const params = paramsOf(frame.data.params);
-  if (params instanceof GatewayError) return refuse(params, INVALID_HANDSHAKE);
+  if (params instanceof GatewayError) return refuse(params, 'invalid_handshake');
   const token = params.auth?.token ?? context.upgradeToken;
   if (params.client.mode === 'node') {
     // Whatever else its credential could do: what calls itself a node is never more than its node.
@@ -55,7 +55,7 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     return { ...admission, kind: 'accepted', id, params };
   }
   const principal = await context.authenticator.authenticate(token);
-  if (!principal) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), UNAUTHORIZED);
+  if (!principal) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), 'unauthorized');
   return { kind: 'accepted', id, params, principal };
 }
 

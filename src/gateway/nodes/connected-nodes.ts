@@ -19,9 +19,6 @@ export interface ConnectedNodes {
   watch(nodeId: string, onChange: () => void): () => void;
 }
 
-/** A node that is told this should not come back by itself: the two would take turns forever. */
-const REPLACED = { code: 1008, reason: 'replaced by a newer connection of this node' };
-
 /** `onPresence` is called when a node has come or gone; another connection in the place of one is a coming. */
 export function createConnectedNodes(onPresence: (nodeId: string, isConnected: boolean) => void): ConnectedNodes {
   const nodes = new Map<string, ConnectedNode>();
@@ -36,7 +33,7 @@ export function createConnectedNodes(onPresence: (nodeId: string, isConnected: b
       const { nodeId } = node;
       const earlier = nodes.get(nodeId);
       nodes.set(nodeId, node);
-      earlier?.link.close(REPLACED);
+      earlier?.link.close('node_replaced');
       onPresence(nodeId, true);
       tell(nodeId);
       return () => {

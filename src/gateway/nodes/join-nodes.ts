@@ -32,7 +32,7 @@ export function joinNodes({ nodes, clock }: JoinDeps): (node: JoiningNode) => ()
 function closeLater(link: ClientLink, clock: Pick<Clock, 'sleep'>): () => void {
   const over = new AbortController();
   clock.sleep(STRANGER_MS, over.signal).then(
-    () => link.close({ code: 1008, reason: 'pairing expired' }),
+    () => link.close('pairing_expired'),
     () => undefined, // it has gone before
   );
   return () => over.abort();

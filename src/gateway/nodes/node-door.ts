@@ -1,9 +1,9 @@
+import type { ClosingName } from '../../../protocol/closings.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ConnectParams } from '../../../protocol/methods/connect.ts';
 import type { Principal } from '../auth/principal.ts';
 import { createAdmission } from '../connections/admission.ts';
-import { type Closing, INVALID_HANDSHAKE, UNAUTHORIZED } from '../connections/closings.ts';
 import type { PairedNodes } from './paired-nodes.ts';
 
 /** A connection that calls itself a node, when its handshake is judged. */
@@ -18,7 +18,7 @@ export interface NodeCandidate {
 export type NodeAdmission =
   /** `leave` gives back the place that an unpaired node takes, when its connection ends. */
   | { kind: 'admitted'; principal: Principal; leave?: () => void }
-  | { kind: 'refused'; error: GatewayError; closing: Closing };
+  | { kind: 'refused'; error: GatewayError; closing: ClosingName };
 
 /** Lets nodes in: paired ones by their token, others only to ask, and not many of those (decision 28). */
 export interface NodeDoor {
@@ -29,11 +29,11 @@ export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeD
   const admission = createAdmission({ perAddress: LIMITS.unpairedNodesPerAddress, inAll: LIMITS.unpairedNodes });
 
   function admitUnpaired(nodeId: string, { hasOrigin, address }: NodeCandidate): NodeAdmission {
-    if (hasOrigin) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), UNAUTHORIZED);
+    if (hasOrigin) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), 'unauthorized');
     const leave = admission.enter(address);
     if (leave === undefined) {
       const error = new GatewayError('BUSY', 'too many nodes wait to be paired', { retryAfterMs: 10_000 });
-      return refuse(error, { code: 1013, reason: 'too many nodes wait to be paired' });
+      return refuse(error, 'too_many_nodes');
     }
     const principal: Principal = {
       id: `unpaired:${nodeId}`,
@@ -50,11 +50,11 @@ export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeD
       const nodeId = client.instanceId;
       if (nodeId === undefined || nodeId.length > MAX_NODE_ID) {
         const problem = `invalid connect params: client.instanceId: a node needs one of at most ${MAX_NODE_ID} characters`;
-        return refuse(new GatewayError('INVALID_REQUEST', problem), INVALID_HANDSHAKE);
+        return refuse(new GatewayError('INVALID_REQUEST', problem), 'invalid_handshake');
       }
       if (token === undefined) return admitUnpaired(nodeId, candidate);
       const principal = paired.authenticate(nodeId, token);
-      if (principal === undefined) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), UNAUTHORIZED);
+      if (principal === undefined) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), 'unauthorized');
       return { kind: 'admitted', principal };
     },
   };
@@ -62,4 +62,4 @@ export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeD
 
 const MAX_NODE_ID = 128;
 
-const refuse = (error: GatewayError, closing: Closing): NodeAdmission => ({ kind: 'refused', error, closing });
+const refuse = (error: GatewayError, closing: ClosingName): NodeAdmission => ({ kind: 'refused', error, closing });

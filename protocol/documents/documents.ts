@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
-import type { Contract } from './contract.ts';
-import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
-import { Frame } from './frames.ts';
-import type { Endpoint } from './http/endpoint.ts';
-import { ENDPOINTS } from './http/index.ts';
-import { CONTRACTS } from './index.ts';
-import { StreamEvent, TRANSIENT_EVENTS } from './stream-events.ts';
+import type { Contract } from '../contract.ts';
+import { GATEWAY_EVENTS, type GatewayEventRow } from '../events/gateway.ts';
+import { Frame } from '../frames.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { ENDPOINTS } from '../http/index.ts';
+import { CONTRACTS } from '../index.ts';
+import { StreamEvent, TRANSIENT_EVENTS } from '../stream-events.ts';
 
 /** Every frame, method and event: committed as protocol/generated/schema.json. As a schema it is that of any frame. */
 export function jsonSchemaDocument() {

@@ -4,18 +4,18 @@ import { test } from 'node:test';
 import specifications from '@asyncapi/specs';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
+import { GATEWAY_EVENTS } from '../events/gateway.ts';
+import { CONTRACTS } from '../index.ts';
 import { asyncApiDocument } from './asyncapi.ts';
-import { GATEWAY_EVENTS } from './events/gateway.ts';
-import { CONTRACTS } from './index.ts';
 
 const readJson = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
-const { version } = await readJson('../package.json');
+const { version } = await readJson('../../package.json');
 const written = (value: unknown) => JSON.parse(JSON.stringify(value));
 const document = written(asyncApiDocument(version));
 
 test('the committed AsyncAPI document is the one that the rows give', async () => {
   const hint = 'protocol/generated is not what the rows give: run `npm run generate` and commit the result';
-  assert.deepEqual(await readJson('generated/asyncapi.json'), document, hint);
+  assert.deepEqual(await readJson('../generated/asyncapi.json'), document, hint);
 });
 
 test('the AsyncAPI document is valid AsyncAPI 3.0', () => {

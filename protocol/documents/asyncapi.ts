@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Contract } from './contract.ts';
+import type { Contract } from '../contract.ts';
+import { GATEWAY_EVENTS, type GatewayEventRow } from '../events/gateway.ts';
+import { CONTRACTS } from '../index.ts';
+import { LIMITS } from '../limits.ts';
 import { schemasByPlace, tidy } from './documents.ts';
-import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
-import { CONTRACTS } from './index.ts';
-import { LIMITS } from './limits.ts';
 
 /** The WebSocket protocol as AsyncAPI 3, seen from the gateway: committed as protocol/generated/asyncapi.json. */
 export function asyncApiDocument(version: string) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { CONTRACTS } from '../index.ts';
+import { PlainName, PlainText } from '../plain-text.ts';
 import { jsonSchemaDocument } from './documents.ts';
-import { CONTRACTS } from './index.ts';
-import { PlainName, PlainText } from './plain-text.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 

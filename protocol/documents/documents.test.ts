@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { ENDPOINTS } from '../http/index.ts';
+import { CONTRACTS } from '../index.ts';
 import { jsonSchemaDocument, openApiDocument } from './documents.ts';
-import { ENDPOINTS } from './http/index.ts';
-import { CONTRACTS } from './index.ts';
 
 const readJson = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
-const { version } = await readJson('../package.json');
+const { version } = await readJson('../../package.json');
 
 /** A document as it looks once written and read. */
 const written = (document: unknown) => JSON.parse(JSON.stringify(document));
@@ -15,11 +15,11 @@ const written = (document: unknown) => JSON.parse(JSON.stringify(document));
 const STALE = 'protocol/generated is not what the rows give: run `npm run generate` and commit the result';
 
 test('the committed JSON Schema document is the one that the rows give', async () => {
-  assert.deepEqual(await readJson('generated/schema.json'), written(jsonSchemaDocument()), STALE);
+  assert.deepEqual(await readJson('../generated/schema.json'), written(jsonSchemaDocument()), STALE);
 });
 
 test('the committed OpenAPI document is the one that the rows give, in the version of the package', async () => {
-  assert.deepEqual(await readJson('generated/openapi.json'), written(openApiDocument(version)), STALE);
+  assert.deepEqual(await readJson('../generated/openapi.json'), written(openApiDocument(version)), STALE);
 });
 
 test('the OpenAPI document is valid OpenAPI 3.1', async () => {
