@@ -16,7 +16,7 @@ model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined
 
 const placeOf = (wsId: string, rest = '') => `/v1/api/workstreams/${wsId}/attachments${rest}`;
 
-test('An upload must be taken as long as every minute brings 256 KiB of it, and ended when one does not', async () => {
+test('An upload must be accepted as long as each minute brings 256 KiB, and otherwise ended', async () => {
   await using clocked = await startClockedDaemon();
   const operator = await clocked.connect();
   const { wsId } = (await operator.call('workstream.create', {})) as { wsId: string };
@@ -56,7 +56,7 @@ test('An upload must be taken as long as every minute brings 256 KiB of it, and 
   assert.deepEqual([taken, ended], [[200, { files: 1, bytes: 4 * piece.length }], 408]);
 });
 
-test('An attachment whose file is gone or damaged must be neither served nor sent, and end no conversation', async () => {
+test('An attachment whose file is missing or damaged must be neither served nor sent, and must not end its conversation', async () => {
   const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', {});
   const uploaded = async (text: string): Promise<Attachment> => {

@@ -115,7 +115,7 @@ test('an uploaded image is named by id on both sends, consumed once, and served 
   );
 });
 
-test('A repeat of an upload under the same `Idempotency-Key` must answer the same attachment, and another file under it 409', async () => {
+test('Repeating an upload with the same `Idempotency-Key` must return the same attachment; another file with that key answers 409', async () => {
   const wsId = await newWorkstream(await daemon.client());
   const under = (key: string, bytes: Buffer) => upload(wsId, bytes, { headers: { 'idempotency-key': key } });
   const [first, again, other] = [await under('k', png()), await under('k', png()), await under('k', png(65))];
@@ -124,7 +124,7 @@ test('A repeat of an upload under the same `Idempotency-Key` must answer the sam
   assert.equal((await under('k'.repeat(257), png())).status, 400);
 });
 
-test('Without `attachment_ids` a message must take all that wait, with an empty list none', async () => {
+test('Without `attachment_ids` a message must take all waiting attachments; with an empty list it takes none', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const { attachment_id } = await uploaded(wsId, png());
@@ -161,7 +161,7 @@ test('the largest inline attachment fits through a frame; one byte more is told 
   assert.equal((await upload(wsId, png(LIMITS.inlineAttachmentBytes + 1))).status, 200);
 });
 
-test('An inline attachment that is no image in base64 must be refused by its name, and nothing be sent', async () => {
+test('An inline attachment that is not a base64 image must be refused by its name, and nothing must be sent', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const before = await filesOf(daemon);
@@ -180,7 +180,7 @@ test('An inline attachment that is no image in base64 must be refused by its nam
   assert.deepEqual([messages, await filesOf(daemon)], [[], before]);
 });
 
-test('An upload that cannot be taken must say why and leave nothing behind', async () => {
+test('A refused upload must give the reason and leave nothing behind', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const before = await filesOf(daemon);
@@ -210,7 +210,7 @@ test('An upload that cannot be taken must say why and leave nothing behind', asy
   assert.deepEqual([eleventh.status, (await filesOf(daemon)).length], [409, before.length + 10]);
 });
 
-test('An upload that breaks off must leave no file', async () => {
+test('An interrupted upload must leave no file', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const before = await filesOf(daemon);
@@ -229,7 +229,7 @@ test('An upload that breaks off must leave no file', async () => {
   assert.deepEqual((await daemon.get(placeOf(wsId))).body, { attachments: [] });
 });
 
-test('An attachment must be served to its uploader alone until it is sent, and then to whoever may read the workstream', async () => {
+test('An attachment must be served only to its uploader until it is sent, then to every reader of the workstream', async () => {
   const client = await daemon.client();
   const [wsId, other] = [await newWorkstream(client), await newWorkstream(client)];
   const { attachment_id: id } = await uploaded(wsId, png());

@@ -54,7 +54,7 @@ test('Without `extended` a job must have the fields of the specification and no 
   assert.ok(jobs.every((job) => 'misfire' in job && 'approval' in job && 'maxRunMs' in job && 'deleteAfterRun' in job));
 });
 
-test('Without `extended` an interrupted run must be an error, and one that was missed skipped', async () => {
+test('Without `extended` an interrupted run must be reported as an error, and a missed one as skipped', async () => {
   using cron = await openCronClient(daemon);
   model.when('never ends', stall());
   const { id } = await cron.ask('cron.add', turn('never ends'));
@@ -131,7 +131,7 @@ function storedJob(id: string): unknown {
   return { ...db.prepare('select * from cron_jobs where job_id = ?').get(id) };
 }
 
-test('A refused `cron.add` must name the field and make nothing, a refused `cron.update` must change nothing', async () => {
+test('A refused `cron.add` must name the field and create nothing; a refused `cron.update` must change nothing', async () => {
   using cron = await openCronClient(daemon);
   const { id } = await cron.ask('cron.add', line('stays as it is'));
   const [before, listed] = [storedJob(id), await cron.ask('cron.list', { includeDisabled: true, extended: true })];
@@ -150,7 +150,7 @@ test('A refused `cron.add` must name the field and make nothing, a refused `cron
   assert.deepEqual(cron.actions(id), ['added']);
 });
 
-test('An unknown id must be NOT_FOUND where a job is needed, and no error where there is simply nothing', async () => {
+test('An unknown job id must be answered NOT_FOUND by methods that need the job, and without an error by the others', async () => {
   using cron = await openCronClient(daemon);
   const id = 'job_of_nobody';
   for (const [method, params] of [
@@ -177,7 +177,7 @@ test('An unknown id must be NOT_FOUND where a job is needed, and no error where 
   }
 });
 
-test('Whatever happens to a job must come as an event `cron`, without a gap in `seq`', async () => {
+test('Everything that happens to a job must be sent as a `cron` event, without gaps in `seq`', async () => {
   using cron = await openCronClient(daemon);
   const { id } = await cron.ask('cron.add', turn('fails at once'));
   model.when('fails at once', fail(400));
@@ -198,7 +198,7 @@ test('Whatever happens to a job must come as an event `cron`, without a gap in `
   );
 });
 
-test('`cron.list` must begin with what is due next, and leave out what is disabled unless it is asked for', async () => {
+test('`cron.list` must start with the job that is due next, and include disabled jobs only on request', async () => {
   using cron = await openCronClient(daemon);
   const at = (days: number): Wish => ({ ...line(), schedule: { kind: 'at', atMs: Date.UTC(2080, 0, days) } });
   const ids: string[] = [];
@@ -219,7 +219,7 @@ test('`cron.list` must begin with what is due next, and leave out what is disabl
   assert.equal(storePath, path.join(daemon.home, 'headgate.db'));
 });
 
-test('`cron.run` must say whether it ran, and wait for the end unless it is asked not to', async () => {
+test('`cron.run` must report whether the job ran, and wait for the end unless `wait` is false', async () => {
   using cron = await openCronClient(daemon);
   const { id } = await cron.ask('cron.add', turn('take your time'));
   const hold = stall();
@@ -239,7 +239,7 @@ test('`cron.run` must say whether it ran, and wait for the end unless it is aske
   assert.deepEqual([entries.length, entries[0]?.status, entries[0]?.summary], [1, 'ok', 'at once']);
 });
 
-test('A scope that may only read must be able to look at jobs and not to change them', async () => {
+test('The `read` scope must allow viewing jobs but not changing them', async () => {
   const { token } = await (await daemon.client()).call('token.create', { scope: 'write', name: 'no approver' });
   const client = await openChecked(daemon, { token });
   const { jobs } = await client.ask('cron.list', { includeDisabled: true });
@@ -266,7 +266,7 @@ test('A refusal must not end the connection', async () => {
   socket.close();
 });
 
-test('The instants of `cron.preview` must come in order, with their local time and offset', async () => {
+test('`cron.preview` must return its times in order, each with its local time and offset', async () => {
   using cron = await openCronClient(daemon);
   const schedule = { kind: 'cron', expr: '*/7 * * * *', tz: 'Australia/Lord_Howe' } as const;
   const { runs } = await cron.ask('cron.preview', { schedule, count: 50, fromMs: Date.UTC(2026, 3, 4, 12) });
@@ -277,7 +277,7 @@ test('The instants of `cron.preview` must come in order, with their local time a
   }
 });
 
-test('A job must keep the time zone that its schedule meant when it was made', async () => {
+test('A job must keep the time zone that applied when it was created', async () => {
   using cron = await openCronClient(daemon);
   const made = await cron.ask('cron.add', { ...line(), schedule: { kind: 'cron', expr: '0 9 * * *' } });
   assert.deepEqual(made.schedule, { kind: 'cron', expr: '0 9 * * *', tz: 'Europe/Berlin' });

@@ -17,7 +17,7 @@ const turn = (message: string): ParamsInput<'cron.add'> => ({
   ...{ wakeMode: 'next-heartbeat', payload: { kind: 'agentTurn', message } },
 });
 
-test('The third error of a job in a row, and each after it, must raise `alert`; a run that goes well ends it', async () => {
+test('The third error of a job in a row and every further one must raise `alert`; a successful run clears it', async () => {
   using cron = await openCronClient(daemon);
   model.when('lose the way', fail(400, { message: 'no such road' }));
   const { id } = await cron.ask('cron.add', turn('lose the way'));
@@ -48,7 +48,7 @@ test('The third error of a job in a row, and each after it, must raise `alert`; 
   await cron.ask('cron.remove', { id });
 });
 
-test('A job whose one time was missed must be disabled and say the true reason; only another time enables it', async () => {
+test('A missed one-time job must be disabled and give the actual reason; only a new time enables it again', async () => {
   using cron = await openCronClient(daemon);
   const schedule = { kind: 'at', atMs: systemClock.now() - 3_600_000 } as const;
   const { id } = await cron.ask('cron.add', { ...turn('too late'), schedule, misfire: 'skip' });
@@ -76,7 +76,7 @@ test('A job whose one time was missed must be disabled and say the true reason; 
   await cron.ask('cron.remove', { id });
 });
 
-test('A `cron.update` that names a `revision` must be CONFLICT, and change nothing, where the job has another by now', async () => {
+test('A `cron.update` with an outdated `revision` must be answered CONFLICT and change nothing', async () => {
   using cron = await openCronClient(daemon);
   const { id } = await cron.ask('cron.add', turn('of two'));
   const { revision } = await cron.stateOf(id);

@@ -60,7 +60,7 @@ async function send(
 const asking = (encoding: string) => ({ headers: { 'accept-encoding': encoding } });
 const codingOf = ({ headers }: { headers: IncomingHttpHeaders }) => headers['content-encoding'];
 
-test('A text answer of 1 KiB or more must be compressed as `Accept-Encoding` asks, and never unasked', async () => {
+test('A text answer of 1 KiB or more must be compressed if `Accept-Encoding` asks for it, and never otherwise', async () => {
   for (const route of LONG) {
     const plain = await send(route);
     assert.ok(plain.body.length >= 1024, `${route} is long enough`);
@@ -85,7 +85,7 @@ test('A text answer of 1 KiB or more must be compressed as `Accept-Encoding` ask
   assert.deepEqual([codingOf(short), short.headers.etag, short.headers.vary], [undefined, undefined, undefined]);
 });
 
-test('A GET with the `ETag` of its answer in `If-None-Match` must answer 304 while the answer is the same', async () => {
+test('A GET with the `ETag` of its answer in `If-None-Match` must answer 304 until the answer changes', async () => {
   for (const route of [PAGE, DOCUMENT, LIST]) {
     const { headers } = await send(route, asking('br'));
     const etag = headers.etag ?? assert.fail(`${route} has an ETag`);

@@ -66,7 +66,7 @@ test('A message to a busy workstream must answer 200 with `busy` and push `busy_
   assert.equal((await talk.agree()).runs.length, 1);
 });
 
-test('A repeat under the same `Idempotency-Key` must get the first answer and start nothing', async () => {
+test('A repeat with the same `Idempotency-Key` must get the first answer and start nothing', async () => {
   await using talk = await openConversation(daemon);
   model.when('keyed', say('done'));
   const headers = { 'Idempotency-Key': 'key-1' };
@@ -129,7 +129,7 @@ test('A stale `approval_id` must answer 409 and decide nothing', async () => {
   );
 });
 
-test('An approval when nothing waits must answer 200 and change nothing', async () => {
+test('An approval without a pending question must answer 200 and change nothing', async () => {
   await using talk = await openConversation(daemon);
   for (const approved of [true, false]) {
     const answer = await post('approve', { ws_id: talk.wsId, approved, always: true });
@@ -167,7 +167,7 @@ test('Cancelling an idle workstream must answer 200 with nothing dropped', async
   assert.deepEqual((await talk.agree()).events, []);
 });
 
-test('`force` must count only when it is exactly true', async () => {
+test('`force` must count only if it is exactly true', async () => {
   for (const force of ['true', 1, {}, null, true]) {
     await using talk = await openConversation(daemon);
     model.when('by force?', [say('half'), stall()]);
@@ -181,7 +181,7 @@ test('`force` must count only when it is exactly true', async () => {
   }
 });
 
-test('A cancel must deny what waits for approval and stop what runs, and say so in `dropped`', async () => {
+test('A cancel must deny the pending question, stop the run and report both in `dropped`', async () => {
   await using asking = await openConversation(daemon);
   const { approvalId } = await askFor(asking, 'asks and is cancelled');
   const behind = await asking.ask('waits behind');

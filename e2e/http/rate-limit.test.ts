@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
-test('A client that asks faster than the limit allows must be answered 429, and nobody else with it', async () => {
+test('A client that exceeds the limit must be answered 429, without affecting other clients', async () => {
   await using daemon = await startDaemon();
   const ratelimit = { enabled: true, requestsPerSecond: 0.01, burst: 2, trustedProxies: ['127.0.0.0/8'] };
   await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ ratelimit }));

@@ -72,7 +72,7 @@ test('An unknown path must answer 404 with the text `Not found`', async () => {
   }
 });
 
-test('A body that cannot be read must count as an empty object', async () => {
+test('An unparseable body must count as an empty object', async () => {
   for (const body of ['', '{', 'null', '[1]', '"text"', '\u00ff\u00fe', '{"message":"hi"'])
     for (const type of ['application/json', 'text/plain']) {
       const headers = { ...bearer(daemon.token), 'Content-Type': type };
@@ -123,14 +123,14 @@ test('`/`, `/health`, `/metrics`, `/openapi.json` and the login must work withou
   assert.ok((await logIn()).jwt);
 });
 
-test('A wrong bearer token must answer 401 even beside a valid cookie', async () => {
+test('A wrong bearer token must answer 401 even with a valid cookie', async () => {
   const { cookie } = await logIn();
   const status = async (headers: Record<string, string>) =>
     (await send(daemon, '/v1/api/workstreams', { headers })).status;
   assert.deepEqual([await status(cookie), await status({ ...cookie, ...bearer('guess') })], [200, 401]);
 });
 
-test('A request under a host name that is not ours must answer 403', async () => {
+test('A request with a foreign host name must answer 403', async () => {
   for (const Host of ['evil.test', '127.0.0.1.evil.test', `evil.test:${daemon.port}`])
     for (const route of ['/', '/health', '/v1/api/workstreams', '/nowhere'])
       assert.equal((await send(daemon, route, { headers: { Host, ...bearer(daemon.token) } })).status, 403, route);
@@ -160,7 +160,7 @@ test('With authentication off every `/v1` path must answer 403 to the page of an
   assert.equal((await send(open, '/v1/api/workstreams', { headers: { Origin: open.url } })).status, 200);
 });
 
-test('A POST that rests on the cookie must be declared as JSON', async () => {
+test('A POST that relies on the cookie must have a JSON content type', async () => {
   const { cookie } = await logIn();
   const status = async (headers: Record<string, string>) =>
     (await send(daemon, '/v1/api/send', { method: 'POST', headers: { ...cookie, ...headers }, body: '{}' })).status;
@@ -184,7 +184,7 @@ test('A login must set a cookie that is `HttpOnly`, `SameSite=Lax` and never the
   assert.ok(!jwt.includes(daemon.token));
 });
 
-test('`POST /v1/api/auth/logout` must end the session at once, on open streams too', async () => {
+test('`POST /v1/api/auth/logout` must end the session at once, including open streams', async () => {
   const { jwt, cookie } = await logIn();
   const streams = [
     await daemon.sse('/v1/api/events/global', { token: jwt }),

@@ -75,7 +75,7 @@ test('A stream of an unknown workstream must answer 404 `Unknown workstream`', a
   }
 });
 
-test('A stream that is opened in mid-turn must replay the turn so far with the original ids and go on without a gap', async () => {
+test('A stream opened during a turn must replay the turn so far with the original ids and continue without a gap', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   const directory = callTools({ name: 'list_directory', arguments: {} });
@@ -103,7 +103,7 @@ test('A stream that is opened in mid-turn must replay the turn so far with the o
   for (const { id, data } of replayed) assert.ok(known.has(id) || data.text !== undefined, `${id}`);
 });
 
-test('With `snapshot=1` a stream that is opened in mid-turn must hold one `in_progress_snapshot` instead of the text so far', async () => {
+test('With `snapshot=1` a stream opened during a turn must contain one `in_progress_snapshot` instead of the text so far', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   model.when('in a snapshot', [think('let me ', 'think'), say('two ', 'words'), hold, say(' more')]);
@@ -126,7 +126,7 @@ test('With `snapshot=1` a stream that is opened in mid-turn must hold one `in_pr
   );
 });
 
-test('`ws_state` must be told on the stream of its workstream as well as on the global one', async () => {
+test('`ws_state` must be sent on the stream of its workstream and on the global one', async () => {
   await using talk = await openConversation(daemon);
   await using all = await daemon.sse('/v1/api/events/global');
   await using one = await daemon.sse(talk.wsId);
@@ -172,7 +172,7 @@ test('With `resume=1` and a `Last-Event-ID` inside the log a stream must continu
   }
 });
 
-test('With `resume=1` and a `Last-Event-ID` that cannot be continued from a stream must say why and begin with the whole history', async () => {
+test('With `resume=1` and an unusable `Last-Event-ID` a stream must give the reason and begin with the whole history', async () => {
   await using talk = await openConversation(daemon);
   model.when('cannot go on', say('from there'));
   await (await talk.ask('cannot go on')).answer;
@@ -210,7 +210,7 @@ test('The global stream must begin with the current state of every workstream', 
   await talk.ended({ runId });
 });
 
-test('A stream with nothing to say must carry `: keepalive` every five seconds', async () => {
+test('An idle stream must carry `: keepalive` every five seconds', async () => {
   const comes = async () => {
     while (quiet.comments.length === 0) await pause(20);
   };

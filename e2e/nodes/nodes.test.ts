@@ -69,7 +69,7 @@ test('a rejected machine says so and ends', async () => {
   assert.deepEqual([code, node.child.stderr()], [1, 'headgate: The pairing request was rejected.\n']);
 });
 
-test('A node that asks from a web page must be refused as UNAUTHORIZED', async () => {
+test('A node that connects from a web page must be refused as UNAUTHORIZED', async () => {
   const socket = await openClient(daemon.wsUrl, { origin: daemon.url });
   const client = { ...CONNECT.client, mode: 'node', instanceId: 'page' };
   const { error } = await socket.request('connect', { ...CONNECT, client });

@@ -24,7 +24,7 @@ async function sayLong(client: TestClient, numbers: readonly number[]): Promise<
   }
 }
 
-test('`chat.history` must be cut at 6 MiB, oldest first, and must say so', async () => {
+test('`chat.history` must leave out the oldest messages beyond 6 MiB, and must say so', async () => {
   model.when('xxx', say('noted'));
   const client = await openSocket(daemon);
   await sayLong(client, [1, 2, 3]);

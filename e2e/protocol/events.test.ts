@@ -97,7 +97,7 @@ test('A cursor ahead of the log must be answered `recovered: false` with the rea
   assert.deepEqual(await hearsOf('ahead', (epoch) => `${epoch}:1000`), { recovered: false, reason: 'ahead' });
 });
 
-test('A malformed cursor must count as none', async () => {
+test('A malformed cursor must be ignored', async () => {
   for (const cursor of ['', ':', 'x', '1', 'e:-1', 'e:1.5', 'e:1 ', `${'e'.repeat(33)}:1`, 'é:1'])
     assert.deepEqual(await hearsOf(`malformed <${cursor}>`, () => cursor), { recovered: false, reason: undefined });
 });
@@ -127,7 +127,7 @@ test('A subscription to an unknown workstream must be answered NOT_FOUND', async
     await assert.rejects(client.call('events.subscribe', { wsId }), { code: 'NOT_FOUND' });
 });
 
-test('After `events.unsubscribe` is answered no further event of that workstream must arrive', async () => {
+test('After the answer to `events.unsubscribe` no further event of that workstream must arrive', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   model.when('not for you', [say('before'), hold, say('after')]);
@@ -213,7 +213,7 @@ test('A connection must receive the `agent` and `chat` events of every workstrea
   }
 });
 
-test('Exactly one `ws_state` that says `idle` or `error` must end each run, and name it', async () => {
+test('Each run must end with exactly one `ws_state` of `idle` or `error` that names the run', async () => {
   await using talk = await openConversation(daemon);
   model.when('good', say('yes'));
   model.when('bad', fail(400));

@@ -31,7 +31,7 @@ test('An unknown method must be answered INVALID_REQUEST with its name', async (
   }
 });
 
-test('Params with an unknown property must be answered INVALID_REQUEST with the place', async () => {
+test('Params with an unknown property must be answered INVALID_REQUEST, naming its place', async () => {
   await using gateway = await openGateway({ handlers: { 'workstream.list': () => ({ workstreams: [] }) } });
   const client = await gateway.connect();
   const { error } = await client.request('workstream.list', { surprise: 1 });
@@ -45,7 +45,7 @@ test('Missing params must count as an empty object', async () => {
   assert.deepEqual(await client.call('workstream.list'), { workstreams: [] });
 });
 
-test('A request that waits must not hold up the ones after it', async () => {
+test('A waiting request must not delay the requests after it', async () => {
   const { promise, resolve } = Promise.withResolvers<{ workstreams: [] }>();
   await using gateway = await openGateway({ handlers: { 'workstream.list': () => promise } });
   const client = await gateway.connect();
@@ -55,7 +55,7 @@ test('A request that waits must not hold up the ones after it', async () => {
   assert.deepEqual(await slow, { workstreams: [] });
 });
 
-test('An unforeseen fault must be answered INTERNAL without its cause', async () => {
+test('An unexpected error must be answered INTERNAL without its cause', async () => {
   await using gateway = await openGateway({
     handlers: {
       health: () => {

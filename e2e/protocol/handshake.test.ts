@@ -83,7 +83,7 @@ test('A first frame that is not JSON must be closed with 1000 and get no answer'
   assert.deepEqual(await greet(gateway, '{'), { frames: [], closed: { code: 1000, reason: '' } });
 });
 
-test('A first frame that is no request must be closed with 1008 `invalid handshake` and get no answer', async () => {
+test('A first frame that is not a request must be closed with 1008 `invalid handshake` and get no answer', async () => {
   await using gateway = await openGateway();
   for (const text of [
     '3',
@@ -112,7 +112,7 @@ test('A first request other than `connect` must be refused and closed with 1008 
   });
 });
 
-test('Connect params that do not fit must be refused and closed with 1008 `invalid handshake`', async () => {
+test('Invalid `connect` params must be refused and closed with 1008 `invalid handshake`', async () => {
   await using gateway = await openGateway();
   for (const params of [undefined, {}, { ...CONNECT, surprise: 1 }, { ...CONNECT, minProtocol: 0 }]) {
     const { frames, closed } = await greet(gateway, req('connect', params));
@@ -123,7 +123,7 @@ test('Connect params that do not fit must be refused and closed with 1008 `inval
   }
 });
 
-test('A protocol range without 2 must be answered before anything else that is wrong with `connect`', async () => {
+test('A protocol range without 2 must be reported before any other error in `connect`', async () => {
   await using gateway = await openGateway();
   const later = { minProtocol: 3, maxProtocol: 4, client: { id: 'cli' }, role: 'operator', auth: { token: 'wrong' } };
   for (const params of [later, { minProtocol: 1, maxProtocol: 1 }, { ...CONNECT, ...later }]) {
@@ -165,7 +165,7 @@ test('A missing or wrong token must be refused as UNAUTHORIZED and closed with 1
     });
 });
 
-test('A connection that says nothing for ten seconds must be closed with 1000', async () => {
+test('A connection that sends nothing for ten seconds must be closed with 1000', async () => {
   await using gateway = await openGateway();
   const client = await gateway.open();
   await gateway.clock.advance(9_999);
@@ -177,7 +177,7 @@ test('A connection that says nothing for ten seconds must be closed with 1000', 
   );
 });
 
-test('An upgrade under a host name that is not ours must be answered 403', async () => {
+test('An upgrade with a foreign host name must be answered 403', async () => {
   await using gateway = await openGateway();
   const hosts = ['evil.test', `evil.test:${gateway.port}`, '127.0.0.1.evil.test', 'localhost.'];
   const statuses = await Promise.all(hosts.map((Host) => upgrade(gateway, { Host })));
@@ -185,7 +185,7 @@ test('An upgrade under a host name that is not ours must be answered 403', async
   assert.equal(await upgrade(gateway, { Host: 'localhost' }), 101);
 });
 
-test('An upgrade from the page of another site must be answered 403, with a credential too', async () => {
+test('An upgrade from the page of another site must be answered 403, even with a credential', async () => {
   for (const isAuthEnabled of [true, false]) await refusesForeignPages(isAuthEnabled);
 });
 
@@ -208,7 +208,7 @@ async function refusesForeignPages(isAuthEnabled: boolean): Promise<void> {
   assert.equal(await upgrade(gateway, { Host, Origin: own }), 101);
 }
 
-test('A login cookie must count on an upgrade only when our own page opens the socket', async () => {
+test('A login cookie must count on an upgrade only if the daemon’s own page opens the socket', async () => {
   await using gateway = await openGateway();
   const Cookie = 'service_auth=read-token';
   const answerFor = async (headers: Record<string, string>) => {
@@ -225,7 +225,7 @@ test('A login cookie must count on an upgrade only when our own page opens the s
   );
 });
 
-test('One address must hold at most 32 sockets that have not authenticated, a further one is answered 503 with `Retry-After`', async () => {
+test('One address must have at most 32 unauthenticated sockets; the next one is answered 503 with `Retry-After`', async () => {
   await using gateway = await openGateway();
   const clients = [];
   for (let i = 0; i < 32; i++) clients.push(await gateway.open());

@@ -92,7 +92,7 @@ test('A `tick` event must come every `policy.tickIntervalMs`', async () => {
   );
 });
 
-test('A revoked login must lose its open sockets with 1008 `unauthorized`', async () => {
+test('The open sockets of a revoked login must be closed with 1008 `unauthorized`', async () => {
   await using gateway = await openGateway();
   const client = await gateway.connect('write-token');
   const other = await gateway.connect('read-token');
@@ -101,7 +101,7 @@ test('A revoked login must lose its open sockets with 1008 `unauthorized`', asyn
   assert.ok(await other.call('system-presence'));
 });
 
-test('The end of the daemon must be announced by `shutdown` before sockets are closed with 1012', async () => {
+test('A stopping daemon must announce `shutdown` before it closes sockets with 1012', async () => {
   await using gateway = await openGateway();
   const client = await gateway.connect();
   const closing = gateway.gateway.shutdown('gateway stopping', { restartExpectedMs: 1500 });

@@ -86,7 +86,7 @@ test('The final answer of `agent` must come after the workstream is free for the
   }
 });
 
-test('`agent.wait` must answer `timeout` as a success when the run is still going', async () => {
+test('`agent.wait` must answer `timeout` as a success if the run is still in progress', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   model.when('slow', hold, say('done'));
@@ -101,7 +101,7 @@ test('`agent.wait` must answer `timeout` as a success when the run is still goin
   assert.deepEqual([waited, startedAt <= endedAt], [{ runId, status: 'ok' }, true]);
 });
 
-test('`chat.abort` of a run that is unknown or over must answer `aborted: false`', async () => {
+test('`chat.abort` of an unknown or finished run must answer `aborted: false`', async () => {
   await using talk = await openConversation(daemon);
   const { client, wsId: sessionKey } = talk;
   model.when('soon over', say('over'));
@@ -149,7 +149,7 @@ test('An unknown approval must be answered NOT_FOUND', async () => {
   await assert.rejects(talk.decide('apr_unknown', { approved: true }), { code: 'NOT_FOUND' });
 });
 
-test('A repeat with the same key and params must get the first answer and start nothing, also after a restart', async () => {
+test('A repeat with the same key and params must get the first answer and start nothing, even after a restart', async () => {
   await using talk = await openConversation(daemon);
   const { client, wsId } = talk;
   model.when('repeat me', say('done'));
@@ -187,7 +187,7 @@ test('The same key with other params must be answered CONFLICT', async () => {
   assert.equal((await talk.agree()).runs.length, 1);
 });
 
-test('A repeat of `chat.send` must answer `in_flight` while the run goes on and `ok` when it is over', async () => {
+test('A repeat of `chat.send` must answer `in_flight` while the run is in progress and `ok` once it has ended', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   model.when('in flight', [hold, say('landed')]);

@@ -66,7 +66,7 @@ test('A message that was answered `ok` must survive a kill of the daemon', async
   assert.deepEqual(talk.story().slice(-7), [...turnLines('answered after all'), 'state idle (ok)']);
 });
 
-test('After a kill in mid-answer `stream_end` with `interrupted: true` must void the partial text before it is asked for again', async () => {
+test('After a kill during an answer, `stream_end` with `interrupted: true` must void the partial text before the answer is requested again', async () => {
   await using talk = await openConversation(daemon);
   model.when('in mid-answer', [say('half an ', 'answer'), stall()]);
   const question = await talk.ask('in mid-answer');

@@ -38,7 +38,7 @@ async function restart(...conversations: Conversation[]): Promise<void> {
 /** How a story begins that asks for one bash command. */
 const asked = (message: string) => [`agent: ${message}`, ...turnLines(''), 'asks tools bash', 'state attention'];
 
-test('A pending approval must survive a kill of the daemon under its own id and stay answerable', async () => {
+test('A pending approval must survive a kill of the daemon under the same id and stay answerable', async () => {
   await using talk = await openConversation(daemon);
   model.when('survives', bash('echo ran >> survives.txt'), say('done'));
   const { question, approvalId, items } = await askFor(talk, 'survives');

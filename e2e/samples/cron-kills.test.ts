@@ -16,7 +16,7 @@ const once = (message: string): ParamsInput<'cron.add'> => ({
   payload: { kind: 'agentTurn', message },
 });
 
-test('Every due instant must have one row with one end, and nothing must be begun twice, over kills at any moment', async (t) => {
+test('Every due time must get one record with one result, and nothing must start twice, even with kills at any moment', async (t) => {
   const seed = randomInt(1, 1_000_000);
   t.diagnostic(`seed ${seed}`);
   const { violations, score, folder } = await runCronDrill({ kills: 20, seed, say: (line) => t.diagnostic(line) });

@@ -21,7 +21,7 @@ async function connectWith(token: string) {
 
 const LADDER = ['public', 'read', 'write', 'approve'];
 
-test('A token must be able to do what its scope covers, on every interface, and nothing else', async () => {
+test('A token must allow exactly what its scope covers, on every interface', async () => {
   const { workstreams } = await (await daemon.client()).call('workstream.list', {});
   const wsId = workstreams[0]?.wsId ?? '';
   for (const scope of ['read', 'write', 'approve'] as const) {

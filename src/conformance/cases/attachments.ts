@@ -57,7 +57,7 @@ async function expectRefused(session: Session, sessionKey: string, more: object)
 
 export const attachmentCases: ConformanceCase[] = [
   {
-    must: 'An inline attachment that is no image in base64 must be refused by its name, and nothing be sent',
+    must: 'An inline attachment that is not a base64 image must be refused by its name, and nothing must be sent',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'chat.send', 'chat.history');
@@ -70,7 +70,7 @@ export const attachmentCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'Of two messages for one file one must have it, and the other must not be sent',
+    must: 'If two messages name the same file, one must get it, and the other must not be sent',
     async run(lab) {
       const { session, wsId, id, waiting } = await upload(lab);
       const sent = [1, 2].map(() => send(session, wsId, { attachmentIds: [id] }));
@@ -87,7 +87,7 @@ export const attachmentCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'What `chat.send` refuses must be refused before a session is made for it',
+    must: 'A refused `chat.send` must not create a session',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'chat.send', 'chat.history');
@@ -100,7 +100,7 @@ export const attachmentCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A queued message that is dropped must give its files back',
+    must: 'A queued message that is dropped must release its files',
     async run(lab) {
       const { session, wsId, id, waiting } = await upload(lab);
       const ahead = Array.from({ length: AHEAD }, () => send(session, wsId));

@@ -105,7 +105,7 @@ export const callCases: ConformanceCase[] = [
     },
   },
   {
-    must: '`chat.abort` of a run that is unknown or over must answer `aborted: false`',
+    must: '`chat.abort` of an unknown or finished run must answer `aborted: false`',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'chat.abort');
@@ -155,7 +155,7 @@ export const callCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A repeat with the same key and params must get the first answer and start nothing, also after a restart',
+    must: 'A repeat with the same key and params must get the first answer and start nothing, even after a restart',
     async run(lab) {
       const { session, params, runId } = await runToEnd(lab);
       const again = await lab.connect();
@@ -175,7 +175,7 @@ export const callCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A repeat of `chat.send` must answer `in_flight` while the run goes on and `ok` when it is over',
+    must: 'A repeat of `chat.send` must answer `in_flight` while the run is in progress and `ok` once it has ended',
     async run(lab) {
       const { session, params, runId } = await runToEnd(lab);
       const { status } = Run.parse(await session.call('chat.send', params));
@@ -237,7 +237,7 @@ export const callCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'Exactly one `ws_state` that says `idle` or `error` must end each run, and name it',
+    must: 'Each run must end with exactly one `ws_state` of `idle` or `error` that names the run',
     async run(lab) {
       const { session, runId } = await runToEnd(lab, (maker, wsId) => maker.call('events.subscribe', { wsId }));
       const ends = () => payloadsOf(session, 'workstream', RunEnd).filter(({ event }) => event.run.run_id === runId);

@@ -53,7 +53,7 @@ async function listed(session: Session, params: object): Promise<string[]> {
 
 export const cronCases: ConformanceCase[] = [
   {
-    must: 'A refused `cron.add` must name the field and make nothing, a refused `cron.update` must change nothing',
+    must: 'A refused `cron.add` must name the field and create nothing; a refused `cron.update` must change nothing',
     run: (lab) =>
       withJob(lab, async (session, job) => {
         needs(session, 'cron.update', 'cron.list');
@@ -78,7 +78,7 @@ export const cronCases: ConformanceCase[] = [
       }),
   },
   {
-    must: 'An unknown id must be NOT_FOUND where a job is needed, and no error where there is simply nothing',
+    must: 'An unknown job id must be answered NOT_FOUND by methods that need the job, and without an error by the others',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'cron.update', 'cron.run', 'cron.remove', 'cron.runs');
@@ -102,7 +102,7 @@ export const cronCases: ConformanceCase[] = [
       }),
   },
   {
-    must: 'Whatever happens to a job must come as an event `cron`, without a gap in `seq`',
+    must: 'Everything that happens to a job must be sent as a `cron` event, without gaps in `seq`',
     async run(lab) {
       const { id, session } = await withJob(
         lab,
@@ -124,7 +124,7 @@ export const cronCases: ConformanceCase[] = [
     },
   },
   {
-    must: '`cron.list` must begin with what is due next, and leave out what is disabled unless it is asked for',
+    must: '`cron.list` must start with the job that is due next, and include disabled jobs only on request',
     run: (lab) =>
       withJob(
         lab,
@@ -137,7 +137,7 @@ export const cronCases: ConformanceCase[] = [
       ),
   },
   {
-    must: '`cron.run` must say whether it ran, and wait for the end unless it is asked not to',
+    must: '`cron.run` must report whether the job ran, and wait for the end unless `wait` is false',
     run: (lab) =>
       withJob(
         lab,
@@ -155,7 +155,7 @@ export const cronCases: ConformanceCase[] = [
       ),
   },
   {
-    must: 'A scope that may only read must be able to look at jobs and not to change them',
+    must: 'The `read` scope must allow viewing jobs but not changing them',
     run: (lab) =>
       withJob(lab, async (session, { id }) => {
         needs(session, 'cron.list');
@@ -173,7 +173,7 @@ export const cronCases: ConformanceCase[] = [
       }),
   },
   {
-    must: 'A `cron.update` that names a `revision` must be CONFLICT, and change nothing, where the job has another by now',
+    must: 'A `cron.update` with an outdated `revision` must be answered CONFLICT and change nothing',
     run: (lab) =>
       withJob(lab, async (session, { id }) => {
         needs(session, 'cron.update', 'cron.list');
@@ -190,7 +190,7 @@ export const cronCases: ConformanceCase[] = [
       }),
   },
   {
-    must: 'The instants of `cron.preview` must come in order, with their local time and offset',
+    must: '`cron.preview` must return its times in order, each with its local time and offset',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'cron.preview');
@@ -204,7 +204,7 @@ export const cronCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A job must keep the time zone that its schedule meant when it was made',
+    must: 'A job must keep the time zone that applied when it was created',
     run: (lab) =>
       withJob(
         lab,

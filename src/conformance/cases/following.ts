@@ -98,7 +98,7 @@ export const followingCases: ConformanceCase[] = [
     run: (lab) => expectReset(lab, (cursor) => `${parseCursor(cursor)?.epoch}:999999999`, 'ahead'),
   },
   {
-    must: 'A malformed cursor must count as none',
+    must: 'A malformed cursor must be ignored',
     async run(lab) {
       const { session, wsId } = await setUp(lab);
       for (const after of ['', 'x', 'a:b', ':1']) {
@@ -118,7 +118,7 @@ export const followingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'After `events.unsubscribe` is answered no further event of that workstream must arrive',
+    must: 'After the answer to `events.unsubscribe` no further event of that workstream must arrive',
     async run(lab) {
       const { session, wsId } = await setUp(lab);
       const witness = await lab.connect();

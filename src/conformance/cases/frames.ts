@@ -49,7 +49,7 @@ export const frameCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'Params with an unknown property must be answered INVALID_REQUEST with the place',
+    must: 'Params with an unknown property must be answered INVALID_REQUEST, naming its place',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'workstream.list');
@@ -168,7 +168,7 @@ export const frameCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A revoked login must lose its open sockets with 1008 `unauthorized`',
+    must: 'The open sockets of a revoked login must be closed with 1008 `unauthorized`',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'auth.login', 'auth.logout');

@@ -66,7 +66,7 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A first frame that is no request must be closed with 1008 `invalid handshake` and get no answer',
+    must: 'A first frame that is not a request must be closed with 1008 `invalid handshake` and get no answer',
     async run(lab) {
       for (const text of ['3', 'null', '{}', '{"type":"event","event":"tick"}']) {
         const { count, end } = await greet(lab, text);
@@ -82,7 +82,7 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'Connect params that do not fit must be refused and closed with 1008 `invalid handshake`',
+    must: 'Invalid `connect` params must be refused and closed with 1008 `invalid handshake`',
     async run(lab) {
       for (const params of [undefined, {}, { ...lab.connectParams(), surprise: 1 }]) {
         const { error, end } = await greet(lab, connectFrame(params));
@@ -102,7 +102,7 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A protocol range without 2 must be answered before anything else that is wrong with `connect`',
+    must: 'A protocol range without 2 must be reported before any other error in `connect`',
     async run(lab) {
       const params = { minProtocol: 7, maxProtocol: 9, client: 'of a later version', auth: { token: 'wrong' } };
       const { error, end } = await greet(lab, connectFrame(params));
@@ -122,7 +122,7 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A connection that says nothing for ten seconds must be closed with 1000',
+    must: 'A connection that sends nothing for ten seconds must be closed with 1000',
     slow: true,
     async run(lab) {
       const wire = await lab.open();
@@ -134,7 +134,7 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'An upgrade under a host name that is not ours must be answered 403',
+    must: 'An upgrade with a foreign host name must be answered 403',
     async run(lab) {
       expectEqual(await upgradeAs(lab, 'conformance.invalid'), 403, 'the status');
     },

@@ -63,7 +63,7 @@ const payloadOf = ({ payload }: ResponseFrame) => Answer.safeParse(payload).data
 
 const pairingCases: ConformanceCase[] = [
   {
-    must: 'A machine that is not paired must be able to do nothing but ask to be paired',
+    must: 'An unpaired machine must be able to request pairing and nothing else',
     async run(lab) {
       const { stranger } = await meet(lab);
       expectEqual(stranger.hello.features.methods, ['node.pair.request'], 'its methods');
@@ -75,7 +75,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'One address must hold at most 4 nodes that are not paired, a further one is answered BUSY and closed with 1013',
+    must: 'One address must have at most 4 unpaired nodes; the next one is answered BUSY and closed with 1013',
     async run(lab) {
       const { nodeId } = await meet(lab);
       for (const nth of [2, 3, 4]) await greetAs(lab, `${nodeId}-${nth}`);
@@ -85,7 +85,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A repeated request must be the one that waits, unless it names other commands',
+    must: 'A repeated pairing request must return the pending one, unless it names other commands',
     async run(lab) {
       const { nodeId, stranger } = await meet(lab);
       const first = await ask(stranger, nodeId, [COMMAND]);
@@ -97,7 +97,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A connection must not join the request that another made under the same id',
+    must: 'A connection must not join a pairing request that another connection made under the same id',
     async run(lab) {
       const { nodeId, stranger } = await meet(lab);
       await ask(stranger, nodeId, [COMMAND]);
@@ -107,7 +107,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'The token of an approved node must come on the connection that asked, and to whoever approved it',
+    must: 'Approving a node must send its token on the requesting connection and in the answer to the approver',
     async run(lab) {
       const { operator, nodeId, stranger } = await meet(lab);
       const { request } = await ask(stranger, nodeId, [COMMAND]);
@@ -118,7 +118,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'No answer but the one that makes it must show a node’s token, and none is stored',
+    must: 'A node’s token must appear in no answer except the one that creates it, and must not be stored',
     async run(lab) {
       const { operator, nodeId, token } = await pair(lab);
       needs(operator, 'node.pair.list', 'node.list');
@@ -132,7 +132,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A changed list of commands must count only when it was approved anew',
+    must: 'A changed list of commands must take effect only after a new approval',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const { request } = await ask(node, nodeId, [COMMAND, 'conformance.other']);
@@ -143,7 +143,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A connection of mode `node` must never be more than its node, and a node’s token must count nowhere else',
+    must: 'A connection of mode `node` must have only the rights of its node, and a node’s token must be valid nowhere else',
     async run(lab) {
       const { nodeId, token } = await pair(lab);
       const posing = await lab.greetAsNode(nodeId, lab.server.token);
@@ -164,7 +164,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'Of two connections of one node the newest must count, and the end of the old one must change nothing',
+    must: 'If a node has two connections, the newer one must count, and closing the older one must change nothing',
     async run(lab) {
       const { operator, nodeId, token, node } = await pair(lab);
       const newer = await greetAs(lab, nodeId, token);
@@ -178,7 +178,7 @@ const pairingCases: ConformanceCase[] = [
 
 const commandCases: ConformanceCase[] = [
   {
-    must: 'A request that waits must not hold up the ones after it',
+    must: 'A waiting request must not delay the requests after it',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const answer = operator.request('node.invoke', { nodeId, command: COMMAND, idempotencyKey: randomUUID() });
@@ -189,7 +189,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A command must be answered with what the node answered',
+    must: 'A command must be answered with the node’s answer',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const answer = operator.request('node.invoke', { nodeId, command: COMMAND, idempotencyKey: randomUUID() });
@@ -198,7 +198,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A command that the node did not name when it was approved must be refused before it is sent',
+    must: 'A command that was not approved with the node must be refused before it is sent',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const params = { nodeId, command: 'conformance.unnamed', idempotencyKey: randomUUID() };
@@ -208,7 +208,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A repeat of `node.invoke` with the same key must run the command once, also after a restart',
+    must: 'Repeating `node.invoke` with the same key must run the command only once, even after a restart',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const params = { nodeId, command: COMMAND, idempotencyKey: randomUUID() };
@@ -220,7 +220,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A result that comes after the deadline must be stored and be the answer to a repeat',
+    must: 'A result that arrives after the deadline must be stored and returned to a repeat',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const params = { nodeId, command: COMMAND, timeoutMs: 200, idempotencyKey: randomUUID() };
@@ -231,7 +231,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A node must not answer for another, nor twice',
+    must: 'A node must not be able to answer for another node, or to answer twice',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const answer = operator.request('node.invoke', { nodeId, command: COMMAND, idempotencyKey: randomUUID() });

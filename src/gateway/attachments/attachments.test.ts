@@ -29,7 +29,7 @@ async function setUp(gateway: WholeGateway) {
   };
 }
 
-test('Of two messages for one file one must have it, and the other must not be sent', async () => {
+test('If two messages name the same file, one must get it, and the other must not be sent', async () => {
   await using gateway = await wholeGateway();
   const { wsId, receive, send, waiting } = await setUp(gateway);
   const { attachment_id: id } = await receive('shared');
@@ -43,7 +43,7 @@ test('Of two messages for one file one must have it, and the other must not be s
   assert.deepEqual([asked.length, await waiting()], [1, []]);
 });
 
-test('A queued message that is dropped must give its files back', async () => {
+test('A queued message that is dropped must release its files', async () => {
   await using gateway = await wholeGateway();
   const { receive, send, waiting } = await setUp(gateway);
   gateway.puppet.turn(new Promise(() => undefined));

@@ -31,7 +31,7 @@ test('a repeat hears that the run failed; the key with other params is a conflic
   assert.equal((await gateway.refusal('chat.send', { ...HELLO, message: 'other' })).code, 'CONFLICT');
 });
 
-test('What `chat.send` refuses must be refused before a session is made for it', async () => {
+test('A refused `chat.send` must not create a session', async () => {
   await using gateway = await wholeGateway();
   const refusals: [object, string, string][] = [
     [{ message: ' \n' }, 'INVALID_REQUEST', 'message or attachment required'],

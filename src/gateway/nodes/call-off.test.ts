@@ -5,7 +5,7 @@ import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 
 const ASKED = { nodeId: 'n1', command: 'camera.snap', params: {}, timeoutMs: 0, key: 'call', toolCall: 'ws:call' };
 
-test('A node must be told by `node.invoke.cancel` when the run that asked was cancelled or ran out of time, and only then', async () => {
+test('A node must receive `node.invoke.cancel` if the requesting run was cancelled or timed out, and only then', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const called: string[] = [];

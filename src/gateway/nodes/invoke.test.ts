@@ -11,7 +11,7 @@ function later<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-test('A command must be answered with what the node answered', async () => {
+test('A command must be answered with the node’s answer', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answer = gateway.call('node.invoke', { ...ASKED, params: { depth: 2 } });
@@ -44,7 +44,7 @@ for (const [what, payloadJSON, payload] of [
   });
 }
 
-test('A command that the node did not name when it was approved must be refused before it is sent', async () => {
+test('A command that was not approved with the node must be refused before it is sent', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1', ['camera.snap', 'system.run', 'sh']);
   for (const command of ['hide', 'system.run', 'sh', '__proto__']) {
@@ -128,7 +128,7 @@ test('how a command failed is not worth the same call again, a node that is away
   ]);
 });
 
-test('A repeat of `node.invoke` with the same key must run the command once, also after a restart', async () => {
+test('Repeating `node.invoke` with the same key must run the command only once, even after a restart', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -164,7 +164,7 @@ test('a repeat after a restart in mid-command waits for the result and sends not
   await assert.rejects(lost);
 });
 
-test('A result that comes after the deadline must be stored and be the answer to a repeat', async () => {
+test('A result that arrives after the deadline must be stored and returned to a repeat', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const asked = { ...ASKED, timeoutMs: 500 };
@@ -207,7 +207,7 @@ test('a node that was lost with a command and comes back with its result answers
   assert.equal((await answer).payload, 'kept');
 });
 
-test('A command whose node was lost must be answered UNAVAILABLE after ten seconds, and never be sent again', async () => {
+test('A command whose node has been disconnected for ten seconds must be answered UNAVAILABLE and never be sent again', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -228,7 +228,7 @@ test('A command whose node was lost must be answered UNAVAILABLE after ten secon
   );
 });
 
-test('A node must not answer for another, nor twice', async () => {
+test('A node must not be able to answer for another node, or to answer twice', async () => {
   await using gateway = await openNodeGateway();
   const [node, other] = [await gateway.join('n1'), await gateway.join('n2')];
   const answer = gateway.call('node.invoke', ASKED);

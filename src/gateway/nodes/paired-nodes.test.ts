@@ -4,7 +4,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import { openNodeGateway } from '../testing/node-gateway.ts';
 
-test('No answer but the one that makes it must show a node’s token, and none is stored', async () => {
+test('A node’s token must appear in no answer except the one that creates it, and must not be stored', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const shown = JSON.stringify([
@@ -36,7 +36,7 @@ test('a token is verified for its own node and no other', async () => {
   );
 });
 
-test('A connection of mode `node` must never be more than its node, and a node’s token must count nowhere else', async () => {
+test('A connection of mode `node` must have only the rights of its node, and a node’s token must be valid nowhere else', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -108,7 +108,7 @@ test('Rotating or revoking a node’s token must end its open connections at onc
   assert.equal((await gateway.refusal('node.token.rotate', { nodeId: 'n1' })).code, 'NOT_FOUND');
 });
 
-test('Of two connections of one node the newest must count, and the end of the old one must change nothing', async () => {
+test('If a node has two connections, the newer one must count, and closing the older one must change nothing', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const old = await gateway.connect({ nodeId: 'n1', token });

@@ -5,7 +5,7 @@ import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import { pairingCodeOf } from '../../../protocol/pairing-code.ts';
 import { openNodeGateway } from '../testing/node-gateway.ts';
 
-test('A machine that is not paired must be able to do nothing but ask to be paired', async () => {
+test('An unpaired machine must be able to request pairing and nothing else', async () => {
   await using gateway = await openNodeGateway();
   const stranger = await gateway.connect({ nodeId: 'n1' });
   const { features, snapshot } = stranger.hello.payload as HelloOk;
@@ -37,7 +37,7 @@ test('A machine that is not paired must be able to do nothing but ask to be pair
   );
 });
 
-test('One address must hold at most 4 nodes that are not paired, a further one is answered BUSY and closed with 1013', async () => {
+test('One address must have at most 4 unpaired nodes; the next one is answered BUSY and closed with 1013', async () => {
   await using gateway = await openNodeGateway();
   const held = await Promise.all(['a', 'b', 'c', 'd'].map((nodeId) => gateway.connect({ nodeId })));
   const fifth = await gateway.connect({ nodeId: 'e' });
@@ -70,7 +70,7 @@ test('a stranger that asks too often is slowed down, and one that stays too long
   assert.deepEqual(await stranger.closed, { code: 1008, reason: 'pairing expired' });
 });
 
-test('A repeated request must be the one that waits, unless it names other commands', async () => {
+test('A repeated pairing request must return the pending one, unless it names other commands', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const { socket, request } = await gateway.ask('n1', { displayName: 'Box', commands: ['look'], remoteIp: '9.9.9.9' });
@@ -123,7 +123,7 @@ test('a repeat that differs in silent, in the name, in the order of the commands
   );
 });
 
-test('A connection must not join the request that another made under the same id', async () => {
+test('A connection must not join a pairing request that another connection made under the same id', async () => {
   await using gateway = await openNodeGateway();
   const { request } = await gateway.ask('n1', { commands: ['look'] });
   const intruder = await gateway.connect({ nodeId: 'n1' });
@@ -145,7 +145,7 @@ test('a request ends with its connection', async () => {
   assert.deepEqual(refusal, { code: 'NOT_FOUND', message: 'unknown requestId' });
 });
 
-test('A request that nobody decides must expire after five minutes, and the node must be told', async () => {
+test('A pairing request must expire after five minutes without a decision, and the node must be notified', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const { socket, request } = await gateway.ask('n1');
@@ -161,7 +161,7 @@ test('A request that nobody decides must expire after five minutes, and the node
 
 const idOf = ({ requestId }: { requestId: string }) => ({ requestId });
 
-test('The token of an approved node must come on the connection that asked, and to whoever approved it', async () => {
+test('Approving a node must send its token on the requesting connection and in the answer to the approver', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const { socket, request } = await gateway.ask('n1', {
@@ -192,7 +192,7 @@ test('a rejected node is told, and may ask again', async () => {
   assert.equal((await socket.request('node.pair.request', { nodeId: 'n1' })).ok, true);
 });
 
-test('A changed list of commands must count only when it was approved anew', async () => {
+test('A changed list of commands must take effect only after a new approval', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1', ['look']);
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -253,7 +253,7 @@ test('no more than 32 requests wait at once', async () => {
   assert.equal(error?.code, 'BUSY');
 });
 
-test('The code that both sides show must be the first eight characters of the request’s id', async () => {
+test('The code that both sides show must be the first eight characters of the pairing request’s id', async () => {
   await using gateway = await openNodeGateway();
   const { request } = await gateway.ask('n1');
   const code = pairingCodeOf(request.requestId);
