@@ -36,7 +36,6 @@ export const LIMITS = {
   inFlightPerConnection: 256,
   sseKeepaliveMs: 5_000,
   idempotencyMs: 24 * 60 * 60 * 1000,
-  approvalMs: 60 * 60 * 1000,
   loginCodeMs: 10 * 60 * 1000,
   apiTokens: 1_000,
   cookieMs: 24 * 60 * 60 * 1000,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApprovalPolicy, approvalMsOf } from './approval-policy.ts';
+import type { ApprovalPolicy } from './approval-policy.ts';
 import { runBatch } from './batch.ts';
 import type { JournalEntry } from './journal.ts';
 import {
@@ -131,11 +131,3 @@ for (const policy of POLICIES) {
     assert.equal(foldEntries([...journal, ...fixture.journal]).tools.get('1')?.state, 'finished');
   });
 }
-
-test('how long a question waits: as the job says, and not long where only an onlooker was asked', () => {
-  assert.equal(approvalMsOf(undefined, 3_600_000), 3_600_000);
-  assert.equal(approvalMsOf({ mode: 'wait' }, 3_600_000), 3_600_000);
-  assert.equal(approvalMsOf({ mode: 'wait', timeoutMs: 7_200_000 }, 3_600_000), 7_200_000);
-  assert.equal(approvalMsOf({ mode: 'deny' }, 3_600_000), 300_000);
-  assert.equal(approvalMsOf({ mode: 'allow', tools: ['bash'] }, 60_000), 60_000);
-});

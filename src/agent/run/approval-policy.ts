@@ -7,15 +7,6 @@ import { nobodyToApprove } from './result-texts.ts';
  */
 export type ApprovalPolicy = CronApproval | { mode: 'withheld'; tools: string[] };
 
-/** How long a question waits where the policy asks nobody, but somebody happens to look on. */
-const ONLOOKER_MS = 5 * 60_000;
-
-/** Milliseconds a question may wait; `usualMs` where the policy says nothing of it. */
-export function approvalMsOf(policy: ApprovalPolicy | undefined, usualMs: number): number {
-  if (policy === undefined) return usualMs;
-  return policy.mode === 'wait' ? (policy.timeoutMs ?? usualMs) : Math.min(ONLOOKER_MS, usualMs);
-}
-
 /** Calls of the tool need no person. */
 export const isAllowed = (policy: ApprovalPolicy | undefined, tool: string): boolean =>
   policy?.mode === 'allow' && policy.tools.includes(tool);

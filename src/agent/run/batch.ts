@@ -1,4 +1,5 @@
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
+import { hasExpired } from './approval-expiry.ts';
 import { type ApprovalPolicy, isAllowed, refusalBy } from './approval-policy.ts';
 import { type BatchCall, prepareCall, toItem } from './batch-call.ts';
 import { executeAll } from './execute.ts';
@@ -103,7 +104,7 @@ async function askOnce(run: RunContext, { asked, kind, batch }: Question): Promi
   const approvalId = run.ids.id('apr');
   const items = batch.map((item) => toItem(run, item));
   const digests = digestsOf(batch);
-  const expiresAtMs = run.clock.now() + run.approvalMs;
+  const expiresAtMs = run.expiry.stamp();
   await run.recorder.record({
     events: [
       { type: 'approve_request', items, approval_id: approvalId, kind, expires_at_ms: expiresAtMs },
@@ -141,9 +142,10 @@ const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'fail
 const blockedBy = (policy: ApprovalPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
 const CHANGED = cannotRun(NOT_AS_APPROVED);
 
-function denialOf({ prepared }: BatchCall, { by, feedback }: Decision): Refusal {
+function denialOf({ prepared }: BatchCall, decision: Decision): Refusal {
+  const { feedback } = decision;
   if (prepared.kind === 'refused') return cannotRun(prepared.reason);
-  return by.kind === 'timeout'
+  return hasExpired(decision)
     ? { output: feedback, outcome: 'expired' }
     : { output: deniedWith(feedback), outcome: 'denied' };
 }

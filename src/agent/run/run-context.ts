@@ -6,6 +6,7 @@ import type { Message } from '../message.ts';
 import type { Effort, Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
+import type { ApprovalExpiry } from './approval-expiry.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { Recorder } from './recorder.ts';
@@ -44,8 +45,8 @@ export interface RunContext {
    * resolves. Rejects with the signal's reason.
    */
   decision(approvalId: string): Promise<Decision>;
-  /** Milliseconds an approval may wait. */
-  approvalMs: number;
+  /** When its questions end. */
+  expiry: Pick<ApprovalExpiry, 'stamp'>;
   /** What becomes of calls that need approval while nobody is there; undefined: they wait for a person. */
   policy: ApprovalPolicy | undefined;
   /** Somebody who may decide looks on. */

@@ -9,6 +9,7 @@ import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
+import { createApprovalExpiry } from './approval-expiry.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import type { Recorder, Step } from './recorder.ts';
@@ -89,7 +90,7 @@ export function runFixture(options: FixtureOptions = {}) {
         waiting.set(approvalId, resolve);
         signal.signal.addEventListener('abort', () => reject(signal.signal.reason), { once: true });
       }),
-    approvalMs: 60_000,
+    expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
     isWatched: () => options.isWatched ?? false,
     clock,
@@ -108,13 +109,7 @@ export function runFixture(options: FixtureOptions = {}) {
     /** Waits until a question is asked, and answers it as the gateway does: on record first. */
     async answer(decision: Partial<Decision> = {}, approvalId = 'apr_1'): Promise<void> {
       while (!waiting.has(approvalId)) await new Promise(setImmediate);
-      const whole: Decision = {
-        approved: true,
-        feedback: '',
-        always: false,
-        by: { kind: 'principal', id: 'someone' },
-        ...decision,
-      };
+      const whole = wholeDecision(decision);
       advance(progress, { kind: 'approval_decided', approvalId, decision: whole });
       waiting.get(approvalId)?.(whole);
     },
@@ -144,15 +139,13 @@ export const digestOf = (call: ToolCall, bindTo?: string): string =>
 
 /** Journal entries of a batch that a person approved, as a restart finds them. */
 export function approvedBatch(calls: ToolCall[], decision: Partial<Decision> = {}): JournalEntry[] {
-  const whole: Decision = {
-    approved: true,
-    feedback: '',
-    always: false,
-    by: { kind: 'principal', id: 'someone' },
-    ...decision,
-  };
-  return [...askedBatch(calls), { kind: 'approval_decided', approvalId: 'apr_0', decision: whole }];
+  return [...askedBatch(calls), { kind: 'approval_decided', approvalId: 'apr_0', decision: wholeDecision(decision) }];
 }
+
+const wholeDecision = (decision: Partial<Decision>): Decision => ({
+  ...{ approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'someone' } },
+  ...decision,
+});
 
 /** Journal entries of a batch that waits for a person. */
 export function askedBatch(calls: ToolCall[]): JournalEntry[] {

@@ -1,6 +1,6 @@
-import { type ApprovalPolicy, approvalMsOf } from '../../agent/run/approval-policy.ts';
+import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval-expiry.ts';
+import type { ApprovalPolicy } from '../../agent/run/approval-policy.ts';
 import type { Decision } from '../../agent/run/journal.ts';
-import { timedOutAfter } from '../../agent/run/result-texts.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
@@ -19,6 +19,7 @@ export async function driveRun(
   const over = new AbortController();
   const { run } = live;
   const { clock, log } = deps;
+  const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
   if (run.request.timeoutMs) void limitTime(live, run.request.timeoutMs, { clock, over: over.signal });
   try {
     return await runToEnd({
@@ -37,8 +38,8 @@ export async function driveRun(
       notSandboxed: deps.notSandboxed,
       signal: live.signal,
       stopping: deps.stopping,
-      decision: (approvalId) => decisionInTime(live, approvalId, deps),
-      approvalMs: approvalMs(live, deps),
+      decision: (approvalId) => decisionInTime(live, approvalId, expiry),
+      expiry,
       policy: policyOf(live),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
@@ -56,9 +57,6 @@ function policyOf({ run, messages }: LiveRun): ApprovalPolicy | undefined {
   return approval?.mode === 'allow' && hasForeignText(messages) ? { ...approval, mode: 'withheld' } : approval;
 }
 
-const approvalMs = ({ run }: LiveRun, { live }: WorkstreamDeps): number =>
-  approvalMsOf(run.request.approval, live.approvalMs);
-
 const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings => ({
   workdir: deps.workdirs.hold(data),
   get autoApprove() {
@@ -70,39 +68,15 @@ const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
   model: () => deps.models.resolve(data.modelAlias ?? undefined),
 });
 
-async function decisionInTime(live: LiveRun, approvalId: string, deps: WorkstreamDeps) {
+async function decisionInTime(live: LiveRun, approvalId: string, expiry: ApprovalExpiry) {
   const answered = new AbortController();
-  void expire(live, approvalId, { ...deps, over: AbortSignal.any([answered.signal, live.signal]) });
+  const expiresAtMs = live.pendingApproval()?.expiresAtMs;
+  const question = { approvalId, expiresAtMs, deny: (denial: Decision) => live.decide(approvalId, denial) };
+  void expiry.enforce(question, AbortSignal.any([answered.signal, live.signal]));
   try {
     return await live.decision(approvalId);
   } finally {
     answered.abort();
-  }
-}
-
-const RETRY_MS = 1_000;
-
-/**
- * Denies a question that nobody answered. Timers count waking time only, so an hour of a sleeping laptop is no hour
- * in which a person could have answered.
- */
-async function expire(live: LiveRun, approvalId: string, deps: WorkstreamDeps & { over: AbortSignal }): Promise<void> {
-  const { clock, log, over } = deps;
-  const feedback = timedOutAfter(approvalMs(live, deps));
-  const denial: Decision = { approved: false, feedback, always: false, by: { kind: 'timeout' } };
-  let leftMs = Math.max(0, (live.pendingApproval()?.expiresAtMs ?? 0) - clock.now());
-  for (;;) {
-    try {
-      await clock.sleep(leftMs, over);
-    } catch {
-      return; // decided or stopped in time
-    }
-    try {
-      return await live.decide(approvalId, denial);
-    } catch (error) {
-      log.warn({ err: error, approvalId }, 'an approval could not be expired; trying again');
-      leftMs = RETRY_MS;
-    }
   }
 }
 

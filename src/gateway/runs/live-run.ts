@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
+import { hasExpired } from '../../agent/run/approval-expiry.ts';
 import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
@@ -286,9 +287,9 @@ export class LiveRun implements Recorder {
   }
 }
 
-function statusOf({ approved, by }: Decision): 'approved' | 'denied' | 'expired' {
-  if (approved) return 'approved';
-  return by.kind === 'timeout' ? 'expired' : 'denied';
+function statusOf(decision: Decision): 'approved' | 'denied' | 'expired' {
+  if (decision.approved) return 'approved';
+  return hasExpired(decision) ? 'expired' : 'denied';
 }
 
 function toRunError(error: unknown): unknown {

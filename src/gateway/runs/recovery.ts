@@ -1,4 +1,5 @@
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
+import { expiryAfterRestart } from '../../agent/run/approval-expiry.ts';
 import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
@@ -11,13 +12,10 @@ import type { Store } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { AdoptedRun } from './run-record.ts';
 
-/** An approval keeps at least this much time after a start. */
-const MIN_APPROVAL_MS = 10 * 60 * 1000;
-
 export interface RecoveryDeps {
   store: Store;
   nowMs: number;
-  /** When the last process was surely alive; approvals do not age while nobody could answer. */
+  /** When the last process was surely alive. */
   lastAliveMs: number | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
   log: Log;
@@ -93,10 +91,8 @@ async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApp
     .where('approval_id', '=', asked.approvalId)
     .executeTakeFirst();
   if (!row) return undefined;
-  // Never longer than it was given: the clock may have jumped meanwhile.
-  const sinceMs = Math.max(lastAliveMs ?? row.asked_ms, row.asked_ms);
-  const leftMs = Math.max(MIN_APPROVAL_MS, row.expires_ms - sinceMs);
-  const expiresAtMs = nowMs + leftMs;
+  const interrupted = { askedMs: row.asked_ms, expiresAtMs: row.expires_ms, lastAliveMs };
+  const expiresAtMs = expiryAfterRestart(interrupted, nowMs);
   const extend = build
     .updateTable('approvals')
     .set({ expires_ms: expiresAtMs })
