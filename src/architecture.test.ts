@@ -151,6 +151,14 @@ test('no two files of one room have the same name', () => {
   );
 });
 
+test('composition names what each part gets', () => {
+  const composing = product.filter((file) => /^src\/(daemon\/(config\/)?|gateway\/)[^/]+\.ts$/.test(file));
+  const wrong = composing.filter((file) =>
+    /\.\.\.(deps|parts|options|around|auth|clients|tools)\b/.test(readFileSync(path.join(ROOT, file), 'utf8')),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 test('files that pages name are there', () => {
   const pages = ['CONTRIBUTING.md', 'bench/README.md', ...globSync('decisions/*.md', { cwd: ROOT })];
   const names = new Set(globSync('{src,protocol,e2e,bench,scripts,bin}/**/*.*', { cwd: ROOT }));

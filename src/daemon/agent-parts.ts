@@ -6,12 +6,23 @@ import type { DaemonOptions } from './daemon-options.ts';
 import { createTools } from './tools.ts';
 
 interface AgentPartDeps {
+  /** Where workstreams work when nothing else is said. */
+  workdir: string;
   store: SqliteStore;
   live: LiveConfig;
 }
 
 /** What the agent acts with: its tools, and the nodes that one of them reaches. */
-export async function createAgentParts(options: DaemonOptions & { workdir: string }, { store, live }: AgentPartDeps) {
-  const nodes = await openNodes({ ...options, store, lastAliveMs: store.lastAliveMs, rules: () => live.nodes });
-  return { nodes, ...(await createTools({ ...options, live, nodes: toNodeDirectory(nodes) })) };
+export async function createAgentParts(
+  { home, environment, config, assets, clock, ids, log }: DaemonOptions,
+  { workdir, store, live }: AgentPartDeps,
+) {
+  const rules = () => live.nodes;
+  const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clock, ids, log });
+  const tools = await createTools({
+    ...{ home, environment, config, assets, workdir, live, clock, ids, log },
+    nodes: toNodeDirectory(nodes),
+  });
+  const { toolbox, runner, notSandboxed, isSandboxedPeer, notices } = tools;
+  return { nodes, toolbox, runner, notSandboxed, isSandboxedPeer, notices };
 }

@@ -79,48 +79,45 @@ interface Held {
 }
 
 async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
-  const { clock, log, host } = options;
+  const { home, host, config, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
-  const url = () => urlOf({ ...address, publicUrl: options.config.server.publicUrl });
-  const live = createLiveConfig(options);
-  const fetch = createGuardedFetch({ privateHosts: () => live.privateHosts, environment: options.environment });
-  const models = createModels({ ...options, fetch, model: options.model });
+  const url = () => urlOf({ ...address, publicUrl: config.server.publicUrl });
+  const live = createLiveConfig({ config, environment, setLogLevel: options.setLogLevel });
+  const fetch = createGuardedFetch({ privateHosts: () => live.privateHosts, environment });
+  const models = createModels({ config, environment, model: options.model, fetch, clock, log });
   await asStartError(() => models.start());
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
-  const { runner, notices, ...tools } = await createAgentParts({ ...options, workdir }, { store, live });
-  const startNotices = [...store.notices, ...notices];
+  const agent = await createAgentParts(options, { workdir, store, live });
+  const { nodes, toolbox, runner, notSandboxed, isSandboxedPeer } = agent;
+  const startNotices = [...store.notices, ...agent.notices];
   const auth = await createAuth(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
-  const clients = clientPolicies(options, address);
+  const { authenticator } = auth;
+  const { originPolicy, clientAddress } = clientPolicies(options, address);
+  const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
-    ...options,
-    ...auth,
-    auth,
-    store,
-    storePath: path.join(options.home, 'headgate.db'),
+    ...{ store, models, nodes, toolbox, notSandboxed, workdirs, live, hostTimeZone, startNotices, clock, ids, log },
+    ...{ auth, authenticator, originPolicy, clientAddress, logRing },
+    storePath: path.join(home, 'headgate.db'),
     lastAliveMs: store.lastAliveMs,
-    startNotices,
-    models,
-    ...tools,
     killLeftover: (process) => runner.killLeftover(process),
-    workdirs,
-    attachmentFiles: createAttachmentFiles(path.join(options.home, 'attachments')),
-    readOutput: (name, range) => readOutput(outputsOf(options.home), name, range),
-    ...clients,
+    attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
+    readOutput: (name, range) => readOutput(outputsOf(home), name, range),
     server: machineOf(options),
-    live,
-    hostTimeZone: options.hostTimeZone,
     webhooks: { destinations: () => live.webhooks, fetch },
-    configFile: createConfigFile({ ...options, live, keyHosts: await openKeyHosts(options) }),
+    configFile: createConfigFile({ home, live, keyHosts, version, clock }),
   });
   gateway.metrics.observeProcess();
   await gateway.recover();
   const bodies = new BodyDeadlines({ clock });
-  const server = createHttp(options, { gateway, ...clients, ...auth, ...tools, bodies, closing: stopping.signal });
+  const server = createHttp(options, {
+    ...{ gateway, authenticator, originPolicy, clientAddress, isSandboxedPeer, bodies },
+    closing: stopping.signal,
+  });
   address.port = await listen(server, address);
   const background = runInBackground({
     ...{ clock, log, live, gateway, models, store, auth, bodies },
-    outputs: outputsOf(options.home),
+    outputs: outputsOf(home),
     signal: stopping.signal,
   });
   const shutdown = once(async (reason: string) => {
@@ -138,7 +135,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     model: models.current(),
     workdir,
     notices: [...startNotices, ...models.notices()],
-    notSandboxed: tools.notSandboxed,
+    notSandboxed,
     loginLink: () => auth.link(),
     shutdown,
   };
@@ -151,12 +148,12 @@ interface AuthParts {
 }
 
 async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: AuthParts) {
-  const { home, ids, clock } = options;
-  const key = await asStartError(() => openSigningKey({ ...options, onNotice }));
+  const { home, ids, clock, log } = options;
+  const key = await asStartError(() => openSigningKey({ home, ids, clock, log, onNotice }));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
   if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
-  const tokens = await openApiTokens({ store, clock, ids, log: options.log });
+  const tokens = await openApiTokens({ store, clock, ids, log });
   const sessions = await openLoginSessions({ store, key, clock, ids, lineage: tokens });
   const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, tokens, sessions });
   const codes = createLoginCodes({ store, clock, ids, lineage: tokens });

@@ -44,11 +44,11 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   for (const notice of [...changes, ...warnings]) log.warn({}, notice);
   const [assets, version, bootId] = await Promise.all([loadAssets(root), readVersion(root), readBootId()]);
   const environment = around.environment;
+  const { host, port, workdir, model, authEnabled } = options;
   const starting = startDaemon({
-    ...options,
-    home,
-    config,
-    environment,
+    ...{ home, host, port, authEnabled, config, environment },
+    ...(workdir !== undefined && { workdir }),
+    ...(model !== undefined && { model }),
     userHome: around.userHome,
     uid: process.getuid?.(),
     version,

@@ -1,19 +1,19 @@
+import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Attachments } from './attachments/attachments.ts';
 import { createBroadcast } from './connections/broadcast.ts';
+import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { createFrameCheck } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { createHandlers } from './handlers.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
-import { createParts } from './parts.ts';
+import { joinNouns } from './nouns.ts';
 import { createPresence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { EventStreams } from './streams/event-streams.ts';
-import { announceAlwaysEnds } from './workstreams/always-ends.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and a WebSocket side. */
 export interface Gateway {
@@ -32,7 +32,7 @@ export interface Gateway {
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { store, clock, log } = deps;
+  const { store, nodes, live, authenticator, originPolicy, clientAddress, clock, ids, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
   const { version, host, platform } = deps.server;
@@ -42,56 +42,55 @@ export function createGateway(deps: GatewayDeps): Gateway {
     onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not fit its own schema'),
   });
   const broadcast = createBroadcast({ check });
-  deps.nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));
+  nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));
   const idempotency = createIdempotency({ store, clock, log });
-  const parts = createParts(deps, { broadcast, metrics, idempotency, stopping: stopping.signal });
-  const { workstreams, events, streams, recover } = parts;
+  const conversations = createConversations(deps, { broadcast, metrics, idempotency, stopping: stopping.signal });
+  const { events, attachments } = conversations.records;
+  const { workstreams, streams } = conversations.talks;
   events.onAppended((_, entries) => {
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
-  const states = () => workstreams.list().map(({ data }) => data.state);
-  const health = new Health({ ...deps.server, ...deps, ...parts, states });
-  const handlers = createHandlers(deps, { ...parts, broadcast, presence, health });
-  const dispatch = createDispatch({ handlers, idempotency, metrics, check, clock, log });
+  const stateVersion = () => ({ presence: presence.version(), health: health.version() });
+  const health: Health = createHealth(deps, conversations, (summary) =>
+    broadcast.publish('health', summary, { stateVersion: stateVersion() }),
+  );
+  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
+  const dispatch = createDispatch({ handlers: nouns.handlers, idempotency, metrics, check, clock, log });
   const sockets = createGatewayServer({
-    ...deps,
+    ...{ dispatch, authenticator, originPolicy, clientAddress, broadcast, presence, live, clock, ids, log },
+    ...(deps.tickIntervalMs !== undefined && { tickIntervalMs: deps.tickIntervalMs }),
     server: { version, host },
-    dispatch,
-    broadcast,
-    presence,
-    nodes: { admit: (candidate) => deps.nodes.door.admit(candidate), join: joinNodes(deps) },
+    nodes: { admit: (candidate) => nodes.door.admit(candidate), join: joinNodes({ nodes, clock }) },
     onRateLimited: metrics.rateLimited,
     follow: (wsId, after, stream) => events.follow(wsId, after, stream),
     health: { latest: () => health.summary(), version: () => health.version() },
   });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
   return {
-    dispatch,
-    streams,
-    metrics,
-    health,
-    attachments: parts.attachments,
-    sockets,
-    recover,
+    ...{ dispatch, streams, metrics, health, attachments, sockets },
+    async recover() {
+      await nouns.recover();
+      log.info({ workstreams: workstreams.list().length }, 'ready');
+    },
     async run(signal) {
-      const stateVersion = () => ({ presence: presence.version(), health: health.version() });
-      const publish: Parameters<Health['run']>[1] = (summary) =>
-        broadcast.publish('health', summary, { stateVersion: stateVersion() });
-      await Promise.all([
-        sockets.run(signal),
-        idempotency.run(signal),
-        deps.nodes.run(signal),
-        parts.heartbeats.run(signal),
-        parts.outbox.run(signal),
-        parts.cron.run(signal),
-        parts.attachments.run(signal),
-        announceAlwaysEnds({ ...parts, store, clock, log }, signal),
-        health.run(signal, publish),
-      ]);
+      await Promise.all([sockets.run(signal), nouns.run(signal)]);
     },
     async shutdown(reason) {
       stopping.abort(new Error(reason));
-      await Promise.all([sockets.shutdown(reason), workstreams.shutdown()]);
+      await Promise.all([sockets.shutdown(reason), nouns.close()]);
     },
   };
+}
+
+function createHealth(
+  { server, models, startNotices, store, storePath, notSandboxed, live, clock }: GatewayDeps,
+  { talks: { sessions, workstreams }, turns: { heartbeats } }: Conversations,
+  publish: (summary: HealthSummary) => void,
+): Health {
+  const { version, nodeId } = server;
+  return new Health({
+    ...{ version, nodeId, models, startNotices, store, storePath, notSandboxed, live, sessions, heartbeats, clock },
+    states: () => workstreams.list().map(({ data }) => data.state),
+    publish,
+  });
 }

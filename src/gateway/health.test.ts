@@ -13,7 +13,8 @@ function setUp() {
   const backend: BackendHealth = { status: 'up', circuitState: 'closed' };
   const store: { status: 'ok' | 'degraded'; reason?: string } = { status: 'ok' };
   const notices: Notice[] = [];
-  const health = new Health({
+  const published: [HealthSummary['status'], number][] = [];
+  const health: Health = new Health({
     version: '1',
     nodeId: 'node',
     models: {
@@ -29,17 +30,16 @@ function setUp() {
     sessions: { known: () => ({ count: 0, newest: [] }) },
     storePath: '/home/ada/.headgate/headgate.db',
     heartbeats: { everySeconds: 0 },
+    publish: ({ status }) => void published.push([status, health.version()]),
     clock,
   });
-  return { clock, backend, store, notices, health };
+  return { clock, backend, store, notices, health, published };
 }
 
 /** The service running; `[status, version]` of what it published. */
-function running({ health }: { health: Health }) {
-  const published: [string, number][] = [];
+function running({ health, published }: ReturnType<typeof setUp>) {
   const stop = new AbortController();
-  const publish = ({ status }: HealthSummary) => void published.push([status, health.version()]);
-  const ended = health.run(stop.signal, publish);
+  const ended = health.run(stop.signal);
   return { published, stop: () => stop.abort(), ended };
 }
 

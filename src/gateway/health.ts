@@ -26,6 +26,8 @@ export interface HealthDeps {
   /** Where sessions are kept, for people who ask. */
   storePath: string;
   heartbeats: { readonly everySeconds: number };
+  /** Tells everybody who may know. */
+  publish(summary: HealthSummary): void;
   clock: Clock;
 }
 
@@ -92,7 +94,7 @@ export class Health {
   }
 
   /** Publishes a fresh summary every minute, and soon after something in it that matters has changed. */
-  async run(signal: AbortSignal, publish: (summary: HealthSummary) => void): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     let told = '';
     let toldMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
@@ -102,7 +104,7 @@ export class Health {
         told = matters;
         toldMs = this.#deps.clock.monotonic();
         this.#version += 1;
-        publish(summary);
+        this.#deps.publish(summary);
       }
       await this.#deps.clock.sleep(LOOK_MS, signal).catch(() => undefined); // aborted: the loop ends
     }

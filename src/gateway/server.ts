@@ -70,11 +70,10 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     policy: { maxBufferedBytes, tickIntervalMs },
   });
   const revocations = createRevocations();
+  const { dispatch, authenticator, nodes, onRateLimited, follow, live, log } = deps;
   const { connections, onUpgrade, shut } = createDoor(deps, {
-    ...deps,
-    hello,
-    revocations,
-    maxBufferedBytes,
+    ...{ dispatch, authenticator, hello, presence, nodes, broadcast, revocations, onRateLimited, follow, live },
+    ...{ maxBufferedBytes, clock, log },
     defer: createTurn(),
     join: createFrameJoin(),
     deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
@@ -99,9 +98,9 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
       const pauseMs = () => Math.max(1_000, connections.size);
       await Promise.all([tick(signal), presence.run(signal, { publish, pauseMs })]);
     },
-    async shutdown(reason, options = {}) {
+    async shutdown(reason, { restartExpectedMs } = {}) {
       const emptied = shut();
-      broadcast.publish('shutdown', { reason, ...options });
+      broadcast.publish('shutdown', { reason, ...(restartExpectedMs !== undefined && { restartExpectedMs }) });
       for (const connection of [...connections]) connection.close('service_restart');
       const grace = new AbortController();
       await Promise.race([emptied, clock.sleep(GRACE_MS, grace.signal).catch(() => undefined)]);

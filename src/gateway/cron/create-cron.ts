@@ -32,22 +32,22 @@ export interface Cron {
 }
 
 export function createCron(deps: CronDeps): Cron {
-  const { store, systemEvents, heartbeats, live } = deps;
-  const owner = deps.ids.id('scheduler');
+  const { workstreams, runs, commands, channels, systemEvents, heartbeats, store, live, clock, ids, log } = deps;
+  const { toolbox, hostTimeZone, publish } = deps;
+  const owner = ids.id('scheduler');
   const ledger = new SqlLedger({
-    ...deps,
-    owner,
+    ...{ store, clock, owner },
     async tellMain({ text, wakes, jobId }, also) {
       const principal = `cron:${jobId}`;
       await systemEvents.add(text, { rights: 'approve', also, ...(wakes && { wakes: principal }) });
       if (wakes) heartbeats.wake(principal);
     },
   });
+  const executor = createExecutor({
+    ...{ workstreams, runs, commands, channels, systemEvents, heartbeats, store, clock, log, owner },
+  });
   const scheduler = new Scheduler({
-    ...deps,
-    owner,
-    ledger,
-    executor: createExecutor({ ...deps, owner }),
+    ...{ ledger, executor, owner, publish, clock, log },
     isAlone: true, // one daemon has the home to itself
     settings: {
       get enabled() {
@@ -64,14 +64,14 @@ export function createCron(deps: CronDeps): Cron {
     return loading;
   };
   return {
-    jobs: new CronJobs({ ...deps, scheduler }),
+    jobs: new CronJobs({ store, scheduler, clock, ids, toolbox, channels, hostTimeZone, publish }),
     scheduler,
     occurrences: createOccurrences(store),
     loaded,
     async run(signal) {
       await loaded();
-      deps.log.info({ jobs: scheduler.jobCount }, 'the schedule is read');
-      await Promise.all([scheduler.run(signal), forgetOccurrences(deps, signal)]);
+      log.info({ jobs: scheduler.jobCount }, 'the schedule is read');
+      await Promise.all([scheduler.run(signal), forgetOccurrences({ store, live, clock, log }, signal)]);
     },
   };
 }

@@ -44,13 +44,13 @@ export interface NodesDeps {
   log: Log;
 }
 
-export async function openNodes({ rules, ...deps }: NodesDeps): Promise<Nodes> {
+export async function openNodes({ store, lastAliveMs, rules, clock, ids, log }: NodesDeps): Promise<Nodes> {
   let publish: Publish = () => undefined;
-  const paired = await openPairedNodes(deps);
-  const lastSeen = await openLastSeen(deps);
+  const paired = await openPairedNodes({ store, clock, ids });
+  const lastSeen = await openLastSeen({ store, lastAliveMs, clock, log });
   const connected = createConnectedNodes(lastSeen.saw);
   const requests = createPairingRequests({
-    ...deps,
+    ...{ clock, ids },
     onRequested: (request) => publish('node.pair.requested', request),
     onResolved(resolved, link) {
       publish('node.pair.resolved', resolved);
@@ -58,9 +58,7 @@ export async function openNodes({ rules, ...deps }: NodesDeps): Promise<Nodes> {
     },
   });
   const invocations = createInvocations({
-    ...deps,
-    connected,
-    paired,
+    ...{ store, connected, paired, clock, ids, log },
     checkAllowed: (nodeId, command) => checkAllowed(paired.get(nodeId), command, createCommandPolicy(rules())),
   });
   const describe = (node: PairedNode) => toNodeRow(node, connected);

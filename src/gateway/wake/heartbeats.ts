@@ -20,7 +20,7 @@ const MAX_NAP_MS = 60_000;
 interface HeartbeatDeps {
   workstreams: Pick<Workstreams, 'obtainByKey'>;
   runs: Pick<Runs, 'accept'>;
-  systemEvents: Pick<SystemEvents, 'texts'>;
+  systemEvents: Pick<SystemEvents, 'texts' | 'wakes'>;
   clock: Clock;
   log: Log;
   live: Pick<LiveSettings, 'heartbeatMs'>;
@@ -55,6 +55,12 @@ export class Heartbeats {
   wake(principal: string): void {
     const before = this.#beating ?? Promise.resolve();
     this.#beating = before.then(() => this.#beatForEvents(principal));
+  }
+
+  /** Wakes for what was queued when the last process ended. */
+  async recover(): Promise<void> {
+    const wakes = this.#deps.systemEvents.wakes();
+    if (wakes !== undefined) this.wake(wakes);
   }
 
   /** Beats until the signal aborts. */

@@ -1,0 +1,127 @@
+import type { Handlers, ServedMethod } from './call.ts';
+import type { Broadcast } from './connections/broadcast.ts';
+import type { Conversations } from './conversations.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import type { Health } from './health.ts';
+import type { Idempotency } from './idempotency.ts';
+import { agentMethods } from './methods/agent.ts';
+import { approvalMethods } from './methods/approval.ts';
+import { authMethods } from './methods/auth.ts';
+import { chatMethods } from './methods/chat.ts';
+import { configMethods } from './methods/config.ts';
+import { cronMethods } from './methods/cron.ts';
+import { eventsMethods } from './methods/events.ts';
+import { healthMethods } from './methods/health.ts';
+import { logsMethods } from './methods/logs.ts';
+import { modelsMethods } from './methods/models.ts';
+import { nodeMethods } from './methods/node.ts';
+import { outputMethods } from './methods/output.ts';
+import { sendMethods } from './methods/send.ts';
+import { sessionsMethods } from './methods/sessions.ts';
+import { statusMethods } from './methods/status.ts';
+import { systemMethods } from './methods/system.ts';
+import { tokenMethods } from './methods/token.ts';
+import { voicewakeMethods } from './methods/voicewake.ts';
+import { wakeMethods } from './methods/wake.ts';
+import { workstreamMethods } from './methods/workstream.ts';
+import type { Presence } from './presence.ts';
+import { announceAlwaysEnds } from './workstreams/always-ends.ts';
+
+/** One noun of the gateway: the methods that it answers and, where it has any, its work beside them. */
+interface Noun {
+  methods?: object;
+  /** Reconciles what the last process left. */
+  recover?(): Promise<unknown>;
+  /** Until aborted. */
+  run?(signal: AbortSignal): Promise<unknown>;
+  /** Ends what goes on, so that a restart goes on with it. */
+  close?(): Promise<unknown>;
+}
+
+interface Around {
+  broadcast: Broadcast;
+  presence: Presence;
+  health: Health;
+  idempotency: Idempotency;
+}
+
+/** Every noun in one line, in the order in which they recover. A method of the protocol that none of them answers does not compile. */
+export function joinNouns(deps: GatewayDeps, conversations: Conversations, around: Around): JoinedNouns {
+  const { store, storePath, models, nodes, live, auth, configFile } = deps;
+  const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
+  const { records, talks, turns, recover } = conversations;
+  const { events, messages, notes, always, folders, attachments, systemEvents, saved } = records;
+  const { workstreams, sessions, channels, outbox, snapshots } = talks;
+  const { runs, settings, commands, heartbeats, cron, approvals } = turns;
+  const { broadcast, presence, health, idempotency } = around;
+  const workstream = { workstreams, runs, approvals, commands, settings, always, folders, snapshots, saved, messages };
+  const alwaysEnds = { workstreams, always, store, clock, log };
+  return join({
+    agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
+    approval: { methods: approvalMethods(approvals) },
+    always: { run: (signal) => announceAlwaysEnds(alwaysEnds, signal) },
+    attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
+    auth: { methods: authMethods(auth) },
+    chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
+    config: { methods: configMethods({ configFile, cron }) },
+    cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },
+    events: { methods: eventsMethods({ workstreams, snapshots, events }) },
+    health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
+    idempotency: { run: (signal) => idempotency.run(signal) },
+    logs: { methods: logsMethods({ logRing }) },
+    models: { methods: modelsMethods({ models }) },
+    node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
+    output: { methods: outputMethods({ workstreams, messages, readOutput }) },
+    send: { methods: sendMethods({ channels, outbox, store, clock, ids }), run: (signal) => outbox.run(signal) },
+    sessions: {
+      methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
+    },
+    status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
+    system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
+    token: { methods: tokenMethods(auth) },
+    voicewake: { methods: voicewakeMethods({ store, broadcast }) },
+    workstream: {
+      methods: workstreamMethods({ ...workstream, notes, attachments, events }),
+      recover,
+      close: () => workstreams.shutdown(),
+    },
+    wake: {
+      methods: wakeMethods({ systemEvents, heartbeats }),
+      recover: () => heartbeats.recover(),
+      run: (signal) => heartbeats.run(signal),
+    },
+  });
+}
+
+export interface JoinedNouns {
+  handlers: Handlers;
+  /** One noun after the other. */
+  recover(): Promise<void>;
+  /** What all nouns do beside their methods, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+type AnsweredBy<N> = N extends { methods: infer M } ? keyof M : never;
+type Unanswered<N extends Record<string, Noun>> = Exclude<ServedMethod, AnsweredBy<N[keyof N]>>;
+
+/** The handlers, if together they answer every method of the protocol; otherwise the names of those that nobody answers. */
+type Whole<N extends Record<string, Noun>> = [Unanswered<N>] extends [never]
+  ? Handlers
+  : { nobodyAnswers: Unanswered<N> };
+
+function join<const N extends Record<string, Noun>>(nouns: N): Omit<JoinedNouns, 'handlers'> & { handlers: Whole<N> } {
+  const all: Noun[] = Object.values(nouns);
+  return {
+    handlers: Object.assign({}, ...all.map(({ methods }) => methods)),
+    async recover() {
+      for (const noun of all) await noun.recover?.();
+    },
+    async run(signal) {
+      await Promise.all(all.map((noun) => noun.run?.(signal)));
+    },
+    async close() {
+      await Promise.all(all.map((noun) => noun.close?.()));
+    },
+  };
+}
