@@ -1,3 +1,5 @@
+import type { Statement } from '../store/store.ts';
+
 /** Where messages leave Headgate: chat services, other programs, other workstreams. */
 export interface Channel {
   /** What `provider` and `channel` parameters say. */
@@ -6,9 +8,22 @@ export interface Channel {
   readonly destinations: readonly string[] | undefined;
   /** The canonical name of a destination; undefined when there is none of this name. */
   find(to: string): Promise<string | undefined>;
-  /** Resolves once the other side has it. Throws DeliveryError or NotNow. The same messageId may come again after a crash. */
-  deliver(delivery: Delivery, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves once the other side has it. Throws DeliveryError or NotNow. The same messageId may come again after a crash,
+   * unless the channel stored the end of the delivery together with its effect.
+   */
+  deliver(delivery: Delivery, attempt: Attempt): Promise<Delivered>;
 }
+
+export interface Attempt {
+  /** Aborts when the daemon stops. */
+  signal: AbortSignal;
+  /** Records that it was delivered: for a channel whose effect is stored by us, in the same unit. */
+  delivered(): Statement;
+}
+
+/** `recorded`: the channel has stored `delivered()`. */
+export type Delivered = 'taken' | 'recorded';
 
 export interface Delivery {
   messageId: string;

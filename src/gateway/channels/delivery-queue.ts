@@ -2,8 +2,8 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { OutboxTable } from '../store/schema/schema.ts';
-import type { Store } from '../store/store.ts';
-import { DeliveryError, NotNow } from './channel.ts';
+import type { Statement, Store } from '../store/store.ts';
+import { type Delivered, DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
 import { endOutbox, putOff, readHeads } from './delivery-rows.ts';
 
@@ -81,9 +81,9 @@ export class Outbox {
     this.#busy.add(place);
     this.#pausedMs.delete(place);
     try {
-      const failure = await this.#attempt(row, signal);
-      if (failure instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + failure.againInMs);
-      else if (!signal.aborted) await this.#record(row, failure);
+      const outcome = await this.#attempt(row, signal);
+      if (outcome instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + outcome.againInMs);
+      else if (outcome !== 'recorded' && !signal.aborted) await this.#record(row, outcome);
     } catch (error) {
       // It is sent again: at least once is what is promised.
       this.#deps.log.warn({ err: error, messageId: row.message_id }, 'the end of a delivery could not be recorded');
@@ -94,13 +94,11 @@ export class Outbox {
     }
   }
 
-  /** Undefined when it was taken. */
-  async #attempt(row: OutboxTable, signal: AbortSignal): Promise<DeliveryError | NotNow | undefined> {
+  async #attempt(row: OutboxTable, signal: AbortSignal): Promise<Delivered | DeliveryError | NotNow> {
     const channel = this.#deps.channels.byName(row.provider);
     if (!channel) return new DeliveryError(`there is no channel ${row.provider} any more`, { retryable: false });
     try {
-      await channel.deliver(toDelivery(row), signal);
-      return undefined;
+      return await channel.deliver(toDelivery(row), { signal, delivered: () => this.#delivered(row) });
     } catch (error) {
       if (error instanceof DeliveryError || error instanceof NotNow) return error;
       const message = wordsOf(error);
@@ -108,21 +106,33 @@ export class Outbox {
     }
   }
 
-  async #record(row: OutboxTable, failure: DeliveryError | undefined): Promise<void> {
-    const { store, clock, log } = this.#deps;
+  async #record(row: OutboxTable, outcome: 'taken' | DeliveryError): Promise<void> {
+    const statement = outcome === 'taken' ? this.#delivered(row) : this.#failed(row, outcome);
+    await this.#deps.store.commit({ statements: [statement] });
+  }
+
+  #delivered(row: OutboxTable): Statement {
+    const end = { status: 'delivered', attempts: row.attempts + 1, error: null } as const;
+    return endOutbox(row.message_id, { ...end, nowMs: this.#deps.clock.now() });
+  }
+
+  /** To be tried again, or given up. */
+  #failed(row: OutboxTable, failure: DeliveryError): Statement {
+    const { clock, log } = this.#deps;
     const nowMs = clock.now();
     const attempts = row.attempts + 1;
-    const error = failure?.message.slice(0, 500) ?? null;
-    if (failure?.retryable && attempts < MAX_ATTEMPTS) {
+    const error = failure.message.slice(0, 500);
+    if (failure.retryable && attempts < MAX_ATTEMPTS) {
       // Who asks to be asked again soon gets no more attempts for it.
       const waitMs = Math.max(failure.retryAfterMs ?? 0, 1_000 * 2 ** row.attempts);
-      const nextMs = nowMs + Math.min(MAX_WAIT_MS, waitMs);
-      await store.commit({ statements: [putOff(row.message_id, { attempts, error: failure.message, nextMs })] });
-      return;
+      return putOff(row.message_id, {
+        attempts,
+        error: failure.message,
+        nextMs: nowMs + Math.min(MAX_WAIT_MS, waitMs),
+      });
     }
-    const status = failure ? 'dead' : 'delivered';
-    if (failure) log.warn({ messageId: row.message_id, to: placeOf(row), error }, 'a message was given up');
-    await store.commit({ statements: [endOutbox(row.message_id, { status, attempts, error, nowMs })] });
+    log.warn({ messageId: row.message_id, to: placeOf(row), error }, 'a message was given up');
+    return endOutbox(row.message_id, { status: 'dead', attempts, error, nowMs });
   }
 }
 

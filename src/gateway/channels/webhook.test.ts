@@ -6,6 +6,10 @@ import { DeliveryError } from './channel.ts';
 import { createWebhookChannel } from './webhook.ts';
 
 const SECRET = 'whsec_c2l4dGVlbiBsZXR0ZXJzIQ==';
+const ATTEMPT = {
+  signal: new AbortController().signal,
+  delivered: () => assert.fail('the other side stores nothing of ours'),
+};
 const DELIVERY = { messageId: 'msg_1', to: 'ops', message: 'hello', from: 'operator', acceptedMs: 1_700_000_000_000 };
 
 /** A channel whose one destination answers like this. */
@@ -20,7 +24,7 @@ function channelTo(answer: Response | Error, secret = SECRET) {
     },
     clock: fakeClock(1_700_000_005_999),
   });
-  const deliver = (delivery = DELIVERY) => channel.deliver(delivery, new AbortController().signal);
+  const deliver = (delivery = DELIVERY) => channel.deliver(delivery, ATTEMPT);
   return { channel, requests, deliver };
 }
 

@@ -32,7 +32,7 @@ export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps
     return [...destinations().keys()];
   },
   find: async (to) => (destinations().has(to) ? to : undefined),
-  async deliver(delivery, signal) {
+  async deliver(delivery, { signal }) {
     const destination = destinations().get(delivery.to);
     if (!destination) throw new DeliveryError('config.json names this destination no more', { retryable: false });
     const body = toBody(delivery);
@@ -47,6 +47,7 @@ export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps
     });
     await response.body?.cancel(); // nothing they say is read
     if (!response.ok) throw refusalOf(response);
+    return 'taken';
   },
 });
 

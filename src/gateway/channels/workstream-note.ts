@@ -18,7 +18,7 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
   name: 'workstream',
   destinations: undefined,
   find: async (to) => (await workstreams.lookUp(to))?.sessionKey,
-  async deliver({ to, message, mediaUrl, from }) {
+  async deliver({ to, message, mediaUrl, from }, { delivered }) {
     const workstream = await workstreams.findByKey(to);
     if (!workstream) throw new DeliveryError('the workstream is gone', { retryable: false });
     const { data } = workstream;
@@ -26,12 +26,14 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
     const isDone = await workstream.whileIdle(async () => {
       const at = { wsId: data.wsId, runId: null, nowMs: clock.now() };
       await store.commit({
-        statements: insertMessage(at, { role: 'user', content: note }),
+        // In one unit: a daemon that is killed must not leave the note a second time.
+        statements: [...insertMessage(at, { role: 'user', content: note }), delivered()],
         events: { wsId: data.wsId, events: [{ type: 'info', message: note }], inMessages: true },
       });
       data.messageCount += 1;
       workstream.forgetContext();
     });
     if (!isDone) throw new NotNow('a run goes on there', { againInMs: 1_000 });
+    return 'recorded';
   },
 });

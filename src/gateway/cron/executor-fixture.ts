@@ -15,7 +15,7 @@ const hook: Channel = {
   name: 'webhook',
   destinations: ['ops'],
   find: async (to) => (to === 'ops' ? to : undefined),
-  deliver: async () => undefined,
+  deliver: async () => 'taken',
 };
 
 /** An executor over workstreams whose process can die, and claims as a ledger makes them. */

@@ -132,6 +132,26 @@ test('a note goes into another workstream: people see it, the model reads it nex
   assert.deepEqual(asked, ['Note from ada: water the beans', 'What is up?']);
 });
 
+test('a note is stored together with the end of its delivery: what fails right after it leaves no second one', async () => {
+  await using world = await setUp();
+  const { gateway } = world;
+  const { store } = gateway;
+  const commit = store.commit.bind(store);
+  store.commit = async (unit) => {
+    const endsDeliveryAlone = !unit.events && (unit.statements ?? []).some(({ sql }) => /^update "outbox"/i.test(sql));
+    if (endsDeliveryAlone) throw new Error('killed before it was recorded');
+    return commit(unit);
+  };
+  world.start();
+  await gateway.call('sessions.patch', { key: 'garden' });
+  const { sessionId: wsId = '' } = await gateway.call('chat.history', { sessionKey: 'garden' });
+  await world.send({ to: wsId, message: 'water the beans' });
+  const notes = async () => (await gateway.events(wsId)).filter(({ type }) => type === 'info').length;
+  await turnsUntil(async () => (await notes()) > 0, 'the note');
+  await gateway.clock.advance(5_000);
+  assert.deepEqual([await notes(), (await world.rows()).map(({ status }) => status)], [1, ['delivered']]);
+});
+
 test('a note waits while a run goes on, for hours if it must, and holds nothing else up', async () => {
   await using world = await setUp();
   world.start();
