@@ -24,6 +24,7 @@ export const CLOSINGS = {
   too_many_nodes: { code: 1013, reason: 'too many nodes wait to be paired', retry: 'anyone' },
 } as const satisfies Record<string, ClosingRow>;
 
+/** A row of CLOSINGS. */
 export type ClosingName = keyof typeof CLOSINGS;
 
 /** Undefined for a closing that is not the gateway's: the network's, or one that only newer gateways know. */

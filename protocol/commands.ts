@@ -17,11 +17,13 @@ const rows = {
   name: { argument: 'NAME', summary: 'Name this workstream.' },
 } satisfies Record<string, SlashCommand>;
 
+/** A slash command without its slash. */
 export type CommandName = keyof typeof rows;
 
 /** The slash commands of a conversation. `workstream.command` runs them, clients offer them while somebody types. */
 export const COMMANDS: Record<CommandName, SlashCommand> = rows;
 
+/** Whether the word, without its slash, is a command. */
 export const isCommandName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);
 
 /** How it is typed: `/name NAME`. */

@@ -27,4 +27,5 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   serial?(params: z.output<P>): string;
 }
 
+/** Types a row; the identity at run time. */
 export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => row;

@@ -5,6 +5,7 @@ import { LIMITS } from './limits.ts';
 const Count = z.int().min(0);
 /** Milliseconds since the epoch, within what a Date can hold. */
 export const Instant = z.int().min(0).max(8_640_000_000_000_000);
+/** 24 hours, whatever a zone’s clock does meanwhile. */
 export const DAY_MS = 86_400_000;
 
 /** When a job is due. `every` counts from anchorMs, or from when the job was made. `cron` has 5 or 6 fields. */
@@ -77,6 +78,7 @@ export const CronApproval = z
   .meta({ id: 'CronApproval' });
 export type CronApproval = z.infer<typeof CronApproval>;
 
+/** How the main session is told of an isolated job’s end: the text that stands before the answer. */
 export const CronIsolation = z.strictObject({ postToMainPrefix: optionalText(200) }).meta({ id: 'CronIsolation' });
 
 const CronState = z
@@ -90,7 +92,9 @@ const CronState = z
   })
   .meta({ id: 'CronState' });
 
+/** Where a job acts: in the main session, or in a session of its own. */
 export const SessionTarget = z.enum(['main', 'isolated']);
+/** When the main session reads what a job told it: with its next turn, or at once in a turn of its own. */
 export const WakeMode = z.enum(['next-heartbeat', 'now']);
 
 /** A job as the specification has it. */

@@ -4,6 +4,7 @@ export interface Cursor {
   offset: number;
 }
 
+/** As it stands on the wire: `<epoch>:<offset>` (HTTP.md, "Resuming"). */
 export const formatCursor = ({ epoch, offset }: Cursor): string => `${epoch}:${offset}`;
 
 /** Reads `<epoch>:<offset>`; anything malformed counts as no cursor. */

@@ -16,6 +16,7 @@ export const ERROR_CODES = {
   INTERNAL: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 
+/** A row of ERROR_CODES. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 interface GatewayErrorOptions {

@@ -46,11 +46,14 @@ export const CONTRACTS = {
   ...tokenContracts,
 };
 
+/** The `method` of a request frame. */
 export type MethodName = keyof typeof CONTRACTS;
 /** Params as a handler gets them, defaults filled in. */
 export type Params<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['params']>;
 /** Params as a caller writes them. */
 export type ParamsInput<M extends MethodName> = z.input<(typeof CONTRACTS)[M]['params']>;
+/** What a method answers with. */
 export type Result<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['result']>;
 
+/** Whether the gateway has a method of this name. */
 export const isMethodName = (name: string): name is MethodName => Object.hasOwn(CONTRACTS, name);

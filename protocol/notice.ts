@@ -21,4 +21,5 @@ export const Notice = z
   .meta({ id: 'Notice' });
 export type Notice = z.infer<typeof Notice>;
 
+/** A notice of level `warning`. */
 export const warn = (code: NoticeCode, text: string): Notice => ({ code, level: 'warning', text });

@@ -18,12 +18,14 @@ export const PlainText = z
 
 const NOT_IN_NAMES = `${CONTROLS}\\t\\n${SEPARATORS_AND_DIRECTIONS}`;
 const PLAIN_NAME = new RegExp(`^[^${NOT_IN_NAMES}]*$`);
+/** What a name that is refused is told. */
 export const PLAIN_NAME_RULE =
   'must be one line without control characters or characters that change the writing direction';
 
 /** A name, or another text of one line. */
 export const PlainName = z.string().regex(PLAIN_NAME, PLAIN_NAME_RULE);
 
+/** Whether a text keeps the rule of PlainName, of any length. */
 export const isPlainName = (text: string): boolean => PLAIN_NAME.test(text);
 
 const UNPLAIN = new RegExp(` *[${NOT_IN_NAMES}][${NOT_IN_NAMES} ]*`, 'g');

@@ -249,8 +249,11 @@ export const STREAM_EVENTS = {
 } as const;
 
 type EventRows = typeof STREAM_EVENTS;
+/** The `type` of an event of the log. */
 export type StreamEventType = keyof EventRows;
+/** The event of one type. */
 export type StreamEventOf<T extends StreamEventType> = z.infer<EventRows[T]>;
+/** Any event of the log. */
 export type StreamEvent = { [T in StreamEventType]: StreamEventOf<T> }[StreamEventType];
 
 // `Object.values` forgets that there is at least one.
@@ -293,4 +296,5 @@ export const TRANSIENT_EVENTS = {
 } as const;
 
 type TransientRows = typeof TRANSIENT_EVENTS;
+/** Any frame that only a live stream carries. */
 export type TransientEvent = { [T in keyof TransientRows]: z.infer<TransientRows[T]> }[keyof TransientRows];

@@ -15,6 +15,7 @@ export interface Room {
   columns: number;
 }
 
+/** What of a text is shown. */
 export interface TextEnds {
   lines: readonly EndsLine[];
   /** Nothing was left out. */

@@ -102,6 +102,11 @@ test('protocol imports no package but those that run in a browser', () => {
   );
 });
 
+test('every name that protocol exports has a docstring', () => {
+  const undocumented = product.filter((file) => file.startsWith('protocol/')).flatMap(undocumentedIn);
+  assert.deepEqual(undocumented, []);
+});
+
 for (const [name, home] of Object.entries({ ws: 'src/gateway/server.ts', express: 'src/http/' })) {
   test(`only ${home} imports ${name}`, () => {
     const importers = product.filter((file) => packagesOf(file).includes(name));
@@ -214,6 +219,16 @@ function assertionsIn(source: string): number {
     .replaceAll(/(?:import|export)\b[^;]*?\bfrom\b/g, '')
     .replaceAll(/>[^<>{}]*</g, '><'); // text of JSX
   return [...code.matchAll(/[\w)\]}>] as (?!const\b)[\w{[(]/g)].length;
+}
+
+/** The type of a schema has the schema's name, and its docstring. */
+function undocumentedIn(file: string): string[] {
+  const lines = readFileSync(path.join(ROOT, file), 'utf8').split('\n');
+  return lines.flatMap((line, at) => {
+    const [, name] = /^export (?:async )?(?:const|function|class|interface|type) (\w+)/.exec(line) ?? [];
+    const isDocumented = lines[at - 1]?.endsWith('*/') || /^export type (\w+) = z\.\w+<typeof \1>;/.test(line);
+    return name === undefined || isDocumented ? [] : [`${file}: ${name}`];
+  });
 }
 
 /** Each circle once, beginning with the first of its files that was met. */

@@ -6,6 +6,7 @@ import { createBackoff } from './backoff.ts';
 import { HttpError, toHttpError } from './http-error.ts';
 import type { Timers } from './timers.ts';
 
+/** How a conversation’s event stream is read. */
 export interface EventStreamOptions {
   /** Continue after this cursor. */
   after?: string | undefined;

@@ -6,6 +6,7 @@ import { type EventStreamOptions, readEventStream, type StreamMessage } from './
 import { toHttpError } from './http-error.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
+/** Where a daemon answers and who calls. */
 export interface HttpClientOptions {
   /** Scheme, host and port, such as http://127.0.0.1:7717. */
   baseUrl: string;
@@ -15,6 +16,7 @@ export interface HttpClientOptions {
   timers?: Timers;
 }
 
+/** What one call may be told besides its request. */
 export interface HttpCallOptions {
   signal?: AbortSignal;
   /**
@@ -47,6 +49,10 @@ export interface HttpClient {
   events(wsId: string, options?: EventStreamOptions): AsyncGenerator<StreamMessage, never>;
 }
 
+/**
+ * A client of one daemon’s HTTP interface. Calls reject with HttpError for an error answer, and with what `fetch`
+ * rejects with.
+ */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { baseUrl, token, fetch = globalThis.fetch.bind(globalThis), timers = systemTimers } = options;
   const authorization: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };

@@ -23,6 +23,7 @@ export class HttpError extends Error {
   }
 }
 
+/** Reads an error answer to its end; a body that is not of ours becomes `status <n>`. */
 export async function toHttpError(response: Response): Promise<HttpError> {
   const text = await response.text();
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);

@@ -6,6 +6,7 @@ import { INTERIM_METHODS } from './interim-methods.ts';
 import { RequestError } from './request-error.ts';
 import type { Timers } from './timers.ts';
 
+/** What one call over a WebSocket may be told besides its params. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** From the call to its last answer. Default: 30 s to the first answer. */

@@ -13,4 +13,5 @@ export interface SocketLike {
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: SocketEvent) => void): void;
 }
 
+/** A WebSocket class: that of the browser, of Node, or of the `ws` package. */
 export type SocketConstructor = new (url: string) => SocketLike;

@@ -9,6 +9,7 @@ import type { Timers } from './timers.ts';
 
 type ResetReason = NonNullable<Result<'events.subscribe'>['reason']>;
 
+/** Where a subscription begins and who hears of what comes. */
 export interface SubscriptionOptions {
   /** Continue after this cursor; without it the subscription starts with a snapshot. */
   after?: string | undefined;
@@ -22,6 +23,7 @@ export interface SubscriptionOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
+/** A workstream that is followed, over any number of reconnects, until `close`. */
 export interface Subscription {
   close(): void;
   /** The last event delivered, or where the snapshot was taken. */

@@ -11,6 +11,7 @@ export interface Timers {
 /** What a system's timer can count up to, 24 days; told more it would call back at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/** The timers of the platform. */
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after(ms, callback) {

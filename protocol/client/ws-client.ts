@@ -12,6 +12,7 @@ import type { SocketConstructor } from './socket.ts';
 import { type Subscription, type SubscriptionOptions, Subscriptions } from './subscriptions.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
+/** The life of a client’s connection: `waiting` means that it will try again by itself. */
 export type ConnectionStatus =
   | { kind: 'connecting' }
   | { kind: 'open'; hello: HelloOk }
@@ -19,6 +20,7 @@ export type ConnectionStatus =
   /** For good: closed by the caller, or by the daemon (`error.code` or `error.closing` says why). */
   | { kind: 'closed'; error: Error | undefined };
 
+/** Where the gateway is, who connects, and what happens when the connection is lost. */
 export interface GatewayClientOptions {
   url: string;
   token?: string | undefined;
@@ -56,6 +58,7 @@ export interface GatewayClient {
   close(): void;
 }
 
+/** A client of the gateway protocol. It opens nothing before `connect`, and reconnects by itself once it was open. */
 export const createGatewayClient = (options: GatewayClientOptions): GatewayClient => new Client(options);
 
 type Listener = (payload: never) => void;

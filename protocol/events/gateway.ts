@@ -41,6 +41,9 @@ const broadcast = { scope: 'read', dropIfSlow: true, sequenced: true, versioned:
 const direct = { dropIfSlow: false, sequenced: false, versioned: false } as const;
 const projection = { scope: 'read', dropIfSlow: false, sequenced: false, versioned: false } as const;
 
+/**
+ * Every event of the gateway: who gets it, whether a slow client may miss it, and its payload (PROTOCOL.md, "Events").
+ */
 export const GATEWAY_EVENTS = {
   agent: row({ ...projection, summary: 'One step of a run’s output (protocol 2).', payload: AgentEvent }),
   chat: row({ ...projection, summary: 'A run as chat: deltas, then one final, aborted or error.', payload: ChatEvent }),
@@ -157,5 +160,7 @@ export const GATEWAY_EVENTS = {
   }),
 } as const;
 
+/** The `event` of an event frame. */
 export type GatewayEventName = keyof typeof GATEWAY_EVENTS;
+/** What an event of this name carries. */
 export type GatewayEventPayload<E extends GatewayEventName> = z.infer<(typeof GATEWAY_EVENTS)[E]['payload']>;

@@ -8,6 +8,7 @@ const GONE = { 404: 'Unknown attachment' } as const;
 const OfWorkstream = z.object({ ws_id: z.string() });
 const One = z.object({ ws_id: z.string(), attachment_id: z.string() });
 
+/** Files of messages: upload, list, read and remove (HTTP.md, "Attachments"). */
 export const attachmentEndpoints = {
   upload: endpoint({
     verb: 'post',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 
+/** Logging a browser in and out (HTTP.md, "Logging in"). */
 export const authEndpoints = {
   login: endpoint({
     verb: 'post',

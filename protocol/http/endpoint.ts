@@ -33,8 +33,10 @@ export interface Endpoint<
 
 /** Endpoints by what a client has to read. */
 export type JsonEndpoint = Endpoint<z.ZodType, z.ZodType, never>;
+/** Answered by the bytes of a file. */
 export type FileEndpoint = Endpoint<z.ZodType, z.ZodType, 'file'>;
 
+/** Types a row; the identity at run time. */
 export const endpoint = <Q extends z.ZodType, R extends z.ZodType, A extends OtherAnswer = never>(
   row: Endpoint<Q, R, A>,
 ) => row;

@@ -10,6 +10,7 @@ const flag = z
 
 const { history: _logged, ...logged } = STREAM_EVENTS;
 
+/** The event streams (HTTP.md, "Event streams"). */
 export const eventsEndpoints = {
   events: endpoint({
     verb: 'get',

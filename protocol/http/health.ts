@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 
+/** What monitors ask: health, metrics, and the description of this interface. */
 export const healthEndpoints = {
   health: endpoint({
     verb: 'get',

@@ -53,6 +53,7 @@ function refusedIn(request: z.output<typeof Create>): { path: string[]; message:
   return field && { path: [field], message: 'not supported; leave it out' };
 }
 
+/** Workstreams, their conversations and their approvals. */
 export const workstreamEndpoints = {
   list: endpoint({
     verb: 'get',

@@ -4,6 +4,10 @@ import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 
 const Count = z.int().min(0);
 
+/**
+ * A message of a program. `sessionKey` or `sessionId` says to which session (the main one where both are left out);
+ * `deliver` sends the answer to `to` over `channel` as well.
+ */
 export const AgentParams = z
   .strictObject({
     message: NonEmpty,
@@ -31,6 +35,7 @@ export const AgentEvent = z
   .meta({ id: 'AgentEvent' });
 export type AgentEvent = z.infer<typeof AgentEvent>;
 
+/** Runs as programs start and await them (PROTOCOL.md, "Methods"). */
 export const agentContracts = {
   agent: contract({
     summary: 'Run an agent turn. Two answers on one id: accepted, then the final one.',

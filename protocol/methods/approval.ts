@@ -16,6 +16,7 @@ export const Approval = z
   .meta({ id: 'Approval' });
 export type Approval = z.infer<typeof Approval>;
 
+/** Questions that wait for a person, and their answers. */
 export const approvalContracts = {
   'approval.list': contract({
     summary: 'What waits for a decision, oldest first.',

@@ -14,6 +14,7 @@ const LoginResult = z
   })
   .meta({ id: 'AuthLoginResult' });
 
+/** Logging in and out, and links that log in. */
 export const authContracts = {
   'auth.login': contract({
     summary: 'Exchange a one-time login code or a token for a session.',

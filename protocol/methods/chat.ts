@@ -8,6 +8,9 @@ const Count = z.int().min(0);
 
 const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
+/**
+ * One message in the form of chat clients: parts instead of one text, and results of tools as messages of their own.
+ */
 export const ChatMessage = z
   .strictObject({
     role: z.enum(['user', 'assistant', 'toolResult']),
@@ -61,6 +64,7 @@ export const ChatEvent = z
   .meta({ id: 'ChatEvent' });
 export type ChatEvent = z.infer<typeof ChatEvent>;
 
+/** A session as a chat: history, send, abort. */
 export const chatContracts = {
   'chat.history': contract({
     summary: 'The last messages of a session, oldest first; unknown sessions are empty.',

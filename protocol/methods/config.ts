@@ -23,6 +23,7 @@ const ConfigChange = {
   restart: z.array(z.string()).optional(),
 };
 
+/** config.json, read and changed over the wire; secrets are masked. */
 export const configContracts = {
   'config.get': contract({
     summary: 'The configuration file: its text, what it says and what is wrong with it. Secrets are masked.',

@@ -6,6 +6,7 @@ import { PlainName } from '../plain-text.ts';
 const Count = z.int().min(0);
 const Name = PlainName.min(1);
 
+/** One machine or client that is here, by its own account but for `ip` and `ts`. */
 export const PresenceEntry = z
   .strictObject({
     ts: Count,
@@ -24,6 +25,9 @@ export const PresenceEntry = z
   })
   .meta({ id: 'PresenceEntry' });
 
+/**
+ * The range of protocol versions that a client speaks, who it is, and its token (PROTOCOL.md, "Opening a connection").
+ */
 export const ConnectParams = z
   .strictObject({
     minProtocol: z.int().min(1),
@@ -54,6 +58,7 @@ const Snapshot = z
   })
   .meta({ id: 'Snapshot' });
 
+/** The answer to `connect`: what this gateway can do, the state to start from, and its limits. */
 export const HelloOk = z
   .strictObject({
     type: z.literal('hello-ok'),

@@ -53,6 +53,7 @@ const CronLocalInstant = z
   })
   .meta({ id: 'CronLocalInstant' });
 
+/** Scheduled jobs and the history of their occurrences. */
 export const cronContracts = {
   'cron.list': contract({
     summary: 'The jobs, the next due first; disabled ones only where they are asked for.',

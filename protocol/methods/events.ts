@@ -3,6 +3,7 @@ import { contract } from '../contract.ts';
 import { optionalText } from '../frames.ts';
 import { WorkstreamSnapshot } from './workstream.ts';
 
+/** Following the event log of a workstream over this connection. */
 export const eventsContracts = {
   'events.subscribe': contract({
     summary: 'Follow one workstream: answered before its first event, which arrives as `workstream`.',

@@ -51,6 +51,7 @@ export const HealthSummary = z
   .meta({ id: 'HealthSummary' });
 export type HealthSummary = z.infer<typeof HealthSummary>;
 
+/** How the daemon is. */
 export const healthContracts = {
   health: contract({
     summary: 'How the daemon, its store and its model backend are.',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { optionalText } from '../frames.ts';
 
+/** The last lines of the daemon’s log. */
 export const logsContracts = {
   'logs.tail': contract({
     summary: 'The newest lines of the daemon’s log, or those since a cursor. Secrets and conversations are not in it.',

@@ -12,6 +12,7 @@ const ModelRow = z
   })
   .meta({ id: 'ModelRow' });
 
+/** The models that may be chosen. */
 export const modelsContracts = {
   'models.list': contract({
     summary: 'The models that can be chosen, the default one first.',

@@ -71,11 +71,13 @@ export type NodeRow = z.infer<typeof NodeRow>;
 
 const Token = z.string().regex(/^node_[0-9a-f]{64}$/);
 
+/** What became of a pairing request; to its machine and to everybody who may approve. */
 export const NodePairResolved = z
   .strictObject({ requestId: NonEmpty, nodeId: NodeId, decision: z.enum(['approved', 'rejected', 'expired']), ts: Ms })
   .meta({ id: 'NodePairResolved' });
 export type NodePairResolved = z.infer<typeof NodePairResolved>;
 
+/** The token of a new node, sent to its machine alone and this once. */
 export const NodePairToken = z
   .strictObject({ requestId: NonEmpty, nodeId: NodeId, token: Token })
   .meta({ id: 'NodePairToken' });
@@ -98,6 +100,7 @@ export type NodeInvokeRequest = z.infer<typeof NodeInvokeRequest>;
 export const NodeInvokeCancel = z.strictObject({ id: NonEmpty, nodeId: NodeId }).meta({ id: 'NodeInvokeCancel' });
 export type NodeInvokeCancel = z.infer<typeof NodeInvokeCancel>;
 
+/** Something that a node told of. */
 export const NodeEvent = z
   .strictObject({ nodeId: NodeId, event: Short, payload: z.unknown().optional(), ts: Ms })
   .meta({ id: 'NodeEvent' });
@@ -167,6 +170,7 @@ const pairing = {
   }),
 };
 
+/** Nodes: pairing, listing, invoking, their tokens. */
 export const nodeContracts = {
   ...pairing,
   'node.list': contract({

@@ -4,6 +4,7 @@ import { NonEmpty } from '../frames.ts';
 
 const Count = z.int().min(0);
 
+/** Outputs of tools that are too long for a result, page by page. */
 export const outputContracts = {
   'output.read': contract({
     summary: 'A part of all that a finished tool call has printed, also where the model and events have its ends only.',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 
+/** Messages to the outside, over a channel. */
 export const sendContracts = {
   send: contract({
     summary: 'Accept a message for a destination; it is delivered at least once, or given up and shown by `status`.',

@@ -4,6 +4,7 @@ import { NonEmpty, optionalText } from '../frames.ts';
 
 const Count = z.int().min(0);
 
+/** A session in the words of the gateway protocol. Absent fields are not known. */
 export const SessionRow = z
   .strictObject({
     key: NonEmpty,
@@ -39,6 +40,7 @@ const SessionPreview = z
   .meta({ id: 'SessionPreview' });
 export type SessionPreview = z.infer<typeof SessionPreview>;
 
+/** Sessions: the gateway protocol’s view of workstreams. */
 export const sessionsContracts = {
   'sessions.list': contract({
     summary: 'Sessions, most recently updated first.',

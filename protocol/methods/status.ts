@@ -4,6 +4,7 @@ import { SessionRow } from './sessions.ts';
 
 const Count = z.int().min(0);
 
+/** A summary for people: sessions, channels, what is queued. */
 export const statusContracts = {
   status: contract({
     summary: 'A short overview of sessions, defaults and what is queued.',

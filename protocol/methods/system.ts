@@ -8,6 +8,7 @@ import { PresenceEntry } from './connect.ts';
 const lenient = (max = 200) => z.string().min(1).max(max).optional().catch(undefined).refine(isPlain, PLAIN_NAME_RULE);
 const isPlain = (said: string | undefined) => said === undefined || isPlainName(said);
 
+/** Who is here, and texts for the main session. */
 export const systemContracts = {
   'system-presence': contract({
     summary: 'Who is connected, newest first: a bare array.',

@@ -23,6 +23,7 @@ const ApiToken = z
   .meta({ id: 'ApiToken' });
 export type ApiToken = z.infer<typeof ApiToken>;
 
+/** API tokens: made, listed, revoked. */
 export const tokenContracts = {
   'token.create': contract({
     summary: 'Make an API token; the answer is the only place where it is ever shown.',

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { PlainName } from '../plain-text.ts';
 
+/** The words that wake a listening device. */
 export const VoiceWake = z.strictObject({ triggers: z.array(z.string()) }).meta({ id: 'VoiceWake' });
 
+/** The words that wake a listening device, read and set. */
 export const voicewakeContracts = {
   'voicewake.get': contract({
     summary: 'The words that wake voice clients, shared by all of them.',

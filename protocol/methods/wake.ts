@@ -18,6 +18,7 @@ export const HeartbeatEvent = z
   .meta({ id: 'HeartbeatEvent' });
 export type HeartbeatEvent = z.infer<typeof HeartbeatEvent>;
 
+/** Waking the main session, and its heartbeats. */
 export const wakeContracts = {
   wake: contract({
     summary: 'Tell the main session something: for its next turn, or (`now`) in a turn of its own.',

@@ -7,6 +7,7 @@ import { Approval } from './approval.ts';
 const Count = z.int().min(0);
 const WsId = z.string();
 
+/** A workstream that is open, as lists show it. */
 export const WorkstreamRow = z
   .strictObject({
     wsId: NonEmpty,
@@ -26,6 +27,7 @@ export const WorkstreamRow = z
   .meta({ id: 'WorkstreamRow' });
 export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
 
+/** A conversation that is kept, whether it is open (`loaded`) or not. */
 export const SavedWorkstream = z
   .strictObject({
     wsId: NonEmpty,
@@ -73,6 +75,7 @@ export type CancelReceipt = z.infer<typeof CancelReceipt>;
 
 const Ok = z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamOk' });
 
+/** Workstreams: made, listed, written to, stopped, changed, closed. */
 export const workstreamContracts = {
   'workstream.list': contract({
     summary: 'Loaded workstreams, in the order they were made.',
