@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
+import { CONNECT } from '../../src/gateway/testing/test-client.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { pause } from '../support/deadline.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { MethodName } from '../../protocol/index.ts';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
+import { CONNECT } from '../../src/gateway/testing/test-client.ts';
 import { problemOf } from '../support/clients/checked-client.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';

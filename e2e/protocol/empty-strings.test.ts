@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { openClient } from '../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { openSocket, openStage } from '../support/daemon/stage.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { CONTRACTS } from '../../protocol/index.ts';
-import { CONNECT, openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+import { openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+import { CONNECT } from '../../src/gateway/testing/test-client.ts';
 
 type Gateway = Awaited<ReturnType<typeof openGateway>>;
 

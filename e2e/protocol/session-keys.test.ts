@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelloOk } from '../../protocol/methods/connect.ts';
 import { HealthSummary } from '../../protocol/methods/health.ts';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { openClient, type TestClient } from '../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient, type TestClient } from '../../src/gateway/testing/test-client.ts';
 import { openSocket, openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 

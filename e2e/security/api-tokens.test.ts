@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CONTRACTS, isMethodName } from '../../protocol/index.ts';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { openClient } from '../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { openSse } from '../support/clients/sse.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';

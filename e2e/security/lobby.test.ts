@@ -4,8 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { openClient } from '../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { launched } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { openClient } from '../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openSocket } from '../support/daemon/stage.ts';
 

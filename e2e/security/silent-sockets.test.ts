@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
-import { CONNECT } from '../../src/gateway/testing/gateway-fixture.ts';
-import { openClient } from '../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { type ClockedDaemon, startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { openSilent, type Silence, type SilentSocket } from '../support/faults/silent-sockets.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { HelloOk } from '../../protocol/methods/connect.ts';
-import { CONNECT, openGateway } from './testing/gateway-fixture.ts';
+import { openGateway } from './testing/gateway-fixture.ts';
 import { openNodeGateway } from './testing/node-gateway.ts';
-import type { TestClient } from './testing/test-client.ts';
+import { CONNECT, type TestClient } from './testing/test-client.ts';
 
 const BEFORE = LIMITS.maxPayloadBeforeConnectBytes;
 const AFTER = LIMITS.maxPayloadBytes;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
-import { CONNECT, openGateway } from './testing/gateway-fixture.ts';
+import { openGateway } from './testing/gateway-fixture.ts';
+import { CONNECT } from './testing/test-client.ts';
 
 const COOKIE = 'theme=dark; service_auth=approve-token; other=1';
 

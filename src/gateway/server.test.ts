@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { connect as connectTcp } from 'node:net';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
-import { CONNECT, openGateway } from './testing/gateway-fixture.ts';
+import { openGateway } from './testing/gateway-fixture.ts';
+import { CONNECT } from './testing/test-client.ts';
 
 test('a client connects, calls a method and reads its answer', async () => {
   await using gateway = await openGateway();

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { GATEWAY_EVENTS, type GatewayEventName } from '../../../protocol/events/gateway.ts';
 import { type EventFrame, Frame, type ResponseFrame } from '../../../protocol/frames.ts';
 import { CONTRACTS, type MethodName, type ParamsInput, type Result } from '../../../protocol/index.ts';
-import { CONNECT } from '../../../src/gateway/testing/gateway-fixture.ts';
-import { openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 
 /** What is wrong with a frame that a client received, held against the contract; undefined: nothing. */

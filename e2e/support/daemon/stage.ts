@@ -1,6 +1,5 @@
 import { after } from 'node:test';
-import { CONNECT } from '../../../src/gateway/testing/gateway-fixture.ts';
-import { openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
+import { CONNECT, openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
 import { type ScriptedModel, startScriptedModel } from '../model/scripted-model.ts';
 import { type DaemonUnderTest, type StartOptions, startDaemon } from './daemon.ts';
 

@@ -4,7 +4,7 @@ import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { HelloOk } from '../../../protocol/methods/connect.ts';
 import { BUDGET, openConnection } from '../testing/connection-fixture.ts';
-import { CONNECT } from '../testing/gateway-fixture.ts';
+import { CONNECT } from '../testing/test-client.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSINGS } from '../../../protocol/closings.ts';
 import type { Principal } from '../auth/principal.ts';
-import { CONNECT, noNodes } from '../testing/gateway-fixture.ts';
+import { noNodes } from '../testing/gateway-fixture.ts';
+import { CONNECT } from '../testing/test-client.ts';
 import { shakeHands } from './handshake.ts';
 
 const ada: Principal = {

@@ -5,7 +5,7 @@ import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Caller } from '../dispatch.ts';
 import { openConnection } from '../testing/connection-fixture.ts';
-import { CONNECT } from '../testing/gateway-fixture.ts';
+import { CONNECT } from '../testing/test-client.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

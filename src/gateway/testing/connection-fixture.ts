@@ -12,7 +12,8 @@ import { createRevocations } from '../connections/revocations.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { InboundLimit } from '../live-settings.ts';
 import { fakeWire } from './fake-wire.ts';
-import { CONNECT, INBOUND, noNodes, strictBroadcast } from './gateway-fixture.ts';
+import { INBOUND, noNodes, strictBroadcast } from './gateway-fixture.ts';
+import { CONNECT } from './test-client.ts';
 
 /** What may wait for a client of this fixture, in bytes. */
 export const BUDGET = 4_000;

@@ -17,7 +17,7 @@ import { createFrameCheck } from '../frame-check.ts';
 import { systemMethods } from '../methods/system.ts';
 import { createPresence } from '../presence.ts';
 import { createGatewayServer, type GatewayServerDeps } from '../server.ts';
-import { openClient, type TestClient } from './test-client.ts';
+import { CONNECT, openClient, type TestClient } from './test-client.ts';
 
 interface FixtureOptions {
   handlers?: Partial<Handlers>;
@@ -32,12 +32,6 @@ const TOKENS = new Map<string, Scope[]>([
   ['write-token', ['write']],
   ['approve-token', ['approve']],
 ]);
-
-export const CONNECT = {
-  minProtocol: 1,
-  maxProtocol: 2,
-  client: { name: 'test', version: '1', platform: 'node', mode: 'ui' },
-};
 
 /** What a connection may ask where nobody configured it. */
 export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NodeInvokeRequest, NodePairing } from '../../../protocol/methods/node.ts';
-import { CONNECT } from './gateway-fixture.ts';
-import { openClient, type TestClient } from './test-client.ts';
+import { CONNECT, openClient, type TestClient } from './test-client.ts';
 import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from './whole-gateway.ts';
 
 export interface NodeConnection {

@@ -1,6 +1,13 @@
 import { WebSocket } from 'ws';
 import type { EventFrame, Frame, ResponseFrame } from '../../../protocol/frames.ts';
 
+/** What a client says first, but for its token. */
+export const CONNECT = {
+  minProtocol: 1,
+  maxProtocol: 2,
+  client: { name: 'test', version: '1', platform: 'node', mode: 'ui' },
+};
+
 export type TestClient = Awaited<ReturnType<typeof openClient>>;
 
 /** A ws client that remembers every frame; it never times out, a test that waits in vain is ended by the runner. */
