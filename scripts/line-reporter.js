@@ -9,14 +9,15 @@ export default async function* lineReporter(events) {
   }
 }
 
-function toEntry(type, { name, file, line, skip, todo, details, message }) {
-  if (type === 'test:dequeue') return { outcome: 'begun', name };
-  if (type === 'test:diagnostic') return { outcome: 'told', line, message };
+function toEntry(type, { name, nesting, file, line, skip, todo, details, message }) {
+  if (type === 'test:dequeue') return { outcome: 'begun', name, file };
+  if (type === 'test:diagnostic') return { outcome: 'told', file, line, message };
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
   if (skip !== undefined || todo !== undefined)
     return { outcome: 'skipped', name, file, line, reason: typeof skip === 'string' ? skip : 'no reason given' };
-  if (type === 'test:pass') return { outcome: 'passed', name };
-  return { outcome: 'failed', name, file, line, reason: reasonOf(details?.error) };
+  const ms = nesting === 0 ? details?.duration_ms : 0; // a test's time holds that of the tests in it
+  if (type === 'test:pass') return { outcome: 'passed', name, file, ms };
+  return { outcome: 'failed', name, file, line, ms, reason: reasonOf(details?.error) };
 }
 
 /** The error of the test itself, which the runner wraps. */

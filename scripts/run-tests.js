@@ -1,5 +1,5 @@
-// Runs test files, each in a process of its own, tells only what failed, and refuses to be content with too few tests: a
-// runner that finds nothing is green. A file that does not end is killed for good, also when it spins.
+// Runs test files in processes of their own, one or some in each, tells only what failed, and refuses to be content with too
+// few tests: a runner that finds nothing is green. A process that does not end is killed for good, also when it spins.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -12,49 +12,67 @@ const MAX_REASON = 4_000;
 /** How many files are named with how long they took. */
 const SLOWEST = 8;
 /** Tests wait for timers and other processes for a third of their time. */
-const FILES_AT_ONCE = Math.ceil(availableParallelism() * 1.5);
+const AT_ONCE = Math.ceil(availableParallelism() * 1.5);
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
 /**
- * Returns the counts; `ok` is false when a test failed or fewer than `atLeast` ran. No test runs twice. Where `maySkip` is
- * false for a file, a skipped test counts as failed.
+ * Runs every batch of files in a process of its own; those that took longest the last time begin first, so that none is left
+ * alone at the end. Returns the counts; `ok` is false when a test failed or fewer than `atLeast` ran. No test runs twice. Where
+ * `maySkip` is false for a file, a skipped test counts as failed. `watch(files, kill)` kills what hangs; it returns how to end
+ * the watch.
  */
 export async function runTests({
   name,
-  files,
+  batches,
   atLeast,
-  timeoutMs,
+  watch,
   maySkip = (_file) => true,
   environmentOf = () => ({}),
+  durations = { known: {}, keep: (_seconds) => undefined },
 }) {
   const startMs = performance.now();
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const durations = [];
-  const queue = [...files];
+  const seconds = {};
+  const queue = longestFirst(batches, durations.known);
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
-  const run = (file, report) =>
-    runFile({ file, timeoutMs, environment: environmentOf(file), reportPath: path.join(folder, report) });
   const work = async () => {
-    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-      const fileStartMs = performance.now();
-      for (const result of (await run(file, String(queue.length))).map(judgeSkip(maySkip(file)))) {
+    for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
+      const reportPath = path.join(folder, String(queue.length));
+      const ended = await runBatch({ files: batch, watch, environment: environmentOf(batch[0]), reportPath });
+      Object.assign(seconds, ended.seconds);
+      for (const result of ended.results.map(judgeSkip(maySkip))) {
         counts[result.outcome] += 1;
         if (result.outcome !== 'passed') process.stdout.write(toReport(result));
       }
-      durations.push({ file, seconds: (performance.now() - fileStartMs) / 1000 });
     }
   };
-  await Promise.all(Array.from({ length: FILES_AT_ONCE }, work));
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
   await rm(folder, { recursive: true });
+  durations.keep(seconds);
   const missing = Math.max(0, atLeast - counts.passed - counts.failed);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);
-  const seconds = (performance.now() - startMs) / 1000;
-  const slowest = durations.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
-  return { name, ...counts, files: files.length, seconds, slowest, ok: counts.failed === 0 && missing === 0 };
+  const took = { seconds: (performance.now() - startMs) / 1000, slowest: slowestOf(seconds) };
+  const ok = counts.failed === 0 && missing === 0;
+  return { name, ...counts, files: batches.flat().length, ...took, ok };
 }
 
-const judgeSkip = (isAllowed) => (result) =>
-  result.outcome === 'skipped' && !isAllowed
+/** What nobody has seen run yet begins first of all. */
+function longestFirst(batches, known) {
+  const secondsOf = (batch) => batch.reduce((sum, file) => sum + (known[file] ?? Number.POSITIVE_INFINITY), 0);
+  return batches
+    .map((batch) => [secondsOf(batch), batch])
+    .sort(([a], [b]) => (a === b ? 0 : b - a))
+    .map(([, batch]) => batch);
+}
+
+const slowestOf = (seconds) =>
+  Object.entries(seconds)
+    .map(([file, took]) => ({ file, seconds: took }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST);
+
+const judgeSkip = (maySkip) => (result) =>
+  result.outcome === 'skipped' && !maySkip(path.relative(process.cwd(), result.file))
     ? { ...result, outcome: 'failed', reason: `must not be skipped here: ${result.reason}` }
     : result;
 
@@ -72,28 +90,44 @@ export const toSlowestLine = ({ slowest }) =>
 /** `page/cron` for `e2e/page/cron.test.ts`. */
 const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.basename(file, '.test.ts'));
 
-/** The outcome of every test of the file, and one more that failed when the file itself did. */
-async function runFile({ file, timeoutMs, environment, reportPath }) {
+/** The outcome of every test of the files, and one more that failed when the process did; and how long each file took. */
+async function runBatch({ files, watch, environment, reportPath }) {
   const startMs = performance.now();
-  const { code, signal, output } = await runProcess(
-    [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`, file],
-    { timeoutMs, environment },
-  );
+  const reporter = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`];
+  const args = ['--test', '--test-isolation=none', ...reporter, ...files];
+  const { code, signal, output } = await runProcess(args, { watch: (kill) => watch(files, kill), environment });
+  const tookSeconds = (performance.now() - startMs) / 1000;
   const lines = (await readFile(reportPath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
   const entries = lines.map((line) => JSON.parse(line));
-  const results = toResults(entries);
-  const failure = (reason) => ({ outcome: 'failed', name: file, file: path.resolve(file), reason });
+  const results = toResults(entries).map(failIfEmpty);
+  const failure = (reason) => ({ outcome: 'failed', name: nameOf(files), file: path.resolve(files[0]), reason });
   if (signal !== null) {
-    const seconds = Math.round((performance.now() - startMs) / 1000);
-    const finished = results.map(({ name }) => name);
-    const unfinished = entries.filter(({ outcome, name }) => outcome === 'begun' && !finished.includes(name));
-    const names = unfinished.map(({ name }) => `unfinished: ${name}`).join('\n');
-    return [...results, failure(`ended by ${signal} after ${seconds} s\n${names}\n${output}`)];
+    const unfinished = entries.filter((begun) => begun.outcome === 'begun' && !results.some(isOf(begun)));
+    const names = unfinished
+      .map(({ name, file }) => `unfinished: ${name} (${path.relative(process.cwd(), file)})`)
+      .join('\n');
+    results.push(failure(`ended by ${signal} after ${Math.round(tookSeconds)} s\n${names}\n${output}`));
+  } else if (code !== 0 && !results.some(({ outcome }) => outcome === 'failed')) {
+    results.push(failure(`ended with ${code}\n${output}`));
   }
-  if (code !== 0 && !results.some(({ outcome }) => outcome === 'failed')) {
-    return [...results, failure(`ended with ${code}\n${output}`)];
-  }
-  return results.length === 0 ? [failure('holds no test')] : results;
+  return { results, seconds: files.length === 1 ? { [files[0]]: tookSeconds } : secondsOfFiles(files, results) };
+}
+
+const nameOf = ([first, ...more]) => (more.length === 0 ? first : `${first} and ${more.length} more`);
+
+const isOf = (begun) => (result) => result.name === begun.name && result.file === begun.file;
+
+/** Node has a file without tests pass, under the file's own name. */
+const failIfEmpty = (result) =>
+  result.outcome === 'passed' && result.name === result.file
+    ? { ...result, outcome: 'failed', reason: 'holds no test' }
+    : result;
+
+/** Of files that shared a process: what their tests took. */
+function secondsOfFiles(files, results) {
+  const tookMs = (file) =>
+    results.filter((result) => result.file === path.resolve(file)).reduce((sum, { ms = 0 }) => sum + ms, 0);
+  return Object.fromEntries(files.map((file) => [file, tookMs(file) / 1000]));
 }
 
 /** Process groups that run: each file's process and what it started. */
@@ -108,21 +142,22 @@ function toResults(entries) {
   const ends = entries.filter(({ outcome }) => outcome !== 'begun' && outcome !== 'told');
   return ends.map((end) => {
     if (end.outcome !== 'failed') return end;
-    const told = entries.filter(({ outcome, line }) => outcome === 'told' && line === end.line);
+    const told = entries.filter(
+      ({ outcome, line, file }) => outcome === 'told' && line === end.line && file === end.file,
+    );
     return { ...end, reason: [end.reason, ...told.map(({ message }) => message)].join('\n') };
   });
 }
 
 /** A daemon that a killed test leaves behind goes with it: both are of one process group. */
-function runProcess(args, { timeoutMs, environment }) {
+function runProcess(args, { watch, environment }) {
   return new Promise((resolve, reject) => {
     // Inside a test the runner would make its children speak to it instead of to our reporter.
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
     const env = { ...inherited, ...environment };
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     groups.add(child.pid);
-    // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.
-    const timer = setTimeout(() => killGroup(child.pid), timeoutMs);
+    const endWatch = watch(() => killGroup(child.pid));
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
@@ -131,7 +166,7 @@ function runProcess(args, { timeoutMs, environment }) {
     }
     child.on('error', reject);
     child.on('exit', (code, signal) => {
-      clearTimeout(timer);
+      endWatch();
       killGroup(child.pid);
       groups.delete(child.pid);
       resolve({ code, signal, output: output.trim() });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { watch as watchFolder } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +10,7 @@ import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
 async function runTexts(
   t: TestContext,
   texts: readonly string[],
-  { atLeast = 0, maySkip = (_: string): boolean => true } = {},
+  { atLeast = 0, maySkip = (_: string): boolean => true, together = false, known = {} } = {},
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -22,14 +23,33 @@ async function runTexts(
     told += text;
     return true;
   });
+  const kept: string[] = [];
+  const durations = {
+    known: Object.fromEntries(Object.entries(known).map(([name, seconds]) => [path.join(folder, name), seconds])),
+    keep: (seconds: object): undefined => {
+      kept.push(...Object.keys(seconds).map((file) => path.basename(file)));
+    },
+  };
+  const begun: string[] = [];
+  /** A file hangs once it has made a file of the name `hangs`. */
+  const watch = ([file = '']: readonly string[], kill: () => void) => {
+    begun.push(path.basename(file));
+    const watcher = watchFolder(folder, (_, name) => name === `hangs-${path.basename(file)}` && kill());
+    return () => watcher.close();
+  };
+  const batches = together ? [files] : files.map((file) => [file]);
   const {
     seconds: _,
     slowest,
     ...result
-  } = await runTests({ name: 'sample', files, atLeast, maySkip, timeoutMs: 2_000 });
+  } = await runTests({ name: 'sample', batches, atLeast, maySkip, watch, durations });
   t.mock.restoreAll();
-  return { told, result, slowest: slowest.map(({ file }) => path.basename(file)) };
+  return { told, result, begun, kept, slowest: slowest.map(({ file }) => path.basename(file)) };
 }
+
+/** For a sample: makes the file by which `watch` knows that it hangs. */
+const HANGS =
+  "require('node:fs').writeFileSync(__dirname + '/hangs-' + require('node:path').basename(__filename), '');";
 
 test('passed tests are counted in one line, and skipped ones are named with their reason', async (t) => {
   const { told, result, slowest } = await runTexts(
@@ -94,12 +114,30 @@ test('a file that cannot be loaded is a failure that shows its words', async (t)
 });
 
 test('a file that spins is killed and costs only itself', async (t) => {
-  const { told, result } = await runTexts(t, ['for (;;);', `test('one', () => {});`]);
+  const { told, result } = await runTexts(t, [`${HANGS} for (;;);`, `test('one', () => {});`]);
   assert.match(told, /0\.test\.js\)\n {2}ended by SIGKILL after \d+ s/);
   assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
 });
 
 test('a test that never ends is named', async (t) => {
-  const { told } = await runTexts(t, [`test('waits', () => new Promise(() => setInterval(() => {}, 1000)));`]);
+  // What the reporter has heard is on its way to its file for some rounds.
+  const { told } = await runTexts(t, [
+    `test('waits', () => new Promise(() => { let rounds = 0; setInterval(() => { if (++rounds === 20) { ${HANGS} } }, 10); }));`,
+  ]);
   assert.match(told, /unfinished: waits/);
+});
+
+test('files that share a process are told apart, and each must hold a test', async (t) => {
+  const samples = [`test('one', () => { throw new Error('it is 5'); });`, '', `test('one', () => {});`];
+  const { told, result, kept } = await runTexts(t, samples, { together: true });
+  assert.match(told, /^✖ one \(.*0\.test\.js:2\)\n {2}Error: it is 5\n/);
+  assert.match(told, /1\.test\.js\)\n {2}holds no test\n/);
+  assert.deepEqual([result.passed, result.failed, result.files, result.ok], [1, 2, 3, false]);
+  assert.deepEqual(kept, ['0.test.js', '1.test.js', '2.test.js']);
+});
+
+test('what took longest the last time begins first, and before it what nobody knows', async (t) => {
+  const samples = Array.from({ length: 4 }, () => `test('one', () => {});`);
+  const { begun } = await runTexts(t, samples, { known: { '0.test.js': 1, '1.test.js': 3, '3.test.js': 2 } });
+  assert.deepEqual(begun, ['2.test.js', '1.test.js', '3.test.js', '0.test.js']);
 });

@@ -32,7 +32,7 @@ export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOpt
   const command = [process.execPath, 'bin/headgate.js', ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qfec', `stty cols ${columns} rows ${rows}; exec ${command}`, '/dev/null'], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', TERM: 'xterm-256color', ...env },
+    env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', TERM: 'xterm-256color', NODE_V8_COVERAGE: undefined, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lookers = new Set<() => void>();

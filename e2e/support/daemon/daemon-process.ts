@@ -61,7 +61,7 @@ export async function spawnHeadgate({
   const file = entry instanceof URL ? fileURLToPath(entry) : path.resolve(ROOT, entry);
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
-    env: cleanEnvironment(env),
+    env: cleanEnvironment(file, env),
     stdio: descriptor === undefined ? 'pipe' : stdioWith(descriptor),
     ...(uid !== undefined && { uid, gid: uid }),
   });
@@ -112,16 +112,21 @@ const stdioWith = (descriptor: number): StdioOptions => [
 
 let built: Promise<unknown> | undefined;
 
-/** Builds what of dist/ is older than its sources, once. */
+/** Builds what of dist/ is older than its sources, once; `npm test` has done so. */
 export function bundleUpToDate(): Promise<unknown> {
+  if (process.env.E2E_BUILT === '1') return Promise.resolve();
   built ??= promisify(execFile)(process.execPath, ['scripts/build.js', '--if-stale'], { cwd: ROOT });
   return built;
 }
 
-const KEPT = ['PATH', 'LANG', 'TMPDIR', 'NODE_V8_COVERAGE'];
+const KEPT = ['PATH', 'LANG', 'TMPDIR'];
 
-/** Keys and settings of whoever runs the tests must not reach the daemon. */
-function cleanEnvironment(env: Record<string, string>): Record<string, string> {
+/**
+ * Keys and settings of whoever runs the tests must not reach the daemon. Coverage is counted in sources only: what a bundle
+ * writes down of it takes time and is thrown away. Node would pass the variable on if it were only missing.
+ */
+function cleanEnvironment(file: string, env: Record<string, string>): NodeJS.ProcessEnv {
   const kept = KEPT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  return { ...Object.fromEntries(kept), ...env };
+  const NODE_V8_COVERAGE = file.endsWith('.ts') ? process.env.NODE_V8_COVERAGE : undefined;
+  return { ...Object.fromEntries(kept), NODE_V8_COVERAGE, ...env };
 }
