@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 const MAX_REASON = 4_000;
 /** How many files are named with how long they took. */
 const SLOWEST = 8;
-/** Tests wait for timers and other processes for a third of their time. */
-const AT_ONCE = Math.ceil(availableParallelism() * 1.5);
+/** Tests wait for timers and other processes for a good part of their time. */
+const AT_ONCE = availableParallelism() * 2;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
 /**
