@@ -1,11 +1,12 @@
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
+import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Attachment, StatusRecord } from '../../../protocol/stream-events.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { PathUpload } from '../upload.ts';
 import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
-import { createTranscript, isBusy, type Transcript } from './transcript.ts';
+import { createTranscript, type Transcript } from './transcript.ts';
 
 type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
 

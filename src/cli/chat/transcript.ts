@@ -1,3 +1,4 @@
+import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
@@ -48,8 +49,6 @@ export interface Transcript {
   /** What is not finished, in at most about `maxRows`. */
   liveLines(maxRows: number): string[];
 }
-
-export const isBusy = (state: WorkstreamState): boolean => state !== 'idle' && state !== 'error';
 
 export const createTranscript = (deps: TranscriptDeps): Transcript => new LoggedTranscript(deps);
 

@@ -69,10 +69,8 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
         rights: 'approve', // as whoever made the job
         source: 'cron',
         request,
-        whenBusy: 'queue',
         also: (runId) => startStatements(claim, { owner, nowMs, runId, sessionKey }),
       });
-      if (!handle) throw new GatewayError('BUSY', 'The workstream is busy');
       return toBegun(handle, nowMs, deps);
     },
     /** Undefined when the run is not to be found any more. */

@@ -73,7 +73,7 @@ async function accept(
   const deliver = await resolveDelivery({ ...params, wsId: known?.wsId }, deps);
   const workstream = await workstreams.obtainByKey(sessionKey);
   const { wsId } = workstream.data;
-  const handle = await runs.accept(workstream, {
+  return runs.accept(workstream, {
     message: params.message,
     ...callerOf(call),
     key: params.idempotencyKey,
@@ -83,11 +83,8 @@ async function accept(
       ...(params.timeout && { timeoutMs: params.timeout * 1000 }),
       ...(deliver && { deliver }),
     },
-    whenBusy: 'queue',
     also: (runId) => call.keep({ runId, wsId }),
   });
-  if (!handle) throw new GatewayError('BUSY', 'The workstream is busy');
-  return handle;
 }
 
 function toWaitResult(runId: string, { run: { startedMs } }: RunHandle, result: RunResult | undefined) {

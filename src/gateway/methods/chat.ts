@@ -89,10 +89,8 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
       ...(params.timeoutMs && { timeoutMs: params.timeoutMs }),
       ...(last && { deliver: { provider: last.provider, to: last.destination } }),
     },
-    whenBusy: 'queue',
     also: (runId) => call.keep({ runId, wsId }),
   });
-  if (!handle) throw new GatewayError('BUSY', 'The session is busy');
   return { runId: handle.run.runId, status: 'started' as const };
 }
 

@@ -187,13 +187,12 @@ async function send(
   if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const workstream = await workstreams.get(wsId);
   const files = toFiles(claim);
-  const handle = await runs.accept(workstream, {
+  const handle = await runs.acceptIfIdle(workstream, {
     message: text,
     claim,
     ...callerOf(call),
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
-    whenBusy: 'refuse',
     also: (runId) => call.keep({ runId, ...files }),
   });
   if (handle) return { status: 'ok', runId: handle.run.runId, ...files };

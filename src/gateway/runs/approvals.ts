@@ -4,6 +4,7 @@ import type { Decision } from '../../agent/run/journal.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { decided } from './live-run.ts';
 
 /** The ways to say which question is meant. */
 interface NamedApproval {
@@ -62,7 +63,7 @@ export class Approvals {
       .where('approval_id', '=', approvalId)
       .executeTakeFirst();
     if (!stored || stored.ws_id !== (wsId ?? stored.ws_id)) return new GatewayError('NOT_FOUND', 'Unknown approval');
-    return new GatewayError('CONFLICT', 'That approval was decided already');
+    return decided();
   }
 }
 

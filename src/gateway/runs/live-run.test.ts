@@ -205,7 +205,7 @@ test('a run that takes too long is stopped; the time a person takes does not cou
   fixture.puppet.turn(calling('touch'));
   fixture.puppet.turn('Hel', never());
   const handle = await runs.accept(fixture.main(), {
-    ...{ message: 'a', principal: 'ada', rights: 'approve', source: 'person', whenBusy: 'queue' },
+    ...{ message: 'a', principal: 'ada', rights: 'approve', source: 'person' },
     request: { timeoutMs: 3_000 },
   });
   await fixture.reaches('approve_request');

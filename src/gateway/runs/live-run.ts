@@ -298,7 +298,8 @@ function toRunError(error: unknown): unknown {
   return new StepOutdated('something else was settled first', { cause: error });
 }
 
-const decided = () => new GatewayError('CONFLICT', 'That approval was decided already');
+/** Of a question that somebody answered before. */
+export const decided = () => new GatewayError('CONFLICT', 'That approval was decided already');
 
 const toolName = (progress: Progress, callId: string): string =>
   progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';

@@ -67,8 +67,6 @@ export interface NewRun {
   request: RunRequest;
   /** Committed together with the acceptance. */
   also: Statement[];
-  /** What to do while another run is in progress. */
-  whenBusy: 'refuse' | 'queue';
 }
 
 /** A run that the last process left unfinished. */

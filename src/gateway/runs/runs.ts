@@ -9,7 +9,7 @@ import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { SystemEvents, TakenEvents } from '../wake/system-events.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import type { RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
+import type { NewRun, RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
 
 export interface AcceptOptions {
   message: string;
@@ -21,12 +21,13 @@ export interface AcceptOptions {
   request?: Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
   /** Files of the message; without the run they are let go. */
   claim?: Claim | undefined;
-  whenBusy: 'refuse' | 'queue';
   /** What is committed together with the acceptance. */
   also?(runId: string): Statement[];
 }
 
 type Queued = Pick<SystemEvents, 'take'>;
+/** Gives the run to its workstream. */
+type Take<H extends RunHandle | undefined> = (run: NewRun) => Promise<H>;
 
 /** Accepts runs and finds them again, in memory while they go on, in the store afterwards. */
 export class Runs {
@@ -41,29 +42,45 @@ export class Runs {
     this.#queued = deps.queued;
   }
 
-  /** Undefined when the workstream is busy and the run is not to be queued. */
-  async accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
+  /** Starts it, or lets it wait until the workstream is free; BUSY beyond ten. */
+  accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle> {
+    return this.#withClaim(workstream, options, (run) => workstream.accept(run));
+  }
+
+  /** Undefined when the workstream is busy. */
+  acceptIfIdle(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
+    return this.#withClaim(workstream, options, (run) => workstream.acceptIfIdle(run));
+  }
+
+  async #withClaim<H extends RunHandle | undefined>(
+    workstream: Workstream,
+    options: AcceptOptions,
+    take: Take<H>,
+  ): Promise<H> {
     const { claim } = options;
-    if (!claim) return this.#accept(workstream, options);
-    let handle: RunHandle | undefined;
+    if (!claim) return this.#accept(workstream, options, take);
+    let handle: H | undefined;
     try {
-      handle = await this.#accept(workstream, options);
+      handle = await this.#accept(workstream, options, take);
+      return handle;
     } catch (error) {
       throw claim.attachments.length > 0 && isLostRace(error) ? takenMeanwhile() : error;
     } finally {
       if (handle) claim.settle();
       else await claim.abandon();
     }
-    return handle;
   }
 
-  async #accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
-    const { message, principal, rights, key, source, request, whenBusy, also, claim } = options;
-    if (whenBusy === 'refuse' && workstream.busy) return undefined;
+  async #accept<H extends RunHandle | undefined>(
+    workstream: Workstream,
+    options: AcceptOptions,
+    take: Take<H>,
+  ): Promise<H> {
+    const { message, principal, rights, key, source, request, also, claim } = options;
     const runId = await this.#freeId(key);
     const attachments = claim?.attachments ?? [];
     const handle = await this.#withQueued(workstream, (queued) =>
-      workstream.accept({
+      take({
         runId,
         principal,
         ...(key !== undefined && { runKey: key }),
@@ -80,7 +97,6 @@ export class Runs {
           ...(claim?.statements(runId) ?? []),
           ...(queued?.statements ?? []),
         ],
-        whenBusy,
       }),
     );
     if (handle) this.track(handle);
@@ -88,18 +104,18 @@ export class Runs {
   }
 
   /** What waits for the main session's next turn goes with it, or waits on when the turn is not accepted. */
-  async #withQueued(
+  async #withQueued<H extends RunHandle | undefined>(
     { data }: Workstream,
-    accept: (queued: TakenEvents | undefined) => Promise<RunHandle | undefined>,
-  ): Promise<RunHandle | undefined> {
+    accept: (queued: TakenEvents | undefined) => Promise<H>,
+  ): Promise<H> {
     const queued = data.sessionKey === MAIN ? this.#queued.take() : undefined;
-    let handle: RunHandle | undefined;
+    let handle: H | undefined;
     try {
       handle = await accept(queued);
+      return handle;
     } finally {
       if (!handle) queued?.putBack();
     }
-    return handle;
   }
 
   track(handle: RunHandle): void {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS, type ParamsInput, type Result } from '../../../protocol/index.ts';
+import { isBusy } from '../../../protocol/is-busy.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
 import { createToolbox } from '../../agent/tools/toolbox.ts';
@@ -126,7 +127,7 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
     async isIdle(wsId: string): Promise<void> {
       await turnsUntil(async () => {
         const { snapshot } = await call('workstream.get', { wsId });
-        return ['idle', 'error'].includes(snapshot.workstream.state);
+        return !isBusy(snapshot.workstream.state);
       }, 'idle');
     },
     /** A new process over the same store. */

@@ -3,9 +3,10 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { RunResult } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { RunHandle, RunResult } from '../runs/run-record.ts';
+import type { AcceptOptions, Runs } from '../runs/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { SystemEvents } from './system-events.ts';
 
@@ -17,9 +18,12 @@ const PREVIEW_CHARS = 200;
 /** The wall clock may jump and machines sleep: no timer is longer. */
 const MAX_NAP_MS = 60_000;
 
+/** Undefined: the main session is busy, and the beat is left out. */
+type AcceptBeat = (main: Workstream, by: Omit<AcceptOptions, 'message'>) => Promise<RunHandle | undefined>;
+
 interface HeartbeatDeps {
   workstreams: Pick<Workstreams, 'obtainByKey'>;
-  runs: Pick<Runs, 'accept'>;
+  runs: Pick<Runs, 'accept' | 'acceptIfIdle'>;
   systemEvents: Pick<SystemEvents, 'texts' | 'wakes'>;
   clock: Clock;
   log: Log;
@@ -73,25 +77,24 @@ export class Heartbeats {
       const isDue = live.heartbeatMs > 0 && clock.monotonic() >= lastMs + live.heartbeatMs;
       if (signal.aborted || !isDue) continue;
       lastMs = clock.monotonic();
-      if (this.#enabled) await this.#beat(PERIODIC, { principal: 'heartbeat', whenBusy: 'refuse' });
+      if (this.#enabled)
+        await this.#beat('heartbeat', (main, by) => this.#deps.runs.acceptIfIdle(main, { message: PERIODIC, ...by }));
     }
   }
 
   /** A person's turn may have carried the events meanwhile; then there is nothing left to wake for. */
   async #beatForEvents(principal: string): Promise<void> {
     if (this.#deps.systemEvents.texts().length === 0) return;
-    await this.#beat(WOKEN, { principal, whenBusy: 'queue' });
+    await this.#beat(principal, (main, by) => this.#deps.runs.accept(main, { message: WOKEN, ...by }));
   }
 
-  async #beat(message: string, by: { principal: string; whenBusy: 'refuse' | 'queue' }): Promise<void> {
-    const { workstreams, runs, clock, log } = this.#deps;
+  async #beat(principal: string, accept: AcceptBeat): Promise<void> {
+    const { workstreams, clock, log } = this.#deps;
     const startedMs = clock.monotonic();
     try {
       const main = await workstreams.obtainByKey(MAIN);
-      const handle = await runs.accept(main, {
-        ...{ message, source: 'agent', rights: 'approve', ...by },
-        request: { unattended: true },
-      });
+      const request = { unattended: true } as const;
+      const handle = await accept(main, { principal, source: 'agent', rights: 'approve', request });
       if (!handle) return this.#tell({ ts: clock.now(), status: 'skipped', reason: 'busy' });
       const outcome = toOutcome(await handle.ended);
       this.#tell({ ts: clock.now(), durationMs: Math.round(clock.monotonic() - startedMs), ...outcome });

@@ -34,7 +34,7 @@ test('a busy workstream refuses, or queues ten and refuses the eleventh', async 
   await using fixture = await startedWorkstreams();
   fixture.puppet.turn(never());
   await fixture.send('first');
-  assert.equal(await fixture.send('refused', { whenBusy: 'refuse' }), undefined);
+  assert.equal(await fixture.send('refused', { ifIdle: true }), undefined);
   for (let index = 0; index < 10; index += 1) await fixture.send(`q${index}`);
   await assert.rejects(fixture.send('eleventh'), { code: 'BUSY', retryAfterMs: 5_000 });
   assert.equal((await statusesOf(fixture)).length, 11);
@@ -61,7 +61,7 @@ test('a message that could not be stored leaves the place free and nothing behin
     [fixture.main().busy, fixture.main().data.messageCount, fixture.main().data.title],
     [false, 0, null],
   );
-  assert.equal((await (await fixture.send('kept', { whenBusy: 'refuse' }))?.ended)?.status, 'ok');
+  assert.equal((await (await fixture.send('kept', { ifIdle: true }))?.ended)?.status, 'ok');
   assert.deepEqual(fixture.puppet.requests[0]?.messages, [{ role: 'user', content: 'kept' }]);
 });
 
@@ -189,7 +189,7 @@ test('a tool that ignores a cancel is abandoned after five seconds, and can say 
   late.resolve({ output: 'too late', outcome: 'done' });
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   assert.deepEqual(await fixture.eventsOf(wsId), before);
-  assert.equal((await (await fixture.send('b', { whenBusy: 'refuse' }))?.ended)?.status, 'ok');
+  assert.equal((await (await fixture.send('b', { ifIdle: true }))?.ended)?.status, 'ok');
 });
 
 test('a force cancel that could not be stored leaves the end to the worker', async () => {

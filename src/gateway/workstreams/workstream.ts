@@ -4,7 +4,6 @@ import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
 import { newProgress } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
-import { StopReason } from '../../agent/stop-reason.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
 import { receiptOf } from '../runs/cancel-receipt.ts';
 import { driveRun } from '../runs/drive-run.ts';
@@ -14,11 +13,11 @@ import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../run
 import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from '../runs/run-rows.ts';
 import { stopRun } from '../runs/stop-run.ts';
 import type { Statement } from '../store/store.ts';
+import { type Closing, closed, shuttingDown } from './closing.ts';
 import { titleOf, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 
 const RETRY_MS = 1_000;
-const SHUTTING_DOWN = 'Headgate is shutting down';
 
 /** A loaded workstream: one run at a time, at most ten that wait. */
 export class Workstream {
@@ -29,7 +28,7 @@ export class Workstream {
   /** The place is taken, though no run is in memory: one is being started, or the context is being changed. */
   #starting: Promise<void> | undefined;
   /** Why nothing is accepted any more. */
-  #closing: string | undefined;
+  #closing: Closing | undefined;
   #driving: Promise<unknown> = Promise.resolve();
   #context: Message[] | undefined;
 
@@ -48,11 +47,14 @@ export class Workstream {
     return this.#live !== undefined || this.#starting !== undefined || this.#queue.length > 0;
   }
 
-  /** The message is on disk when this resolves; undefined when busy and not to be queued. BUSY beyond ten. */
-  async accept(asked: NewRun): Promise<RunHandle | undefined> {
-    if (this.#closing !== undefined) throw new GatewayError('UNAVAILABLE', this.#closing, { retryAfterMs: 2_000 });
-    if (this.busy && asked.whenBusy === 'refuse') return undefined;
-    const { also, whenBusy: _, ...fields } = asked;
+  /** Undefined when busy. */
+  async acceptIfIdle(asked: NewRun): Promise<RunHandle | undefined> {
+    return this.busy && this.#closing === undefined ? undefined : this.accept(asked);
+  }
+
+  /** The message is on disk when this resolves. While busy it waits; BUSY beyond ten. */
+  async accept({ also, ...fields }: NewRun): Promise<RunHandle> {
+    if (this.#closing !== undefined) throw closed(this.#closing);
     const { wsId, epoch } = this.data;
     const run: RunRecord = { ...fields, wsId, epoch, acceptedMs: this.#deps.clock.now() };
     if (this.busy) return this.#enqueue(run, also);
@@ -122,7 +124,7 @@ export class Workstream {
 
   /** From now on nothing is accepted and nothing that waits is started, until `reopen`. */
   retire(): void {
-    this.#closing ??= 'The workstream is being closed';
+    this.#closing ??= 'close';
   }
 
   reopen(): void {
@@ -132,8 +134,8 @@ export class Workstream {
 
   /** Stops what runs so that a restart continues it. */
   async shutdown(): Promise<void> {
-    this.#closing = SHUTTING_DOWN;
-    this.#live?.stop(new StopReason('shutdown', SHUTTING_DOWN));
+    this.#closing = 'shutdown';
+    this.#live?.stop(shuttingDown());
     await this.#settled();
     await this.#driving;
   }
@@ -225,7 +227,7 @@ export class Workstream {
   #drive(live: LiveRun): void {
     this.#live = live;
     this.#deps.observer.onRunning(this.data, live.run);
-    if (this.#closing === SHUTTING_DOWN) live.stop(new StopReason('shutdown', SHUTTING_DOWN));
+    if (this.#closing === 'shutdown') live.stop(shuttingDown());
     this.#driving = driveRun(live, this.data, this.#deps).then((outcome) =>
       outcome === 'suspended' ? undefined : this.#startNext(),
     );
@@ -237,8 +239,7 @@ export class Workstream {
   }
 
   #mayStart(): boolean {
-    const { stopping } = this.#deps;
-    return !this.#live && !this.#starting && this.#closing === undefined && !stopping.aborted;
+    return !this.#live && !this.#starting && this.#closing === undefined && !this.#deps.stopping.aborted;
   }
 
   async #startNext(): Promise<void> {

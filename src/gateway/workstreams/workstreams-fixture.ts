@@ -71,13 +71,16 @@ async function workstreamsFixture(options: WorkstreamsOptions = {}) {
     main,
     eventsOf,
     /** Accepts a message for `main`, or for another workstream. */
-    send: (
-      message: string,
-      more: { to?: Workstream; whenBusy?: 'refuse' | 'queue'; key?: string; rights?: Rights } = {},
-    ) => {
-      const { to = main(), whenBusy = 'queue', key, rights = 'approve' } = more;
-      const accepted = { message, principal: 'ada', rights, source: 'person' as const, whenBusy };
-      return process.runs.accept(to, { ...accepted, ...(key !== undefined && { key }) });
+    send: (message: string, more: { to?: Workstream; ifIdle?: boolean; key?: string; rights?: Rights } = {}) => {
+      const { to = main(), ifIdle = false, key, rights = 'approve' } = more;
+      const accepted = {
+        message,
+        principal: 'ada',
+        rights,
+        source: 'person' as const,
+        ...(key !== undefined && { key }),
+      };
+      return ifIdle ? process.runs.acceptIfIdle(to, accepted) : process.runs.accept(to, accepted);
     },
     /** Resolves when the log of `main` holds so many events of the type. */
     reaches: (type: StreamEvent['type'], count = 1) =>

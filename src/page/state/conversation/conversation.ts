@@ -1,3 +1,4 @@
+import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type {
   HistoryMessage,
@@ -119,9 +120,6 @@ export function prependPage(
   const firstSeq = page.messages[0]?.seq ?? conversation.firstSeq;
   return { ...conversation, blocks: joinPages(older, conversation.blocks), firstSeq, truncated: page.truncated };
 }
-
-/** Whether something runs, or waits for a person, that Stop would stop. */
-export const isBusy = (state: WorkstreamState): boolean => state !== 'idle' && state !== 'error';
 
 const toQuestionBlock = (event: StreamEventOf<'user_turn'>, key: string): UserBlock => ({
   ...{ kind: 'user', key, text: event.message, source: event.source, runId: event.run_id },

@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { isUploading } from '../../state/chips.ts';
 import { isCommand, type Suggestion } from '../../state/commands.ts';
-import { type Conversation, isBusy } from '../../state/conversation/conversation.ts';
+import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { AttachButton, Chips, takesFiles } from './chips.tsx';

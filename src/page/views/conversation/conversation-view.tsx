@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
+import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { isBusy } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Composer } from '../composer/composer.tsx';
 import { STATE_WORDS } from '../tab-button.tsx';
