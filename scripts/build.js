@@ -115,7 +115,7 @@ async function buildServer(outdir) {
     // Where the files will be in the end: source maps name their sources relative to that.
     outdir: DIST,
     write: false,
-    plugins: [lazyHttp],
+    plugins: [lazyHttp, noBodyParser],
     // Packages that are CommonJS inside call require() for node's own modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
@@ -146,6 +146,18 @@ async function buildServer(outdir) {
   await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
   await precompress(path.join(outdir, 'openapi.json'));
 }
+
+/** Bodies are read by our own reader: Express's parsers would add their tables of character sets to every start. */
+const noBodyParser = {
+  name: 'no-body-parser',
+  setup(builder) {
+    builder.onResolve({ filter: /^body-parser$/ }, () => ({ path: 'body-parser', namespace: 'left-out' }));
+    builder.onLoad({ filter: /./, namespace: 'left-out' }, () => ({
+      contents: `const leftOut = () => { throw new Error('body-parser is not in this bundle'); };
+        module.exports = { json: leftOut, raw: leftOut, text: leftOut, urlencoded: leftOut };`,
+    }));
+  },
+};
 
 /** Importing `node:http` by name reads all that it exports, and some of that loads undici, which takes 30 ms. */
 const lazyHttp = {

@@ -14,6 +14,7 @@ import { loadAssets } from './assets.ts';
 import { toBanner } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import { loadConfig } from './config/config.ts';
 import { type Options, resolveOptions, type StartFlags } from './config/options.ts';
 import type { Daemon, Replacements } from './daemon-options.ts';
@@ -69,6 +70,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     const daemon = await starting;
     await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
     await makeCompileCache({ home, root });
+    collectGarbage();
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }

@@ -8,7 +8,7 @@ import type { Prepared, Tool, ToolContext } from './tool.ts';
 /** The tools of a conversation. */
 export interface Toolbox {
   /** As models are told about them. */
-  definitions(): ToolDefinition[];
+  definitions(): readonly ToolDefinition[];
   /** Never throws: what is wrong with a call is a refusal that the model reads. */
   prepare(call: ToolCall, context: ToolContext): Promise<PreparedCall>;
 }
@@ -23,8 +23,13 @@ export type PreparedCall = Prepared & {
 /** Joins tools; what people are shown of a call is made visible here, for every tool alike. */
 export function createToolbox(tools: readonly Tool[]): Toolbox {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  // Every model turn tells them, and to make a JSON Schema takes longer than the rest of its request. Made when first asked for.
+  let definitions: readonly ToolDefinition[] | undefined;
   return {
-    definitions: () => tools.map(toDefinition),
+    definitions() {
+      definitions ??= tools.map(toDefinition);
+      return definitions;
+    },
     async prepare(call, context) {
       const tool = byName.get(call.name);
       const prepared = tool

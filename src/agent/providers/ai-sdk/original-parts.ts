@@ -60,7 +60,9 @@ export function findOriginalParts(
   message: AssistantMessage,
   to: { provider: string; modelId: string },
 ): OriginalPart[] | undefined {
-  const stored = Stored.safeParse(message.providerData?.[to.provider]);
+  const kept = message.providerData?.[to.provider];
+  if (kept === undefined) return undefined; // most messages: a schema that fails costs more than the rest
+  const stored = Stored.safeParse(kept);
   if (!stored.success || stored.data.modelId !== to.modelId) return undefined;
   const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
   const parts: OriginalPart[] = [];
