@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ResponseFrame } from '../../protocol/frames.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import { HelloOk } from '../../protocol/methods/connect.ts';
+import { systemClock } from '../clock.ts';
 import { expectThat, Inapplicable } from './verdict.ts';
 import { INVALID, openWire, type Wire } from './wire.ts';
 
@@ -32,6 +33,8 @@ export interface Lab {
   nameSession(): string;
   /** A token that may only read. */
   makeReader(session: Session): Promise<{ token: string; tokenId: string }>;
+  /** Waits, unless somebody stops the trial. */
+  pause(ms: number): Promise<void>;
   /** What is undone in the end, the latest first. */
   takeBack(undo: () => Promise<unknown>): void;
   clean(): Promise<void>;
@@ -45,6 +48,8 @@ export function needs({ hello }: Session, ...methods: string[]): void {
   const missing = methods.filter((method) => !hello.features.methods.includes(method));
   if (missing.length > 0) throw new Inapplicable(`not among this token’s methods: ${missing.join(', ')}`);
 }
+
+const NEVER = new AbortController().signal;
 
 /** `stopping` aborts: what a case waits for ends, and what it has made is taken back. */
 export function createLab(server: Server, stopping?: AbortSignal): Lab {
@@ -83,6 +88,7 @@ export function createLab(server: Server, stopping?: AbortSignal): Lab {
       });
       return answer.ok ? Object.assign(wire, { hello: HelloOk.parse(answer.payload) }) : answer;
     },
+    pause: (ms) => systemClock.sleep(ms, stopping ?? NEVER),
     takeBack: (undo) => void undoings.push(undo),
     async makeWorkstream(session) {
       needs(session, 'workstream.create', 'workstream.close');

@@ -23,11 +23,18 @@ async function meet(lab: Lab) {
   return { operator, nodeId, stranger: await greetAs(lab, nodeId) };
 }
 
+/** How long a server may take to see that the strangers of the case before have gone. */
+const GONE_MS = 5_000;
+const LOOK_MS = 100;
+
 /** A connection of mode `node`. Inapplicable where the server has no room for another. */
 async function greetAs(lab: Lab, nodeId: string, token?: string): Promise<Session> {
-  const answered = await lab.greetAsNode(nodeId, token);
-  if (!('hello' in answered)) throw new Inapplicable(`this server lets no node in: ${answered.error?.message}`);
-  return answered;
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    const answered = await lab.greetAsNode(nodeId, token);
+    if ('hello' in answered) return answered;
+    if (waitedMs >= GONE_MS) throw new Inapplicable(`this server lets no node in: ${answered.error?.message}`);
+    await lab.pause(LOOK_MS);
+  }
 }
 
 const ask = async (machine: Session, nodeId: string, commands: string[]) =>
