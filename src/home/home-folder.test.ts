@@ -26,6 +26,26 @@ test('a home that others may enter is closed to them, and that is said', async (
   assert.deepEqual(await openHomeFolder(home), []);
 });
 
+test('a folder that other things live in is left as it is', async () => {
+  using dir = tempDir();
+  await chmod(dir.path, 0o755);
+  await writeFile(path.join(dir.path, 'letters.txt'), '');
+  await assert.rejects(openHomeFolder(dir.path), {
+    name: 'StartError',
+    message: `The home folder ${dir.path} cannot be used: other users can enter it, and it holds files that are not Headgate’s. Choose another with --home.`,
+  });
+  assert.equal(await modeOf(dir.path), 0o755);
+  await writeFile(path.join(dir.path, 'config.json'), '{}');
+  assert.equal((await openHomeFolder(dir.path)).length, 1, 'a home of ours is closed to others');
+});
+
+test('a home among the kernel’s own files is refused at once', { skip: process.platform !== 'linux' }, async () => {
+  await assert.rejects(openHomeFolder('/proc/self/home'), {
+    name: 'StartError',
+    message: /holds no files but the kernel’s/,
+  });
+});
+
 test('a home that is a file, or below one, is refused in one line', async () => {
   using dir = tempDir();
   const file = path.join(dir.path, 'file');

@@ -1,21 +1,43 @@
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, stat } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { wordsOf } from '../../protocol/words-of.ts';
 import { StartError } from '../start-error.ts';
 
-/** Makes the home folder, for its owner only. The answer says what was changed about an existing one. */
+/** What a home of ours holds; one of them shows that a folder is one. */
+const OURS = ['config.json', 'daemon.lock', 'headgate.db', 'node.json', 'token'];
+/** The kernel's own: to make a folder there fails, or never ends. */
+const NOT_FOR_FILES = ['/proc', '/sys'];
+
+/**
+ * Makes the home folder, for its owner only. The answer says what was changed about an existing one. Throws StartError,
+ * having changed nothing, for a folder that other things live in.
+ */
 export async function openHomeFolder(home: string): Promise<string[]> {
   try {
+    await requireRealDisk(home);
     await mkdir(home, { recursive: true, mode: 0o700 });
     await access(home, constants.R_OK | constants.W_OK | constants.X_OK);
     return await makePrivate(home);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const reason = wordsOf(error);
-    throw new StartError(`The home folder ${home} cannot be used: ${reason}. Choose another with --home.`, {
-      cause: error,
-    });
+    throw new StartError(toRefusal(home, wordsOf(error)), { cause: error });
   }
+}
+
+const toRefusal = (home: string, reason: string): string =>
+  `The home folder ${home} cannot be used: ${reason}. Choose another with --home.`;
+
+async function requireRealDisk(home: string): Promise<void> {
+  const folder = await nearestFolder(home);
+  const isKernels = NOT_FOR_FILES.some((kernels) => folder === kernels || folder.startsWith(`${kernels}/`));
+  if (isKernels) throw new StartError(toRefusal(home, `${folder} holds no files but the kernel’s`));
+}
+
+/** The folder itself or the nearest above it that exists, without links. */
+async function nearestFolder(folder: string): Promise<string> {
+  const found = await realpath(folder).catch(() => undefined); // not made yet
+  return found ?? (folder === path.dirname(folder) ? folder : nearestFolder(path.dirname(folder)));
 }
 
 async function makePrivate(home: string): Promise<string[]> {
@@ -25,6 +47,14 @@ async function makePrivate(home: string): Promise<string[]> {
     throw new StartError(`The home folder ${home} belongs to another user. Choose another with --home.`);
   }
   if (open === 0) return [];
+  await requireOurs(home);
   await chmod(home, mode & 0o700);
   return [`The home folder ${home} was open to other users (mode ${(mode & 0o777).toString(8)}); now only to you.`];
+}
+
+/** To close a folder to others is right only where nothing in it is theirs: not for `/`, nor for a person's own folder. */
+async function requireOurs(home: string): Promise<void> {
+  const names = await readdir(home);
+  if (names.length === 0 || names.some((name) => OURS.includes(name))) return;
+  throw new StartError(toRefusal(home, `other users can enter it, and it holds files that are not Headgate’s`));
 }
