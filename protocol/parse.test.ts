@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { GatewayError } from './errors.ts';
 import { AgentParams } from './methods/agent.ts';
 import { ConnectParams } from './methods/connect.ts';
-import { check, parse, problemsOf } from './parse.ts';
+import { check, issuesOf, parse, problemsOf, wrongField } from './parse.ts';
 
 test('what fits is answered with its defaults filled in', () => {
   const params = { minProtocol: 2, maxProtocol: 2, client: { name: 'a', version: '1', platform: 'b', mode: 'c' } };
@@ -22,6 +22,31 @@ test('what does not fit is INVALID_REQUEST and names each wrong place without ec
       return true;
     },
   );
+});
+
+test('a refusal carries each wrong place as data, with the limit that its words name', () => {
+  const Bounded = z.strictObject({ name: z.string().max(3), list: z.array(z.int().min(5)) });
+  const issues = [
+    { path: 'name', message: 'must have at most 3 characters', limit: 3 },
+    { path: 'list.1', message: 'must be at least 5', limit: 5 },
+    { path: '', message: 'unknown property "surprise"' },
+  ];
+  assert.throws(() => parse(Bounded, { name: 'long', list: [7, 4], surprise: 1 }, 'it'), { details: { issues } });
+  assert.deepEqual(issuesOf({ issues }), issues);
+});
+
+test('a field that is wrong beyond its schema is refused in the same form', () => {
+  const { code, message, details } = wrongField('list.1', 'is taken', { separator: ' ' });
+  assert.deepEqual(
+    [code, message, issuesOf(details)],
+    ['INVALID_REQUEST', 'list.1 is taken', [{ path: 'list.1', message: 'is taken' }]],
+  );
+  assert.equal(wrongField('list', 'too late').message, 'list: too late');
+});
+
+test('details about something else hold no issues', () => {
+  for (const details of [undefined, null, {}, { expectedProtocol: 2 }, { issues: [{ path: 1 }] }])
+    assert.deepEqual(issuesOf(details), []);
 });
 
 const Form = z.discriminatedUnion('kind', [

@@ -1,16 +1,12 @@
-import { z } from 'zod';
 import { GatewayError } from '../../protocol/errors.ts';
-
-const Details = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })).min(1) });
+import { issuesOf } from '../../protocol/parse.ts';
 
 /** HTTP clients know fields, not methods and their params: a refusal by the method's schema names the fields they sent. */
 export function inFields(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.code !== 'INVALID_REQUEST') return error;
-  const details = Details.safeParse(error.details);
-  if (!details.success) return error;
-  const told = details.data.issues
-    .slice(0, 8)
-    .map(({ path, message }) => (path === '' ? message : `${toField(path)}: ${message}`));
+  const issues = issuesOf(error.details);
+  if (issues.length === 0) return error;
+  const told = issues.slice(0, 8).map(({ path, message }) => (path === '' ? message : `${toField(path)}: ${message}`));
   return new GatewayError('INVALID_REQUEST', told.join('; '), { cause: error });
 }
 

@@ -1,4 +1,5 @@
 import { RequestError } from '../../../protocol/client/request-error.ts';
+import { type Issue, issuesOf } from '../../../protocol/parse.ts';
 import { describeDuration } from '../../duration.ts';
 import { UsageError } from '../../start-error.ts';
 
@@ -6,7 +7,7 @@ import { UsageError } from '../../start-error.ts';
 interface FlagWords {
   flag: string;
   says?: string;
-  /** Of the numbers that are said, in milliseconds. */
+  /** Of the limit that is said, in milliseconds. */
   unitMs?: number;
 }
 
@@ -41,18 +42,17 @@ const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
 /** A job that the daemon refused, told as wrong usage by the flags that were typed; any other error as it is. */
 export function toUsage(error: unknown, change: Change): unknown {
   if (!(error instanceof RequestError) || error.code !== 'INVALID_REQUEST') return error;
-  const [, several] = /^invalid cron\.\w+ params: (.+)$/s.exec(error.message) ?? [];
   const words = wordsOf(change);
-  const said = (several?.split('; ') ?? [error.message]).map((problem) => sayWith(words, problem));
-  if (said.includes(undefined)) return error;
+  const said = issuesOf(error.details).map((issue) => sayWith(words, issue));
+  if (said.length === 0 || said.includes(undefined)) return error;
   return new UsageError(`${said.join('; ')}.`, { cause: error });
 }
 
-function sayWith(words: ReadonlyMap<string, FlagWords>, problem: string): string | undefined {
-  const [, field = '', text = ''] = /^(?:patch\.)?([a-zA-Z.]+?)(?:\.\d+)?:? (.+)$/s.exec(problem) ?? [];
-  const known = words.get(field);
+function sayWith(words: ReadonlyMap<string, FlagWords>, { path, message, limit }: Issue): string | undefined {
+  const known = words.get(path.replace(/^patch\./, '').replace(/\.\d+$/, '')); // an entry of a list is said of the list
   if (known === undefined) return undefined;
-  const { flag, unitMs, says = text } = known;
-  const told = unitMs === undefined ? says : says.replace(/\d+$/, (count) => describeDuration(Number(count) * unitMs));
-  return `${flag}${/^(must|is) /.test(told) ? '' : ':'} ${told}`;
+  const { flag, unitMs, says = message } = known;
+  const isCounted = unitMs !== undefined && limit !== undefined;
+  const told = isCounted ? says.replace(`${limit}`, describeDuration(limit * unitMs)) : says;
+  return `${flag}${/^(must|is) /.test(told) ? '' : ':'} ${told}`; // how it is joined, not what it means
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { issuesOf } from '../../../protocol/parse.ts';
 import { changedJob, newJob } from './define-job.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12); // a Friday
@@ -101,9 +103,21 @@ test('a change that is refused names the field and leaves the job as it was', ()
     assert.throws(() => changedJob(job, patch, when), { code: 'INVALID_REQUEST', message });
   refused({ sessionTarget: 'main' }, /payload\.kind="systemEvent"/);
   refused({ payload: { kind: 'systemEvent', text: 'x' } }, /payload\.kind="agentTurn"/);
-  refused({ payload: { kind: 'agentTurn', message: ' ' } }, /payload\.message/);
-  refused({ schedule: cron('61 * * * *') }, /schedule\.expr/);
-  refused({ schedule: cron('0 9 * * *', 'Mars/Olympus') }, /schedule\.tz/);
-  refused({ deleteAfterRun: true }, /deleteAfterRun/);
+  const refusedFor = (path: string, patch: Parameters<typeof changedJob>[1]) =>
+    assert.throws(
+      () => changedJob(job, patch, when),
+      (error) => {
+        assert.ok(error instanceof GatewayError && error.message.startsWith(path));
+        assert.deepEqual(
+          issuesOf(error.details).map((issue) => issue.path),
+          [path],
+        );
+        return true;
+      },
+    );
+  refusedFor('payload.message', { payload: { kind: 'agentTurn', message: ' ' } });
+  refusedFor('schedule.expr', { schedule: cron('61 * * * *') });
+  refusedFor('schedule.tz', { schedule: cron('0 9 * * *', 'Mars/Olympus') });
+  refusedFor('deleteAfterRun', { deleteAfterRun: true });
   assert.deepEqual(job, before);
 });

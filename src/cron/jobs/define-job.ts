@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CronMisfire, CronPayload, CronSchedule } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import { nextOf } from '../schedule/next-of.ts';
 import { isMoreFrequentThanDaily, usedPeriod } from '../schedule/schedule.ts';
 import { checkSchedule } from '../schedule/schedule-check.ts';
@@ -68,10 +69,9 @@ export const isMoved = (before: Job, after: Job): boolean =>
 /** An instant that has its record does not come again. */
 function checkIsToCome({ enabled, handledMs }: Job, after: Job): void {
   if (!after.enabled || after.schedule.kind !== 'at' || after.schedule.atMs !== handledMs) return;
-  const message = enabled
-    ? 'schedule.atMs: that time of the job is over; give it another'
-    : 'enabled: its one time is over; give it another (schedule.atMs)';
-  throw new GatewayError('INVALID_REQUEST', message);
+  throw enabled
+    ? wrongField('schedule.atMs', 'that time of the job is over; give it another')
+    : wrongField('enabled', 'its one time is over; give it another (schedule.atMs)');
 }
 
 /** A new schedule gets the misfire policy that fits it, unless somebody has named one. */
@@ -110,15 +110,12 @@ function defined(
   asked: Omit<Asked, 'enabled'>,
   { nowMs, hostTimeZone, anchorMs = nowMs }: Circumstances & { anchorMs?: number },
 ): JobDefinition {
-  const problem = checkSchedule(asked.schedule, nowMs);
-  if (problem) throw new GatewayError('INVALID_REQUEST', `schedule.${problem.message}`);
+  const wrong = checkSchedule(asked.schedule, nowMs);
+  if (wrong) throw wrongField(`schedule.${wrong.field}`, wrong.problem, { separator: ' ' });
   checkTarget(asked);
   const schedule = resolved(asked.schedule, { hostTimeZone, anchorMs });
   if (asked.deleteAfterRun && schedule.kind !== 'at') {
-    throw new GatewayError(
-      'INVALID_REQUEST',
-      'deleteAfterRun: only a job with schedule.kind="at" can be forgotten after its run',
-    );
+    throw wrongField('deleteAfterRun', 'only a job with schedule.kind="at" can be forgotten after its run');
   }
   return {
     name: asked.name?.trim() || nameOf(asked.payload),
@@ -143,7 +140,7 @@ function checkTarget({ sessionTarget, payload }: Pick<Asked, 'sessionTarget' | '
     throw new GatewayError('INVALID_REQUEST', 'isolated cron jobs require payload.kind="agentTurn"');
   }
   const [field, text] = payload.kind === 'systemEvent' ? ['text', payload.text] : ['message', payload.message];
-  if (text.trim() === '') throw new GatewayError('INVALID_REQUEST', `payload.${field} must not be blank`);
+  if (text.trim() === '') throw wrongField(`payload.${field}`, 'must not be blank', { separator: ' ' });
 }
 
 /** With everything in it that the next instant depends on. */

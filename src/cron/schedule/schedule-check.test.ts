@@ -8,7 +8,11 @@ import { checkSchedule } from './schedule-check.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const cron = (expr: string, tz?: string): CronSchedule => ({ kind: 'cron', expr, tz });
-const messageOf = (schedule: CronSchedule) => checkSchedule(schedule, NOW_MS)?.message;
+/** The field, and what is wrong with it. */
+function messageOf(schedule: CronSchedule): string | undefined {
+  const wrong = checkSchedule(schedule, NOW_MS);
+  return wrong && `${wrong.field} ${wrong.problem}`;
+}
 const problemOf = (expr: string) => String(messageOf(cron(expr)));
 
 test('what can run is taken', () => {
@@ -43,9 +47,9 @@ test('numbers that are no times are refused by name', () => {
     ['everyMs', { kind: 'every', everyMs: 0 }],
   ];
   for (const [field, schedule] of bad) {
-    const problem = checkSchedule(schedule, NOW_MS);
-    assert.equal(problem?.field, field);
-    assert.match(problem.message, new RegExp(`^${field} must be a whole number of milliseconds from `));
+    const wrong = checkSchedule(schedule, NOW_MS);
+    assert.equal(wrong?.field, field);
+    assert.match(wrong.problem, /^must be a whole number of milliseconds from /);
   }
 });
 
@@ -124,11 +128,11 @@ test('every text is judged without throwing and in bounded time, and what is tak
   fc.assert(
     fc.property(someExpression, tz, (expr, zone) => {
       const before = process.cpuUsage();
-      const problem = checkSchedule(cron(expr, zone), NOW_MS);
+      const wrong = checkSchedule(cron(expr, zone), NOW_MS);
       const { user } = process.cpuUsage(before);
       assert.ok(user < 1_000_000, `${user} µs for ${JSON.stringify(expr)}`);
-      if (problem === undefined) assert.ok((nextAfter(cron(expr, zone), NOW_MS, { anchorMs: 0 }) ?? 0) > NOW_MS);
-      else assert.match(problem.message, /^(expr|tz) /);
+      if (wrong === undefined) assert.ok((nextAfter(cron(expr, zone), NOW_MS, { anchorMs: 0 }) ?? 0) > NOW_MS);
+      else assert.ok(['expr', 'tz'].includes(wrong.field));
     }),
     { numRuns: 1_000 },
   );

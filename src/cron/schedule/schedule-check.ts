@@ -3,10 +3,11 @@ import { END_MS, nextAfter } from './schedule.ts';
 import { problemOfExpression } from './schedule-calendar.ts';
 import { resolveTimeZone } from './schedule-zone.ts';
 
-/** What is wrong with a schedule: the field, and a sentence that begins with it. */
+/** What is wrong with a field of a schedule. */
 export interface ScheduleProblem {
   field: 'atMs' | 'everyMs' | 'anchorMs' | 'expr' | 'tz';
-  message: string;
+  /** Follows the field's name in a sentence. */
+  problem: string;
 }
 
 /**
@@ -26,16 +27,16 @@ export function checkSchedule(schedule: CronSchedule, nowMs: number): SchedulePr
 
 function checkTime(field: ScheduleProblem['field'], value: number, least: number): ScheduleProblem | undefined {
   if (Number.isSafeInteger(value) && value >= least && value < END_MS) return undefined;
-  return { field, message: `${field} must be a whole number of milliseconds from ${least} to ${END_MS - 1}` };
+  return { field, problem: `must be a whole number of milliseconds from ${least} to ${END_MS - 1}` };
 }
 
 function checkCron(expr: string, tz: string | undefined, nowMs: number): ScheduleProblem | undefined {
   const problem = problemOfExpression(expr);
-  if (problem !== undefined) return { field: 'expr', message: `expr ${problem}` };
+  if (problem !== undefined) return { field: 'expr', problem };
   const zone = resolveTimeZone(tz, 'UTC');
   if (zone === undefined) {
-    return { field: 'tz', message: 'tz is no time zone that is known here; write it like Europe/Berlin or UTC' };
+    return { field: 'tz', problem: 'is no time zone that is known here; write it like Europe/Berlin or UTC' };
   }
   if (nextAfter({ kind: 'cron', expr, tz: zone }, nowMs, { anchorMs: 0 }) !== undefined) return undefined;
-  return { field: 'expr', message: `expr never fires in ${zone}: its times fall where the clock is set forward` };
+  return { field: 'expr', problem: `never fires in ${zone}: its times fall where the clock is set forward` };
 }

@@ -65,11 +65,10 @@ function readWords({ word, tail }: { word: string; tail: string }, context: Read
 }
 
 /** As a person would say it, who knows of no fields. */
-function toProblem(text: string, { field, message }: ScheduleProblem): string {
-  if (field === 'tz') return message;
+function toProblem(text: string, { field, problem }: ScheduleProblem): string {
+  if (field === 'tz') return `tz ${problem}`;
   if (field !== 'expr') return `"${text}" is too far away: nothing is planned after the year 2999`;
-  const said = message.slice('expr '.length);
-  return said.startsWith('"') ? said : `"${text}" ${said}`;
+  return problem.startsWith('"') ? problem : `"${text}" ${problem}`; // that names the wrong part itself
 }
 
 const EXAMPLES =

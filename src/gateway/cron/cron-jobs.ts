@@ -1,6 +1,7 @@
 import type { CronEvent, CronPayload } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import { changedJob, newJob } from '../../cron/jobs/define-job.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
@@ -112,8 +113,8 @@ export class CronJobs {
     const known = this.#deps.toolbox.definitions().map(({ name }) => name);
     const index = approval.tools.findIndex((tool) => !known.includes(tool));
     if (index === -1) return;
-    const message = `approval.tools.${index}: "${approval.tools[index]}" is the name of no tool; there are: ${known.join(', ')}`;
-    throw new GatewayError('INVALID_REQUEST', message);
+    const problem = `"${approval.tools[index]}" is the name of no tool; there are: ${known.join(', ')}`;
+    throw wrongField(`approval.tools.${index}`, problem);
   }
 
   #checkChannel(payload: CronPayload | undefined): void {
@@ -122,10 +123,7 @@ export class CronJobs {
     const { channels } = this.#deps;
     if (name === '' || WITHOUT_LINK.includes(name) || channels.byName(name) !== undefined) return;
     const known = [...channels.all.map((channel) => channel.name), ...WITHOUT_LINK].join(', ');
-    throw new GatewayError(
-      'INVALID_REQUEST',
-      `payload.channel: unsupported channel: ${name.slice(0, 80)} (there are: ${known})`,
-    );
+    throw wrongField('payload.channel', `unsupported channel: ${name.slice(0, 80)} (there are: ${known})`);
   }
 
   #checkRoom(job: Job): void {
@@ -135,10 +133,8 @@ export class CronJobs {
     for (const other of others) if (other.id !== job.id) all += textOf(other).length;
     if (all <= MAX_TEXT) return;
     const field = job.payload.kind === 'systemEvent' ? 'text' : 'message';
-    throw new GatewayError(
-      'INVALID_REQUEST',
-      `payload.${field} is too long beside what the other jobs say: ${MAX_TEXT} characters are for all of them`,
-    );
+    const problem = `is too long beside what the other jobs say: ${MAX_TEXT} characters are for all of them`;
+    throw wrongField(`payload.${field}`, problem, { separator: ' ' });
   }
 
   #circumstances() {
@@ -157,7 +153,7 @@ function checkThinking(payload: CronPayload | undefined): void {
     toThinkingLevel(payload.thinking);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError(error.code, `payload.thinking: ${error.message}`, { cause: error });
+    throw wrongField('payload.thinking', error.message, { cause: error });
   }
 }
 

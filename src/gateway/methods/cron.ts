@@ -2,6 +2,7 @@ import type { CronSchedule } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import type { cronContracts } from '../../../protocol/methods/cron.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import { instantsBetween } from '../../cron/schedule/instants.ts';
 import { nextOf } from '../../cron/schedule/next-of.ts';
@@ -93,8 +94,8 @@ async function previewOf(params: Params<'cron.preview'>, deps: CronMethodDeps) {
   if (here === undefined) throw new GatewayError('INVALID_REQUEST', 'tz is no time zone that is known here');
   const { schedule, tz: zone } =
     typeof asked === 'string' ? parsed(asked, { nowMs, tz: here }) : { schedule: asked, tz: here };
-  const problem = checkSchedule(schedule, nowMs);
-  if (problem) throw new GatewayError('INVALID_REQUEST', `schedule.${problem.message}`);
+  const wrong = checkSchedule(schedule, nowMs);
+  if (wrong) throw wrongField(`schedule.${wrong.field}`, wrong.problem, { separator: ' ' });
   const tz = zoneOf(schedule, { tz: zone });
   const runs = preview(schedule, { fromMs: fromMs ?? nowMs, count, anchorMs: nowMs, tz });
   return {
