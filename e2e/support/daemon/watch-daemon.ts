@@ -1,5 +1,6 @@
 import { readProcess } from '../../soak/process-figures.ts';
 import { pause } from '../deadline.ts';
+import { startBareServer } from './bare-server.ts';
 import type { DaemonUnderTest } from './daemon.ts';
 
 export interface Watched {
@@ -8,6 +9,8 @@ export interface Watched {
   /** How long /health took: nine of ten, and the slowest. */
   healthP90Ms: number;
   healthMaxMs: number;
+  /** How long a process that does nothing took to answer meanwhile: nine of ten. */
+  bareP90Ms: number;
 }
 
 /** Looks at a daemon from outside ten times a second while `work` goes on. */
@@ -27,16 +30,24 @@ export async function watchDaemon<T>(daemon: DaemonUnderTest, work: Promise<T>):
 }
 
 async function watch(daemon: DaemonUnderTest, signal: AbortSignal): Promise<Watched> {
+  await using bare = await startBareServer();
   const tookMs: number[] = [];
+  const bareMs: number[] = [];
   let peakBytes = 0;
   while (!signal.aborted || tookMs.length === 0) {
-    const begunMs = performance.now();
-    await daemon.get('/health');
-    tookMs.push(Math.round(performance.now() - begunMs));
+    tookMs.push(await durationOf(() => daemon.get('/health')));
+    bareMs.push(await durationOf(bare.ask));
     peakBytes = Math.max(peakBytes, (await readProcess(daemon.pid)).rssBytes);
     await pause(100);
   }
-  tookMs.sort((a, b) => a - b);
-  const healthP90Ms = tookMs[Math.floor(tookMs.length * 0.9)] ?? 0;
-  return { peakBytes, healthP90Ms, healthMaxMs: tookMs.at(-1) ?? 0 };
+  return { peakBytes, healthP90Ms: p90Of(tookMs), healthMaxMs: Math.max(...tookMs), bareP90Ms: p90Of(bareMs) };
 }
+
+async function durationOf(work: () => Promise<unknown>): Promise<number> {
+  const begunMs = performance.now();
+  await work();
+  return Math.round(performance.now() - begunMs);
+}
+
+const p90Of = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.9)] ?? 0;
