@@ -2,7 +2,7 @@ import type { systemContracts } from '../../../protocol/methods/system.ts';
 import type { Handlers } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { Presence } from '../presence.ts';
-import { parseBeacon } from '../wake/beacon.ts';
+import { isSignOfLife, parseBeacon } from '../wake/beacon.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
 
 interface SystemMethodDeps {
@@ -19,8 +19,8 @@ export const systemMethods = ({
     const beacon = parseBeacon(text.trim());
     presence.beacon({ ...beacon, ...withoutAbsent(said), text: text.trim() });
     // A sign of life says nothing that the agent has to know.
-    const isSignOfLife = beacon !== undefined && /^(periodic|heartbeat$)/.test(said.reason ?? beacon.reason ?? '');
-    if (!isSignOfLife) await systemEvents.add(text.trim(), { rights: callerOf(call).rights });
+    const isNews = beacon === undefined || !isSignOfLife(said.reason ?? beacon.reason);
+    if (isNews) await systemEvents.add(text.trim(), { rights: callerOf(call).rights });
     return { ok: true };
   },
 });

@@ -54,7 +54,7 @@ async function findPlace(
   const [turn] = await store.readEvents(wsId, (await store.findNewestEvent(wsId, '{"type":"user_turn"')) - 1, 1);
   const rows = await store.readMessages(wsId, { after: 0, upTo: messageCount, limit: MAX_MESSAGES });
   const asked = rows.find(({ runId }) => runId === run.run_id);
-  if (!turn || JSON.parse(turn.json).run_id !== run.run_id || !asked?.json?.startsWith('{"role":"user"'))
-    return undefined;
+  if (!turn || JSON.parse(turn.json).run_id !== run.run_id) return undefined;
+  if (asked?.json === undefined || JSON.parse(asked.json).role !== 'user') return undefined;
   return { after: turn.offset, upTo: asked.seq };
 }

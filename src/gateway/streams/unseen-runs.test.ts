@@ -31,6 +31,15 @@ test('a run that `send` began is found once it has ended', () => {
   assert.equal(isFound(), false, 'nobody sent it');
 });
 
+test('what an event says of a run ends none: only the state that carries the outcome does', () => {
+  const { runs, append, isFound } = setUp();
+  runs.begun('w', PLACE);
+  append({ type: 'info', message: '"run":' }, { ...THINKING, ws_id: '"run":' });
+  assert.equal(isFound(), false);
+  append({ ...END, run: { run_id: 'r', status: 'error', error: 'no "run":' } });
+  assert.equal(isFound(), true);
+});
+
 test('a run belongs to the history after three seconds', async () => {
   const { runs, append, isFound, clock } = setUp();
   runs.begun('w', PLACE);

@@ -1,5 +1,7 @@
+import type { StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { LogEntry } from '../events/log-reader.ts';
 
 /** A run that ended longer ago belongs to the history. */
 const FRESH_MS = 3_000;
@@ -38,7 +40,7 @@ export class UnseenRuns {
   constructor({ clock, events }: { clock: Clock; events: Pick<EventLog, 'onAppended'> }) {
     this.#clock = clock;
     events.onAppended((wsId, entries) => {
-      const end = entries.findLast(({ type, json }) => type === 'ws_state' && json.includes('"run":'));
+      const end = entries.findLast(endsRun);
       const run = this.#runs.get(wsId);
       if (end && run) run.end = { offset: end.offset, atMs: clock.monotonic() };
     });
@@ -88,6 +90,13 @@ export class UnseenRuns {
   #isOld({ end }: Entry): boolean {
     return end !== undefined && this.#clock.monotonic() - end.atMs >= FRESH_MS;
   }
+}
+
+/** The state after a run carries the run's outcome. */
+function endsRun({ type, json }: LogEntry): boolean {
+  if (type !== 'ws_state') return false;
+  const { run }: StreamEventOf<'ws_state'> = JSON.parse(json);
+  return run !== undefined;
 }
 
 function createEntry(place: RunPlace): Entry {

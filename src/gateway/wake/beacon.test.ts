@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseBeacon } from './beacon.ts';
+import { isSignOfLife, parseBeacon } from './beacon.ts';
 
 test('a beacon is read part by part; what it does not say is left out', () => {
   assert.deepEqual(parseBeacon('Node: den'), { host: 'den' });
@@ -15,4 +15,9 @@ test('other texts are no beacons, whatever they hold', () => {
   for (const text of ['', 'den', 'node: den', 'Node:', 'Node: ()', `Node: ${'x'.repeat(201)}`, 'Node: a (b) c']) {
     assert.equal(parseBeacon(text), undefined, text);
   }
+});
+
+test('a sign of life is told by the specified reasons alone', () => {
+  const reasons = ['periodic', 'periodic-5m', 'heartbeat', 'heartbeats', 'connect', 'not periodic', '', undefined];
+  assert.deepEqual(reasons.filter(isSignOfLife), ['periodic', 'periodic-5m', 'heartbeat']);
 });

@@ -11,6 +11,10 @@ export function parseBeacon(text: string): Partial<PresenceEntry> | undefined {
   return Object.assign({ host, ...(ip !== undefined && { ip }) }, ...parts.map(toField));
 }
 
+/** The reasons that clients of the protocol give for a beacon that only says that they are there: its specified words. */
+export const isSignOfLife = (reason: string | undefined): boolean =>
+  reason !== undefined && (reason.startsWith('periodic') || reason === 'heartbeat');
+
 function toField(part: string): Partial<PresenceEntry> {
   const [, word, value = ''] = /^(app|mode|reason) (\S.*)$/.exec(part) ?? [];
   if (word === 'app') return { version: value };

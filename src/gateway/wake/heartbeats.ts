@@ -10,7 +10,10 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { SystemEvents } from './system-events.ts';
 
-/** What the model answers when nothing needs attention. */
+/**
+ * What the model answers when nothing needs attention. The specification's word, and the only text that decides here: a model
+ * can answer in nothing but words.
+ */
 const NOTHING = 'HEARTBEAT_OK';
 const WOKEN = `You were woken by the system lines below. Do what they need; when nothing does, answer ${NOTHING}.`;
 const PERIODIC = `Heartbeat. See whether anything that was agreed on is due; when nothing is, answer ${NOTHING}.`;
