@@ -13,7 +13,7 @@ export const postRow: Row = {
   what: 'HTTP POST of a cheap authenticated call (approve with nothing waiting)',
   anchor: 'stock Express with express.json',
   unit: 'x',
-  target: { atLeast: 2 },
+  target: { atLeast: 1.3 },
   async open(stage) {
     const product = await stage.product();
     const { token } = product;

@@ -4,8 +4,6 @@ import { ENDPOINTS } from '../../protocol/http/index.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { createSite } from '../../src/http/site.ts';
-import { fakeClock } from '../../src/testing/fake-clock.ts';
-import { recordingLog } from '../../src/testing/temp-store.ts';
 import { MAY_CALL, METHODS_BY_SCOPE, ROUTES_BY_SCOPE } from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
@@ -90,9 +88,7 @@ test('every method and every route has its expected right', async () => {
     openapi: { text: '{}', encoded: {} },
     metrics: { text: async () => '' },
     respond: () => undefined,
-    clock: fakeClock(),
-    log: recordingLog(),
-  }).router.stack.flatMap(({ route }) => (route === undefined ? [] : [`GET ${route.path}`]));
+  }).stack.flatMap(({ route }) => (route === undefined ? [] : [`GET ${route.path}`]));
   const rows = Object.values(ENDPOINTS).flatMap((group) =>
     Object.values(group).map(({ verb, path }) => `${verb.toUpperCase()} ${path}`),
   );

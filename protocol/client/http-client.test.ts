@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
+import { endpoint } from '../http/endpoint.ts';
 import { workstreamEndpoints } from '../http/workstream.ts';
 import { endpoints } from './endpoint-addresses.ts';
 import { createHttpClient } from './http-client.ts';
@@ -40,6 +42,29 @@ test('a POST carries its fields as JSON, the token and the idempotency key', asy
       method: 'POST',
       headers: { authorization: 'Bearer secret', 'content-type': 'application/json', 'idempotency-key': 'k' },
       body: '{"ws_id":"w","message":"hi"}',
+    },
+  ]);
+});
+
+test('a PUT carries in its body what its path does not name; a field of the path may hold slashes; a 204 is no value', async () => {
+  const { fetch, seen } = scriptedFetch(new Response(null, { status: 204 }));
+  const client = createHttpClient({ baseUrl: BASE, fetch });
+  const put = endpoint({
+    verb: 'put',
+    path: '/v1/api/notes/{id}/{+place}',
+    summary: 'Made for this test.',
+    scope: 'write',
+    status: 204,
+    request: z.object({ id: z.string(), place: z.string(), text: z.string() }),
+    reply: z.undefined(),
+  });
+  assert.equal(await client.call(put, { id: 'a/b', place: 'c/d e', text: 'hi' }), undefined);
+  assert.deepEqual(seen, [
+    {
+      url: `${BASE}/v1/api/notes/a%2Fb/c/d%20e`,
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: '{"text":"hi"}',
     },
   ]);
 });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Endpoint, FileEndpoint, JsonEndpoint } from '../http/endpoint.ts';
+import { type Endpoint, type FileEndpoint, hasBody, type JsonEndpoint } from '../http/endpoint.ts';
 import { LIMITS } from '../limits.ts';
 import type { EndpointAddress } from './endpoint-addresses.ts';
 import { type EventStreamOptions, readEventStream, type StreamMessage } from './event-stream.ts';
@@ -83,7 +83,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
   return {
     call: ({ verb, path }, request, callOptions = {}) =>
-      ask({ verb, path, request }, callOptions, (response) => response.json()),
+      ask({ verb, path, request }, callOptions, async (response) =>
+        response.status === 204 ? undefined : response.json(),
+      ),
     download: ({ verb, path }, request, callOptions = {}) =>
       ask({ verb, path, request }, callOptions, (response) => response.blob()),
     events(wsId, streamOptions = {}) {
@@ -118,16 +120,16 @@ interface Place extends Pick<Endpoint, 'verb' | 'path'> {
   request: unknown;
 }
 
-/** The fields of a request go into its path where that names them, else into the query of a GET, into the body of a POST. */
+/** The fields of a request go into its path where that names them, else into the body of a POST or PUT, or into the query. */
 function placeFields({ baseUrl, verb, path, request }: Place): { url: URL; body?: string | FormData; type?: string } {
   const fields = new Map(Object.entries(request ?? {}));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const filled = path.replaceAll(/\{(\+?)(\w+)\}/g, (_, plus: string, name: string) => {
     const value = encodeURIComponent(String(fields.get(name)));
     fields.delete(name);
-    return value;
+    return plus === '' ? value : value.replaceAll('%2F', '/');
   });
   const url = new URL(filled, baseUrl);
-  if (verb !== 'post') {
+  if (!hasBody(verb)) {
     url.search = toQuery(Object.fromEntries(fields));
     return { url };
   }

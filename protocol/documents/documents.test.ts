@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { z } from 'zod';
+import { createDocument } from 'zod-openapi';
 import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
-import { jsonSchemaDocument, openApiDocument } from './documents.ts';
+import { addOperation, jsonSchemaDocument, openApiDocument } from './documents.ts';
 
 const readJson = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
 const { version } = await readJson('../../package.json');
@@ -53,6 +55,42 @@ test('operations that need no credential say so, all others need the bearer toke
       'This document.',
     ],
   );
+});
+
+test('an operation says its status, and its fields as its verb carries them', () => {
+  const row = { summary: 'Made for this test.', scope: 'public', reply: z.object({ ok: z.boolean() }) } as const;
+  const request = z.object({ place: z.string(), text: z.string() });
+  const paths: Parameters<typeof addOperation>[0] = {};
+  const path = '/v1/api/notes/{+place}';
+  addOperation(paths, { ...row, verb: 'put', path, request, status: 201 }, { group: 'note', name: 'put' });
+  addOperation(paths, { ...row, verb: 'delete', path, request, status: 204 }, { group: 'note', name: 'remove' });
+  addOperation(paths, { ...row, verb: 'get', path, request, status: 302 }, { group: 'note', name: 'go' });
+  const document = written(createDocument({ openapi: '3.1.0', info: { title: 'Notes', version: '1' }, paths }));
+  const told = Object.entries<Record<string, unknown>>(document.paths['/v1/api/notes/{place}']).map(
+    ([verb, { parameters, requestBody, responses }]) => [
+      verb,
+      [parameters]
+        .flat()
+        .map((parameter) => `${Reflect.get(Object(parameter), 'in')} ${Reflect.get(Object(parameter), 'name')}`),
+      requestBody !== undefined,
+      Object.keys(Object(responses)),
+      Object.values(Object(responses)).map((response) => Object.keys(Object(response))),
+    ],
+  );
+  assert.deepEqual(told, [
+    [
+      'put',
+      ['path place'],
+      true,
+      ['201', '413'],
+      [
+        ['description', 'content'],
+        ['description', 'content'],
+      ],
+    ],
+    ['delete', ['path place', 'query text'], false, ['204'], [['description']]],
+    ['get', ['path place', 'query text'], false, ['302'], [['description', 'headers']]],
+  ]);
 });
 
 test('every method is in the JSON Schema document and every reference has its definition', () => {

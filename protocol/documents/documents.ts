@@ -3,7 +3,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import type { Contract } from '../contract.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from '../events/gateway.ts';
 import { Frame } from '../frames.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { type Endpoint, hasBody } from '../http/endpoint.ts';
 import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
 import { StreamEvent, TRANSIENT_EVENTS } from '../stream-events.ts';
@@ -39,8 +39,7 @@ export function jsonSchemaDocument() {
 export function openApiDocument(version: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const [group, rows] of Object.entries(ENDPOINTS))
-    for (const [name, row] of Object.entries<Endpoint>(rows))
-      paths[row.path] = { ...paths[row.path], [row.verb]: operationOf(row, { group, name }) };
+    for (const [name, row] of Object.entries<Endpoint>(rows)) addOperation(paths, row, { group, name });
   return createDocument(
     {
       openapi: '3.1.0',
@@ -125,6 +124,12 @@ const PLAIN_PATHS: ZodOpenApiPathsObject = {
   '/openapi.json': plain('This document.', 'application/json', z.object({})),
 };
 
+/** OpenAPI has no fields that hold slashes: there such a one is a field like others. */
+export function addOperation(paths: ZodOpenApiPathsObject, row: Endpoint, names: { group: string; name: string }) {
+  const path = row.path.replaceAll('{+', '{');
+  paths[path] = { ...paths[path], [row.verb]: operationOf(row, names) };
+}
+
 function operationOf(row: Endpoint, { group, name }: { group: string; name: string }): ZodOpenApiOperationObject {
   const { path, rest } = placesOf(row);
   const needs = row.scope === 'public' ? 'Needs no credential.' : `Needs the scope \`${row.scope}\`.`;
@@ -136,12 +141,12 @@ function operationOf(row: Endpoint, { group, name }: { group: string; name: stri
     ...(row.scope === 'public' ? { security: [] } : {}),
     requestParams: {
       ...(path && { path }),
-      ...(row.verb === 'get' && rest ? { query: rest } : {}),
+      ...(!hasBody(row.verb) && rest ? { query: rest } : {}),
       ...headersOf(row),
     },
-    ...(row.verb === 'post' ? { requestBody: bodyOf(row, rest) } : {}),
+    ...(hasBody(row.verb) ? { requestBody: bodyOf(row, rest) } : {}),
     responses: {
-      '200': successOf(row),
+      [`${row.status ?? 200}`]: successOf(row),
       ...errorsOf(row),
     },
   };
@@ -150,7 +155,7 @@ function operationOf(row: Endpoint, { group, name }: { group: string; name: stri
 /** The fields that the path names, and the others. */
 function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.ZodObject } {
   if (!(request instanceof z.ZodObject)) return {};
-  const isNamed = (name: string) => path.includes(`{${name}}`);
+  const isNamed = (name: string) => path.includes(`{${name}}`) || path.includes(`{+${name}}`);
   const part = (named: boolean) =>
     z.object(Object.fromEntries(Object.entries(request.shape).filter(([name]) => isNamed(name) === named)));
   return path.includes('{') ? { path: part(true), rest: part(false) } : { rest: request };
@@ -159,7 +164,9 @@ function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.Z
 const bodyOf = ({ body, request }: Endpoint, rest: z.ZodObject | undefined) =>
   body === 'multipart' ? { content: { 'multipart/form-data': { schema: rest ?? request } } } : json(rest ?? request);
 
-function successOf({ answers, reply }: Endpoint) {
+function successOf({ answers, reply, status }: Endpoint) {
+  if (status === 204) return { description: 'Done.' };
+  if (status === 302) return { description: 'Elsewhere.', headers: z.object({ Location: z.string() }) };
   if (answers === 'file')
     return { description: 'The file as what its bytes are.', content: { '*/*': { schema: reply } } };
   if (answers !== 'event-stream') return { description: 'OK', ...json(reply) };
@@ -181,7 +188,7 @@ function errorsOf(row: Endpoint) {
       ? {}
       : { 401: 'Unauthorized: missing or invalid token', 403: `Forbidden: token lacks '${row.scope}' scope` }),
     ...(row.idempotencyKey ? { 409: 'This idempotency key was used with other fields' } : {}),
-    ...(row.verb === 'post' ? { 413: 'Request body too large' } : {}),
+    ...(hasBody(row.verb) ? { 413: 'Request body too large' } : {}),
     ...row.errors,
   };
   return mapValues(errors, (description) => ({ description, ...json(ErrorReply) }));

@@ -10,15 +10,17 @@ export interface Endpoint<
   R extends z.ZodType = z.ZodType,
   A extends OtherAnswer = OtherAnswer,
 > {
-  verb: 'get' | 'post' | 'delete';
-  /** `{name}` stands for the request's field of that name. */
+  verb: 'get' | 'post' | 'put' | 'delete';
+  /** `{name}` stands for the request's field of that name, `{+name}` at the end for one that may hold slashes. */
   path: `/${string}`;
   summary: string;
   scope: Scope;
   /** Query and body fields in one lenient object: missing fields take their defaults. */
   request: Q;
-  /** The JSON body of a 200; for streams the schema of one `data:` object. */
+  /** The JSON body of a success; for streams the schema of one `data:` object. */
   reply: R;
+  /** Left out: 200. A 204 has no body, and a 302 says in the header `Location` where to go: nothing of their reply is sent. */
+  status?: 201 | 204 | 302;
   /** Left out: one JSON object. */
   answers?: A;
   /** What is sent instead of JSON: one part per field. */
@@ -35,6 +37,9 @@ export interface Endpoint<
 export type JsonEndpoint = Endpoint<z.ZodType, z.ZodType, never>;
 /** Answered by the bytes of a file. */
 export type FileEndpoint = Endpoint<z.ZodType, z.ZodType, 'file'>;
+
+/** Whether an endpoint's fields come as a body rather than in the query. */
+export const hasBody = (verb: Endpoint['verb']): boolean => verb === 'post' || verb === 'put';
 
 /** Types a row; the identity at run time. */
 export const endpoint = <Q extends z.ZodType, R extends z.ZodType, A extends OtherAnswer = never>(

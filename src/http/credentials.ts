@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
-import { isDeclaredJson, isMultipart } from './body.ts';
 import { COOKIE } from './cookie.ts';
+import { isDeclaredJson, isMultipart } from './input/body.ts';
 
 /** Who sent a request, by its Bearer token or else its cookie. Nothing in the URL is ever a credential. */
 export function createIdentify(
   authenticator: Authenticator,
   originPolicy: Pick<OriginPolicy, 'isForeign'>,
-): (req: IncomingMessage) => Promise<Principal | undefined> {
+): (req: IncomingMessage) => Principal | undefined | Promise<Principal | undefined> {
   return (req) => {
     const bearer = bearerOf(req.headers.authorization);
     // A wrong Bearer token is a wrong credential; the cookie does not save it.

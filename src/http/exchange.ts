@@ -15,22 +15,25 @@ export interface HttpMetrics {
   text(): Promise<string>;
 }
 
-/** One request and its answer, on the path beside Express. */
+/** One request and its answer. */
 export interface Exchange {
   req: IncomingMessage;
   res: ServerResponse;
+  /** As the request has it. */
+  path: string;
   /** What stands after the `?`. */
   query: string;
-  /** The row's path. */
+  /** The row's path, once it is found. */
   endpoint: string;
-  /** What stands in the request's path where the row's names fields. */
+  /** What stands in the request's path where the row's names fields, decoded. */
   fields: Readonly<Record<string, string>>;
   startedMs: number;
 }
 
 export interface Answer {
   status: number;
-  contentType: string;
+  /** Left out: there is no body. */
+  contentType?: string;
   body: string;
   /** Of a text that never changes: what is known of it already. */
   known?: { encoded: StaticText['encoded']; etag: string };
@@ -58,7 +61,8 @@ export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock:
     else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
       respondAtLength(exchange, answer, count);
     } else {
-      res.writeHead(status, { ...headersOf(answer), 'Content-Length': bytes });
+      // By HTTP a 204 has no length.
+      res.writeHead(status, { ...headersOf(answer), ...(status !== 204 && { 'Content-Length': bytes }) });
       if (status === 413) endLater(exchange, body, clock);
       else res.end(body);
       count(status);
@@ -68,7 +72,7 @@ export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock:
 
 const headersOf = ({ contentType, headers }: Answer): HeaderFields => ({
   'Access-Control-Allow-Origin': '*',
-  'Content-Type': contentType,
+  ...(contentType !== undefined && { 'Content-Type': contentType }),
   ...headers,
 });
 
@@ -123,6 +127,13 @@ export const json = (status: number, body: unknown, headers?: HeaderFields): Ans
   status,
   contentType: 'application/json',
   body: JSON.stringify(body),
+  ...(headers && { headers }),
+});
+
+/** An answer that is all in its head. */
+export const empty = (status: 204 | 302, headers?: HeaderFields): Answer => ({
+  status,
+  body: '',
   ...(headers && { headers }),
 });
 

@@ -1,9 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
+import type { HttpApp } from './app.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
 
 interface ServerDeps {
@@ -18,7 +19,7 @@ interface ServerDeps {
 const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMITS.uploadProgressBytes));
 
 /** A server with limits against slow and oversized requests. Streams are answers, so the request limits leave them alone. */
-export function createHttpServer(app: RequestListener, deps: ServerDeps): Server {
+export function createHttpServer({ listener, ...classes }: HttpApp, deps: ServerDeps): Server {
   const { bodies, isSandboxedPeer, clock, log } = deps;
   const server = createServer(
     {
@@ -29,10 +30,11 @@ export function createHttpServer(app: RequestListener, deps: ServerDeps): Server
       maxHeaderSize: 16 * 1024,
       insecureHTTPParser: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
+      ...classes,
     },
     (req, res) => {
       bodies.begin(req, res);
-      app(req, res);
+      listener(req, res);
     },
   );
   server.maxHeadersCount = LIMITS.requestHeaders + 1; // Node drops what is beyond; with one more it shows

@@ -24,7 +24,7 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
   const isOperator = tokenMatcher(operatorToken);
   return {
     enabled,
-    async authenticate(token) {
+    authenticate(token) {
       if (!enabled) return local;
       if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) return undefined;
       if (isOperator(token)) return operator;

@@ -17,13 +17,15 @@ export function problemOfHead(rawHeaders: readonly string[]): HeadProblem | unde
   if (rawHeaders.length > 2 * LIMITS.requestHeaders) {
     return { status: 431, text: `The request has more than ${LIMITS.requestHeaders} headers` };
   }
-  const seen = new Set<string>();
+  let seen: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
     if (!LENGTHS.has(name.length)) continue; // most headers are spared the rest
     const known = name.toLowerCase();
-    if (seen.has(known)) return { status: 400, text: `The header ${name} was sent more than once. Send it once.` };
-    if (SINGLE.has(known)) seen.add(known);
+    if (!SINGLE.has(known)) continue;
+    if (seen?.has(known)) return { status: 400, text: `The header ${name} was sent more than once. Send it once.` };
+    seen ??= new Set();
+    seen.add(known);
   }
   return undefined;
 }

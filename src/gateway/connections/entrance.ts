@@ -30,10 +30,12 @@ export function createEntrance({ authenticator, originPolicy, log }: EntranceDep
 
   const isKnown = async (token: string | undefined): Promise<boolean> => {
     if (token === undefined) return false;
-    const principal = await authenticator.authenticate(token).catch((error: unknown) => {
+    try {
+      return (await authenticator.authenticate(token)) !== undefined;
+    } catch (error) {
       log.error({ err: error }, 'the credential of an upgrade could not be checked');
-    });
-    return principal !== undefined;
+      return false;
+    }
   };
 
   return async ({ request, socket, address }: AskedUpgrade): Promise<Entry> => {

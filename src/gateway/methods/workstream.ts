@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
+import { whenThere } from '../../when-there.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf, deciderOf } from '../caller.ts';
@@ -41,7 +42,7 @@ const BUSY = 'Already processing a request. Please wait.';
 const ASKING = 'Already processing a request, which waits for a decision: approve or deny it first.';
 
 export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
-  const { workstreams, approvals, commands, snapshots, saved } = deps;
+  const { workstreams, commands, snapshots, saved } = deps;
   return {
     'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
     'workstream.saved': async (params) => ({ workstreams: await saved.list(params) }),
@@ -53,13 +54,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     'workstream.history': async ({ wsId, before, limit }) => page(await workstreams.get(wsId), { before, limit }, deps),
     'workstream.update': (params, call) => update(params, call, deps),
     'workstream.send': (params, call) => send(params, call, deps),
-    'workstream.approve': async ({ wsId, approved, feedback, always = false, ...named }, call) => {
-      if (call.kept) return { status: 'ok' }; // decided then; what waits now is another question
-      const workstream = await workstreams.get(wsId);
-      const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
-      await approvals.resolveIn(workstream, decision, { ...named, also: call.keep({ status: 'ok' }) });
-      return { status: 'ok' };
-    },
+    'workstream.approve': (params, call) => approve(params, call, deps),
     'workstream.cancel': async ({ wsId, force = false }) => {
       const workstream = workstreams.find(wsId);
       if (workstream) return { status: 'ok', dropped: await workstream.cancel({ force }) };
@@ -166,6 +161,22 @@ async function page(
   const told = await notes.page(data.wsId, { from: truncated ? first : data.contextAfterSeq, upTo });
   return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
 }
+
+/** Where nothing waits the answer is there at once, and no promise. */
+function approve(
+  { wsId, approved, feedback, always = false, ...named }: Parameters<Handled<'workstream.approve'>>[0],
+  call: Call,
+  { workstreams, approvals }: WorkstreamMethodDeps,
+): ReturnType<Handled<'workstream.approve'>> {
+  if (call.kept) return DECIDED; // decided then; what waits now is another question
+  const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
+  return whenThere(workstreams.findStaying(wsId) ?? workstreams.get(wsId), (workstream) => {
+    const also = call.keep(DECIDED);
+    return whenThere(approvals.resolveIn(workstream, decision, { ...named, also }), () => DECIDED);
+  });
+}
+
+const DECIDED = { status: 'ok' } as const;
 
 type Sent = Awaited<ReturnType<Handled<'workstream.send'>>>;
 

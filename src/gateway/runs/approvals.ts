@@ -13,6 +13,10 @@ interface NamedApproval {
   cycleId?: string | undefined;
 }
 
+interface InWorkstream extends NamedApproval {
+  also: Statement[];
+}
+
 /** The questions that wait, over all workstreams. */
 export class Approvals {
   readonly #workstreams: Workstreams;
@@ -39,19 +43,18 @@ export class Approvals {
     throw await this.#notWaiting(approvalId);
   }
 
-  /** Decides whatever waits in a workstream; nothing waiting is no error. Naming what does not wait is. */
-  async resolveIn(
-    { current, data }: Workstream,
-    decision: Decision,
-    options: NamedApproval & { also: Statement[] },
-  ): Promise<void> {
-    const pending = current?.pendingApproval();
+  /** Decides whatever waits in a workstream; nothing waiting is no error, and no promise. Naming what does not wait is. */
+  resolveIn(workstream: Workstream, decision: Decision, options: InWorkstream): Promise<void> | undefined {
+    const pending = workstream.current?.pendingApproval();
     requireWaiting(pending, options);
+    const isNothing = pending === undefined && options.approvalId === undefined && options.also.length === 0;
+    return isNothing ? undefined : this.#resolveIn(workstream, decision, options);
+  }
+
+  async #resolveIn({ current, data }: Workstream, decision: Decision, options: InWorkstream): Promise<void> {
+    const pending = current?.pendingApproval();
     const { approvalId = pending?.approvalId, also } = options;
-    if (approvalId === undefined) {
-      if (also.length > 0) await this.#store.commit({ statements: also });
-      return;
-    }
+    if (approvalId === undefined) return void (await this.#store.commit({ statements: also }));
     if (!current || approvalId !== pending?.approvalId) throw await this.#notWaiting(approvalId, data.wsId);
     await current.decide(approvalId, decision, also);
   }

@@ -223,7 +223,7 @@ test('a question of another workstream is not decided here', async () => {
   const { approvals, workstreams } = run.fixture.parts;
   const other = await workstreams.create({ name: 'other' });
   const { approvalId } = run;
-  await assert.rejects(approvals.resolveIn(other, YES, { approvalId, also: [] }), GatewayError);
+  await assert.rejects(async () => approvals.resolveIn(other, YES, { approvalId, also: [] }), GatewayError);
   assert.equal(approvals.list().length, 1);
   await turnsUntil(() => approvals.list(other.data.wsId).length === 0, 'nothing');
 });

@@ -42,7 +42,7 @@ export async function openCredentialWorld() {
     },
     login: async (given: { code: string } | { token: string }) => parts.people['auth.login'](given, callBy(undefined)),
     logout: async (by: Principal) => parts.people['auth.logout']({}, callBy(by)),
-    authenticate: (secret: string) => parts.authenticator.authenticate(secret),
+    authenticate: async (secret: string) => parts.authenticator.authenticate(secret),
     listed: () => parts.tokens.list().length,
     async restart() {
       await parts.stop();

@@ -75,6 +75,11 @@ export class Workstreams {
     return this.#open.get(wsId);
   }
 
+  /** As `find`, but not one that is being unloaded or closed: what `get` would answer later. */
+  findStaying(wsId: string): Workstream | undefined {
+    return this.#leaving.has(wsId) ? undefined : this.#open.get(wsId);
+  }
+
   /** An open workstream, or one that was unloaded to make room. NOT_FOUND otherwise. */
   async get(wsId: string): Promise<Workstream> {
     await this.#leaving.get(wsId);

@@ -5,41 +5,27 @@ import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { Owner } from '../../gateway/attachments/attachment-queries.ts';
 import type { Attachments } from '../../gateway/attachments/attachments.ts';
-import type { Principal } from '../../gateway/auth/principal.ts';
 import type { BodyDeadlines } from '../body-deadlines.ts';
 import { type Exchange, json, type Respond } from '../exchange.ts';
-import { admit, fail, keyOf, read, type ServeDeps } from '../serve.ts';
-import { unauthorized } from '../status.ts';
-import { readUpload } from '../upload.ts';
+import { type Guarded, known } from '../guard.ts';
+import { keyOf, read } from '../input/fields.ts';
+import { readUpload } from '../input/upload.ts';
 
 export type AttachmentService = Pick<Attachments, 'receive' | 'list' | 'open' | 'remove'>;
 
-export interface AttachmentRouteDeps extends Pick<ServeDeps, 'identify' | 'respond' | 'log'> {
+export interface AttachmentRouteDeps {
   attachments: AttachmentService;
   bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
-}
-
-interface AttachmentRoute {
-  endpoint: Endpoint;
-  serve(exchange: Exchange): Promise<void>;
+  respond: Respond;
 }
 
 /** Files come and go as bytes, not as JSON: these endpoints are over the attachments themselves instead of a method. */
-export function attachmentRoutes(deps: AttachmentRouteDeps): AttachmentRoute[] {
+export function attachmentRoutes(deps: AttachmentRouteDeps): Guarded[] {
   const { attachments, bodies, respond } = deps;
   const { upload, list, content, remove } = attachmentEndpoints;
-  const route = (
-    endpoint: Endpoint,
-    work: (exchange: Exchange, principal: string) => Promise<void>,
-  ): AttachmentRoute => ({
+  const route = (endpoint: Endpoint, work: (exchange: Exchange, principal: string) => Promise<void>): Guarded => ({
     endpoint,
-    async serve(exchange) {
-      try {
-        await work(exchange, (await callerOf(exchange, endpoint, deps)).id);
-      } catch (error) {
-        fail(exchange, error, deps);
-      }
-    },
+    work: (exchange, caller) => work(exchange, known(caller).id),
   });
   return [
     route(upload, async (exchange, principal) => {
@@ -63,12 +49,6 @@ export function attachmentRoutes(deps: AttachmentRouteDeps): AttachmentRoute[] {
       respond(exchange, json(200, { status: 'ok' } satisfies z.input<typeof remove.reply>));
     }),
   ];
-}
-
-async function callerOf({ req }: Exchange, { scope }: Endpoint, { identify }: AttachmentRouteDeps): Promise<Principal> {
-  const principal = admit(await identify(req), scope);
-  if (principal === undefined) throw unauthorized();
-  return principal;
 }
 
 const wsIdOf = ({ fields }: Exchange): string => read(attachmentEndpoints.list, fields).ws_id;

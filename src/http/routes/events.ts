@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
@@ -6,13 +7,15 @@ import { toSseFrames } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
+import { type Guarded, known } from '../guard.ts';
+import { queryOf, read } from '../input/fields.ts';
 import { openSse, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
 
 export interface EventRouteDeps {
   streams: EventStreams;
   clock: Clock;
   writing: SseWriting;
-  metrics: Pick<HttpMetrics, 'sseConnections' | 'sseCoalesced'>;
+  metrics: Pick<HttpMetrics, 'httpRequest' | 'sseConnections' | 'sseCoalesced'>;
   /** Aborts when the server shuts down. */
   closing: AbortSignal;
 }
@@ -23,6 +26,22 @@ export interface StreamRequest<Q> {
   principal: Principal;
   request: Q;
 }
+
+interface StreamRoute<E extends Endpoint> {
+  endpoint: E;
+  open(request: StreamRequest<z.output<E['request']>>, deps: EventRouteDeps): void | Promise<void>;
+}
+
+/** Streams answer by themselves once they are open; until then they fail like any other endpoint. */
+export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>, deps: EventRouteDeps): Guarded => ({
+  endpoint,
+  async work(exchange, caller) {
+    await open({ exchange, principal: known(caller), request: read(endpoint, queryOf(exchange)) }, deps);
+    const seconds = (deps.clock.monotonic() - exchange.startedMs) / 1000;
+    const { req, endpoint: path } = exchange;
+    deps.metrics.httpRequest({ method: req.method ?? '', endpoint: path, statusCode: 200, seconds });
+  },
+});
 
 type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
 

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../protocol/errors.ts';
-import { issuesOf } from '../../protocol/parse.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { issuesOf } from '../../../protocol/parse.ts';
 
 /** HTTP clients know fields, not methods and their params: a refusal by the method's schema names the fields they sent. */
 export function inFields(error: unknown): unknown {

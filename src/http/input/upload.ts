@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { GatewayError } from '../../protocol/errors.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import { tooLarge } from '../content/content-check.ts';
-import type { ReceivedFile } from '../gateway/attachments/attachments.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { tooLarge } from '../../content/content-check.ts';
+import type { ReceivedFile } from '../../gateway/attachments/attachments.ts';
 
 /**
  * Hands the file of the multipart field `file` to `receive` while it arrives, at the speed at which it is taken. Rejects

@@ -1,22 +1,40 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../../protocol/errors.ts';
-import { isRecord } from '../../protocol/is-record.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
 import { halfSurrogate, holdsEncodedSurrogate, holdsHalfSurrogate } from './surrogates.ts';
 
 /** What a body counts as that cannot be read or is not an object. */
 export const UNREADABLE: Record<string, unknown> = Object.freeze({});
 
+/** Who waits for a body: called once, and not by a promise, which would cost as much as reading a small one. */
+interface Taker<T> {
+  take(body: T): void;
+  fail(error: unknown): void;
+}
+
 /**
  * JSON bodies, whatever they are declared as: `curl -d` says "form". One that cannot be read or is not an object counts
- * as an empty object, by specification: UNREADABLE. What a page of another site may send is decided before anything is read. Rejects with
- * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Rejects with INVALID_REQUEST when a text in it holds half of a surrogate pair. Nothing is ever decompressed.
+ * as an empty object, by specification: UNREADABLE. What a page of another site may send is decided before anything is read. Fails with
+ * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Fails with INVALID_REQUEST when a text in it holds half of a surrogate pair. Nothing is ever decompressed.
  */
-export function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
-  const { 'content-length': length = 0, 'content-type': type } = req.headers;
-  if (Number(length) > LIMITS.maxPayloadBytes) return Promise.reject(tooLarge());
-  return readAll(req, isMultipart(type) ? () => ({}) : toObject);
+export function readBody(req: IncomingMessage, { take, fail }: Taker<Record<string, unknown>>): void {
+  const { 'content-length': length, 'content-type': type } = req.headers;
+  if (Number(length ?? 0) > LIMITS.maxPayloadBytes) return void fail(tooLarge());
+  const parse = isMultipart(type) ? () => ({}) : toObject;
+  readAll(req, {
+    fail,
+    take(bytes) {
+      let body: Record<string, unknown>;
+      try {
+        body = parse(bytes);
+      } catch (error) {
+        return void fail(error);
+      }
+      take(body);
+    },
+  });
 }
 
 /** Uploads have fields of their own; JSON that poses as one is nothing. */
@@ -27,26 +45,30 @@ export const isDeclaredJson = (contentType: string | undefined): boolean =>
 
 const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', 'Request body too large');
 
-function readAll<T>(req: IncomingMessage, parse: (bytes: Buffer) => T): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > LIMITS.maxPayloadBytes) {
-        chunks.length = 0; // the rest is read and forgotten while the client is told
-        reject(tooLarge());
-      } else chunks.push(chunk);
-    });
-    req.on('end', () => {
-      try {
-        resolve(parse(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-      } catch (error) {
-        reject(error);
-      }
-    });
-    req.on('error', (cause) => reject(new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause })));
+function readAll(req: IncomingMessage, { take, fail }: Taker<Buffer>): void {
+  const length = Number(req.headers['content-length'] ?? Number.NaN);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let isSettled = false;
+  const settle = (tell: () => void) => {
+    if (!isSettled) {
+      isSettled = true;
+      tell();
+    }
+  };
+  const end = () => settle(() => take(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LIMITS.maxPayloadBytes) {
+      chunks.length = 0; // the rest is read and forgotten while the client is told
+      settle(() => fail(tooLarge()));
+    } else chunks.push(chunk);
+    if (size === length) end(); // Node tells of the end a turn later
   });
+  if (!(length > 0)) req.on('end', end); // chunked, or nothing at all
+  req.on('error', (cause) =>
+    settle(() => fail(new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause }))),
+  );
 }
 
 function toObject(bytes: Buffer): Record<string, unknown> {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { GatewayError } from '../../protocol/errors.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import type { ReceivedFile } from '../gateway/attachments/attachments.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { ReceivedFile } from '../../gateway/attachments/attachments.ts';
 import { readUpload } from './upload.ts';
 
 const collect = async ({ fileName, bytes }: ReceivedFile): Promise<string> => {

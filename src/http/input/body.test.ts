@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { LIMITS } from '../../protocol/limits.ts';
-import { httpEdge } from '../testing/http-edge.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { httpEdge } from '../../testing/http-edge.ts';
 
 const SEND = '/v1/api/send';
 const HEADERS = { authorization: 'Bearer write', 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../protocol/errors.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
 
 /** Databases and other languages would store half of a pair as another text, so a request that holds one is refused. */
 export const halfSurrogate = (place: string) =>

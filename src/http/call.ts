@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { GatewayError } from '../../protocol/errors.ts';
+import { type Endpoint, hasBody } from '../../protocol/http/endpoint.ts';
+import type { ClientAddress } from '../gateway/auth/client-address.ts';
+import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
+import type { Principal } from '../gateway/auth/principal.ts';
+import type { Dispatch } from '../gateway/dispatch.ts';
+import { whenThere } from '../when-there.ts';
+import type { Binding } from './bind.ts';
+import { type Exchange, empty, json } from './exchange.ts';
+import { attempt, type FailDeps, fail, type Guarded } from './guard.ts';
+import { isMultipart, readBody, UNREADABLE } from './input/body.ts';
+import { keyOf, queryOf, read } from './input/fields.ts';
+
+export interface CallDeps extends FailDeps {
+  dispatch: Dispatch;
+  clientAddress: ClientAddress;
+  /** Aborts when the client's connection closes. */
+  goneSignalOf(socket: Socket): AbortSignal;
+}
+
+type Fields = Record<string, unknown>;
+
+/** An endpoint that is a gateway method: read, rename, dispatch, rename, answer. */
+export function callOf(binding: Binding, deps: CallDeps): Guarded {
+  const { endpoint, method } = binding;
+  const { status = 200 } = endpoint;
+  const hasFields = endpoint.path.includes('{');
+  const hinting: FailDeps = { ...deps, hint: HINT };
+
+  function ask(exchange: Exchange, caller: Principal | undefined, input: Fields): unknown {
+    const { req, fields } = exchange;
+    // The generic seam: `bind` has checked that these fit together.
+    const renamed = binding.params(read(endpoint, hasFields ? { ...input, ...fields } : input) as never);
+    const answered = deps.dispatch(method, withKey(renamed, endpoint, req), {
+      principal: binding.asDaemon ? DAEMON : caller,
+      signal: deps.goneSignalOf(req.socket),
+      address: deps.clientAddress(req),
+      interim: () => undefined, // over HTTP there is one answer
+      subscriptions: undefined,
+    });
+    return whenThere(answered, (result) => reply(exchange, result as never));
+  }
+
+  function reply(exchange: Exchange, result: never): void {
+    const headers = binding.headers?.(result, { loopback: isLoopbackHost(exchange.req.headers.host) });
+    const isEmpty = status === 204 || status === 302;
+    deps.respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result), headers));
+  }
+
+  return {
+    endpoint,
+    work(exchange, caller) {
+      const { req } = exchange;
+      if (!hasBody(endpoint.verb)) return ask(exchange, caller, queryOf(exchange));
+      if (endpoint.jsonOnly && isMultipart(req.headers['content-type'])) throw noForm();
+      readBody(req, {
+        take(input) {
+          attempt(exchange, () => ask(exchange, caller, input), input === UNREADABLE ? hinting : deps);
+        },
+        fail: (error) => fail(exchange, error, deps),
+      });
+      return undefined;
+    },
+  };
+}
+
+const noForm = () =>
+  new GatewayError('INVALID_REQUEST', 'Content-Type: multipart/form-data is not supported here; send JSON');
+
+const HINT = 'the body is no JSON object, so it counted as an empty one';
+
+/** Calls of the daemon to itself, for endpoints that are public although their method is not. */
+const DAEMON: Principal = {
+  id: 'daemon',
+  scopes: new Set(['read']),
+  source: { kind: 'local' },
+  revoked: new AbortController().signal,
+};
+
+function withKey(params: unknown, endpoint: Endpoint, req: IncomingMessage): unknown {
+  const key = endpoint.idempotencyKey && keyOf(req);
+  return key === undefined ? params : { ...(params as object), idempotencyKey: key };
+}

@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http';
+import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import { problemOfHead } from '../gateway/auth/request-head.ts';
+import { type Answer, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+export interface GateDeps {
+  originPolicy: OriginPolicy;
+  /** Left out: nobody is limited. */
+  rateLimit?: RateLimit | undefined;
+  metrics: Pick<HttpMetrics, 'rateLimited'>;
+  respond: Respond;
+}
+
+/** Answers requests that no browser of ours makes (by a name we do not go by, or from another site's page), or that come too soon; whether it did. */
+export type Gate = (exchange: Exchange) => boolean;
+
+export function createGate(deps: GateDeps): Gate {
+  return (exchange) => {
+    const refusal = refusalOf(exchange, deps);
+    if (refusal === undefined) return false;
+    deps.respond(exchange, refusal);
+    return true;
+  };
+}
+
+function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }: GateDeps): Answer | undefined {
+  const { method = '', headers } = req;
+  const problem = problemOfHead(req.rawHeaders);
+  if (problem) return json(problem.status, { error: problem.text });
+  if (!originPolicy.checkHost(headers.host)) return UNKNOWN_HOST;
+  if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return FOREIGN;
+  const waitMs = rateLimit === undefined || method === 'OPTIONS' || UNLIMITED.has(path) ? 0 : rateLimit(req);
+  if (waitMs === 0) return undefined;
+  metrics.rateLimited();
+  return tooManyRequests(waitMs);
+}
+
+const UNKNOWN_HOST = json(403, { error: 'Forbidden: this host name is not allowed' });
+const FOREIGN = json(403, { error: 'Forbidden: request from another site' });
+
+/** What watches the daemon must get through. */
+const UNLIMITED = new Set(['/health', '/metrics', '/openapi.json', '/docs']);
+
+/** The specification's fixed Retry-After; the body says it exactly, in seconds. */
+const tooManyRequests = (waitMs: number): Answer =>
+  json(429, { error: 'Rate limit exceeded', retry_after: Math.ceil(waitMs / 100) / 10 }, { 'Retry-After': '2' });
+
+/** Answers every preflight alike, by specification; what a foreign page may do is decided by the request itself. */
+export function preflight(res: ServerResponse): void {
+  res.writeHead(200, {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': 'GET, POST, OPTIONS',
+    'Access-Control-Allow-Headers': 'Content-Type',
+    'Content-Length': 0,
+  });
+  res.end();
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import type { Scope } from '../../protocol/contract.ts';
+import { GatewayError } from '../../protocol/errors.ts';
+import type { Endpoint } from '../../protocol/http/endpoint.ts';
+import type { Principal } from '../gateway/auth/principal.ts';
+import { holds } from '../gateway/rights.ts';
+import type { Log } from '../log.ts';
+import { whenThere } from '../when-there.ts';
+import { type Exchange, json, type Respond } from './exchange.ts';
+import type { Gate } from './gate.ts';
+import { inFields } from './input/field-problems.ts';
+import { lacksScope, toFailure, unauthorized } from './status.ts';
+
+export interface GuardDeps extends FailDeps {
+  gate: Gate;
+  identify(req: IncomingMessage): Principal | undefined | Promise<Principal | undefined>;
+}
+
+/** An endpoint's row, and what answers it once it is known who asks and that they may. */
+export interface Guarded {
+  endpoint: Endpoint;
+  /** `caller` is left out only where the row is public. What it throws, or rejects with, is told to the client. */
+  work(exchange: Exchange, caller: Principal | undefined): unknown;
+}
+
+/** What every endpoint goes through, whether it answers JSON, a stream or bytes. */
+export function guard({ endpoint, work }: Guarded, deps: GuardDeps): (exchange: Exchange) => void {
+  const { gate, identify } = deps;
+  return (exchange) => {
+    if (gate(exchange)) return;
+    const serve = (principal: Principal | undefined) => work(exchange, admit(principal, endpoint.scope));
+    attempt(exchange, () => whenThere(identify(exchange.req), serve), deps);
+  };
+}
+
+/** Takes a step of an exchange; what goes wrong, now or later, is its answer. */
+export function attempt(exchange: Exchange, step: () => unknown, deps: FailDeps): void {
+  try {
+    const later = step();
+    if (later instanceof Promise) later.catch((error: unknown) => fail(exchange, error, deps));
+  } catch (error) {
+    fail(exchange, error, deps);
+  }
+}
+
+export interface FailDeps {
+  respond: Respond;
+  log: Log;
+  /** Said beside a 400: why something may be missing from what the caller did send. */
+  hint?: string | undefined;
+}
+
+/** Answers with the error, if the client is still there to read it. */
+export function fail(exchange: Exchange, error: unknown, { respond, log, hint }: FailDeps): void {
+  const { status, body, headers } = toFailure(inFields(error));
+  if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
+  if (exchange.res.headersSent) exchange.res.destroy(); // too late to say anything
+  const told = hint !== undefined && status === 400 ? { ...body, hint } : body;
+  respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
+}
+
+/** The caller as far as the row's scope wants one; throws the specification's 401 and 403. */
+function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {
+  if (scope === 'public') return principal;
+  if (!holds(known(principal).scopes, scope)) throw lacksScope(scope);
+  return principal;
+}
+
+/** The caller where a row wants one. */
+export function known(caller: Principal | undefined): Principal {
+  if (caller === undefined) throw unauthorized();
+  return caller;
+}

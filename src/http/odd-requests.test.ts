@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { httpEdge } from '../testing/http-edge.ts';
+
+/** Sends a request line as it is, which no client library would, and reads the answer as it is. */
+async function ask(port: number, line: string, headers: readonly string[] = []): Promise<[number, string]> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write([`${line} HTTP/1.1`, 'Host: localhost', ...headers, 'Connection: close', '', ''].join('\r\n'));
+  let received = '';
+  socket.setEncoding('latin1').on('data', (data) => {
+    received += data;
+  });
+  await once(socket, 'close');
+  const [head = '', body = ''] = received.split('\r\n\r\n');
+  return [Number(head.split(' ', 2)[1] ?? 0), body];
+}
+
+const READER = ['Authorization: Bearer read'];
+const NOT_FOUND = [404, 'Not found'];
+const UNAUTHORIZED = [401, '{"error":"Unauthorized: missing or invalid token"}'];
+
+test('a path that is written in another way than its row is unknown', async () => {
+  await using edge = await httpEdge();
+  const paths = [
+    ...['//health', '/health/', '/Health', '/./health', '/x/../health', '/%68ealth', '/health%00', '/health;x'],
+    ...['/health#x', '/%', '/%zz', '/health%', '/%2e%2e', '/__proto__', '/v1/api/constructor', '/v1/api/:noun', '/*'],
+    ...['/v1/api//workstreams', '//v1/api/workstreams', '/v1/api%2Fworkstreams', '/v1/API/workstreams', '/v1/api/'],
+    ...['/v1/api/workstreams#x', '/v1/api/workstreams\\saved', `/${'x'.repeat(8_000)}`, '/v1/api/workstreams/*'],
+  ];
+  for (const path of paths) assert.deepEqual(await ask(edge.port, `GET ${path}`, READER), NOT_FOUND, path);
+  assert.deepEqual(edge.asked, []);
+});
+
+test('what stands where a path names a field is a name, whatever it is', async () => {
+  await using edge = await httpEdge();
+  for (const name of ['%', '%zz', '%ff', '%00', '%E0%A4%A', 'a%2Fb', 'a#b', 'a\\b', '..', '.', '*', '(x)', ':ws_id'])
+    assert.deepEqual(await ask(edge.port, `GET /v1/api/workstreams/${name}/attachments`), UNAUTHORIZED, name);
+});
+
+test('an address in the place of a path reaches the site and never the API', async () => {
+  await using edge = await httpEdge();
+  const of = (target: string) => ask(edge.port, `GET ${target}`, READER);
+  assert.deepEqual(await of('http://127.0.0.1/openapi.json'), [200, '{"openapi":"3.1.0"}']);
+  for (const target of ['http://127.0.0.1/v1/api/workstreams', 'http://127.0.0.1/health', 'http://', 'ftp://x/y', '*'])
+    assert.deepEqual(await of(target), NOT_FOUND, target);
+  assert.deepEqual(edge.asked, []);
+});
+
+test('a method that no row has finds nothing, and nothing is told of the others', async () => {
+  await using edge = await httpEdge();
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY'])
+    for (const path of ['/', '/health', '/metrics', '/v1/api/workstreams', '/v1/api/approve', '/nowhere'])
+      assert.deepEqual(await ask(edge.port, `${method} ${path}`, READER), NOT_FOUND, `${method} ${path}`);
+  assert.deepEqual(await ask(edge.port, 'CONNECT localhost:1'), [0, '']); // closed without a word
+});
+
+test('a refused request is counted under the row that it asked for', async () => {
+  await using edge = await httpEdge();
+  const foreign = ['Origin: http://evil.test'];
+  await ask(edge.port, 'POST /v1/api/approve', foreign);
+  await ask(edge.port, 'POST /v1/api/workstreams/a/attachments', foreign);
+  await ask(edge.port, 'POST /nowhere', foreign);
+  await ask(edge.port, 'POST /', foreign);
+  await ask(edge.port, 'OPTIONS /v1/api/approve', ['Host: localhost']);
+  assert.deepEqual(edge.counted, [
+    ['POST', '/v1/api/approve', 403],
+    ['POST', '/v1/api/workstreams/{ws_id}/attachments', 403],
+    ['POST', 'other', 403],
+    ['POST', 'other', 403],
+    ['OPTIONS', 'other', 400],
+  ]);
+});
+
+test('requests one after the other on a connection are each answered when their bodies are whole, in one piece or two', async () => {
+  await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
+  const socket = connect(edge.port, '127.0.0.1');
+  socket.write(
+    'POST /v1/api/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\nContent-Length: 2\r\n\r\n{}',
+  );
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  socket.write(
+    'POST /v1/api/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\nContent-Length: 4\r\n\r\n{ ',
+  );
+  await new Promise(setImmediate);
+  socket.write(' }');
+  const [second] = (await once(socket, 'data')) as [Buffer];
+  assert.deepEqual(
+    [first, second].map((answer) => answer.toString().split('\r\n', 1)[0]),
+    ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'],
+  );
+  assert.equal(edge.asked.length, 2);
+  socket.destroy();
+});
