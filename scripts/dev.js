@@ -47,7 +47,8 @@ async function watchPage() {
     if (event.code === 'ERROR') process.stderr.write(`${event.error.message}\n`);
     if (event.code !== 'BUNDLE_END') return;
     await event.result.close();
-    if (isFirst) isFirst = false; // it is there already
+    if (isFirst)
+      isFirst = false; // it is there already
     else await putInPlace();
   });
   return watcher;
