@@ -86,7 +86,8 @@ suite('headgate conformance', { concurrency: true }, () => {
     await using daemon = await startDaemon();
     const client = await daemon.client();
     const { code, counts, findings } = await judge(daemon.url, daemon.token);
-    assert.deepEqual(withOutcome(findings, 'fails'), []);
+    const others = findings.filter(({ outcome }) => outcome !== 'holds');
+    assert.deepEqual(others, [], 'with what the server did, or why it could not be tried');
     assert.deepEqual({ code, counts }, { code: 0, counts: { holds: findings.length, fails: 0, 'does not apply': 0 } });
     await assertUntouched(client);
   });

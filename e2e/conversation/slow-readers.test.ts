@@ -45,6 +45,7 @@ test('readers that stand still cost little memory, keep nobody waiting, and go o
   };
   t.diagnostic(JSON.stringify(figures));
   const allowed = alone.peakBytes + 2 * STALLED * MIB_PER_STALLED * MIB;
+  // That the others got everything while the stalled ones stood still, `floodThrough` has waited for.
   assert.ok(beside.peakBytes < allowed, JSON.stringify(figures));
 });
 

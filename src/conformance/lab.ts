@@ -114,7 +114,7 @@ export function createLab(server: Server, stopping?: AbortSignal): Lab {
     async clean() {
       isCleaning = true;
       const undone = await settleInTurn(undoings.reverse());
-      for (const wire of wires) wire.close();
+      await closeAll(wires);
       const failed = undone.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') throw failed.reason;
       const stray = wires
@@ -123,6 +123,12 @@ export function createLab(server: Server, stopping?: AbortSignal): Lab {
       expectThat(stray === undefined, `what came is no frame of the protocol: ${JSON.stringify(stray)}`);
     },
   };
+}
+
+/** Until the server has seen it: what they held of it is free for the next case. */
+async function closeAll(wires: readonly Wire[]): Promise<void> {
+  for (const wire of wires) wire.close();
+  await Promise.allSettled(wires.map((wire) => wire.closed()));
 }
 
 /** Without a trace where the token may do that; otherwise it is unloaded and stays saved. */

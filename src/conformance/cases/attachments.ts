@@ -8,9 +8,11 @@ import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 import { MESSAGE, waitFor } from './calls.ts';
 
 /** Long enough for a few bytes, and short for a server that takes no uploads. */
-const UPLOAD_MS = 5_000;
+const UPLOAD_MS = 15_000;
 /** Messages that stand before the one that is dropped: the model must not get to it. */
-const AHEAD = 4;
+const AHEAD = 8;
+/** On a busy machine the model may get to it all the same. */
+const TRIES = 3;
 
 const History = z.object({ messages: z.array(z.unknown()) });
 const GIF = Buffer.from('GIF89a, as far as its first bytes say').toString('base64');
@@ -102,18 +104,24 @@ export const attachmentCases: ConformanceCase[] = [
   {
     must: 'A queued message that is dropped must release its files',
     async run(lab) {
-      const { session, wsId, id, waiting } = await upload(lab);
-      const ahead = Array.from({ length: AHEAD }, () => send(session, wsId));
-      const last = send(session, wsId, { attachmentIds: [id] });
-      const answers = await Promise.all([...ahead, last].map(({ answer }) => answer));
-      if (answers.some(({ ok }) => !ok)) throw new Inapplicable('this server does not queue that many messages');
-      await session.call('chat.abort', { sessionKey: wsId });
-      if ((await messagesOf(session, wsId)).some((message) => JSON.stringify(message).includes(id)))
-        throw new Inapplicable('the model was quicker than the end of the queue');
-      expectEqual(await waiting(), [id], 'the files that wait');
+      for (let tries = 0; tries < TRIES; tries += 1) if (await dropQueued(lab)) return;
+      throw new Inapplicable('the model was quicker than the end of the queue');
     },
   },
 ];
+
+/** False where the model read the last message before it could be dropped. */
+async function dropQueued(lab: Lab): Promise<boolean> {
+  const { session, wsId, id, waiting } = await upload(lab);
+  const ahead = Array.from({ length: AHEAD }, () => send(session, wsId));
+  const last = send(session, wsId, { attachmentIds: [id] });
+  const answers = await Promise.all([...ahead, last].map(({ answer }) => answer));
+  if (answers.some(({ ok }) => !ok)) throw new Inapplicable('this server does not queue that many messages');
+  await session.call('chat.abort', { sessionKey: wsId });
+  if ((await messagesOf(session, wsId)).some((message) => JSON.stringify(message).includes(id))) return false;
+  expectEqual(await waiting(), [id], 'the files that wait');
+  return true;
+}
 
 async function messagesOf(session: Session, sessionKey: string): Promise<unknown[]> {
   return History.parse(await session.call('chat.history', { sessionKey })).messages;

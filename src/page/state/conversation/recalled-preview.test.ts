@@ -28,3 +28,9 @@ test('what is too long to compare is its new text', () => {
   const text = 'x\n'.repeat(60_000);
   assert.equal(recall('write_file', { path: 'a', content: text }), text);
 });
+
+test('of two texts that have little in common the new one is shown', () => {
+  const lines = (word: string) => Array.from({ length: 1_000 }, (_, n) => `${word} ${n}`).join('\n');
+  const preview = recall('edit_file', { path: 'a', old_string: lines('before'), new_string: lines('after') });
+  assert.equal(preview, `${lines('after')}`);
+});

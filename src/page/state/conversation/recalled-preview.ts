@@ -1,7 +1,7 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 
-/** Comparing two very different texts further would take longer than anybody waits. */
-const MAX_COMPARE_MS = 20;
+/** Lines that differ: two very different texts are not compared to the end, which would take longer than anybody waits. */
+const MOST_CHANGES = 400;
 const MAX_CHARS = 100_000;
 
 /**
@@ -20,7 +20,7 @@ export function recallPreview({ name, arguments: text }: { name: string; argumen
 function toDiff(path: string, before: string | undefined, after: string): string {
   if ((before?.length ?? 0) + after.length > MAX_CHARS) return after;
   const from = before === undefined ? '/dev/null' : path;
-  const options = { context: 3, timeout: MAX_COMPARE_MS, headerOptions: FILE_HEADERS_ONLY };
+  const options = { context: 3, maxEditLength: MOST_CHANGES, headerOptions: FILE_HEADERS_ONLY };
   return createTwoFilesPatch(from, path, withLineEnd(before ?? ''), withLineEnd(after), '', '', options) ?? after;
 }
 
