@@ -1,6 +1,7 @@
 import type { CronPayload } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import type { Begun } from '../../cron/executor.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import type { Claim } from '../../cron/occurrence.ts';
@@ -131,7 +132,7 @@ function toBegun(handle: RunHandle, startedMs: number, { workstreams, store, log
     ended: toOutcome(handle, { store, stoppedFor: () => stoppedFor }),
     stop(reason) {
       stoppedFor ??= reason;
-      const stopped = workstreams.find(wsId)?.cancelRun(runId, reason);
+      const stopped = workstreams.find(wsId)?.cancelRun(runId, new StopReason('cancel', reason));
       stopped?.catch((err: unknown) => log.error({ err, runId }, 'a run of a job could not be stopped'));
     },
   };

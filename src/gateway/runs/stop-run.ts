@@ -11,11 +11,10 @@ const MAX_REFUSALS = 5;
 
 /**
  * Cancels a run; resolves when its end is on record or, while the store takes no writes, when it has stopped and its
- * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes. `why`:
- * what cancels it, where it is no person.
+ * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes.
  */
-export async function stopRun(live: LiveRun, { force, why, clock }: StopOptions): Promise<void> {
-  live.stop(new StopReason('cancel', why ?? 'a client cancelled it', { isByUser: why === undefined }));
+export async function stopRun(live: LiveRun, { force, reason = byClient(), clock }: StopOptions): Promise<void> {
+  live.stop(reason);
   if (force && (await isAbandoned(live))) return;
   const inTime = new AbortController();
   const late = clock.sleep(CANCEL_MS, inTime.signal).then(
@@ -29,9 +28,12 @@ export async function stopRun(live: LiveRun, { force, why, clock }: StopOptions)
   }
 }
 
-interface StopOptions {
+const byClient = () => new StopReason('cancel', 'a client cancelled it', { isByUser: true });
+
+export interface StopOptions {
   force: boolean;
-  why?: string | undefined;
+  /** Left out: a client cancels it. */
+  reason?: StopReason | undefined;
   clock: Clock;
 }
 

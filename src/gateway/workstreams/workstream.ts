@@ -11,7 +11,7 @@ import { LiveRun } from '../runs/live-run.ts';
 import { type QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
 import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from '../runs/run-rows.ts';
-import { stopRun } from '../runs/stop-run.ts';
+import { type StopOptions, stopRun } from '../runs/stop-run.ts';
 import type { Statement } from '../store/store.ts';
 import { type Closing, closed, shuttingDown } from './closing.ts';
 import { titleOf, type WorkstreamData } from './workstream-data.ts';
@@ -94,12 +94,12 @@ export class Workstream {
     return receipt;
   }
 
-  /** Stops one run, in progress or waiting; false when it is neither. `why`: what stops it, where it is no person. */
-  async cancelRun(runId: string, why?: string): Promise<boolean> {
+  /** Stops one run, in progress or waiting; false when it is neither. */
+  async cancelRun(runId: string, reason?: StopOptions['reason']): Promise<boolean> {
     await this.#settled();
     const waiting = this.#queue.find(runId);
     if (waiting) await this.#drop([waiting]);
-    else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, why });
+    else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, reason });
     else return false;
     return true;
   }
@@ -292,7 +292,7 @@ export class Workstream {
     dropped.catch((err: unknown) => log.error({ err }, 'runs that were cancelled could not be dropped; they go on'));
   }
 
-  async #stopCurrent(how: { force: boolean; why?: string | undefined }): Promise<void> {
+  async #stopCurrent(how: Omit<StopOptions, 'clock'>): Promise<void> {
     if (!this.#live) return;
     await stopRun(this.#live, { ...how, clock: this.#deps.clock });
     this.#wake(); // a worker that was abandoned starts nothing
