@@ -30,7 +30,8 @@ export async function main({ argv, root }: Invocation): Promise<void> {
   try {
     await program.parseAsync(withCommand(argv), { from: 'user' });
   } catch (error) {
-    const { text, exitCode } = toReport(error);
+    const command = program.commands.find((each) => each.name() === argv[0]);
+    const { text, exitCode } = toReport(error, command?.name());
     process.stderr.write(text);
     process.exitCode = exitCode;
     // What was opened before the failure must not keep a process alive that has nothing to do.

@@ -16,7 +16,7 @@ test('what can be expected to go wrong is told in one line, with its exit code',
     refused,
     new ConnectionLostError('the connection was closed (1006)'),
     new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'"),
-  ].map(toReport);
+  ].map((error) => toReport(error));
   assert.deepEqual(told, [
     { text: 'NOT_FOUND: Unknown workstream\n', exitCode: 1 },
     { text: 'headgate: The disk is full.\n', exitCode: 1 },
@@ -28,13 +28,24 @@ test('what can be expected to go wrong is told in one line, with its exit code',
   ]);
 });
 
+test('wrong usage of a command points to the help of that command', () => {
+  const unknown = new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'");
+  assert.equal(
+    toReport(unknown, 'run').text,
+    "headgate: unknown option '--x' (headgate run --help lists what there is)\n",
+  );
+});
+
 test('help that was printed is followed by nothing', () => {
   const help = new CommanderError(1, 'commander.help', '(outputHelp)');
   const asked = new CommanderError(0, 'commander.helpDisplayed', '(outputHelp)');
-  assert.deepEqual([help, asked].map(toReport), [
-    { text: '', exitCode: 2 },
-    { text: '', exitCode: 0 },
-  ]);
+  assert.deepEqual(
+    [help, asked].map((error) => toReport(error)),
+    [
+      { text: '', exitCode: 2 },
+      { text: '', exitCode: 0 },
+    ],
+  );
 });
 
 test('a mistake of ours is told with where it was made', () => {

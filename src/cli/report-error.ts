@@ -10,9 +10,9 @@ interface Report {
   exitCode: number;
 }
 
-/** What a person is told of an error that ended a command. */
-export function toReport(error: unknown): Report {
-  if (error instanceof CommanderError) return ofCommander(error);
+/** What a person is told of an error that ended a command, such as `run`; undefined: no known one. */
+export function toReport(error: unknown, command?: string): Report {
+  if (error instanceof CommanderError) return ofCommander(error, command);
   if (error instanceof RequestError) return { text: `${toLine(`${error.code}: ${error.message}`)}\n`, exitCode: 1 };
   if (error instanceof StartError) return { text: told(error.message), exitCode: error.exitCode };
   if (error instanceof HttpError) return { text: told(`${error.message} (HTTP ${error.status})`), exitCode: 1 };
@@ -22,10 +22,11 @@ export function toReport(error: unknown): Report {
   return { text: `headgate: ${stack}\n`, exitCode: 1 };
 }
 
-function ofCommander({ code, exitCode, message }: CommanderError): Report {
+function ofCommander({ code, exitCode, message }: CommanderError, command: string | undefined): Report {
   if (code === 'commander.help') return { text: '', exitCode: 2 }; // a command without its subcommand: the help said it
   if (exitCode === 0) return { text: '', exitCode: 0 };
-  return { text: told(`${message.replace(/^error: /, '')} (headgate --help lists what there is)`), exitCode: 2 };
+  const help = `headgate ${command === undefined ? '' : `${command} `}--help`;
+  return { text: told(`${message.replace(/^error: /, '')} (${help} lists what there is)`), exitCode: 2 };
 }
 
 const told = (text: string): string => `headgate: ${toLine(text)}\n`;

@@ -42,6 +42,12 @@ test('writing creates the file with its folders, and records the version it left
   assert.equal(await readFile(path, 'utf8'), 'one\ntwo\n');
 });
 
+test('one line is counted in the singular', async () => {
+  await using it = await start();
+  const { output } = await execute(await it.prepare({ path: 'one.txt', content: 'one\n' }));
+  assert.equal(output, 'Created one.txt (1 line).');
+});
+
 test('an existing file that was not read is called an overwrite, and is bound to its version', async () => {
   await using it = await start();
   const path = await it.file('work/a.txt', 'old\n');

@@ -72,7 +72,7 @@ async function replace({ place, old, text }: Replacement): Promise<ToolOutcome> 
   await replaceFile(place, { text, old: now });
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return {
-    output: `${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} lines).`,
+    output: `${old ? 'Replaced' : 'Created'} ${place.shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
     outcome: 'done',
     files: { [place.path]: toSha256(text) },
   };

@@ -24,7 +24,14 @@ export interface Turn {
 /** Of a thought while it goes on. */
 const THOUGHT_ROWS = 3;
 
-export function createTurn({ text, sheet }: { text: GrowingText; sheet(): Sheet }): Turn {
+interface TurnDeps {
+  text: GrowingText;
+  sheet(): Sheet;
+  /** `/thought` can be typed. */
+  isInteractive: boolean;
+}
+
+export function createTurn({ text, sheet, isInteractive }: TurnDeps): Turn {
   let thought = '';
   let said = false;
   /** The thought has been folded into its line. */
@@ -35,7 +42,7 @@ export function createTurn({ text, sheet }: { text: GrowingText; sheet(): Sheet 
   const fold = (): string[] => {
     if (thought === '' || folded) return [];
     folded = true;
-    return [toFoldedThought(thought, sheet()), ...(said ? [''] : [])];
+    return [toFoldedThought(thought, { ...sheet(), isInteractive }), ...(said ? [''] : [])];
   };
   return {
     get thought() {
@@ -69,12 +76,15 @@ export function createTurn({ text, sheet }: { text: GrowingText; sheet(): Sheet 
   };
 }
 
-function toFoldedThought(thought: string, { paint, columns }: Sheet): string {
+function toFoldedThought(
+  thought: string,
+  { paint, columns, isInteractive }: Sheet & Pick<TurnDeps, 'isInteractive'>,
+): string {
   const safe = toSafeText(thought).trim();
   const [first = ''] = safe.split('\n');
   const rest = countOf(safe.split('\n').length);
   const room = Math.max(10, Math.min(columns, 100) - 30);
-  return paint(['dim', 'italic'], `∴ ${cutToRow(first, room)} (${rest}; /thought shows it)`);
+  return paint(['dim', 'italic'], `∴ ${cutToRow(first, room)} (${rest}${isInteractive ? '; /thought shows it' : ''})`);
 }
 
 function toThoughtTail(thought: string, { paint, columns }: Sheet): string[] {

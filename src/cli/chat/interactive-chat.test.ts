@@ -141,6 +141,22 @@ for (const [key, approved] of [
     assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved }]]);
   });
 
+test('a remark is not shown as the message of another client, whoever began the run', async () => {
+  const { type, enter, tell, printed } = await asked();
+  type('f');
+  type('be careful');
+  enter();
+  type('y');
+  await settled();
+  const by = { kind: 'principal', id: 'someone' } as const;
+  const decided = { approval_id: 'a1', approved: true, feedback: 'be careful', by, always: false, call_ids: ['c1'] };
+  const turn = { run_id: 'r1', source: 'person' } as const;
+  tell({ type: 'approval_resolved', ...decided });
+  tell({ type: 'user_turn', message: 'be careful', ...turn }, { type: 'user_turn', message: 'hurry', ...turn });
+  assert.match(printed(), /^› be careful$/m);
+  assert.match(printed(), /^› hurry \(from another client\)$/m);
+});
+
 test('f asks for a remark, and y or n sends it along', async () => {
   const { type, enter, calls, rows } = await asked();
   type('f');

@@ -58,7 +58,7 @@ export class InteractiveChat {
     this.talk = openTalk({
       ...deps,
       screen,
-      showsHistory: true,
+      isInteractive: true,
       grow: () => createMarkdownStream(sheet),
       onChange: () => this.onChange(),
     });

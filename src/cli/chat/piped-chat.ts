@@ -5,7 +5,7 @@ import type { Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import type { PathUpload } from '../upload.ts';
 import { attach, isAttach } from './attach.ts';
-import { isCommand } from './slash-commands.ts';
+import { isCommand, isQuit } from './slash-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
 interface PipedChatDeps {
@@ -30,7 +30,7 @@ export class PipedChat {
 
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
-    this.talk = openTalk({ ...deps, showsHistory: false, grow: createPlainStream, onChange: () => this.#onChange() });
+    this.talk = openTalk({ ...deps, isInteractive: false, grow: createPlainStream, onChange: () => this.#onChange() });
   }
 
   /** Reads to the end, each message only when the answer to the one before is whole. */
@@ -39,15 +39,20 @@ export class PipedChat {
     for await (const line of lines) {
       begun += line.endsWith('\\') ? `${line.slice(0, -1)}\n` : line;
       if (line.endsWith('\\')) continue;
+      if (isQuit(begun.trim())) return this.#end();
       await this.#take(begun.trim());
       begun = '';
     }
     await this.#take(begun.trim());
-    return this.talk.transcript.question === undefined ? 'done' : 'unanswered';
+    return this.#end();
   }
 
   close(): void {
     this.talk.close();
+  }
+
+  #end(): PipedEnd {
+    return this.talk.transcript.question === undefined ? 'done' : 'unanswered';
   }
 
   async #take(line: string): Promise<void> {

@@ -26,6 +26,8 @@ const OFFERED: readonly Offered[] = [
 /** Whether a line is a command and not a message that begins with a path. */
 export const isCommand = (line: string): boolean => /^\/[a-z]+(\s|$)/.test(line);
 
+export const isQuit = (line: string): boolean => line === '/quit' || line === '/exit';
+
 /** The commands that a line may be the beginning of. */
 export const findCommands = (line: string): Offered[] =>
   line.startsWith('/') ? OFFERED.filter(({ name }) => name.startsWith(line) && name !== line) : [];

@@ -2,7 +2,7 @@ import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
-import type { Attachment, StatusRecord } from '../../../protocol/stream-events.ts';
+import type { Attachment, StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { PathUpload } from '../upload.ts';
 import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
@@ -50,9 +50,10 @@ export function openTalk(deps: TalkDeps): Talk {
   const { client, wsId, onChange } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
+  const remarks = createRemarks(decisions);
   const transcript = createTranscript({
     ...deps,
-    isMyRun: (runId) => runs.has(runId),
+    isMyRun: (runId) => runs.has(runId) || remarks.isShown(),
     isMyDecision: (approvalId) => decisions.has(approvalId),
   });
   const settings = { name: '', model: '', workdir: '', autoApprove: toAutoApprove(false, undefined) };
@@ -80,6 +81,7 @@ export function openTalk(deps: TalkDeps): Talk {
         if (isNew) transcript.print(toAutoApproveLines(autoApprove, deps.sheet().paint));
       }
       if (event.type === 'status') usage = event;
+      remarks.read(event);
       transcript.onEvent(event);
       onChange();
     },
@@ -111,17 +113,38 @@ export function openTalk(deps: TalkDeps): Talk {
     async cancel(force) {
       await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
     },
-    async decide(decision) {
-      decisions.add(decision.approvalId);
-      await untilAnswered(() => client.call('approval.resolve', decision)).catch((error: unknown) => {
-        if (isDecidedAlready(error)) return; // the log tells by whom
-        decisions.delete(decision.approvalId);
-        throw error;
-      });
-    },
+    decide: (decision) => decide(client, decision, decisions),
     close: () => subscription.close(),
   };
   return talk;
+}
+
+async function decide(
+  client: GatewayClient,
+  decision: ParamsInput<'approval.resolve'>,
+  decisions: Set<string>,
+): Promise<void> {
+  decisions.add(decision.approvalId);
+  await untilAnswered(() => client.call('approval.resolve', decision)).catch((error: unknown) => {
+    if (isDecidedAlready(error)) return; // the log tells by whom
+    decisions.delete(decision.approvalId);
+    throw error;
+  });
+}
+
+/** Remarks of this client: each comes back as a message in a run that another client may have begun. */
+function createRemarks(decisions: ReadonlySet<string>): { read(event: StreamEvent): void; isShown(): boolean } {
+  let remark = '';
+  let isShown = false;
+  return {
+    read(event) {
+      if (event.type === 'approval_resolved' && event.approved) {
+        remark = decisions.has(event.approval_id) ? event.feedback : '';
+      }
+      isShown = event.type === 'user_turn' && remark !== '' && event.message === remark;
+    },
+    isShown: () => isShown,
+  };
 }
 
 /** Messages, and the files that go with the next one. */

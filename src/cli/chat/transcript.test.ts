@@ -8,7 +8,7 @@ import { createTranscript } from './transcript.ts';
 const sheet = () => ({ paint: createPaint(false), columns: 80 });
 
 /** A transcript whose printed lines can be read; `reach`: how many of them can be taken back. */
-function open(reach = Number.POSITIVE_INFINITY) {
+function open(reach = Number.POSITIVE_INFINITY, isInteractive = true) {
   const lines: string[] = [];
   const screen = {
     rows: 24,
@@ -23,7 +23,7 @@ function open(reach = Number.POSITIVE_INFINITY) {
   const transcript = createTranscript({
     screen,
     sheet,
-    showsHistory: true,
+    isInteractive,
     grow: () => createMarkdownStream(sheet),
     isMyRun: (runId) => runId === 'mine',
     isMyDecision: (id) => id === 'a1',
@@ -196,6 +196,20 @@ test('of ten thousand lines the last are printed, and the rest can be had', () =
     [lines.length, lines[1], lines.at(-1), transcript.lastOutput === output],
     [14, '  … 9,988 lines above; /output shows them', '  line 9999', true],
   );
+});
+
+test('where nobody types, no hint names a command', () => {
+  const { tell } = open(undefined, false);
+  const output = Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n');
+  const lines = tell(
+    { type: 'reasoning', text: 'Let me see.' },
+    content('Done.'),
+    END,
+    { type: 'tool_info', items: [item('c1', 'bash: seq')] },
+    result(output),
+  );
+  assert.ok(lines.includes('∴ Let me see. (1 line)'), lines.join('\n'));
+  assert.ok(lines.includes('  … 8 lines above'), lines.join('\n'));
 });
 
 test('no escape sequence of a model, a tool or a name reaches the terminal', () => {

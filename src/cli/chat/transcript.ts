@@ -23,8 +23,8 @@ interface TranscriptDeps {
   sheet(): Sheet;
   /** How an answer is written while it comes. */
   grow(): GrowingText;
-  /** Whether to show what was said before. */
-  showsHistory: boolean;
+  /** Someone types: earlier messages are shown, and hints name the commands that show more. */
+  isInteractive: boolean;
   /** Whether this client began the run. */
   isMyRun(runId: string): boolean;
   isMyDecision(approvalId: string): boolean;
@@ -85,7 +85,7 @@ class LoggedTranscript implements Transcript {
     this.question = undefined;
     this.#asked = undefined;
     this.state = workstream.state;
-    if (this.#deps.showsHistory) {
+    if (this.#deps.isInteractive) {
       for (const lines of toHistoryLines({ messages, truncated }, this.#deps.sheet())) this.print(lines);
     }
     for (const approval of pendingApprovals) this.#ask(approval);
@@ -182,7 +182,7 @@ class LoggedTranscript implements Transcript {
     switch (event.type) {
       case 'reasoning':
       case 'content':
-        this.#turn ??= createTurn({ text: this.#deps.grow(), sheet: this.#deps.sheet });
+        this.#turn ??= createTurn({ ...this.#deps, text: this.#deps.grow() });
         this.#turn.push(event);
         return;
       case 'stream_end':
@@ -254,7 +254,7 @@ class LoggedTranscript implements Transcript {
     if (this.#denied.delete(call_id)) return; // the decision has been told
     const call = known ?? { ...UNKNOWN_CALL, callId: call_id, name, header: name };
     this.lastOutput = output;
-    this.print(toResultLines(call, { output, outcome }, paint));
+    this.print(toResultLines(call, { output, outcome }, { paint, hasCommands: this.#deps.isInteractive }));
   }
 
   #onState({ state, run }: StreamEventOf<'ws_state'>): void {

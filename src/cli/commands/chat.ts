@@ -6,12 +6,12 @@ import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
 import { readVersion } from '../../version.ts';
 import { toChatHeader, toNotices } from '../chat/chat-header.ts';
+import { chooseWorkstream } from '../chat/choose-workstream.ts';
 import { readInputHistory, writeInputHistory } from '../chat/input-history.ts';
 import { InteractiveChat } from '../chat/interactive-chat.ts';
 import { PipedChat } from '../chat/piped-chat.ts';
 import type { Talk } from '../chat/talk.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
-import { getWorkstream } from '../find-workstream.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
 import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from '../terminal/screen.ts';
@@ -77,17 +77,6 @@ function createLink(): Link {
     },
   };
   return link;
-}
-
-async function chooseWorkstream(client: GatewayClient, flags: ChatFlags, { cwd }: Surroundings): Promise<string> {
-  const { ws, workdir, model } = flags;
-  if (flags.new !== true && workdir === undefined && model === undefined) return getWorkstream(client, ws ?? 'main');
-  const made = await client.call('workstream.create', {
-    ...(ws !== undefined && { name: ws }),
-    ...(workdir !== undefined && { workdir: path.resolve(cwd, workdir) }),
-    ...(model !== undefined && { model }),
-  });
-  return made.wsId;
 }
 
 const newKey = () => randomIds.id('cli');

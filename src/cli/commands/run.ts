@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
@@ -9,6 +8,7 @@ import { NoDaemonError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import { findWorkstream } from '../find-workstream.ts';
+import { toNewWorkstream } from '../new-workstream.ts';
 import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
 import { followRun, type RunEnd } from '../run/follow-run.ts';
@@ -93,7 +93,7 @@ async function toMessage(prompts: readonly string[]): Promise<string> {
 function toTimeout(seconds: string | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   if (!/^\d{1,6}(\.\d+)?$/.test(seconds) || Number(seconds) === 0) {
-    throw new UsageError(`--timeout is "${seconds}": use a number of seconds.`);
+    throw new UsageError(`--timeout is "${seconds}": use a number of seconds, more than 0.`);
   }
   return Number(seconds) * 1000;
 }
@@ -195,9 +195,7 @@ async function chooseWorkstream(
   }
   const { wsId } = await untilAnswered(() =>
     client.call('workstream.create', {
-      ...(ws !== undefined && { name: ws }),
-      ...(workdir !== undefined && { workdir: path.resolve(around.cwd, workdir) }),
-      ...(model !== undefined && { model }),
+      ...toNewWorkstream(flags, around),
       idempotencyKey: key,
     }),
   );

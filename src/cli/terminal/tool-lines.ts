@@ -39,19 +39,26 @@ export function toHeaderText({ header, name }: Pick<ToolCall, 'header' | 'name'>
   return rest === undefined ? paint('bold', header) : `${paint('bold', name)} ${rest}`;
 }
 
+interface ResultStyle {
+  paint: Paint;
+  /** `/output` can be typed. */
+  hasCommands: boolean;
+}
+
 /** A call that has ended: how, and the end of what it printed. */
 export function toResultLines(
   call: ToolCall,
   { output, outcome }: { output: string; outcome: CallOutcome },
-  paint: Paint,
+  style: ResultStyle,
 ): string[] {
+  const { paint } = style;
   const isDone = outcome === 'done';
   const mark = isDone ? paint('green', '✔') : paint('red', '✖');
   const lines = toOutputLines(output);
   const head = `${mark} ${toHeaderText(call, paint)}`;
   if (QUIET_TOOLS.includes(call.name) && isDone) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
   const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, room: PREVIEW_ROOM });
-  return [head, ...preview, ...toTail(lines, paint)];
+  return [head, ...preview, ...toTail(lines, style)];
 }
 
 /** What a call prints while it runs: its last lines. */
@@ -95,11 +102,12 @@ const paintPieces = (line: EndsLine, { paint, style }: { paint: Paint; style: St
     })
     .join('');
 
-function toTail(lines: readonly string[], paint: Paint): string[] {
+function toTail(lines: readonly string[], { paint, hasCommands }: ResultStyle): string[] {
   if (lines.length === 0) return [paint('dim', `${INDENT}(no output)`)];
   const left = lines.length > OUTPUT_LINES ? lines.length - OUTPUT_LINES : 0;
   const shown = lines.slice(left).map((line) => paint('dim', `${INDENT}${cutLine(line)}`));
-  return left > 0 ? [paint('dim', `${INDENT}… ${countOf(left)} above; /output shows them`), ...shown] : shown;
+  const hint = hasCommands ? '; /output shows them' : '';
+  return left > 0 ? [paint('dim', `${INDENT}… ${countOf(left)} above${hint}`), ...shown] : shown;
 }
 
 /** A single endless line is no reason to fill the screen. */

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { UsageError } from '../../start-error.ts';
+import { chooseWorkstream } from './choose-workstream.ts';
+
+const around = { environment: {}, userHome: '/home/ada', cwd: '/srv' };
+
+/** A daemon with one workstream, called garden. */
+function open() {
+  const made: unknown[] = [];
+  const answers: Record<string, unknown> = {
+    'workstream.list': { workstreams: [{ wsId: 'w1', name: 'garden', sessionKey: 'k1' }] },
+    'workstream.saved': { workstreams: [] },
+    'workstream.create': { wsId: 'w2' },
+    'chat.history': {},
+  };
+  const client: Pick<GatewayClient, 'call'> = {
+    async call(method, ...[params]) {
+      if (method === 'workstream.create') made.push(params);
+      return answers[method] as never; // the test gives what the method's contract says
+    },
+  };
+  return { client, made };
+}
+
+test('--workdir and --model do not make a second workstream of a name, unless --new asks for it', async () => {
+  const { client, made } = open();
+  for (const flags of [{ workdir: 'site' }, { model: 'fast' }]) {
+    await assert.rejects(chooseWorkstream(client, { ws: 'garden', ...flags }, around), (error) => {
+      assert.ok(error instanceof UsageError);
+      assert.match(error.message, /^The workstream garden exists: /);
+      return true;
+    });
+  }
+  assert.deepEqual(made, []);
+  assert.equal(await chooseWorkstream(client, { ws: 'garden', workdir: 'site', new: true }, around), 'w2');
+  assert.equal(await chooseWorkstream(client, { ws: 'shed', model: 'fast' }, around), 'w2');
+  assert.deepEqual(made, [
+    { name: 'garden', workdir: '/srv/site' },
+    { name: 'shed', model: 'fast' },
+  ]);
+  assert.equal(await chooseWorkstream(client, { ws: 'garden' }, around), 'w1');
+});
+
+test('~ in --workdir is the home folder of the person', async () => {
+  const { client, made } = open();
+  await chooseWorkstream(client, { workdir: '~/src/garden' }, around);
+  assert.deepEqual(made, [{ workdir: '/home/ada/src/garden' }]);
+});

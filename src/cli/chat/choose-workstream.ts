@@ -1,0 +1,27 @@
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Surroundings } from '../../home/home-path.ts';
+import { UsageError } from '../../start-error.ts';
+import { findWorkstream, getWorkstream } from '../find-workstream.ts';
+import { type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
+
+interface ChooseFlags extends NewWorkstreamFlags {
+  new?: boolean | undefined;
+}
+
+/** The workstream of a chat: the named one or `main`, or a new one if a flag asks for that. */
+export async function chooseWorkstream(
+  client: Pick<GatewayClient, 'call'>,
+  flags: ChooseFlags,
+  around: Surroundings,
+): Promise<string> {
+  const { ws, workdir, model } = flags;
+  const describesNew = workdir !== undefined || model !== undefined;
+  if (flags.new !== true && !describesNew) return getWorkstream(client, ws ?? 'main');
+  // A second one under the name would make the name ambiguous, so only `--new` makes it.
+  if (flags.new !== true && ws !== undefined && (await findWorkstream(client, ws)) !== undefined) {
+    throw new UsageError(
+      `The workstream ${ws} exists: --workdir and --model are for a new one. Leave them out, or add --new.`,
+    );
+  }
+  return (await client.call('workstream.create', toNewWorkstream(flags, around))).wsId;
+}
