@@ -34,3 +34,12 @@ test('of two texts that have little in common the new one is shown', () => {
   const preview = recall('edit_file', { path: 'a', old_string: lines('before'), new_string: lines('after') });
   assert.equal(preview, `${lines('after')}`);
 });
+
+test('a new file is all new, however many lines it has', () => {
+  const content = Array.from({ length: 1_000 }, (_, n) => `line ${n}\n`).join('');
+  const written = parseDiff(recall('write_file', { path: 'b.ts', content }));
+  assert.deepEqual(
+    written?.files.map(({ added, removed }) => [added, removed]),
+    [[1_000, 0]],
+  );
+});

@@ -20,7 +20,9 @@ export function recallPreview({ name, arguments: text }: { name: string; argumen
 function toDiff(path: string, before: string | undefined, after: string): string {
   if ((before?.length ?? 0) + after.length > MAX_CHARS) return after;
   const from = before === undefined ? '/dev/null' : path;
-  const options = { context: 3, maxEditLength: MOST_CHANGES, headerOptions: FILE_HEADERS_ONLY };
+  // A new file is compared with nothing, which is quick at any length.
+  const limit = before === undefined ? {} : { maxEditLength: MOST_CHANGES };
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, ...limit };
   return createTwoFilesPatch(from, path, withLineEnd(before ?? ''), withLineEnd(after), '', '', options) ?? after;
 }
 
