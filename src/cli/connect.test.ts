@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { writeDaemonFile } from '../home/daemon-file.ts';
@@ -58,7 +58,10 @@ test('a token may lie in a file', async () => {
   const given = { url: 'http://a.example:1', home: home.path };
   const environment = around({ HEADGATE_TOKEN: 'from-the-environment' });
   assert.equal((await resolveTarget({ ...given, tokenFile }, environment)).token, 'from-a-file');
-  await assert.rejects(resolveTarget({ ...given, tokenFile: '/none' }, environment), { name: 'UsageError' });
+  await assert.rejects(resolveTarget({ ...given, tokenFile: '/none' }, environment), {
+    name: 'UsageError',
+    message: '--token-file /none cannot be read: there is no such file.',
+  });
 });
 
 test('a token file of the home that holds none is named', async () => {
@@ -82,3 +85,12 @@ for (const url of ['nonsense', 'ftp://x', 'localhost:7717'])
     using home = tempDir();
     await assert.rejects(resolveTarget({ home: home.path, url }, around()), { name: 'UsageError', exitCode: 2 });
   });
+
+test('a home that cannot be read is refused in one sentence', async () => {
+  using home = tempDir();
+  await mkdir(path.join(home.path, 'daemon.json'));
+  await assert.rejects(resolveTarget({ home: home.path }, around()), {
+    name: 'StartError',
+    message: `The home ${home.path} cannot be read: it is a folder.`,
+  });
+});

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { RequestError } from '../../protocol/client/request-error.ts';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
-import { wordsOf } from '../../protocol/words-of.ts';
 import { readDaemonFile } from '../home/daemon-file.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { findOperatorToken } from '../home/operator-token.ts';
+import { whyUnreadable } from '../home/why-unreadable.ts';
 import { toSocketUrl } from '../socket-url.ts';
 import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
 
@@ -39,7 +39,9 @@ export async function resolveTarget(flags: TargetFlags, around: Surroundings): P
   const given = flags.url ?? (around.environment.HEADGATE_URL || undefined);
   const credential = await findGivenToken(flags, around);
   const home = resolveHome(flags, around);
-  const running = await readDaemonFile(home);
+  const running = await readDaemonFile(home).catch((cause: unknown) => {
+    throw new StartError(`The home ${home} cannot be read: ${whyUnreadable(cause)}.`, { cause });
+  });
   if (given === undefined) {
     if (running === undefined) throw new NoDaemonError(nobodyRuns(home));
     return { url: toSocketUrl(running.url), ...(credential ?? (await findHomeToken(home))), home };
@@ -156,6 +158,6 @@ async function readTokenFile({ tokenFile }: TargetFlags, { cwd }: Surroundings):
   try {
     return (await readFile(path.resolve(cwd, tokenFile), 'utf8')).trim();
   } catch (error) {
-    throw new UsageError(`--token-file: ${wordsOf(error)}`, { cause: error });
+    throw new UsageError(`--token-file ${tokenFile} cannot be read: ${whyUnreadable(error)}.`, { cause: error });
   }
 }

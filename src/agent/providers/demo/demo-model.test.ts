@@ -115,6 +115,15 @@ test('call ids are unique in the whole conversation', async () => {
   assert.deepEqual(ids, ['demo_2', 'demo_3']);
 });
 
+test('results are summed up in the order of their calls, not of their ends', async () => {
+  const result = (callId: string): Message => ({ role: 'tool', callId, name: 'bash', output: callId, outcome: 'done' });
+  const toolCalls = ['first', 'second'].map((id) => ({ id, name: 'bash', arguments: '{}' }));
+  const calls: Message = { role: 'assistant', content: '', toolCalls };
+  const { parts } = await ask(request([user('two a && b'), calls, result('second'), result('first')]));
+  const text = parts.flatMap((part) => (part.type === 'content' ? [part.text] : [])).join('');
+  assert.match(text, /first.*second/s);
+});
+
 test('tool results are summed up: output, error, denial', async () => {
   const result = (output: string, outcome: ToolMessage['outcome']): Message => ({
     role: 'tool',

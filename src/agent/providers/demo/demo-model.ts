@@ -48,7 +48,12 @@ const UNATTENDED =
 /** The whole answer, before it is written. */
 function answer({ messages, tools }: ModelRequest): Step[] {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  const results = messages.slice(lastUser + 1).filter((message) => message.role === 'tool');
+  const since = messages.slice(lastUser + 1);
+  const asked = since.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : []));
+  // They are stored as they finish; a reader expects them as they were asked for.
+  const results = since
+    .filter((message) => message.role === 'tool')
+    .toSorted((one, other) => asked.indexOf(one.callId) - asked.indexOf(other.callId));
   const last = messages[lastUser];
   const names = new Set(tools.map(({ name }) => name));
   if (results.length > 0) return goOn(last?.role === 'user' ? typed(last.content) : '', { results, tools: names });
