@@ -1,7 +1,7 @@
 import type { CronPayload } from '../../../protocol/cron.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Clock } from '../../clock.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
+import type { Clock } from '../../clock.ts';
 import type { Begun } from '../../cron/executor.ts';
 import type { Job } from '../../cron/jobs/job.ts';
 import type { Claim } from '../../cron/occurrence.ts';
