@@ -40,7 +40,8 @@ export function serveTasks(tasks: Tasks): void {
 
 /** Starts the file, which calls `serveTasks` with tasks of type T. */
 export function startTasks<T extends Tasks>(file: URL): TaskProcess<T> {
-  const child = fork(file, { serialization: 'advanced' });
+  // Not what node was started with: inside a test, that is the runner's options, and its report would be written twice.
+  const child = fork(file, { serialization: 'advanced', execArgv: [] });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let asked = 0;
   child.on('message', (answer: Answer) => {

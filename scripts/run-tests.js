@@ -97,10 +97,10 @@ async function runBatch({ files, watch, environment, reportPath }) {
   const args = ['--test', '--test-isolation=none', ...reporter, ...files];
   const { code, signal, output } = await runProcess(args, { watch: (kill) => watch(files, kill), environment });
   const tookSeconds = (performance.now() - startMs) / 1000;
-  const lines = (await readFile(reportPath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-  const entries = lines.map((line) => JSON.parse(line));
+  const { entries, problem } = toEntries(await readFile(reportPath, 'utf8').catch(() => ''));
   const results = toResults(entries).map(failIfEmpty);
   const failure = (reason) => ({ outcome: 'failed', name: nameOf(files), file: path.resolve(files[0]), reason });
+  if (problem !== undefined) results.push(failure(`its report cannot be read: ${problem}\n${output}`));
   if (signal !== null) {
     const unfinished = entries.filter((begun) => begun.outcome === 'begun' && !results.some(isOf(begun)));
     const names = unfinished
@@ -111,6 +111,16 @@ async function runBatch({ files, watch, environment, reportPath }) {
     results.push(failure(`ended with ${code}\n${output}`));
   }
   return { results, seconds: files.length === 1 ? { [files[0]]: tookSeconds } : secondsOfFiles(files, results) };
+}
+
+/** One entry per line. A report that something else wrote into fails its files, and not the whole run. */
+function toEntries(report) {
+  try {
+    const lines = report.split('\n').filter((line) => line !== '');
+    return { entries: lines.map((line) => JSON.parse(line)) };
+  } catch (error) {
+    return { entries: [], problem: error.message };
+  }
 }
 
 const nameOf = ([first, ...more]) => (more.length === 0 ? first : `${first} and ${more.length} more`);

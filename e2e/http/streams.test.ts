@@ -172,7 +172,7 @@ test('With `resume=1` and a `Last-Event-ID` inside the log a stream must continu
   }
 });
 
-test('With `resume=1` and an unusable `Last-Event-ID` a stream must give the reason and begin with the whole history', async () => {
+test('With `resume=1` and a well-formed `Last-Event-ID` that cannot be resumed, a stream must give the reason and begin with the whole history', async () => {
   await using talk = await openConversation(daemon);
   model.when('cannot go on', say('from there'));
   await (await talk.ask('cannot go on')).answer;
