@@ -29,10 +29,10 @@ async function fail(args: readonly string[], env: Record<string, string> = {}) {
 }
 
 test('an unknown flag, command or value is wrong usage: one line and exit code 2', async () => {
-  const told = (what: string) => `headgate: ${what} (headgate --help lists what there is)`;
+  const told = (what: string, help = 'headgate') => `headgate: ${what} (${help} --help lists what there is)`;
   assert.deepEqual(await fail(['--prot', '1']), {
     code: 2,
-    lines: [told("unknown option '--prot' (Did you mean --port?)")],
+    lines: [told("unknown option '--prot' (Did you mean --port?)", 'headgate start')],
   });
   assert.deepEqual(await runHeadgate(['dance']), {
     code: 2,

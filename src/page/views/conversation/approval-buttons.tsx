@@ -46,8 +46,8 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
       return (
         <div class="decide">
           <p class="explain">
-            From now on, by default for eight hours, every tool call in this workstream runs without asking, not only
-            this kind. The top of the conversation shows when that ends, and you can turn it off there.
+            For eight hours by default, every tool call in this workstream runs without asking, not only this kind. You
+            can end that at the top of the page.
           </p>
           <button
             type="button"
