@@ -168,13 +168,13 @@ test('what is wrong is said before anything happens', async () => {
   const wrong: [args: string[], code: number, says: RegExp][] = [
     [['add', 'sometimes', 'x'], 2, /"sometimes" is no schedule/],
     [['add', 'every 15m', 'x', '--approval', 'maybe'], 2, /--approval must be/],
-    [['add', 'every 15m', ''], 2, /^headgate: <message> must not be empty\.$/m],
+    [['add', 'every 15m', ''], 2, /^headgate: <message>: must not be empty\.$/m],
     [
       ['add', 'every 15m', 'x', '--approval', 'allow=bsh'],
       2,
       /--approval allow: "bsh" is the name of no tool; there are: bash/,
     ],
-    [['add', 'every 15m', 'x', '--max-run', '30d'], 2, /--max-run must be at most 1 week\./],
+    [['add', 'every 15m', 'x', '--max-run', '30d'], 2, /--max-run: must be at most 1 week\./],
     [['add', 'every 15m'], 2, /missing required argument 'message'/],
     [['runs', 'nobody'], 1, /There is no job "nobody"/],
     [['runs', 'nobody', '--limit', '0'], 2, /--limit must be a number from 1/],

@@ -25,7 +25,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     onCommitted: (listener) => store.onCommitted(listener),
     bounds: (wsId) => store.bounds(wsId),
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
-    findNewestEvent: (wsId, beginning) => store.findNewestEvent(wsId, beginning),
+    findNewestEvent: (wsId, type) => store.findNewestEvent(wsId, type),
     readMessages: (wsId, range) => store.readMessages(wsId, range),
     health: () => store.health(),
   };
@@ -81,9 +81,9 @@ export function tappedStore<S extends Store>(store: S, failureOf: (call: StoreCa
       onRead();
       return store.readEvents(wsId, after, limit);
     },
-    async findNewestEvent(wsId: string, beginning: string) {
+    async findNewestEvent(...event: Parameters<Store['findNewestEvent']>) {
       onRead();
-      return store.findNewestEvent(wsId, beginning);
+      return store.findNewestEvent(...event);
     },
     async readMessages(...range: Parameters<Store['readMessages']>) {
       onRead();

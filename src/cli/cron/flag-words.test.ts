@@ -19,15 +19,15 @@ const said = (issues: Issue[], change: 'add' | 'edit' = 'add') => {
 };
 
 const TOLD: [path: string, message: string, expected: string, limit?: number][] = [
-  ['payload.message', 'must not be empty', '<message> must not be empty.', 1],
+  ['payload.message', 'must not be empty', '<message>: must not be empty.', 1],
   ['schedule.expr', 'never fires in UTC: it is so', 'The schedule: never fires in UTC: it is so.'],
-  ['payload.text', 'must not be blank', '<message> must not be blank.'],
-  ['patch.name', 'must have at most 200 characters', '--name must have at most 200 characters.', 200],
-  ['patch.maxRunMs', 'must be at most 604800000', '--max-run must be at most 1 week.', 604_800_000],
-  ['payload.timeoutSeconds', 'must be at most 86400', '--timeout must be at most 1 day.', 86_400],
+  ['payload.text', 'must not be blank', '<message>: must not be blank.'],
+  ['patch.name', 'must have at most 200 characters', '--name: must have at most 200 characters.', 200],
+  ['patch.maxRunMs', 'must be at most 604800000', '--max-run: must be at most 1 week.', 604_800_000],
+  ['payload.timeoutSeconds', 'must be at most 86400', '--timeout: must be at most 1 day.', 86_400],
   ['approval.tools.1', '"bsh" is the name of no tool', '--approval allow: "bsh" is the name of no tool.'],
-  ['payload.thinking', 'invalid', '--thinking must be off, minimal, low, medium or high.'],
-  ['deleteAfterRun', 'no', '--delete-after-run is for schedules with one time, such as "at 18:00".'],
+  ['payload.thinking', 'invalid', '--thinking: must be off, minimal, low, medium or high.'],
+  ['deleteAfterRun', 'no', '--delete-after-run: is for schedules with one time, such as "at 18:00".'],
   ['enabled', 'no', '--enable: its one time is over; give it another with --schedule.'],
 ];
 
@@ -42,8 +42,8 @@ test('several problems are told together, and a change by its own flags', () => 
     { path: 'patch.name', message: 'must not be blank' },
     { path: 'patch.maxRunMs', message: 'must be at most 1000', limit: 1_000 },
   ];
-  assert.equal(said([name, maxRun], 'edit'), '--name must not be blank; --max-run must be at most 1 second.');
-  assert.equal(said([{ path: 'payload.text', message: 'must not be blank' }], 'edit'), '--message must not be blank.');
+  assert.equal(said([name, maxRun], 'edit'), '--name: must not be blank; --max-run: must be at most 1 second.');
+  assert.equal(said([{ path: 'payload.text', message: 'must not be blank' }], 'edit'), '--message: must not be blank.');
   const taken = said([{ path: 'deleteAfterRun', message: 'no' }], 'edit');
   assert.match(taken ?? '', /one time.*; --no-delete-after-run takes it back\.$/);
 });

@@ -54,5 +54,5 @@ function sayWith(words: ReadonlyMap<string, FlagWords>, { path, message, limit }
   const { flag, unitMs, says = message } = known;
   const isCounted = unitMs !== undefined && limit !== undefined;
   const told = isCounted ? says.replace(`${limit}`, describeDuration(limit * unitMs)) : says;
-  return `${flag}${/^(must|is) /.test(told) ? '' : ':'} ${told}`; // how it is joined, not what it means
+  return `${flag}: ${told}`;
 }

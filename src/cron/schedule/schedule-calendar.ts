@@ -54,7 +54,7 @@ function toFields(expr: string): string[] {
 
 function problemOfCount(fields: readonly string[]): string {
   const [first = ''] = fields;
-  if (first.startsWith('@')) return `"${first}" is not known; there are ${[...NICKNAMES.keys()].join(', ')}`;
+  if (first.startsWith('@')) return `is not one of ${[...NICKNAMES.keys()].join(', ')}`;
   const count = fields.length === 1 ? '1 field' : `${fields.length} fields`;
   return `has ${count}; it needs 5 (minute hour day month weekday) or 6 (with seconds in front)`;
 }

@@ -68,7 +68,7 @@ function readWords({ word, tail }: { word: string; tail: string }, context: Read
 function toProblem(text: string, { field, problem }: ScheduleProblem): string {
   if (field === 'tz') return `tz ${problem}`;
   if (field !== 'expr') return `"${text}" is too far away: nothing is planned after the year 2999`;
-  return problem.startsWith('"') ? problem : `"${text}" ${problem}`; // that names the wrong part itself
+  return `"${text}" ${problem}`;
 }
 
 const EXAMPLES =

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { Commands } from '../workstreams/commands.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import type { Workstreams } from '../workstreams/workstreams.ts';
+import { NoRoom, type Workstreams } from '../workstreams/workstreams.ts';
 import { sessionKeyOf } from './job-session.ts';
 import { startStatements } from './occurrence-rows.ts';
 import { toOutcome } from './turn-outcome.ts';
@@ -89,9 +89,7 @@ async function obtain(sessionKey: string, { workstreams }: IsolatedTurnDeps): Pr
   try {
     return await workstreams.obtainByKey(sessionKey);
   } catch (error) {
-    // There are too many that nobody may unload just now.
-    const isFull = error instanceof GatewayError && error.code === 'INVALID_REQUEST';
-    throw isFull ? new GatewayError('BUSY', error.message, { cause: error }) : error;
+    throw error instanceof NoRoom ? new GatewayError('BUSY', error.message, { cause: error }) : error;
   }
 }
 

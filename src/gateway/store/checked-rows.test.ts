@@ -10,6 +10,8 @@ import type { SqliteStore } from './sqlite-store.ts';
 
 const wsId = 'a';
 const info = (message: string): StreamEvent => ({ type: 'info', message });
+/** The third event of the log, alone of its type. */
+const third: StreamEvent = { type: 'error', message: '3' };
 
 /** A log and a conversation of five, stopped in order, changed by `sql` behind the store's back, and opened again. */
 async function storeAfter(t: TestContext, ...sql: string[]): Promise<SqliteStore> {
@@ -19,7 +21,7 @@ async function storeAfter(t: TestContext, ...sql: string[]): Promise<SqliteStore
   await whole.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId, workdir: '/', nowMs: 1 }))] });
   for (const n of ['1', '2', '3', '4', '5']) {
     const statements = insertMessage({ wsId, runId: `r${n}`, nowMs: 1 }, { role: 'user', content: n });
-    await whole.commit({ statements, events: { wsId, events: [info(n)] } });
+    await whole.commit({ statements, events: { wsId, events: [n === '3' ? third : info(n)] } });
   }
   await whole.close();
   using database = new DatabaseSync(path);
@@ -121,8 +123,7 @@ test('a log whose end is damaged goes on behind it: no offset is given a second 
 });
 
 test('the start of the last turn is sought behind damage only', async (t) => {
-  const beginning = '{"type":"info","message":"3"';
-  const found = async (...sql: string[]) => (await storeAfter(t, ...sql)).findNewestEvent(wsId, beginning);
+  const found = async (...sql: string[]) => (await storeAfter(t, ...sql)).findNewestEvent(wsId, third.type);
   assert.deepEqual(
     [
       await found(),

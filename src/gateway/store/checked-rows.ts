@@ -11,7 +11,7 @@ export interface CheckedRows {
   /** As `Store.readEvents`. */
   events(wsId: string, after: number, limit: number): StoredEvent[];
   /** As `Store.findNewestEvent`. */
-  newestEvent(wsId: string, beginning: string): number;
+  newestEvent(wsId: string, type: StreamEvent['type']): number;
   /** As `Store.readMessages`. */
   messages(wsId: string, range: MessageRange): StoredRow[];
 }
@@ -25,7 +25,7 @@ interface CheckedRowsDeps {
 
 export const createCheckedRows = (deps: CheckedRowsDeps): CheckedRows => ({
   events: (wsId, after, limit) => readEvents(deps, { wsId, after, limit }),
-  newestEvent: (wsId, beginning) => findNewestEvent(deps, { wsId, beginning }),
+  newestEvent: (wsId, type) => findNewestEvent(deps, { wsId, type }),
   messages: (wsId, range) => readMessages(deps, { wsId, ...range }),
 });
 
@@ -72,12 +72,15 @@ function* withoutHoles(
   }
 }
 
-function findNewestEvent(deps: CheckedRowsDeps, { wsId, beginning }: { wsId: string; beginning: string }): number {
+function findNewestEvent(
+  deps: CheckedRowsDeps,
+  { wsId, type }: { wsId: string; type: StreamEvent['type'] },
+): number {
   const { first, last } = deps.heads.bounds(wsId);
   let next = last;
   for (const row of readable(deps.connection.iterateStored(READ_EVENTS_BACK, [wsId]), deps)) {
     if (Number(row.offset) !== next || !isIntactEvent(row)) break;
-    if (String(row.body_json).startsWith(beginning)) return next;
+    if (JSON.parse(String(row.body_json)).type === type) return next;
     next -= 1;
   }
   if (next < first) return 0;

@@ -111,8 +111,8 @@ export interface Store {
    * exist. An `error` event marked `damaged` stands for those that are missing or altered.
    */
   readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
-  /** The offset of the newest event whose JSON has this beginning, or of a damaged one behind it; 0 without either. */
-  findNewestEvent(wsId: string, beginning: string): Promise<number>;
+  /** The offset of the newest event of this type, or of a damaged one behind it; 0 without either. */
+  findNewestEvent(wsId: string, type: StreamEvent['type']): Promise<number>;
   /** Stored messages, oldest first, one for each number of the range. */
   readMessages(wsId: string, range: MessageRange): Promise<StoredRow[]>;
   health(): StoreHealth;

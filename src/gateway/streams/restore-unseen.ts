@@ -51,7 +51,7 @@ async function findPlace(
     .limit(1)
     .executeTakeFirst();
   if (run?.source !== 'person' || run.ended_ms === null || run.ended_ms < sinceMs) return undefined;
-  const [turn] = await store.readEvents(wsId, (await store.findNewestEvent(wsId, '{"type":"user_turn"')) - 1, 1);
+  const [turn] = await store.readEvents(wsId, (await store.findNewestEvent(wsId, 'user_turn')) - 1, 1);
   const rows = await store.readMessages(wsId, { after: 0, upTo: messageCount, limit: MAX_MESSAGES });
   const asked = rows.find(({ runId }) => runId === run.run_id);
   if (!turn || JSON.parse(turn.json).run_id !== run.run_id) return undefined;

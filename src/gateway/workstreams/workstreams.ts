@@ -23,6 +23,13 @@ export interface RegistryDeps extends WorkstreamDeps {
   onEvicted(): void;
 }
 
+/** There are as many workstreams as there may be, and none of them can be unloaded just now. */
+export class NoRoom extends GatewayError {
+  constructor(maxWorkstreams: number) {
+    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
+  }
+}
+
 /** The workstreams that are open, and the way to those that are only stored. */
 export class Workstreams {
   readonly #deps: RegistryDeps;
@@ -232,7 +239,7 @@ export class Workstreams {
     const [oldest] = this.list()
       .filter(({ busy, data }) => !busy && data.sessionKey !== MAIN && !events.isFollowed(data.wsId))
       .sort((a, b) => a.data.updatedMs - b.data.updatedMs);
-    if (!oldest) throw new GatewayError('INVALID_REQUEST', `Maximum of ${live.maxWorkstreams} workstreams reached`);
+    if (!oldest) throw new NoRoom(live.maxWorkstreams);
     await this.#unload(oldest, setWorkstream(oldest.data.wsId, { loaded: 2 }));
     this.#deps.onEvicted();
   }
