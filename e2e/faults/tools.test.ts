@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
-import { processesWith } from '../support/daemon/leftovers.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { type Watched, watchDaemon } from '../support/daemon/watch-daemon.ts';
 import { pause } from '../support/deadline.ts';
@@ -103,10 +103,10 @@ for (const sandbox of ['auto', 'off']) {
       const question = await start(talk, `${sandbox} ${what}`, commandOf(nap));
       question.answer.catch(() => undefined); // cancelled
       await talk.until('tool_output_chunk');
-      assert.notDeepEqual(await processesWith(nap), [], what);
+      assert.notDeepEqual(await commandLinesWith(nap), [], what);
       const { dropped } = await talk.client.call('workstream.cancel', { wsId: talk.wsId });
       assert.deepEqual(dropped.stoppedTools, ['bash'], what);
-      assert.deepEqual(await processesWith(nap), [], what);
+      assert.deepEqual(await commandLinesWith(nap), [], what);
       await talk.ended(question);
       const { runs } = await talk.agree();
       assert.deepEqual(
@@ -137,13 +137,13 @@ async function dieBeside(sandbox: string): Promise<string> {
 test('with the sandbox nothing outlives the daemon when it is killed', async () => {
   const nap = await dieBeside('required');
   // The kernel ends them in its own time.
-  for (let tries = 0; tries < 300 && (await processesWith(nap)).length > 0; tries += 1) await pause(100);
-  assert.deepEqual(await processesWith(nap), []);
+  for (let tries = 0; tries < 300 && (await commandLinesWith(nap)).length > 0; tries += 1) await pause(100);
+  assert.deepEqual(await commandLinesWith(nap), []);
 });
 
 test('without it the next start ends what is left, before anybody is served', async () => {
   const nap = await dieBeside('off');
-  assert.notDeepEqual(await processesWith(nap), []);
+  assert.notDeepEqual(await commandLinesWith(nap), []);
   await daemon.restart();
-  assert.deepEqual(await processesWith(nap), []);
+  assert.deepEqual(await commandLinesWith(nap), []);
 });

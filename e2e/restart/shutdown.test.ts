@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
 import { turnLines } from '../support/clients/story.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
-import { processesWith } from '../support/daemon/leftovers.ts';
 import { openSocket, openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -102,7 +102,7 @@ test('SIGTERM while a tool runs: it is stopped and on record as stopped, and the
   await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
   await talk.until('tool_output_chunk');
   await terminate();
-  assert.deepEqual(await processesWith(nap), []);
+  assert.deepEqual(await commandLinesWith(nap), []);
   await startAgain(talk);
   assert.deepEqual(await talk.repeat(question), completed(question));
   assert.deepEqual(speechOf(await talk.agree()), [

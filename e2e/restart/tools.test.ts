@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
 import { turnLines } from '../support/clients/story.ts';
-import { processesWith } from '../support/daemon/leftovers.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
@@ -146,9 +146,9 @@ for (const { name, sandbox, approved, lines, told } of [
     await talk.decide(approvalId, { approved: true });
     await talk.until('tool_output_chunk');
     await daemon.kill9();
-    if (sandbox === 'off') assert.notDeepEqual(await processesWith(nap), [], 'nothing has ended it yet');
+    if (sandbox === 'off') assert.notDeepEqual(await commandLinesWith(nap), [], 'nothing has ended it yet');
     await restart(talk);
-    assert.deepEqual(await processesWith(nap), []);
+    assert.deepEqual(await commandLinesWith(nap), []);
     const outcome = await talk.until('approve_request', (event) => event.kind === 'outcome');
     assert.deepEqual(await linesOf(file), ['ran']);
     assert.deepEqual(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
+import { commandLinesWith } from '../../testing/command-lines.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
@@ -35,6 +36,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
     ...options,
   });
   const stop = new AbortController();
+  t.after(() => stop.abort(new StopReason('shutdown', 'the test is over'))); // what a test that failed left running
   let printed = '';
   const waiting = new Map<string, () => void>();
   const hooks: ProcessHooks = {
@@ -54,12 +56,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
   };
 }
 
-/** Processes whose command line holds this word. */
-async function findByWord(word: string): Promise<number[]> {
-  const rows = await readProcessTable();
-  const lines = await Promise.all(rows.map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  return rows.filter((row, i) => row.pid !== process.pid && lines[i]?.includes(word)).map((row) => row.pid);
-}
+const findByWord = async (word: string): Promise<number[]> => (await commandLinesWith(word)).map(({ pid }) => pid);
 
 /** Lets the time of a run that is being ended pass, while its processes really go away. */
 async function advanceUntil(running: Promise<unknown>, clock: ReturnType<typeof fakeClock>): Promise<void> {
@@ -177,13 +174,13 @@ test('cancelling reaches a child that made a session of its own', async (t) => {
 test('a time limit ends the command', async (t) => {
   const clock = fakeClock();
   const it = await start(t, { clock });
-  const running = it.run('echo up; exec sleep 987603', 120_000);
-  await it.seen('up\n');
-  while ((await findByWord('987603')).length === 0) await new Promise(setImmediate); // in the middle of exec it has no words
+  const running = it.run('echo $$; exec sleep 987603', 120_000);
+  await it.seen('\n');
+  const isAlive = async () => (await readProcessTable()).some(({ pid }) => pid === Number(it.printed()));
   await clock.advance(119_999);
-  assert.equal((await findByWord('987603')).length, 1);
+  assert.equal(await isAlive(), true);
   await clock.advance(1);
-  while ((await findByWord('987603')).length > 0) await new Promise(setImmediate); // SIGTERM needs no clock
+  while (await isAlive()) await new Promise(setImmediate); // SIGTERM needs no clock
   await advanceUntil(running, clock);
   const result = await running;
   assert.equal(result.kind === 'stopped' && result.reason.kind, 'timeout');
@@ -291,7 +288,7 @@ test('a leftover that made a daemon of itself is known by its mark', async (t) =
   await it.seen('up\n');
   const identity = await told.promise;
   const of = async (word: string) => (await findByWord(word)).length;
-  while ((await of('987610')) === 0) await new Promise(setImmediate); // it may still become what it is
+  while ((await of('987610')) === 0) await new Promise(setImmediate); // it may not have begun
   const elsewhere = { ...identity, pid: 2 ** 22 }; // as after its leader has ended
   assert.equal(await it.runner.killLeftover({ ...elsewhere, mark: 'cmd_other' }), false);
   assert.equal(await it.runner.killLeftover(elsewhere), true);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
+import { commandLinesWith } from '../../testing/command-lines.ts';
 import { StopReason } from '../stop-reason.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
-import { readProcessTable } from './process-table.ts';
 import { BASH, BWRAP } from './program-fixture.ts';
 import type { Program } from './programs.ts';
 import { createProcessRunner } from './runner.ts';
@@ -163,12 +163,7 @@ test('inside, a cancelled command may clean up, and what ignores SIGTERM or ran 
   );
   assert.deepEqual(result, { kind: 'stopped', reason });
   assert.equal(existsSync(join(it.workdir, 'cleaned')), true);
-  const rows = await readProcessTable();
-  const lines = await Promise.all(rows.map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  assert.deepEqual(
-    lines.filter((line) => line.includes('bash\0runaway')),
-    [],
-  );
+  assert.deepEqual(await commandLinesWith('bash runaway'), []);
   return undefined;
 });
 

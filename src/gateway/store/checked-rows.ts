@@ -72,10 +72,7 @@ function* withoutHoles(
   }
 }
 
-function findNewestEvent(
-  deps: CheckedRowsDeps,
-  { wsId, type }: { wsId: string; type: StreamEvent['type'] },
-): number {
+function findNewestEvent(deps: CheckedRowsDeps, { wsId, type }: { wsId: string; type: StreamEvent['type'] }): number {
   const { first, last } = deps.heads.bounds(wsId);
   let next = last;
   for (const row of readable(deps.connection.iterateStored(READ_EVENTS_BACK, [wsId]), deps)) {
