@@ -3,20 +3,15 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openTerminal, type TerminalUnderTest } from '../support/clients/terminal.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 let count = 0;
 

@@ -4,18 +4,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 const here = { HEADGATE_HOME: daemon.home };
 const run = (...args: string[]) => runHeadgate(['run', ...args], here);

@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import type { ParamsInput } from '../../protocol/index.ts';
 import { openChecked } from '../support/clients/checked-client.ts';
 import { openCronClient } from '../support/clients/cron-client.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
 import { readSpecifiedJob, readSpecifiedList } from '../support/clients/specified-jobs.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
 import { fail, say, stall } from '../support/model/scripted-steps.ts';
 

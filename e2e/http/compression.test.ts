@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { launched } from '../support/clients/browser.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 const client = await daemon.client();
 for (let number = 1; number <= 12; number += 1)

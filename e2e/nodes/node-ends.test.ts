@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
@@ -7,6 +7,7 @@ import { findProcess } from '../../src/agent/process/process-table.ts';
 import { type NodeUnderTest, startNode } from '../support/daemon/node-process.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
+import { fileAppears } from '../support/file-appears.ts';
 
 const { daemon } = await openStage();
 await writeFile(path.join(daemon.home, 'config.json'), `{ nodes: { '*': { allow: ['system.*', 'file.*'] } } }`);
@@ -58,14 +59,4 @@ for (const [way, leave] of Object.entries(WAYS_OUT)) {
     assert.deepEqual(left, [undefined, undefined]);
     if (way === 'is revoked') await assert.rejects(answer, { code: 'UNAVAILABLE', message: REVOKED });
   });
-}
-
-async function fileAppears(file: string): Promise<void> {
-  const size = await stat(file).then(
-    ({ size }) => size,
-    () => 0, // not there yet
-  );
-  if (size > 0) return;
-  await new Promise(setImmediate);
-  return fileAppears(file);
 }

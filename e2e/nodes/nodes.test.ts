@@ -7,6 +7,7 @@ import { openConversation } from '../support/clients/conversation.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { startNode } from '../support/daemon/node-process.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { fileAppears } from '../support/file-appears.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
@@ -241,16 +242,6 @@ async function processEnds(pid: string): Promise<void> {
     () => false, // it has ended
   );
   if (isThere) return processEnds(pid);
-}
-
-async function fileAppears(file: string): Promise<void> {
-  const size = await stat(file).then(
-    ({ size }) => size,
-    () => 0, // not there yet
-  );
-  if (size > 0) return;
-  await new Promise(setImmediate);
-  return fileAppears(file);
 }
 
 test('a node whose gateway is away says that nothing answers there, and goes on trying', async () => {

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 const CODE = `import { readFile } from 'node:fs/promises';
 // <img src=x onerror=window.injected=1>

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ParamsInput } from '../../protocol/index.ts';
 import { systemClock } from '../../src/clock.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { button, openDrawer, visit } from '../support/clients/browser.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { fail, say, stall } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url, config: { cron: { maxConcurrentRuns: 1 } } });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage({ config: { cron: { maxConcurrentRuns: 1 } } });
 
 const client = await daemon.client();
 

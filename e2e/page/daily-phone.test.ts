@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { button, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
-import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-const model = await startScriptedModel();
-const daemon = await startDaemon({ model: model.url });
-after(async () => {
-  await daemon[Symbol.asyncDispose]();
-  await model.close();
-});
+const { model, daemon } = await openStage();
 
 const FINGER_PX = 44;
 

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { ResponseFrame } from '../../protocol/frames.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { TestClient } from '../../src/gateway/testing/test-client.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

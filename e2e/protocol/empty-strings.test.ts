@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { EventFrame } from '../../protocol/frames.ts';
 import type { TestClient } from '../../src/gateway/testing/test-client.ts';
 import { openConversation } from '../support/clients/conversation.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

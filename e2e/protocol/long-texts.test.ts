@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

@@ -3,8 +3,9 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openConversation } from '../support/clients/conversation.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
 import { readLedger } from '../support/daemon/ledger.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

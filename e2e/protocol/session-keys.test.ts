@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { HelloOk } from '../../protocol/methods/connect.ts';
 import { HealthSummary } from '../../protocol/methods/health.ts';
 import { CONNECT, openClient, type TestClient } from '../../src/gateway/testing/test-client.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
 import { turnLines } from '../support/clients/story.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
-import { openSocket, openStage } from '../support/daemon/stage.ts';
+import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { ErrorShape, Frame, ResponseFrame } from '../../protocol/frames.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { TestClient } from '../../src/gateway/testing/test-client.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
-import { openSocket } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 
 /** Of the flood, always under way. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
-import { openSocket } from '../support/daemon/stage.ts';
 
 const daemon = await startDaemon();
 after(() => daemon[Symbol.asyncDispose]());

@@ -149,7 +149,7 @@ function intrusionsOf(host: string, port: number): string[] {
   const send = (way: string) => `exec 9<>/dev/tcp/${host}/${port}; printf '${requestOf(way)}' >&9`;
   const node = (code: string) => `./node -e '${code}'`;
   const socket = (path: string) =>
-    `new WebSocket("ws://${host}:${port}${path}").onopen = () => console.log("opened"); setTimeout(process.exit, 700)`;
+    `const s = new WebSocket("ws://${host}:${port}${path}"); s.onopen = () => process.exit(console.log("opened")); s.onerror = () => process.exit()`;
   const reset = `const s = require("node:net").connect(${port}, "${host}", () => s.write(process.argv[1].replaceAll("\\\\r\\\\n", "\\r\\n"), () => s.resetAndDestroy()))`;
   return [
     curl('curl'),

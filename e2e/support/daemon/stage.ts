@@ -1,5 +1,4 @@
 import { after } from 'node:test';
-import { CONNECT, openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
 import { type ScriptedModel, startScriptedModel } from '../model/scripted-model.ts';
 import { type DaemonUnderTest, type StartOptions, startDaemon } from './daemon.ts';
 
@@ -17,11 +16,4 @@ export async function openStage(options: Omit<StartOptions, 'model'> = {}): Prom
     await model.close();
   });
   return { model, daemon };
-}
-
-/** A socket after its handshake, whose frames can be looked at one by one. Close it by its `socket`. */
-export async function openSocket(daemon: DaemonUnderTest): Promise<TestClient> {
-  const client = await openClient(daemon.wsUrl, {});
-  await client.call('connect', { ...CONNECT, auth: { token: daemon.token } });
-  return client;
 }

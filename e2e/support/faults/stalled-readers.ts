@@ -6,8 +6,8 @@ import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
 import type { Frame } from '../../../protocol/frames.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { TestClient } from '../../../src/gateway/testing/test-client.ts';
+import { openSocket } from '../clients/open-socket.ts';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
-import { openSocket } from '../daemon/stage.ts';
 
 /** A client that has asked for a workstream's events and reads none of them, until it is told to. */
 export interface StalledReader {
