@@ -8,6 +8,13 @@ export interface Round {
 
 export type Target = { atLeast: number } | { atMost: number };
 
+export interface Beside {
+  /** Of `Round.figures`. */
+  figure: string;
+  label: string;
+  unit: 'ms';
+}
+
 /** One line of the table. */
 export interface Row {
   name: string;
@@ -18,6 +25,8 @@ export interface Row {
   unit: 'x' | 'ms' | 's';
   /** Absent: reported, and held against nothing. */
   target?: Target;
+  /** Figures that the table shows beside the value, each as the median of the rounds. */
+  beside?: readonly Beside[];
   /** At most so many rounds, and none before them: for rows whose rounds start everything afresh. */
   maxRounds?: number;
   /** Starts what is needed on the stage, which is cleared afterwards, and answers how one round is measured. */

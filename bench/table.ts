@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import type { Machine } from './machine.ts';
-import type { RowResult } from './row.ts';
+import { median, type RowResult } from './row.ts';
 
 /** What a run of the benchmark leaves in its file. */
 export interface Report {
@@ -38,12 +38,21 @@ export function toMarkdown(report: Report): string {
 
 const HEAD = ['Name', 'What', 'Against', 'Aim', 'Reached', 'Met'];
 
-export function toCells({ name, what, anchor, unit, target, reached, lowest, highest, met }: RowResult): string[] {
+export function toCells(row: RowResult): string[] {
+  const { name, what, anchor, unit, target, reached, lowest, highest, met } = row;
   const say = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)}${unit === 'x' ? 'x' : ` ${unit}`}`;
   const aim = target === undefined ? '' : 'atLeast' in target ? `≥ ${say(target.atLeast)}` : `≤ ${say(target.atMost)}`;
   const verdict = met === undefined ? '' : met ? 'yes' : 'no';
-  return [name, what, anchor, aim, `${say(reached)} (${say(lowest)} to ${say(highest)})`, verdict];
+  return [name, what, anchor, aim, `${say(reached)} (${say(lowest)} to ${say(highest)})${sayBeside(row)}`, verdict];
 }
+
+const sayBeside = ({ beside = [], rounds }: RowResult): string =>
+  beside
+    .map(({ figure, label, unit }) => {
+      const value = median(rounds.map(({ figures }) => figures[figure] ?? Number.NaN));
+      return `; ${label} ${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
+    })
+    .join('');
 
 if (import.meta.main) {
   const file = process.argv[2] ?? new URL('latest.json', import.meta.url);

@@ -186,6 +186,7 @@ function createHttp(options: DaemonOptions, parts: HttpParts): Server {
     dispatch: gateway.dispatch,
     authenticator,
     streams: gateway.streams,
+    defer: gateway.defer,
     attachments: gateway.attachments,
     bodies,
     metrics: gateway.metrics,

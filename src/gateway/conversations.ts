@@ -38,15 +38,17 @@ interface Around {
   broadcast: Broadcast;
   metrics: Metrics;
   idempotency: Idempotency;
+  /** Writes to clients what they have been given. */
+  flush(): void;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
 }
 
 /** What is kept of conversations: their logs, messages, files and standing permissions. */
-function createRecords(deps: GatewayDeps, idempotency: Idempotency) {
+function createRecords(deps: GatewayDeps, { idempotency, flush }: Pick<Around, 'idempotency' | 'flush'>) {
   const { store, workdirs, live, authenticator, attachmentFiles, clock, ids, log } = deps;
   return {
-    events: new EventLog({ store, log }),
+    events: new EventLog({ store, log, onOffered: flush }),
     messages: createMessages(store),
     notes: createNotes(store),
     always: new AlwaysRules({ live, authenticator, clock }),
@@ -60,7 +62,7 @@ type Records = ReturnType<typeof createRecords>;
 
 /** What carries conversations, joined. */
 export function createConversations(deps: GatewayDeps, around: Around) {
-  const records = createRecords(deps, around.idempotency);
+  const records = createRecords(deps, around);
   const talks = createTalks(deps, { around, records });
   const turns = createTurns(deps, { around, records, talks });
   return {

@@ -1,5 +1,6 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
+import { createEndOfTurn, type Defer } from '../end-of-turn.ts';
 import type { Attachments } from './attachments/attachments.ts';
 import { createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
@@ -19,6 +20,8 @@ import type { EventStreams } from './streams/event-streams.ts';
 export interface Gateway {
   dispatch: Dispatch;
   streams: EventStreams;
+  /** What is written with it goes out with all that the same commit or turn of the event loop brings. */
+  defer: Defer;
   metrics: Metrics;
   health: Health;
   attachments: Attachments;
@@ -44,7 +47,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const broadcast = createBroadcast({ check });
   nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));
   const idempotency = createIdempotency({ store, clock, log });
-  const conversations = createConversations(deps, { broadcast, metrics, idempotency, stopping: stopping.signal });
+  const { defer, flush } = createEndOfTurn();
+  const around = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };
+  const conversations = createConversations(deps, around);
   const { events, attachments } = conversations.records;
   const { workstreams, streams } = conversations.talks;
   events.onAppended((_, entries) => {
@@ -57,7 +62,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
   const dispatch = createDispatch({ handlers: nouns.handlers, idempotency, metrics, check, clock, log });
   const sockets = createGatewayServer({
-    ...{ dispatch, authenticator, originPolicy, clientAddress, broadcast, presence, live, clock, ids, log },
+    ...{ dispatch, authenticator, originPolicy, clientAddress, broadcast, presence, live, defer, clock, ids, log },
     ...(deps.tickIntervalMs !== undefined && { tickIntervalMs: deps.tickIntervalMs }),
     server: { version, host },
     nodes: { admit: (candidate) => nodes.door.admit(candidate), join: joinNodes({ nodes, clock }) },
@@ -67,7 +72,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
   return {
-    ...{ dispatch, streams, metrics, health, attachments, sockets },
+    ...{ dispatch, streams, defer, metrics, health, attachments, sockets },
     async recover() {
       await nouns.recover();
       log.info({ workstreams: workstreams.list().length }, 'ready');

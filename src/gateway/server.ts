@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { PresenceEntry } from '../../protocol/methods/connect.ts';
 import type { Clock } from '../clock.ts';
-import { createTurn } from '../end-of-turn.ts';
+import type { Defer } from '../end-of-turn.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -37,6 +37,7 @@ export interface GatewayServerDeps {
   /** The last health summary (`{}` before the first) and its counter. */
   health: { latest(): unknown; version(): number };
   server: GatewayView['server'];
+  defer: Defer;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
@@ -74,7 +75,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   const { connections, onUpgrade, shut } = createDoor(deps, {
     ...{ dispatch, authenticator, hello, presence, nodes, broadcast, revocations, onRateLimited, follow, live },
     ...{ maxBufferedBytes, clock, log },
-    defer: createTurn(),
+    defer: deps.defer,
     join: createFrameJoin(),
     deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
   });

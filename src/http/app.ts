@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { eventsEndpoints } from '../../protocol/http/events.ts';
 import type { Clock } from '../clock.ts';
+import type { Defer } from '../end-of-turn.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
@@ -34,6 +35,7 @@ export interface HttpDeps {
   dispatch: Dispatch;
   authenticator: Authenticator;
   streams: EventStreams;
+  defer: Defer;
   attachments: AttachmentService;
   bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
   metrics: HttpMetrics;
@@ -110,7 +112,7 @@ const entrance =
 
 function createApi(deps: HttpDeps & { respond: Respond; gate: Gate }): FindRouter {
   const identify = createIdentify(deps.authenticator, deps.originPolicy);
-  const streamDeps = { ...deps, writing: createSseWriting() };
+  const streamDeps = { ...deps, writing: createSseWriting(deps.defer) };
   const callDeps = { ...deps, goneSignalOf: createGoneSignals() };
   const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes, ...(deps.bindings ?? [])];
   const guarded: Guarded[] = [

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { createEndOfTurn } from '../end-of-turn.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { createSseWriting, openSse, type SseStream, sseFrame } from './sse.ts';
 
 /** Answers /stream with an event stream and everything else when the test says so; the test writes the requests. */
 async function setUp() {
-  const writing = createSseWriting();
+  const writing = createSseWriting(createEndOfTurn().defer);
   const streams: SseStream[] = [];
   const waiting: ServerResponse[] = [];
   const server = createServer((req, res) => {

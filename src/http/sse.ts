@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Defer } from '../end-of-turn.ts';
-import { createTurn } from '../end-of-turn.ts';
 
 /** What a response may hold for a slow reader before its stream is asked to wait. */
 const BUDGET_BYTES = 256 * 1024;
@@ -103,7 +102,7 @@ export interface SseWriting {
   defer: Defer;
 }
 
-export const createSseWriting = (): SseWriting => ({ encode: createChunkEncoding(), defer: createTurn() });
+export const createSseWriting = (defer: Defer): SseWriting => ({ encode: createChunkEncoding(), defer });
 
 /** Remembers the last one: what happens in a workstream is written to all its streams one after the other. */
 function createChunkEncoding(): SseWriting['encode'] {

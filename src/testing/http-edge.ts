@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../protocol/contract.ts';
+import { createEndOfTurn } from '../end-of-turn.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
@@ -51,6 +52,7 @@ export async function httpEdge(
     },
     authenticator: scopedTokens(authEnabled),
     streams: NO_STREAMS,
+    defer: createEndOfTurn().defer,
     attachments: NO_ATTACHMENTS,
     bodies,
     metrics: {

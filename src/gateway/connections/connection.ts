@@ -1,6 +1,6 @@
 import { CLOSINGS, type ClosingName } from '../../../protocol/closings.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { ConnectParams, HelloOk } from '../../../protocol/methods/connect.ts';
+import type { ConnectParams } from '../../../protocol/methods/connect.ts';
 import type { Clock } from '../../clock.ts';
 import type { Defer } from '../../end-of-turn.ts';
 import type { Log } from '../../log.ts';
@@ -17,7 +17,7 @@ import { type HandshakeOutcome, shakeHands } from './handshake.ts';
 import { maxPayloadOf } from './hello.ts';
 import { type JoinFrames, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
-import { encodeAnswer, encodeRefusal } from './response-frame.ts';
+import { encodeAnswerOf, encodeRefusal } from './response-frame.ts';
 import type { Revocations } from './revocations.ts';
 import { type ConnectionSubscriptions, createSubscriptions, type Follow } from './subscriptions.ts';
 import type { Wire, WireListener } from './wire.ts';
@@ -36,7 +36,8 @@ export interface Upgrade {
 export interface ConnectionDeps {
   dispatch: Dispatch;
   authenticator: Pick<Authenticator, 'authenticate'>;
-  hello(connId: string, principal: Principal): HelloOk;
+  /** The greeting as JSON (HelloOk). */
+  hello(connId: string, principal: Principal): string;
   presence: {
     connected(connId: string, client: ConnectParams['client'], address: string): void;
     disconnected(connId: string): void;
@@ -179,7 +180,7 @@ export class Connection implements WireListener {
     this.#endHandshake();
     const isStranger = principal.source.kind === 'unpaired';
     if (!isStranger) this.#appear(params);
-    this.#outbox.answer(encodeAnswer(id, hello(connId, principal)));
+    this.#outbox.answer(encodeAnswerOf(id, hello(connId, principal)));
     this.#serve(principal);
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));

@@ -18,43 +18,59 @@ export interface GatewayView {
   policy: { maxBufferedBytes: number; tickIntervalMs: number };
 }
 
-/** The answer to a good handshake: who we are, what this principal may use, the state it starts from. */
-export function createHello(view: GatewayView): (connId: string, principal: Principal) => HelloOk {
-  const featuresOf = createFeatures();
-  return (connId, { scopes, source }) => ({
-    type: 'hello-ok',
-    protocol: LIMITS.protocolVersion,
-    server: { ...view.server, connId },
-    features: featuresOf(scopes),
-    snapshot: {
-      // Who else is here, and how the daemon is, is none of a node's business.
-      presence: isOfNode(scopes) ? [] : view.presence(),
-      health: isOfNode(scopes) ? {} : view.health(),
-      stateVersion: view.stateVersion(),
-      uptimeMs: Math.floor(view.uptimeMs()),
-    },
-    policy: { maxPayload: maxPayloadOf(source), ...view.policy },
-  });
+/**
+ * The answer to a good handshake as JSON (HelloOk): who we are, what this principal may use, the state it starts from.
+ * Thousands of clients may come back at once, so what many are told alike is encoded once.
+ */
+export function createHello(view: GatewayView): (connId: string, principal: Principal) => string {
+  const encodeFeatures = createFeatures();
+  const encodePresence = createPresenceEncoding();
+  return (connId, { scopes, source }) => {
+    // A node is not told who else is connected, nor how the daemon is.
+    const presence = isOfNode(scopes) ? '[]' : encodePresence(view.presence());
+    const health = isOfNode(scopes) ? {} : view.health();
+    const { stateVersion, uptimeMs } = { stateVersion: view.stateVersion(), uptimeMs: Math.floor(view.uptimeMs()) };
+    const rest = JSON.stringify({ health, stateVersion, uptimeMs }).slice(1);
+    const server = JSON.stringify({ ...view.server, connId });
+    const policy = JSON.stringify({ maxPayload: maxPayloadOf(source), ...view.policy });
+    const { protocolVersion } = LIMITS;
+    return `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":${encodeFeatures(scopes)},"snapshot":{"presence":${presence},${rest},"policy":${policy}}`;
+  };
+}
+
+/** Most entries are those of the last time. */
+function createPresenceEncoding(): (entries: readonly PresenceEntry[]) => string {
+  const known = new WeakMap<PresenceEntry, string>();
+  const encode = (entry: PresenceEntry) => {
+    const json = known.get(entry) ?? JSON.stringify(entry);
+    known.set(entry, json);
+    return json;
+  };
+  return (entries) => `[${entries.map(encode).join()}]`;
 }
 
 /** Who is a stranger still after the handshake may not send more than before it. */
 export const maxPayloadOf = ({ kind }: Principal['source']): number =>
   kind === 'unpaired' ? LIMITS.maxPayloadBeforeConnectBytes : LIMITS.maxPayloadBytes;
 
-/** Few principals differ in their scopes, so what each set may use is worked out once. */
-function createFeatures(): (scopes: ReadonlySet<Scope>) => HelloOk['features'] {
-  const known = new Map<string, HelloOk['features']>();
+/** Few principals differ in their scopes, so what each set may use is worked out and encoded once. */
+function createFeatures(): (scopes: ReadonlySet<Scope>) => string {
+  const known = new Map<string, string>();
   return (scopes) => {
     const name = [...scopes].sort().join();
-    const features = known.get(name) ?? {
-      methods: Object.entries<Contract>(CONTRACTS)
-        .filter(([method, row]) => method !== 'connect' && mayCall(scopes, row.scope))
-        .map(([method]) => method),
-      events: Object.entries<GatewayEventRow>(GATEWAY_EVENTS)
-        .filter(([, row]) => holds(scopes, row.scope) || (row.direct !== undefined && scopes.has(row.direct)))
-        .map(([event]) => event),
-    };
+    const features = known.get(name) ?? JSON.stringify(featuresOf(scopes));
     known.set(name, features);
     return features;
+  };
+}
+
+function featuresOf(scopes: ReadonlySet<Scope>): HelloOk['features'] {
+  return {
+    methods: Object.entries<Contract>(CONTRACTS)
+      .filter(([method, row]) => method !== 'connect' && mayCall(scopes, row.scope))
+      .map(([method]) => method),
+    events: Object.entries<GatewayEventRow>(GATEWAY_EVENTS)
+      .filter(([, row]) => holds(scopes, row.scope) || (row.direct !== undefined && scopes.has(row.direct)))
+      .map(([event]) => event),
   };
 }

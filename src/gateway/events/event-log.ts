@@ -15,6 +15,13 @@ export type LogStore = Pick<Store, 'epoch' | 'bounds' | 'readEvents' | 'onCommit
 
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 
+interface EventLogDeps {
+  store: LogStore;
+  log: Log;
+  /** Readers have been given what a commit brought: time to write it. Default: it goes out at the end of the turn. */
+  onOffered?: () => void;
+}
+
 interface FollowOptions {
   sink: Sink;
   onEnd?: () => void;
@@ -33,14 +40,16 @@ interface Follower {
 export class EventLog {
   readonly #store: LogStore;
   readonly #log: Log;
+  readonly #onOffered: () => void;
   readonly #tails = new Map<string, Tail>();
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #listeners = new Set<Listener>();
 
-  constructor(deps: { store: LogStore; log: Log }) {
-    this.#store = deps.store;
-    this.#log = deps.log;
-    deps.store.onCommitted((appended) => this.#take(appended));
+  constructor({ store, log, onOffered = () => undefined }: EventLogDeps) {
+    this.#store = store;
+    this.#log = log;
+    this.#onOffered = onOffered;
+    store.onCommitted((appended) => this.#take(appended));
   }
 
   get epoch(): string {
@@ -122,6 +131,7 @@ export class EventLog {
         else reader.offer(entries);
       }
     }
+    this.#onOffered();
   }
 
   #tailOf(wsId: string): Tail {

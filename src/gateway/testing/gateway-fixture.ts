@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../protocol/contract.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { HelloOk } from '../../../protocol/methods/connect.ts';
+import { createEndOfTurn } from '../../end-of-turn.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { createClientAddress } from '../auth/client-address.ts';
@@ -119,6 +120,7 @@ function createParts({ handlers, isAuthEnabled = true, maxBufferedBytes, follow 
     nodes: noNodes,
     follow: follow ?? (() => ({ resume: () => undefined, close: () => undefined, offset: 0 })),
     live: { inbound: INBOUND },
+    defer: createEndOfTurn().defer,
     onRateLimited: () => undefined,
     health: { latest: () => ({}), version: () => 1 },
     server: { version: '1.2.3', host: 'here' },
