@@ -1,13 +1,11 @@
 import JSON5 from 'json5';
+import { isComment, type Literal, literalsOf, pathOf, stepsTo, TOKENS } from './json5-literals.ts';
 
 /** Names of what nobody is shown. */
 const SECRET = /api[-_. ]?key|secret|token|pass[-_. ]?(?:word|wd|phrase)|credential/i;
 /** Names of parameters that tell what an address is guarded with. */
 const SECRET_PARAMETER = new RegExp(`${SECRET.source}|key$|^sig$|signature|pass$|pwd|auth$|jwt|hmac|^code$`, 'i');
 const MASK = /^<secret:([\s\S]*)>$/;
-/** What JSON5 consists of, white space left out: comments, literals, punctuation and words. */
-const TOKENS =
-  /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g;
 
 const maskOf = (path: string): string => `<secret:${path}>`;
 
@@ -126,85 +124,4 @@ function requireHidden({ kind, place }: Literal, { path, secret }: { path: strin
   const isOwnKey = isSecretAddress(secret) && `.${path}`.endsWith(`.${place.key}`);
   if (isSecretKey(place.key) || isOwnKey) return;
   throw refuse(pathOf(place), 'would show the secret here; a mask counts only behind the key of a secret');
-}
-
-/** Where in the file something stands. */
-interface Place {
-  key: string;
-  /** Undefined for the file itself, which has no key. */
-  above: Place | undefined;
-  /** The same key follows in the same object, and JSON5 goes by the last. */
-  isReplaced: boolean;
-}
-
-interface Literal {
-  kind: 'key' | 'value';
-  text: string;
-  place: Place;
-}
-
-/** An object, which has keys, or a list. */
-interface Level {
-  outer: Level | undefined;
-  above: Place | undefined;
-  keys: Map<string, Place> | undefined;
-  /** Of the value that comes next; undefined where a key does. */
-  next: Place | undefined;
-}
-
-/** All literals of a text by where they begin, those too of which the parsed value shows nothing. Goes to any depth. */
-function literalsOf(text: string): Map<number, Literal> {
-  const literals = new Map<number, Literal>();
-  let level: Level = { outer: undefined, above: undefined, keys: undefined, next: placeOf('', undefined) };
-  for (const { 0: token, index } of text.matchAll(TOKENS)) {
-    if (isComment(token)) continue;
-    if (isSign(token)) {
-      level = levelAfter(level, token);
-      continue;
-    }
-    const kind = level.next === undefined ? 'key' : 'value';
-    level.next ??= placeIn(level, token);
-    if (isLiteral(token)) literals.set(index, { kind, text: textOf(token), place: level.next });
-  }
-  return literals;
-}
-
-const placeOf = (key: string, above: Place | undefined): Place => ({ key, above, isReplaced: false });
-
-function levelAfter(level: Level, sign: string): Level {
-  const { outer, above, keys, next } = level;
-  if (sign === '{') return { outer: level, above: next, keys: new Map(), next: undefined };
-  if (sign === '[') return { outer: level, above: next, keys: undefined, next: placeOf('0', next) };
-  if (sign === '}' || sign === ']') return outer ?? level;
-  if (sign === ',') level.next = keys ? undefined : placeOf(String(Number(next?.key) + 1), above);
-  return level;
-}
-
-function placeIn({ keys, above }: Level, token: string): Place {
-  const key = Object.keys(JSON5.parse(`{${token}:0}`)).join();
-  const place = placeOf(key, above);
-  const before = keys?.get(key);
-  if (before !== undefined) before.isReplaced = true;
-  keys?.set(key, place);
-  return place;
-}
-
-const isComment = (token: string): boolean => token.startsWith('/');
-
-const isSign = (token: string): boolean => '{}[]:,'.includes(token);
-
-const isLiteral = (token: string): boolean => token.startsWith('"') || token.startsWith("'");
-
-const textOf = (literal: string): string => String(JSON5.parse(literal));
-
-const pathOf = (place: Place | undefined): string =>
-  stepsTo(place)
-    .map(({ key }) => key)
-    .join('.');
-
-/** From below the file to the place itself. */
-function stepsTo(place: Place | undefined): Place[] {
-  const steps: Place[] = [];
-  for (let at = place; at?.above !== undefined; at = at.above) steps.push(at);
-  return steps.reverse();
 }
