@@ -50,7 +50,7 @@ test('a job is made, shown, changed, run, looked back at, explained and removed'
   assert.partialDeepStrictEqual(entry, { jobId: id, status: 'ok', trigger: 'forced', sessionKey: `cron:${id}` });
 
   const explained = await cron('explain', 'news');
-  assert.match(explained.stdout, /, scheduled: It is to run then\.$/m);
+  assert.match(explained.stdout, /, scheduled: It will run at that time\.$/m);
   assert.match(explained.stderr, /^After that: \w{3} \d{4}-\d\d-\d\d \d\d:00\.\n$/, 'the run after the next one');
   assert.match((await cron('explain', 'news', '2031-01-01 00:30')).stdout, /^Wed 2031-01-01 00:30, not-scheduled: /);
 
@@ -166,20 +166,16 @@ test('a name that another job has is told when it is given, and names nobody aft
 
 test('what is wrong is said before anything happens', async () => {
   const wrong: [args: string[], code: number, says: RegExp][] = [
-    [['add', 'sometimes', 'x'], 2, /"sometimes" is no schedule/],
+    [['add', 'sometimes', 'x'], 2, /"sometimes" is not a schedule/],
     [['add', 'every 15m', 'x', '--approval', 'maybe'], 2, /--approval must be/],
     [['add', 'every 15m', ''], 2, /^headgate: <message>: must not be empty\.$/m],
-    [
-      ['add', 'every 15m', 'x', '--approval', 'allow=bsh'],
-      2,
-      /--approval allow: "bsh" is the name of no tool; there are: bash/,
-    ],
+    [['add', 'every 15m', 'x', '--approval', 'allow=bsh'], 2, /--approval allow: unknown tool "bsh"; available: bash/],
     [['add', 'every 15m', 'x', '--max-run', '30d'], 2, /--max-run: must be at most 1 week\./],
     [['add', 'every 15m'], 2, /missing required argument 'message'/],
     [['runs', 'nobody'], 1, /There is no job "nobody"/],
     [['runs', 'nobody', '--limit', '0'], 2, /--limit must be a number from 1/],
-    [['preview', '0 25 * * *'], 2, /"0 25 \* \* \*" cannot be read: "25" is no hour/],
-    [['explain', 'nobody', 'yesterday'], 2, /The time: "yesterday" is no time: write it like/],
+    [['preview', '0 25 * * *'], 2, /"0 25 \* \* \*" cannot be read: invalid hour "25"/],
+    [['explain', 'nobody', 'yesterday'], 2, /The time: "yesterday" is not a time: write it like/],
   ];
   for (const [args, code, says] of wrong) {
     const ended = await cron(...args);

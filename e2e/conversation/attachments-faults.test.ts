@@ -78,7 +78,7 @@ test('An attachment whose file is missing or damaged must be neither served nor 
   await ask('whole', [sent.attachment_id]);
   await truncate(fileOf(waiting.attachment_id), 2);
   await rm(fileOf(sent.attachment_id));
-  const lost = { status: 404, text: '{"error":"The file of that attachment is gone or damaged"}' };
+  const lost = { status: 404, text: '{"error":"The file of the attachment is gone or damaged"}' };
   assert.deepEqual([await contentOf(waiting.attachment_id), await contentOf(sent.attachment_id)], [lost, lost]);
   await assert.rejects(ask('damaged', [waiting.attachment_id]), {
     code: 'NOT_FOUND',
@@ -110,7 +110,7 @@ test('an upload for which the disk has no room is told so, leaves nothing, and m
   };
   const room = LIMITS.attachmentBytes / 2;
   assert.deepEqual(await upload(room), [200, undefined]);
-  assert.deepEqual(await upload(2 * room), [503, 'There is no room on the disk for the file']);
+  assert.deepEqual(await upload(2 * room), [503, 'The disk has no room for the file']);
   assert.deepEqual((await readdir(path.join(small.home, 'attachments'))).length, 1);
   assert.deepEqual(await upload(1_000), [200, undefined]);
 });

@@ -200,7 +200,7 @@ test('A refused upload must give the reason and leave nothing behind', async () 
       ['binary', 400, types],
       ['bigImage', 413, 'The image is too large: at most 6 MiB'],
       ['bigText', 413, 'The file is too large: at most 20 MiB'],
-      ['noForm', 400, 'Send multipart/form-data with the field file'],
+      ['noForm', 400, 'Send multipart/form-data with a field named file'],
       ['unknown', 404, 'Unknown workstream'],
     ],
   );

@@ -142,7 +142,7 @@ test('malformed arguments and an unknown tool are errors that the model sees, be
   await answer;
   const [malformedError, unknownError, wrongError, none] = items.map(({ error }) => error ?? '');
   assert.match(malformedError ?? '', /^JSON parse error: /);
-  assert.match(unknownError ?? '', /^Unknown tool: teleport\. There are: bash, /);
+  assert.match(unknownError ?? '', /^Unknown tool: teleport\. Available tools: bash, /);
   assert.match(wrongError ?? '', /^Invalid arguments: .*command/);
   assert.equal(none, '');
   assert.deepEqual(resultsHeard(), [malformedError, unknownError, wrongError, 'fine\n']);
@@ -207,7 +207,7 @@ test('a file that changes while its edit waits for approval is left alone', asyn
   await talk.decide(approvalId, { approved: true });
   await answer;
   assert.equal(await readFile(workFile('list.txt'), 'utf8'), 'milk and honey\n');
-  assert.match(String(resultsHeard().at(-1)), /no longer what was approved|has changed since/);
+  assert.match(String(resultsHeard().at(-1)), /no longer matches what was approved|has changed since/);
 });
 
 test('a second client sees the question and the decision of the first', async () => {

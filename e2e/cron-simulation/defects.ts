@@ -65,7 +65,10 @@ const someWorking = (runs: readonly SimRun[], random: Random): SimRun =>
 function callMissed(evidence: CronEvidence, row: CronOccurrenceTable): void {
   const isOfIt = ({ jobId, scheduledMs }: { jobId: string; scheduledMs: number }) =>
     jobId === row.job_id && scheduledMs === row.scheduled_ms;
-  Object.assign(row, { status: 'missed', error: 'Headgate was not running; its policy skips what is over 60 s late' });
+  Object.assign(row, {
+    status: 'missed',
+    error: 'Headgate was not running; its policy skips occurrences more than 60 s late',
+  });
   evidence.runs = evidence.runs.filter((run) => !isOfIt(run));
   evidence.writes = evidence.writes.filter((write) => !isOfIt(write));
 }
@@ -134,7 +137,7 @@ export const CRON_DEFECTS: CronDefect[] = [
     rule: 'what was missed says what kept it',
     apply({ occurrences }, random) {
       const down = occurrences.filter(({ error }) => error?.startsWith('Headgate was not running'));
-      random.pick(down).error = 'schedules were switched off; its policy skips what is over 60 s late';
+      random.pick(down).error = 'schedules were switched off; its policy skips occurrences more than 60 s late';
     },
   },
   {

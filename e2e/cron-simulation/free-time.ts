@@ -6,7 +6,7 @@ const ALWAYS: Span = { fromMs: 0, toMs: Number.POSITIVE_INFINITY };
 
 /** When there was somebody who could have begun something, in true time. */
 export class FreeTime {
-  /** The machine slept, the store took no writes, schedules were off. */
+  /** The machine slept, the store could not be written, schedules were off. */
   readonly blocked: Spans;
   /** All schedulers were away or full. */
   readonly nobody: Spans;

@@ -263,7 +263,7 @@ export class World {
     return {
       db,
       commit: async (unit) => {
-        if (!this.#takesWrites) throw new GatewayError('UNAVAILABLE', 'The disk takes no writes');
+        if (!this.#takesWrites) throw new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
         return commit(unit);
       },
     };

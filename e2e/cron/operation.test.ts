@@ -90,7 +90,7 @@ test('jobs that say very much are refused before their list would be too long to
   while (answers.at(-1)?.ok && answers.length < 200) answers.push(await client.request('cron.add', wish));
   const { error } = answers.at(-1) ?? assert.fail();
   assert.equal(error?.code, 'INVALID_REQUEST');
-  assert.match(error.message, /^payload\.message is too long beside what the other jobs say/);
+  assert.match(error.message, /^payload\.message is too long: all jobs together/);
   const { jobs } = await client.ask('cron.list', {});
   assert.equal(jobs.length, answers.length - 1);
   const [first, second] = jobs;
@@ -144,7 +144,7 @@ test('schedules that are off run nothing by themselves, and say so; what is aske
     const { verdict, because } = await client.ask('cron.explain', { id });
     assert.equal(verdict, 'disabled');
     const by = 'env' in off ? 'HEADGATE_SKIP_CRON' : 'cron.enabled';
-    assert.equal(because, `Schedules are switched off here (${by}): nothing runs by itself.`);
+    assert.equal(because, `Schedules are switched off here (${by}): nothing runs automatically.`);
     assert.deepEqual(await client.ask('cron.run', { id, mode: 'force' }), { ok: true, ran: true });
     client.check();
     client.socket.close();
@@ -241,8 +241,8 @@ test('cron.preview and cron.explain tell what a person wants to know', async () 
   );
   for (const [params, refused] of [
     [{ schedule: 'every now and then' }, /schedule: "now and then" is no duration/],
-    [{ schedule: '0 9 * *' }, /schedule: "0 9 \* \*" is no schedule: write it like/],
-    [{ schedule: 'every 1h', tz: 'Mars/Olympus' }, /^tz is no time zone/],
+    [{ schedule: '0 9 * *' }, /schedule: "0 9 \* \*" is not a schedule: write it like/],
+    [{ schedule: 'every 1h', tz: 'Mars/Olympus' }, /^tz is not a known time zone/],
     [{ schedule: 'every 1h', count: 51 }, /count: /],
   ] as const) {
     assert.match((await client.request('cron.preview', params)).error?.message ?? '', refused);
@@ -254,15 +254,15 @@ test('cron.preview and cron.explain tell what a person wants to know', async () 
     return `${verdict}: ${because}`;
   };
   const nextMs = state.nextRunAtMs ?? 0;
-  assert.equal(await explained(), 'scheduled: It is to run then.');
-  assert.equal(await explained(nextMs + 1), 'not-scheduled: The schedule has no instant then.');
-  assert.equal(await explained(createdAtMs - 3_600_000), 'not-scheduled: The schedule has no instant then.');
+  assert.equal(await explained(), 'scheduled: It will run at that time.');
+  assert.equal(await explained(nextMs + 1), 'not-scheduled: The schedule has no occurrence at that time.');
+  assert.equal(await explained(createdAtMs - 3_600_000), 'not-scheduled: The schedule has no occurrence at that time.');
   await client.ask('cron.run', { id, mode: 'force' });
   const { entries } = await client.ask('cron.runs', { id, extended: true });
   const [run] = entries;
   assert.equal(
     await explained(run && 'scheduledAtMs' in run ? run.scheduledAtMs : 0),
-    'ok: It ran, because somebody asked for it.',
+    'ok: It ran, because a caller requested it.',
   );
   await client.ask('cron.update', { id, patch: { enabled: false } });
   assert.equal(await explained(nextMs), 'disabled: The job is disabled.');

@@ -78,7 +78,7 @@ test('Without `extended` an interrupted run must be reported as an error, and a 
   const statusesOf = async (extended: boolean) =>
     (await cron.ask('cron.runs', { id: often, extended })).entries.map((entry) => entry.status);
   assert.deepEqual([status, (await statusesOf(true)).includes('missed')], ['skipped', true]);
-  assert.equal(error, 'schedules were switched off; a later instant was run instead');
+  assert.equal(error, 'schedules were switched off; a later occurrence ran instead');
   assert.ok((await statusesOf(false)).every((plain) => plain === 'ok' || plain === 'skipped'));
   await cron.ask('cron.remove', { id: often });
 });
@@ -87,7 +87,7 @@ const cronOf = (expr: string, tz?: string) => ({ kind: 'cron' as const, expr, ..
 
 /** A part of a job that is refused, and the field that the refusal names. */
 const WRONG: [field: RegExp, part: object][] = [
-  [/schedule\.expr .*"61" is no minute/, { schedule: cronOf('61 * * * *') }],
+  [/schedule\.expr .*invalid minute "61"/, { schedule: cronOf('61 * * * *') }],
   [/schedule\.expr has 3 fields/, { schedule: cronOf('* * *') }],
   [/schedule\.expr never fires/, { schedule: cronOf('0 0 30 2 *') }],
   [/schedule\.expr: /, { schedule: cronOf('') }],
@@ -116,11 +116,11 @@ const WRONG: [field: RegExp, part: object][] = [
   [/maxRunMs: /, { maxRunMs: 5 }],
   [/approval\.mode: must be one of "deny", "wait", "allow"/, { approval: { mode: 'ask' } }],
   [
-    /approval\.tools\.0: ".+" is the name of no tool; there are: bash, read_file, /,
+    /approval\.tools\.0: unknown tool ".+"; available: bash, read_file, {2}/,
     { approval: { mode: 'allow', tools: ['sh'] } },
   ],
   [
-    /payload\.channel: unsupported channel: pigeon \(there are: /,
+    /payload\.channel: unsupported channel: pigeon \(available: /,
     { sessionTarget: 'isolated', payload: { kind: 'agentTurn', message: 'x', channel: 'pigeon' } },
   ],
   [/"color"/, { color: 'red' }],

@@ -52,7 +52,7 @@ test('A missed one-time job must be disabled and give the actual reason; only a 
   using cron = await openCronClient(daemon);
   const schedule = { kind: 'at', atMs: systemClock.now() - 3_600_000 } as const;
   const { id } = await cron.ask('cron.add', { ...turn('too late'), schedule, misfire: 'skip' });
-  const why = 'its time was past already when the job was added; its policy skips what is over 60 s late';
+  const why = 'its time had already passed when the job was added; its policy skips occurrences more than 60 s late';
   assert.equal((await cron.heard(id, 'missed')).error, why);
   const { enabled, state } = await cron.stateOf(id);
   assert.deepEqual([enabled, state.nextRunAtMs, state.lastStatus, state.lastError], [false, undefined, 'missed', why]);
@@ -61,13 +61,13 @@ test('A missed one-time job must be disabled and give the actual reason; only a 
   assert.match(list.stderr, new RegExp(`^! job "too late" was missed and will never run: ${why}$`, 'm'));
   assert.match(
     (await cli('cron', 'explain', id)).stdout,
-    /, missed: Its time was past already when the job was added;/,
+    /, missed: Its time had already passed when the job was added;/,
   );
 
   const enable = await cron.request('cron.update', { id, patch: { enabled: true } });
   assert.deepEqual(
     [enable.error?.code, enable.error?.message.split(';')[0]],
-    ['INVALID_REQUEST', 'enabled: its one time is over'],
+    ['INVALID_REQUEST', 'enabled: the only time of the job is over'],
   );
   const again = { enabled: true, schedule: { kind: 'at', atMs: Date.UTC(2090, 0) } } as const;
   const { state: next } = await cron.ask('cron.update', { id, patch: again });
@@ -84,7 +84,7 @@ test('A `cron.update` with an outdated `revision` must be answered CONFLICT and 
   const { error } = await cron.request('cron.update', { id, revision, patch: { name: 'of the second' } });
   assert.deepEqual(
     [error?.code, error?.message],
-    ['CONFLICT', 'The job was changed by somebody else meanwhile: read it again'],
+    ['CONFLICT', 'The job has been changed since it was read; read it again'],
   );
   assert.partialDeepStrictEqual(await cron.stateOf(id), { name: 'of the first', revision: revision + 1 });
   await cron.ask('cron.update', { id, patch: { name: 'of whoever comes last' } });

@@ -115,7 +115,7 @@ test('A call that needs approval must be refused at once while nobody is there, 
   const before = model.requests.length;
   assert.deepEqual((await runNow(client, id)).summary, 'I was not allowed to.');
   const heard = toolTexts((await model.request(before + 1)).body);
-  assert.deepEqual(heard, ['Not run: nobody is there to approve it, and the job’s policy is deny.']);
+  assert.deepEqual(heard, ['Not run: no approver was available, and the job’s policy is deny.']);
   assert.equal(await touched('never.txt'), false);
   const { wsId } = await sessionOf(client, id);
   await using stream = await daemon.sse(wsId);
@@ -197,7 +197,7 @@ test('Whoever follows the session of a job over a WebSocket must be asked as wel
   await client.call('events.unsubscribe', { wsId });
   await runNow(client, id);
   const [first, second] = toolTexts(model.requests.at(-1)?.body ?? assert.fail());
-  assert.deepEqual([first, second?.startsWith('Not run: nobody is there')], ['Denied by user', true]);
+  assert.deepEqual([first, second?.startsWith('Not run: no approver was available')], ['Denied by user', true]);
 });
 
 test('An answer must be delivered where the job says; where it cannot be, the job must say why', async () => {
@@ -211,7 +211,7 @@ test('An answer must be delivered where the job says; where it cannot be, the jo
   assert.deepEqual(delivered, ['the report']);
   const asked = model.requests.length;
   const lost = await runNow(client, await to({ channel: 'webhook', to: 'nobody' }));
-  assert.deepEqual([lost.status, lost.error], ['error', 'Unknown destination: nobody (there are: ops)']);
+  assert.deepEqual([lost.status, lost.error], ['error', 'Unknown destination: nobody (available: ops)']);
   assert.equal(model.requests.length, asked);
   const inVain = await runNow(client, await to({ bestEffortDeliver: true }));
   assert.deepEqual([inVain.status, inVain.summary], ['skipped', 'the report']);
@@ -295,6 +295,6 @@ test('A command that kill -9 cuts off in a job must not be run again while nobod
   const { status, summary } = await endOf(await daemon.client(), id);
   assert.deepEqual([status, summary], ['ok', 'It may have happened.']);
   const heard = toolTexts((await model.request(asked)).body);
-  assert.match(heard.join(), /^Outcome unknown: .* it was not run again\. Nobody is there to decide\.$/);
+  assert.match(heard.join(), /^Outcome unknown: .* it was not run again\. No approver was available\.$/);
   assert.equal(await readFile(path.join(daemon.home, 'workspace', 'once.txt'), 'utf8'), 'x\n');
 });

@@ -29,7 +29,7 @@ test('a command whose output fills the disk: it has run, its output is let go, a
   const { approval_id: approvalId } = await conversation.until('approve_request');
   await conversation.decide(approvalId ?? '', { approved: true });
   const { output, is_error } = await conversation.until('tool_result');
-  assert.deepEqual([/the whole output could not be kept \(ENOSPC\)/.test(output), is_error], [true, false]);
+  assert.deepEqual([/the whole output could not be stored \(ENOSPC\)/.test(output), is_error], [true, false]);
   assert.match(output, /the end$/m);
   await storeIs(daemon, 'ok');
   await conversation.ended(run);

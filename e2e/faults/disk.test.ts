@@ -84,7 +84,7 @@ async function throughFullDisk({ daemon, model, fill, free }: Scene): Promise<vo
     const ledger = await conversation.agree();
     assert.deepEqual(
       ledger.runs.map(({ run }) => [run.status, run.error]),
-      [['error', 'The disk takes no writes']],
+      [['error', 'Cannot write to the disk']],
     );
     const after = await conversation.ask('and now');
     await conversation.ended(after);
@@ -105,11 +105,11 @@ async function assertWritesRefused(daemon: DaemonUnderTest, idle: string): Promi
   const large = { ws_id: idle, message: 'x'.repeat(100_000) };
   for (let n = 0; n < 5; n += 1) {
     const { status, body, headers } = await daemon.post('/v1/api/send', large);
-    assert.deepEqual([status, body, headers.get('retry-after')], [503, { error: 'The disk takes no writes' }, '1']);
+    assert.deepEqual([status, body, headers.get('retry-after')], [503, { error: 'Cannot write to the disk' }, '1']);
   }
   const client = await daemon.client();
   const sent = client.call('workstream.send', { wsId: idle, message: large.message });
-  await assert.rejects(sent, { code: 'UNAVAILABLE', message: 'The disk takes no writes', retryAfterMs: 1_000 });
+  await assert.rejects(sent, { code: 'UNAVAILABLE', message: 'Cannot write to the disk', retryAfterMs: 1_000 });
 }
 
 async function assertReadsGoOn(daemon: DaemonUnderTest, wsIds: string[]): Promise<void> {

@@ -29,7 +29,7 @@ interface Damage {
 }
 
 const GONE = {
-  told: /^The database was damaged\. It is kept as (\S+), and an empty one was made\.$/,
+  told: /^The database was damaged\. It was moved to (\S+), and an empty one was created\.$/,
   keeps: '',
   survives: false,
 } as const;

@@ -86,7 +86,7 @@ const FAULTS: Record<string, Fault> = {
   },
   'a web page': {
     answer: respond({ 'content-type': 'text/html' }, '<!DOCTYPE html><title>Login</title>'),
-    reason: /answered with a web page: is its address right\?/,
+    reason: /answered with a web page\. Check its address\./,
   },
   'a JSON object': {
     answer: respond({ 'content-type': 'application/json' }, '{"error":{"message":"model not loaded"}}'),

@@ -77,7 +77,7 @@ test('An unparseable body must count as an empty object', async () => {
     for (const type of ['application/json', 'text/plain']) {
       const headers = { ...bearer(daemon.token), 'Content-Type': type };
       const answer = await send(daemon, '/v1/api/send', { method: 'POST', headers, body });
-      const hint = body === '' ? '' : ',"hint":"the body is no JSON object, so it counted as an empty one"';
+      const hint = body === '' ? '' : ',"hint":"the body is not a JSON object, so it was treated as an empty object"';
       assert.deepEqual([answer.status, answer.body], [400, `{"error":"Empty message"${hint}}`], `${type} ${body}`);
     }
 });

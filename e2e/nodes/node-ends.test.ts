@@ -24,7 +24,7 @@ async function paired() {
 }
 
 const REVOKED =
-  'the pairing of the node was revoked while it had system.run. Whether it ran to its end is not known; it is not sent again.';
+  'the pairing of the node was revoked while it ran system.run. It is unknown whether it finished; it is not sent again.';
 const WAYS_OUT: Record<string, (node: NodeUnderTest, client: GatewayClient) => Promise<unknown>> = {
   'is revoked': (node, client) => client.call('node.token.revoke', { nodeId: node.nodeId() }),
   'has its token rotated': (node, client) => client.call('node.token.rotate', { nodeId: node.nodeId() }),

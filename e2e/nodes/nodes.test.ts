@@ -156,7 +156,7 @@ test('a node that dies in mid-command is told as lost, comes back by itself, and
   const answer = client.call('node.invoke', asked).catch((error: Error) => error.message);
   await fileAppears(path.join(node.folder, 'runs'));
   node.child.kill('SIGKILL');
-  assert.match(String(await answer), /^the node was lost while it had system\.run\./);
+  assert.match(String(await answer), /^the node disconnected while running system\.run\./);
   await node.restart('SIGKILL');
   await node.child.printed(/^Connected\.$/m);
   assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true);

@@ -78,7 +78,7 @@ test('a schedule that cannot be read is told at its field, and nothing is made o
   await page.getByText('Say when, such as every 15m').waitFor();
   await focusIsIn(page, '[aria-invalid=true]');
   await field(page, 'When').fill('whenever');
-  await page.getByText('"whenever" is no schedule').waitFor();
+  await page.getByText('"whenever" is not a schedule').waitFor();
   assert.equal(await field(page, 'When').getAttribute('aria-invalid'), 'true');
   await field(page, 'What to do').fill('something');
   await button(page, 'Add').click();
@@ -86,7 +86,7 @@ test('a schedule that cannot be read is told at its field, and nothing is made o
   await assertAccessible(page, 'dialog with a problem');
   await field(page, 'When').fill('every 2h30m');
   await page.locator('.schedule-preview', { hasText: 'every 2 hours 30 minutes' }).waitFor();
-  assert.equal(await page.getByText('is no schedule').count(), 0);
+  assert.equal(await page.getByText('is not a schedule').count(), 0);
   await page.keyboard.press('Escape');
   await page.locator('dialog').waitFor({ state: 'detached' });
   assert.deepEqual((await client.call('cron.list', { includeDisabled: true })).jobs, []);
@@ -176,9 +176,9 @@ test('a job that keeps failing raises an alert in sight; one whose time was miss
   await openSchedule(page);
   const missed = card(page, 'too late');
   await missed.getByText('Will never run: it was missed').waitFor();
-  await missed.locator('.job-reason', { hasText: 'its time was past already when the job was added' }).waitFor();
+  await missed.locator('.job-reason', { hasText: 'its time had already passed when the job was added' }).waitFor();
   await missed.getByRole('switch').click();
-  await missed.getByText('enabled: its one time is over').waitFor();
+  await missed.getByText('enabled: the only time of the job is over').waitFor();
   for (let errors = 1; errors <= 3; errors += 1) await client.call('cron.run', { id, mode: 'force' });
   await card(page, 'get nowhere').getByText('Alert: it failed 3 times in a row.').waitFor();
   await page.getByRole('status').getByText('A job keeps failing: get nowhere.').waitFor();

@@ -220,6 +220,6 @@ test('what a write token writes into the session of a job does not run under the
   assert.equal(await stream.asks(says(writer, wsId, 'make injected')), true);
   await operator.call('cron.update', { id, patch: { payload: { kind: 'agentTurn', message: 'make wanted2' } } });
   await force();
-  assert.match((await stream.next(({ type }) => type === 'info')).message, /^The conversation began afresh: /);
+  assert.match((await stream.next(({ type }) => type === 'info')).message, /^The context was cleared: /);
   assert.deepEqual([isMade('wanted2'), isMade('injected')], [true, false]);
 });

@@ -153,7 +153,7 @@ for (const sandbox of ['auto', 'off'] as const) {
     const { daemon, model, work, sibling } = scene;
     const { talk, error } = await swapWhileAsked(scene, () => rename(sibling, work));
     await using _ = talk;
-    assert.match(error, /another folder, or a link, lies there now/);
+    assert.match(error, /it was replaced by another folder or a link/);
     const confirm = { wsId: talk.wsId, confirmWorkdir: true } as const;
     const { token } = await talk.client.call('token.create', { scope: 'write', name: 'a writer' });
     const answer = await fetch(new URL('/v1/api/send', daemon.url), {
@@ -166,7 +166,7 @@ for (const sandbox of ['auto', 'off'] as const) {
     await daemon.restart();
     await talk.reconnect();
     const again = await talk.ask('after a restart');
-    await assert.rejects(again.answer, /another folder, or a link, lies there now/);
+    await assert.rejects(again.answer, /it was replaced by another folder or a link/);
     assert.deepEqual(model.requests.length, 1, 'the model was asked before the exchange only');
     await talk.client.call('workstream.update', confirm);
     model.script(say('back'));
@@ -180,7 +180,7 @@ test('a link to the home or to / cannot be confirmed', async () => {
   const { daemon, work } = scene;
   const { talk, error } = await swapWhileAsked(scene, () => symlink(daemon.home, work));
   await using _ = talk;
-  assert.match(error, /lies there now/);
+  assert.match(error, /was replaced by another folder/);
   const confirm = () => talk.client.call('workstream.update', { wsId: talk.wsId, confirmWorkdir: true });
   await assert.rejects(confirm(), /Headgate’s own folder/);
   await rm(work);

@@ -21,7 +21,7 @@ export const attachmentEndpoints = {
     reply: Attachment,
     errors: {
       400: 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached',
-      408: 'The request body came too slowly',
+      408: 'The request body arrived too slowly',
       409: 'Too many attachments wait to be sent or are on their way, or the key was used for another file',
       413: 'The file is too large',
       ...UNKNOWN,
@@ -53,6 +53,6 @@ export const attachmentEndpoints = {
     scope: 'write',
     request: One,
     reply: z.object({ status: z.literal('ok') }),
-    errors: { 409: 'That attachment belongs to a message', ...GONE },
+    errors: { 409: 'The attachment belongs to a message', ...GONE },
   }),
 };

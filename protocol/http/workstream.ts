@@ -146,7 +146,7 @@ export const workstreamEndpoints = {
     reply: Ok,
     errors: {
       400: 'approved: must be true or false',
-      409: 'That approval was decided already, stale call_id or stale cycle_id',
+      409: 'The approval was already decided, stale call_id or stale cycle_id',
       ...UNKNOWN,
     },
     idempotencyKey: true,

@@ -5,7 +5,7 @@ import { readAttached } from './attached-content.ts';
 import type { Message } from './message.ts';
 
 const MIB = 1024 * 1024;
-const FULL = { kind: 'absent', why: 'newer attachments took the room of one request' };
+const FULL = { kind: 'absent', why: 'newer attachments filled the request' };
 
 const messageOf = (kind: Attachment['kind'], sizes: readonly number[], name = 'f'): Message => ({
   role: 'user',
@@ -31,7 +31,7 @@ function disk(bytes: Uint8Array | undefined = Buffer.from('x')) {
   };
 }
 
-test('of too many images the newest twenty are read, and the others not even opened', async () => {
+test('only the newest twenty images are read; the others are not opened', async () => {
   const { read, of } = disk();
   const sizes = Array.from({ length: 10 }, () => 1);
   const messages = [messageOf('image', [1], 'oldest'), messageOf('image', sizes, 'a'), messageOf('image', sizes, 'b')];
@@ -39,14 +39,14 @@ test('of too many images the newest twenty are read, and the others not even ope
   assert.deepEqual([contents.get('oldest0'), read.length, read.includes('oldest0')], [FULL, 20, false]);
 });
 
-test('images are read up to 20 MiB of one request, from the newest on', async () => {
+test('images are read up to 20 MiB per request, newest first', async () => {
   const { read, of } = disk();
   const contents = await readAttached([messageOf('image', [1, 9 * MIB, 6 * MIB, 6 * MIB])], of);
   assert.deepEqual(read, ['f3', 'f2', 'f0']);
   assert.deepEqual(contents.get('f1'), FULL);
 });
 
-test('a long text is its beginning and its end, and says how much is missing', async () => {
+test('a long text is cut to its beginning and end, with a note of how much is missing', async () => {
   const text = `${'a'.repeat(128 * 1024)}${'b'.repeat(1_000)}${'c'.repeat(128 * 1024)}`;
   const contents = await readAttached([messageOf('text', [text.length])], disk(Buffer.from(text)).of);
   assert.deepEqual(contents.get('f0'), {
@@ -55,7 +55,7 @@ test('a long text is its beginning and its end, and says how much is missing', a
   });
 });
 
-test('a file that is gone is told in words, and one that two messages name is read once', async () => {
+test('a missing file is described in words, and a file named by two messages is read once', async () => {
   const { read, of } = disk();
   await readAttached([messageOf('text', [1]), messageOf('text', [1])], of);
   assert.deepEqual(read, ['f0']);

@@ -1,7 +1,7 @@
 import type { Attachment } from '../../protocol/stream-events.ts';
 import type { Message } from './message.ts';
 
-/** What a model is given of an attachment: its bytes, its text, or words for why neither. */
+/** What the model receives for an attachment: its bytes, its text, or the reason why neither. */
 export type AttachedContent =
   | { kind: 'image'; bytes: Uint8Array }
   | { kind: 'text'; text: string }
@@ -9,20 +9,26 @@ export type AttachedContent =
 
 export const GONE = { kind: 'absent', why: 'its file is gone or damaged' } as const satisfies AttachedContent;
 
-/** By attachment id. */
+/** Keyed by attachment id. */
 export type AttachedContents = ReadonlyMap<string, AttachedContent>;
 
-/** The bytes of an attachment; undefined when they are gone or damaged. Must not throw: a conversation does not end at a file. */
+/**
+ * Reads the bytes of an attachment; undefined when they are gone or damaged. Must not throw, because a bad file must
+ * not end a conversation.
+ */
 export type ReadAttachment = (attachment: Attachment) => Promise<Uint8Array | undefined>;
 
-/** Of one request: what providers take, and what fits into memory several times over. */
+/** Per request: what all providers accept, and what fits into memory several times. */
 const MOST_IMAGES = 20;
 const MOST_IMAGE_BYTES = 20 * 1024 * 1024;
 const MOST_TEXT_BYTES = 1024 * 1024;
-/** Of one file of text, in bytes: half from its beginning, half from its end. */
+/** Per text file, in bytes: half from its beginning, half from its end. */
 const SHOWN_TEXT_BYTES = 256 * 1024;
 
-/** Reads what the messages name, the newest first, until a request is full; of the older ones the model is told in words. */
+/**
+ * Reads the attachments of the messages, newest first, until the request is full. For older ones the model gets a
+ * description.
+ */
 export async function readAttached(messages: readonly Message[], read: ReadAttachment): Promise<AttachedContents> {
   const contents = new Map<string, AttachedContent>();
   const left = { image: MOST_IMAGE_BYTES, images: MOST_IMAGES, text: MOST_TEXT_BYTES };
@@ -32,7 +38,7 @@ export async function readAttached(messages: readonly Message[], read: ReadAttac
     if (contents.has(id)) continue;
     const bytes = kind === 'image' ? attachment.size_bytes : Math.min(attachment.size_bytes, SHOWN_TEXT_BYTES);
     if (left[kind] < bytes || (kind === 'image' && left.images === 0)) {
-      contents.set(id, { kind: 'absent', why: 'newer attachments took the room of one request' });
+      contents.set(id, { kind: 'absent', why: 'newer attachments filled the request' });
       continue;
     }
     left[kind] -= bytes;
@@ -58,6 +64,6 @@ function toShownText(bytes: Uint8Array): string {
   return `${head}\n[… ${whole.length - SHOWN_TEXT_BYTES} bytes left out …]\n${tail}`;
 }
 
-/** An attachment in words: its name, its type, its size. */
+/** Describes an attachment by name, type and size. */
 export const describeAttachment = ({ filename, mime_type, size_bytes }: Attachment): string =>
   `"${filename}" (${mime_type}, ${size_bytes} bytes)`;

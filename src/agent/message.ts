@@ -1,23 +1,26 @@
 import type { Attachment, CallOutcome, MessageFailure } from '../../protocol/stream-events.ts';
 
-/** One call the model asks for, as the model wrote it. */
+/** One tool call, as the model wrote it. */
 export interface ToolCall {
   id: string;
   name: string;
-  /** JSON text; may be malformed, which becomes an item error that the model sees. */
+  /** JSON text. It may be malformed; the call then fails with an error that the model sees. */
   arguments: string;
 }
 
-/** The stored conversation, in the order the model reads it. Every tool call has exactly one later tool message. */
+/**
+ * A message of the stored conversation, in the order in which the model reads them. Every tool call has exactly one
+ * later tool message.
+ */
 export type Message =
   | {
       role: 'user';
       content: string;
-      /** Named here; whoever asks the model has their bytes. */
+      /** References; the bytes are loaded for the request. */
       attachments?: Attachment[];
-      /** Written by the daemon or by a caller who may approve. */
+      /** Written by the daemon or by a caller with the approve scope. */
       trusted?: true;
-      /** Its run ended without any answer: people read it, the model does not. */
+      /** Its run ended without an answer. People see it, the model does not. */
       failed?: MessageFailure;
     }
   | {
@@ -25,9 +28,9 @@ export type Message =
       content: string;
       reasoning?: string;
       toolCalls: ToolCall[];
-      /** The answer was cut off (cancelled, too long); what is here is what was shown. */
+      /** The answer was cut off (cancelled or too long). The content is what was shown. */
       partial?: boolean;
-      /** What a provider wants back verbatim (signed reasoning …), by provider name. */
+      /** Data that a provider needs back unchanged, such as signed reasoning, by provider name. */
       providerData?: Record<string, unknown>;
     }
   | {
@@ -36,17 +39,17 @@ export type Message =
       name: string;
       output: string;
       outcome: CallOutcome;
-      /** Of a command that ended by itself. */
+      /** Only for commands that exited on their own. */
       exitCode?: number;
-      /** How long the call ran; absent where it did not run. */
+      /** Absent when the call did not run. */
       durationMs?: number;
-      /** What a later edit needs to know: absolute path → SHA-256 hex of the file as this call left or saw it. */
+      /** For later edits: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
-      /** Where `output` is only the two ends of what was printed: where the rest is. */
+      /** Where the whole output is, when `output` has only its two ends. */
       kept?: KeptOutput;
     };
 
-/** A long output, for people: its file among the stored outputs, and how much is in it. */
+/** A long output stored for people: its file name and size. */
 export interface KeptOutput {
   name: string;
   bytes: number;

@@ -1,11 +1,11 @@
-/** `failure`: what it needs to go on cannot be had any more. */
+/** `failure`: something that it needs to continue is no longer available. */
 type StopKind = 'cancel' | 'shutdown' | 'timeout' | 'failure';
 
-/** Why something that runs is asked to stop: the abort reason that everything under a run sees. */
+/** Why a running operation must stop: the abort reason throughout a run. */
 export class StopReason extends Error {
   override readonly name = 'StopReason';
   readonly kind: StopKind;
-  /** Somebody asked for it, through a client. */
+  /** A client requested the stop. */
   readonly isByUser: boolean;
 
   constructor(kind: StopKind, message: string, { isByUser = false }: { isByUser?: boolean } = {}) {

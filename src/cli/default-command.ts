@@ -10,6 +10,6 @@ export function refuseUnknown(group: Command, byDefault: Command): Command {
     if (word === undefined) return;
     if (group.args[0] === byDefault.name()) group.error(`error: ${byDefault.name()} takes no argument: '${word}'`);
     const names = group.commands.map((command) => command.name()).join(', ');
-    group.error(`error: unknown command '${word}' (there are: ${names})`, { code: 'commander.unknownCommand' });
+    group.error(`error: unknown command '${word}' (available: ${names})`, { code: 'commander.unknownCommand' });
   });
 }

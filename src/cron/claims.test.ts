@@ -15,7 +15,7 @@ const minutely = (more: Partial<Job> = {}) =>
     ...more,
   });
 
-test('the run of a job that was removed is taken up after a restart, and ends as it does', async () => {
+test('the run of a removed job is resumed after a restart and ends normally', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);
   await cron.pass(MINUTE_MS);
@@ -31,7 +31,7 @@ test('the run of a job that was removed is taken up after a restart, and ends as
   assert.deepEqual(kept, [{ removed_job_json: null }]);
 });
 
-test('the run of a job that was removed holds a slot and is stopped in time after a restart', async () => {
+test('the run of a removed job holds a slot after a restart, and its timeout still applies', async () => {
   await using cron = await schedulerFixture();
   cron.settings.maxConcurrentRuns = 1;
   const scheduler = await cron.start('one', [minutely({ maxRunMs: 90_000 })]);
@@ -50,7 +50,7 @@ test('the run of a job that was removed holds a slot and is stopped in time afte
   assert.equal(cron.begun[2]?.job.id, 'other');
 });
 
-test('a claim whose job was removed before it began is skipped after a restart, too', async () => {
+test('a claim whose job was removed before it began is skipped, even after a restart', async () => {
   await using cron = await schedulerFixture();
   cron.settings.maxConcurrentRuns = 0;
   const scheduler = await cron.start('one', [minutely()]);
@@ -62,7 +62,7 @@ test('a claim whose job was removed before it began is skipped after a restart, 
   assert.deepEqual(await cron.reasons('job_1'), [[NOW_MS, 'skipped', 'The job was removed before it began']]);
 });
 
-test('a claim on a job that was gone already is over after a restart, and says so', async () => {
+test('a claim on a job that was already removed ends after a restart, with the reason', async () => {
   for (const begins of [false, true]) {
     await using cron = await schedulerFixture();
     const claim = { jobId: 'gone', scheduledMs: NOW_MS, trigger: 'forced', epoch: 1, attempts: 0 } as const;
@@ -76,7 +76,7 @@ test('a claim on a job that was gone already is over after a restart, and says s
   }
 });
 
-test('restarts give a run no more time than it has', async () => {
+test('restarts do not extend the timeout of a run', async () => {
   await using cron = await schedulerFixture();
   await cron.start('one', [minutely({ maxRunMs: 90_000 })]);
   await cron.pass(MINUTE_MS + 25_000);
@@ -93,14 +93,14 @@ test('restarts give a run no more time than it has', async () => {
   assert.equal(left?.stoppedFor.length, 1);
 });
 
-test('what passes while schedules are switched off has that for its reason, also when it is asked for by hand', async () => {
+test('instants missed while schedules are off have that reason, even in a run by hand', async () => {
   await using cron = await schedulerFixture();
   cron.settings.enabled = false;
   const scheduler = await cron.start('one', [minutely()]);
   await cron.pass(3 * MINUTE_MS);
   assert.equal((await scheduler.runNow('job_1', { force: false })).ran, true);
   await cron.settle();
-  const why = 'schedules were switched off; a later instant was run instead';
+  const why = 'schedules were switched off; a later occurrence ran instead';
   assert.deepEqual(await cron.reasons('job_1'), [
     [AT_MS, 'missed', why],
     [AT_MS + MINUTE_MS, 'missed', why],
@@ -108,7 +108,7 @@ test('what passes while schedules are switched off has that for its reason, also
   ]);
 });
 
-test('how long a run took is on record as it was told, by the steady clock', async () => {
+test('the recorded duration of a run is the one in its event, by the steady clock', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);
   await cron.pass(MINUTE_MS + 5_000);

@@ -10,14 +10,14 @@ import { toMissed } from './plain-status.ts';
 import { timeSpent } from './time-spent.ts';
 import type { TransitionDeps, Workplace } from './transition-deps.ts';
 
-/** A run that somebody asks for. */
+/** A run requested by a caller. */
 export interface ByHand {
-  /** Also when it is not due. */
+  /** Run it even if it is not due. */
   force: boolean;
   keep?: Keep | undefined;
 }
 
-/** How occurrences become a scheduler's own. */
+/** How a scheduler claims occurrences. */
 export class Claims {
   readonly #deps: TransitionDeps;
   readonly #at: Workplace;
@@ -27,7 +27,7 @@ export class Claims {
     this.#at = at;
   }
 
-  /** Of ours: nobody else may take them, and how long they have worked outlives this process. */
+  /** Renews the leases of our claims, and stores their working time so that it survives this process. */
   async renew(): Promise<void> {
     const { ledger, clock } = this.#deps;
     for (const { claim, spentMs } of this.#at.book.live.values()) {
@@ -35,7 +35,10 @@ export class Claims {
     }
   }
 
-  /** Claims what is due of a job and settles what can no longer run; undefined when nothing is to run. */
+  /**
+   * Claims the due occurrence of a job and settles those that can no longer run; undefined when there is nothing to
+   * run.
+   */
   async due(jobId: string, keep?: Keep): Promise<OccurrenceRun | undefined> {
     const { book, sync } = this.#at;
     if (book.live.has(jobId)) return undefined;
@@ -75,7 +78,7 @@ export class Claims {
     return 'already-running';
   }
 
-  /** Takes over what its owner left, where that is gone; also of a job that was removed since. */
+  /** Takes over an occurrence whose owner is gone, even if its job has been removed since. */
   async adopt(jobId: string): Promise<OccurrenceRun | undefined> {
     const { ledger, clock } = this.#deps;
     const { book, sync } = this.#at;
@@ -112,7 +115,10 @@ export class Claims {
     return step === 'settled' ? undefined : this.#goLive(after, step);
   }
 
-  /** The clock was set back: what was said of the time to come is taken back, what really ran stays. */
+  /**
+   * After the clock was set back: discards the records of instants that are in the future again, but keeps those of
+   * real runs.
+   */
   async #rewind(job: Job, nowMs: number): Promise<undefined> {
     const { ledger, log } = this.#deps;
     const { book, sync } = this.#at;
@@ -123,7 +129,7 @@ export class Claims {
       await sync.reload(job.id);
       return;
     }
-    log.warn({ jobId: job.id, nextMs }, 'the clock was set back; the job waits for the right time');
+    log.warn({ jobId: job.id, nextMs }, 'the clock was set back; the job waits for its time again');
     book.set(job.id, after);
   }
 
@@ -137,12 +143,12 @@ export class Claims {
     return undefined;
   }
 
-  /** There is nothing any more to try it again for. */
+  /** Ends an occurrence whose job no longer has that instant, instead of retrying it. */
   async #giveUp({ claim }: Retry): Promise<undefined> {
     const { ledger, clock } = this.#deps;
     const { book, sync } = this.#at;
     const job = book.jobs.get(claim.jobId);
-    const error = `The job was ${job ? 'changed' : 'removed'} before it was tried again`;
+    const error = `The job was ${job ? 'changed' : 'removed'} before the retry`;
     const isOurs = await ledger.finish(claim, { status: 'error', error, endedMs: clock.now(), before: job, job });
     book.retries.delete(claim.jobId);
     if (!isOurs) await sync.reload(claim.jobId);
@@ -158,7 +164,7 @@ export class Claims {
   }
 }
 
-/** Of a scheduler that claimed it before it knew that the job was gone, and then died itself. */
+/** For an occurrence of a removed job whose scheduler claimed it without knowing of the removal and then died. */
 const LOST: Record<'claimed' | 'started', Outcome> = {
   claimed: { status: 'skipped', error: 'The job was removed before it began' },
   started: { status: 'interrupted', error: 'The job was removed, and Headgate stopped' },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { DueHeap } from './due-heap.ts';
 
-test('whatever is set, replaced and removed, the first is the earliest of what stands', () => {
+test('after any changes, the first entry is the earliest one', () => {
   const change = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.option(fc.integer({ min: 0, max: 50 })));
   fc.assert(
     fc.property(fc.array(change, { maxLength: 400 }), (changes) => {
@@ -22,7 +22,7 @@ test('whatever is set, replaced and removed, the first is the earliest of what s
   );
 });
 
-test('it empties in order', () => {
+test('it is emptied in order', () => {
   const heap = new DueHeap();
   const times = Array.from({ length: 1_000 }, (_, index) => (index * 7_919) % 1_009);
   for (const [index, atMs] of times.entries()) heap.set(String(index), atMs);

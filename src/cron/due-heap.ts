@@ -3,9 +3,9 @@ interface Entry {
   atMs: number;
 }
 
-/** Who is due first. Every change costs O(log n), whatever was said before of the same id. */
+/** Finds the id that is due first. Every change costs O(log n), however often an id is set again. */
 export class DueHeap {
-  /** A binary heap; entries that were replaced stay in it until they come up. */
+  /** A binary heap. Replaced entries stay in it until they reach the top. */
   #entries: Entry[] = [];
   readonly #current = new Map<string, Entry>();
 
@@ -13,7 +13,7 @@ export class DueHeap {
     return this.#current.size;
   }
 
-  /** Replaces what was said of this id; undefined: it is not due any more. */
+  /** Sets or replaces the time of an id; undefined removes it. */
   set(id: string, atMs: number | undefined): void {
     if (this.#current.get(id)?.atMs === atMs) return;
     this.#current.delete(id);
@@ -34,7 +34,7 @@ export class DueHeap {
   }
 
   #rebuild(): void {
-    this.#entries = [...this.#current.values()].sort((a, b) => a.atMs - b.atMs); // a sorted list is a heap
+    this.#entries = [...this.#current.values()].sort((a, b) => a.atMs - b.atMs); // a sorted list is a valid heap
   }
 
   #removeTop(): void {

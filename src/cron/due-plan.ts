@@ -5,23 +5,23 @@ import type { Settled } from './occurrence.ts';
 import { freeBetween, type Instants } from './schedule/instants.ts';
 import { nextOf } from './schedule/next-of.ts';
 
-/** What becomes of the instants of a job that have passed. */
+/** How the passed instants of a job are handled. */
 export interface DuePlan {
-  /** Nothing runs for these. */
+  /** Instants without a run. */
   settled: Settled[];
-  /** The one that is to run now. */
+  /** The instant to run now. */
   runMs: number | undefined;
-  /** The first instant that is not dealt with. */
+  /** The first instant that is not handled yet. */
   nextMs: number | undefined;
-  /** The last one that is. */
+  /** The last instant that is handled. */
   handledMs: number;
 }
 
 type DueJob = Job & { nextMs: number };
 
 /**
- * By the job's misfire policy; `why` says, for the record, why instants passed without being noticed. `taken` have their
- * record already: they ran before the clock was set back.
+ * Applies the job's misfire policy. `why` goes into the records: why the instants passed unnoticed. `taken` instants
+ * already have a record, because they ran before the clock was set back.
  */
 export function planDue(
   job: DueJob,
@@ -34,7 +34,7 @@ export function planDue(
   const latest = pieces.flatMap((piece) => piece.latest);
   const [runMs, following] = chosen(job.misfire, latest, nowMs);
   const tooLate = whyTooLate(job.misfire, job.nextMs, nowMs);
-  const reason = `${why}; ${runMs === undefined ? tooLate : 'a later instant was run instead'}`;
+  const reason = `${why}; ${runMs === undefined ? tooLate : 'a later occurrence ran instead'}`;
   return {
     settled: pieces.flatMap((piece) => toSettled(piece, { before: runMs, status: 'missed', reason })),
     runMs,
@@ -43,7 +43,7 @@ export function planDue(
   };
 }
 
-/** Instants that came while the job could not run anyway; undefined when there are none until then. */
+/** Handles instants that passed while the job could not run anyway; undefined when there are none. */
 export function planSkipped(
   job: DueJob,
   { untilMs, reason, taken }: { untilMs: number; reason: string; taken: ReadonlySet<number> },
@@ -57,7 +57,10 @@ export function planSkipped(
   };
 }
 
-/** Instants that were due when their job was changed, so that it is not for them any more; undefined when there are none. */
+/**
+ * Handles instants that were due when their job was changed, and that it therefore no longer has; undefined when there
+ * are none.
+ */
 export function planGivenUp(
   job: DueJob,
   { untilMs, reason, taken }: { untilMs: number; reason: string; taken: ReadonlySet<number> },
@@ -69,7 +72,7 @@ export function planGivenUp(
   return rest ? { ...rest, settled: [...held.settled, ...rest.settled] } : held;
 }
 
-/** The first instant after a time that has no record. */
+/** The first instant after `afterMs` without a record. */
 export function firstFree(
   { schedule }: Pick<Job, 'schedule'>,
   afterMs: number,
@@ -81,11 +84,11 @@ export function firstFree(
 }
 
 function planHeld(job: DueJob, untilMs: number, taken: ReadonlySet<number>): DuePlan | undefined {
-  const plan = planSkipped(job, { untilMs, reason: `left alone after ${job.failures} errors in a row`, taken });
+  const plan = planSkipped(job, { untilMs, reason: `paused after ${job.failures} errors in a row`, taken });
   return plan && { ...plan, runMs: undefined };
 }
 
-/** The instants that the policy wants run, ascending. */
+/** The instants that the policy runs, ascending. */
 function chosen(misfire: CronMisfire, latest: readonly number[], nowMs: number): readonly number[] {
   const all = maxAll(misfire);
   if (all !== undefined) return latest.slice(-all);
@@ -93,7 +96,7 @@ function chosen(misfire: CronMisfire, latest: readonly number[], nowMs: number):
   return last !== undefined && whyTooLate(misfire, last, nowMs) === undefined ? [last] : [];
 }
 
-/** One record for each where they are known, else one for all. */
+/** One record per instant where they are listed, otherwise one record for all. */
 function toSettled(
   { latest, firstMs, count }: Instants,
   { before, status, reason }: { before: number | undefined } & Pick<Settled, 'status' | 'reason'>,
@@ -101,8 +104,8 @@ function toSettled(
   const left = before === undefined ? latest : latest.filter((at) => at < before);
   if (count === latest.length) return left.map((at) => ({ fromMs: at, throughMs: at, count: 1, status, reason }));
   const throughMs = left.at(-1);
-  if (throughMs === undefined) return []; // all of it comes later
-  // How many lie between is known only where they could be counted.
+  if (throughMs === undefined) return []; // all of them come later
+  // The number of instants in between is known only if they could be counted.
   const counted = count === undefined ? undefined : count - (latest.length - left.length);
   return [{ fromMs: firstMs, throughMs, count: counted, status, reason }];
 }

@@ -20,10 +20,7 @@ export class Ends {
     this.#at = at;
   }
 
-  /**
-   * Looks again at what a claim has waited for: how the attempt ends without having begun, where it is not to begin any
-   * more.
-   */
+  /** Checks a claim again after it waited for a slot. Returns how the attempt ends if it must not begin any more. */
   recheck(run: OccurrenceRun): Attempt | undefined {
     if (run.isStarted) return undefined;
     const job = this.#at.book.jobs.get(run.job.id);
@@ -39,7 +36,7 @@ export class Ends {
     return attempts === 0 ? this.#at.lateness.missed(job, scheduledMs) : undefined;
   }
 
-  /** Records the end of an attempt. Rejects while the store takes no writes; then it is to be called again. */
+  /** Records the end of an attempt. Rejects while the store cannot be written; call it again then. */
   async record(run: OccurrenceRun, attempt: Attempt): Promise<void> {
     const { book } = this.#at;
     const { jobId } = run.claim;
@@ -81,8 +78,8 @@ export class Ends {
   }
 
   /**
-   * A write of ours was refused: the claim went to another scheduler, or that one has changed the job. Rejects when the
-   * run is ours still; then its end is to be recorded again.
+   * Handles a refused write: another scheduler took the claim, or changed the job. Rejects if the run is still ours;
+   * record its end again then.
    */
   async lost(run: OccurrenceRun): Promise<void> {
     const { book, sync } = this.#at;
@@ -93,19 +90,19 @@ export class Ends {
     }
     book.live.delete(jobId);
     book.setForeign(jobId, open !== undefined && open.status !== 'retrying');
-    run.settle({ status: 'interrupted', error: 'Another scheduler has taken it over' });
+    run.settle({ status: 'interrupted', error: 'Another scheduler took over the run' });
   }
 
-  /** Instants that came while the job still ran: not run, unless its policy is to run all. */
+  /** Skips instants that passed while the job still ran, unless its policy is to run all. */
   async #overlapped(job: Job, run: OccurrenceRun) {
     const { ledger, clock } = this.#deps;
     const nowMs = clock.now();
     if (!job.enabled || maxAll(job.misfire) !== undefined || !isDue(job, nowMs)) return undefined;
-    if (job.schedule.kind === 'at') return undefined; // its only time, which the run by hand before it has not made up for
-    // What came before it was begun here, or in a leap of the clock, did not come while it ran.
+    if (job.schedule.kind === 'at') return undefined; // its only time, which an earlier forced run does not replace
+    // Instants before the claim, or within a jump of the clock, did not pass while it ran.
     if (job.nextMs < Math.max(run.heldSinceMs, this.#at.lateness.awakeMs())) return undefined;
     const taken = await ledger.recorded(job.id, job.nextMs - 1, { butMissed: false });
-    const plan = planSkipped(job, { untilMs: nowMs, reason: 'the run before was still going', taken });
+    const plan = planSkipped(job, { untilMs: nowMs, reason: 'the previous run was still in progress', taken });
     return plan && { settled: plan.settled, cursor: { nextMs: plan.nextMs, handledMs: plan.handledMs } };
   }
 }

@@ -1,22 +1,21 @@
 import type { Job } from './jobs/job.ts';
 import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
 
-/** Does what jobs are for. */
+/** Runs the payload of jobs. */
 export interface Executor {
   /**
    * Begins an attempt, in one transaction with its start record (attempt number `claim.attempts + 1`). Undefined when
-   * the claim is not ours any more. Rejects when it could not begin; an error with `retryable: true` says that it may
-   * in a moment.
+   * the claim is no longer ours. Rejects when it could not begin; an error with `retryable: true` may succeed on retry.
    */
   begin(job: Job, claim: Claim): Promise<Begun | undefined>;
-  /** What was begun before the daemon stopped; undefined when nothing of it is left. */
+  /** Resumes a run that began before the daemon stopped; undefined when the run no longer exists. */
   resume(job: Job, started: OpenOccurrence): Promise<Begun | undefined>;
 }
 
 export interface Begun {
   startedMs: number;
-  /** Resolves with the end; never rejects. */
+  /** Resolves when the run ends; never rejects. */
   ended: Promise<Outcome>;
-  /** Ends it early with this reason. */
+  /** Stops the run with this reason. */
   stop(reason: string): void;
 }

@@ -7,7 +7,7 @@ import { Lateness } from './lateness.ts';
 const NOW_MS = 1_000_000;
 const HOUR_MS = 3_600_000;
 
-test('an instant is late because nobody noticed it, or because there was no slot', async () => {
+test('an instant is late because it was not noticed, or because no slot was free', async () => {
   const clock = fakeClock(NOW_MS);
   const lateness = new Lateness(clock);
   const why = (scheduledMs: number) => lateness.why(someJob(), scheduledMs);
@@ -20,7 +20,7 @@ test('an instant is late because nobody noticed it, or because there was no slot
   assert.equal(why(clock.now() - 1), 'no slot was free in time');
 });
 
-test('an instant is late because schedules were switched off, also while they still are', async () => {
+test('an instant is late because schedules were switched off, even while they still are', async () => {
   const clock = fakeClock(NOW_MS);
   const lateness = new Lateness(clock);
   const why = (scheduledMs: number) => lateness.why(someJob(), scheduledMs);
@@ -39,54 +39,54 @@ test('an instant is late because schedules were switched off, also while they st
   assert.equal(why(clock.now()), 'no slot was free in time');
 });
 
-test('an instant is late because it was past when the job was made or changed, if that alone was too late', () => {
+test('an instant is late because it had passed when the job was created or changed, if that alone was too late', () => {
   const lateness = new Lateness(fakeClock(NOW_MS));
   const atMs = NOW_MS - HOUR_MS;
   const made = someJob({ misfire: 'skip', schedule: { kind: 'at', atMs }, createdMs: NOW_MS, sinceMs: NOW_MS });
-  assert.equal(lateness.why(made, atMs), 'its time was past already when the job was added');
-  assert.equal(lateness.why({ ...made, createdMs: 0 }, atMs), 'its time was past already when the job was changed');
+  assert.equal(lateness.why(made, atMs), 'its time had already passed when the job was added');
+  assert.equal(lateness.why({ ...made, createdMs: 0 }, atMs), 'its time had already passed when the job was changed');
   const lenient = { ...made, misfire: { within: 2 * HOUR_MS }, sinceMs: NOW_MS - 1 };
   assert.equal(lateness.why(lenient, atMs), 'Headgate was not running');
   assert.equal(lateness.why({ ...lenient, sinceMs: NOW_MS }, atMs), 'no slot was free in time');
 });
 
-test('an instant is late because the run before was still going', () => {
+test('an instant is late because the previous run was still in progress', () => {
   const lateness = new Lateness(fakeClock(NOW_MS));
   const ran = (startedMs: number) =>
     someJob({ last: { scheduledMs: startedMs, startedMs, durationMs: 1_000, status: 'error' } });
-  assert.equal(lateness.why(ran(NOW_MS), NOW_MS + 500), 'the run before was still going');
+  assert.equal(lateness.why(ran(NOW_MS), NOW_MS + 500), 'the previous run was still in progress');
   assert.equal(lateness.why(ran(NOW_MS), NOW_MS + 1_001), 'no slot was free in time');
 });
 
-test('a run that goes on over a restart is what kept an instant, not the restart', async () => {
+test('a run that continues over a restart is the reason for lateness, not the restart', async () => {
   const lateness = new Lateness(fakeClock(NOW_MS));
   const last = { scheduledMs: 0, startedMs: NOW_MS - 60_000, durationMs: HOUR_MS, status: 'ok' as const };
-  assert.equal(lateness.why(someJob({ last, sinceMs: 0 }), NOW_MS - 1), 'the run before was still going');
+  assert.equal(lateness.why(someJob({ last, sinceMs: 0 }), NOW_MS - 1), 'the previous run was still in progress');
   assert.equal(lateness.why(someJob({ last, sinceMs: 0 }), NOW_MS - 60_001), 'Headgate was not running');
 });
 
-test('a process that was stopped, or could not write, says so', async () => {
+test('the reason says if the process was stopped or could not write', async () => {
   const clock = fakeClock(NOW_MS);
   const lateness = new Lateness(clock);
   const why = (scheduledMs: number, changes = {}) => lateness.why(someJob({ sinceMs: 0, ...changes }), scheduledMs);
   lateness.naps(10_000);
   await clock.advance(40_000);
-  assert.equal(why(NOW_MS + 39_999), 'Headgate stood still');
+  assert.equal(why(NOW_MS + 39_999), 'Headgate was unresponsive');
   lateness.naps(60_000);
   await clock.advance(1_000);
   lateness.storeFailed();
-  assert.equal(why(NOW_MS + 41_000), 'the store took no writes');
+  assert.equal(why(NOW_MS + 41_000), 'the store could not be written');
   assert.equal(why(NOW_MS + 41_001), 'no slot was free in time');
-  assert.equal(why(NOW_MS + 41_001, { misfire: 'all' }), 'runs before it were going, or no slot was free');
+  assert.equal(why(NOW_MS + 41_001, { misfire: 'all' }), 'earlier runs were in progress, or no slot was free');
 });
 
-test('what nobody has begun is missed when its policy says so', async () => {
+test('an instant that did not begin is missed according to its policy', async () => {
   const clock = fakeClock(NOW_MS);
   const lateness = new Lateness(clock);
   const job = someJob({ misfire: 'skip' });
   await clock.advance(60_000);
   assert.equal(lateness.missed(job, NOW_MS), undefined);
   await clock.advance(1);
-  const error = 'no slot was free in time; its policy skips what is over 60 s late';
+  const error = 'no slot was free in time; its policy skips occurrences more than 60 s late';
   assert.deepEqual(lateness.missed(job, NOW_MS), { status: 'missed', error });
 });

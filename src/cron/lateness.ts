@@ -4,20 +4,20 @@ import { maxAll, whyTooLate } from './misfire.ts';
 import type { Outcome } from './occurrence.ts';
 import { WallWatch } from './wall-watch.ts';
 
-/** Leaps that are shorter do not make anything late. */
+/** Shorter jumps do not make anything late. */
 const LEAP_MS = 5_000;
 
-/** Why instants pass without anybody noticing them. */
+/** Tracks why instants passed unnoticed. */
 export class Lateness {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #watch: WallWatch;
   #untilMs: number;
   #why = 'Headgate was not running';
-  /** By then, on the steady clock, it is looked again. */
+  /** The next check is due by then, on the steady clock. */
   #backMs = Number.POSITIVE_INFINITY;
-  /** The store last failed. */
+  /** When the store last failed. */
   #failedMs = 0;
-  /** Nobody looks since then. */
+  /** Set while nobody checks for due jobs. */
   #away: { sinceMs: number; why: string } | undefined;
 
   constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
@@ -26,34 +26,34 @@ export class Lateness {
     this.#untilMs = clock.now();
   }
 
-  /** Since then every instant was noticed: Headgate runs, and the wall clock goes on as time does. */
+  /** The time since which every instant was noticed: Headgate was running and the wall clock did not jump. */
   awakeMs(): number {
     const jumpedMs = this.#watch.look();
     if (jumpedMs > LEAP_MS) this.#passed('the machine slept, or its clock was set forward');
     if (jumpedMs < 0) this.#isSetBack();
     if (this.#clock.monotonic() > this.#backMs + LEAP_MS) {
       this.#backMs = Number.POSITIVE_INFINITY;
-      this.#passed('Headgate stood still');
+      this.#passed('Headgate was unresponsive');
     }
     return this.#untilMs;
   }
 
-  /** It is looked again after so long at the latest. */
+  /** The next check comes after this time at the latest. */
   naps(ms: number): void {
     this.#backMs = this.#clock.monotonic() + ms;
   }
 
-  /** Something was due and could not be claimed. */
+  /** A due job could not be claimed. */
   storeFailed(): void {
     this.#failedMs = this.#clock.now();
   }
 
-  /** From now on instants pass without being noticed; `why`. */
+  /** From now on instants pass unnoticed, because of `why`. */
   isAway(why: string): void {
     this.#away ??= { sinceMs: this.#clock.now(), why };
   }
 
-  /** From now on they are noticed again. */
+  /** From now on instants are noticed again. */
   isBack(): void {
     if (this.#away) this.#passed(this.#away.why);
     this.#away = undefined;
@@ -71,29 +71,29 @@ export class Lateness {
     if (this.#away) this.#away.sinceMs = Math.min(this.#away.sinceMs, nowMs);
   }
 
-  /** How an occurrence ends that nobody has begun, where it is too late to; undefined where it is not. */
+  /** The outcome of an occurrence that did not begin and is now too late; undefined when it is not too late. */
   missed(job: Job, scheduledMs: number): Outcome | undefined {
     const late = whyTooLate(job.misfire, scheduledMs, this.#clock.now());
     return late === undefined ? undefined : { status: 'missed', error: `${this.why(job, scheduledMs)}; ${late}` };
   }
 
-  /** For the record of an instant of a job that is late. */
+  /** Why an instant of a job is late, for its record. */
   why(job: Job, scheduledMs: number): string {
     const { sinceMs, createdMs, misfire, last } = job;
     if (whyTooLate(misfire, scheduledMs, sinceMs) !== undefined) {
-      return `its time was past already when the job was ${sinceMs > createdMs ? 'changed' : 'added'}`;
+      return `its time had already passed when the job was ${sinceMs > createdMs ? 'changed' : 'added'}`;
     }
     const dueMs = Math.max(scheduledMs, sinceMs);
     const isAsleep = dueMs < this.awakeMs();
-    // Whatever else kept it, that did: a run goes on over restarts.
-    if (isWithin(last, dueMs)) return 'the run before was still going';
+    // This comes first, because a run continues over restarts and prevents other runs of its job.
+    if (isWithin(last, dueMs)) return 'the previous run was still in progress';
     if (isAsleep) return this.#why;
     if (this.#away && dueMs >= this.#away.sinceMs) return this.#away.why;
-    if (dueMs <= this.#failedMs) return 'the store took no writes';
-    // Where all are run, they wait for one another too.
+    if (dueMs <= this.#failedMs) return 'the store could not be written';
+    // With the policy `all`, occurrences also wait for one another.
     return maxAll(misfire) === undefined
       ? 'no slot was free in time'
-      : 'runs before it were going, or no slot was free';
+      : 'earlier runs were in progress, or no slot was free';
   }
 }
 

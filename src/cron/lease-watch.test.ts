@@ -9,7 +9,7 @@ const open: OpenOccurrence = {
   ...{ status: 'started', owner: 'other', leaseMs: 5, spentMs: 0 },
 };
 
-test('a lease is over when nobody was seen to renew it, whatever the wall clock shows', async () => {
+test('a lease ends when no renewal was seen, whatever the wall clock shows', async () => {
   const clock = fakeClock(1_000_000);
   const watch = new LeaseWatch(clock);
   assert.equal(watch.isOver(open), false, 'seen for the first time');

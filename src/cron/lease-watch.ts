@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { OpenOccurrence } from './occurrence.ts';
 
-/** A claim that is not renewed for so long is an orphan. */
+/** A claim that was not renewed for this long is orphaned. */
 export const LEASE_MS = 30_000;
-/** How often it is renewed. */
+/** How often a claim is renewed. */
 export const RENEW_MS = 10_000;
 
 /**
- * Whose owner is gone. What counts is how long nobody has been seen to renew it, by the steady clock: wall clocks jump,
- * and when the machine sleeps, its owner sleeps too.
+ * Decides whether the owner of a claim is gone. It measures on the steady clock how long no renewal was seen, because
+ * wall clocks jump, and because the owner sleeps when the machine sleeps.
  */
 export class LeaseWatch {
   readonly #clock: Pick<Clock, 'monotonic'>;

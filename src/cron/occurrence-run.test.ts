@@ -50,7 +50,7 @@ function carriedOut({ tries, started, maxRunMs = 3_600_000 }: Options) {
 }
 const settled = () => new Promise(setImmediate);
 
-test('an attempt says when it began, how long it took by the steady clock, and how it ended', async () => {
+test('an attempt reports when it began, how long it took by the steady clock, and how it ended', async () => {
   const { clock, work, seen, run, attempt } = carriedOut({ tries: ['begun'] });
   await settled();
   assert.deepEqual([run.isStarted, run.startedMs, seen.started], [true, NOW_MS, [NOW_MS]]);
@@ -63,7 +63,7 @@ test('an attempt says when it began, how long it took by the steady clock, and h
   });
 });
 
-test('what cannot begin just now is tried again, ever more slowly, then given up', async () => {
+test('a start that fails temporarily is retried with growing waits, then given up', async () => {
   const early = carriedOut({ tries: [later, later, 'begun'] });
   for (const [ms, tries] of [
     [0, 1],
@@ -88,14 +88,14 @@ test('what cannot begin just now is tried again, ever more slowly, then given up
   assert.equal(never.seen.tries.length, 36);
 });
 
-test('what can never begin is an error at once, and a claim that somebody else has is nobody’s', async () => {
+test('a permanent failure is an error at once, and a claim that another scheduler took has no outcome', async () => {
   const refused = carriedOut({ tries: [new Error('no such channel')] });
   assert.deepEqual((await refused.attempt)?.outcome, { status: 'error', error: 'no such channel' });
   assert.equal(refused.seen.tries.length, 1);
   assert.equal(await carriedOut({ tries: ['lost'] }).attempt, undefined);
 });
 
-test('what the last process began is taken up, told no second time, and is still its attempt', async () => {
+test('a run begun by the last process is resumed as the same attempt, without a second event', async () => {
   const { clock, work, seen, run, attempt } = carriedOut({ tries: [new Error('not yet'), 'begun'], started: STARTED });
   assert.equal(run.isStarted, true);
   await settled();
@@ -106,12 +106,12 @@ test('what the last process began is taken up, told no second time, and is still
   assert.deepEqual([seen.tries, seen.started], [['resume', 'resume'], []]);
 });
 
-test('what the last process began and nothing is left of was interrupted', async () => {
+test('a run begun by the last process that no longer exists is interrupted', async () => {
   const { outcome } = (await carriedOut({ tries: ['lost'], started: STARTED }).attempt) ?? assert.fail();
   assert.equal(outcome.status, 'interrupted');
 });
 
-test('the watchdog stops what takes too long, and tells when that is not heeded', async () => {
+test('the watchdog stops a run that takes too long, and reports when the stop is ignored', async () => {
   const { clock, work, seen, attempt } = carriedOut({ tries: ['begun'], maxRunMs: 90_000 });
   await settled();
   await clock.advance(89_999);
@@ -126,7 +126,7 @@ test('the watchdog stops what takes too long, and tells when that is not heeded'
   assert.equal((await attempt)?.outcome.status, 'ok');
 });
 
-test('what a run has worked before a restart counts for the watchdog, and its reason tells the limit as it is', async () => {
+test('working time before a restart counts for the watchdog, and its reason has the configured limit', async () => {
   const started = { ...STARTED, spentMs: 60_000 };
   const { clock, seen, run } = carriedOut({ tries: ['begun'], started, maxRunMs: 61_500 });
   await settled();
@@ -146,7 +146,7 @@ test('what a run has worked before a restart counts for the watchdog, and its re
   assert.equal(over.seen.stops.length, 1);
 });
 
-test('the time that a start is waited for is no working time', async () => {
+test('the time waiting for a start is not working time', async () => {
   const { clock, work, run, attempt } = carriedOut({ tries: [later, 'begun'] });
   await settled();
   await clock.advance(1_000);
@@ -157,7 +157,7 @@ test('the time that a start is waited for is no working time', async () => {
   assert.equal((await attempt)?.durationMs, 2_000);
 });
 
-test('a run that ended is not stopped any more', async () => {
+test('a run that has ended is not stopped', async () => {
   const { clock, work, seen, attempt } = carriedOut({ tries: ['begun'], maxRunMs: 90_000 });
   await settled();
   work.resolve({ status: 'ok' });
@@ -166,7 +166,7 @@ test('a run that ended is not stopped any more', async () => {
   assert.deepEqual([seen.stops, seen.unheeded], [[], 0]);
 });
 
-test('when the daemon stops, what has not begun is left to the next start', async () => {
+test('when the daemon stops, runs that have not begun are left to the next start', async () => {
   const { stop, attempt } = carriedOut({ tries: [later] });
   await settled();
   stop.abort();

@@ -13,21 +13,21 @@ interface OccurrenceRunDeps {
   onStarted(job: Job, startedMs: number): void;
 }
 
-/** How often a start is tried that may succeed in a moment; about a quarter of an hour. */
+/** Maximum tries of a start that may succeed on retry; about a quarter of an hour. */
 const MAX_STARTS = 36;
 const MAX_PAUSE_MS = 30_000;
-/** How long a run may take to end after it was stopped; a turn of the agent is given up after five seconds. */
+/** How long a stopped run may take to end; an agent turn is abandoned after five seconds. */
 const STOP_GRACE_MS = 60_000;
 
-/** A claimed occurrence on its way to the end of an attempt. */
+/** A claimed occurrence during one attempt. */
 export class OccurrenceRun {
-  /** As it is to be run. */
+  /** The job as it will run. */
   job: Job;
   readonly claim: Claim;
-  /** Ours since then, by the wall clock. */
+  /** Claimed by us since then, by the wall clock. */
   readonly heldSinceMs: number;
   readonly #deps: OccurrenceRunDeps;
-  /** What the last process began of it. */
+  /** The part that the previous process began. */
   readonly #started: OpenOccurrence | undefined;
   readonly #end = Promise.withResolvers<Outcome>();
   #startedMs: number | undefined;
@@ -52,14 +52,14 @@ export class OccurrenceRun {
     return this.#startedMs !== undefined;
   }
 
-  /** How long the attempt has worked, before a restart too. */
+  /** How long the attempt has worked, including the time before a restart. */
   get spentMs(): number {
     const { clock } = this.#deps;
     const hereMs = this.#workingSinceMs === undefined ? 0 : clock.monotonic() - this.#workingSinceMs;
     return Math.round((this.#started?.spentMs ?? 0) + hereMs);
   }
 
-  /** Resolves when the end of the attempt is on record. */
+  /** Resolves when the end of the attempt is recorded. */
   get ended(): Promise<Outcome> {
     return this.#end.promise;
   }
@@ -69,8 +69,8 @@ export class OccurrenceRun {
   }
 
   /**
-   * The attempt, from its start to its end; undefined when the claim went to somebody else. Rejects when the daemon stops.
-   * `onUnheeded`: it was stopped by the watchdog, and goes on all the same.
+   * Runs the attempt from start to end; undefined when another scheduler took the claim. Rejects when the daemon stops.
+   * `onUnheeded` is called when the watchdog stopped the run but it continues.
    */
   async carryOut(stopping: AbortSignal, onUnheeded: () => void): Promise<Attempt | undefined> {
     const { clock } = this.#deps;
@@ -84,7 +84,7 @@ export class OccurrenceRun {
       if (!this.#started) this.#deps.onStarted(this.job, begun.startedMs);
       void this.#limit(begun, { over: AbortSignal.any([over.signal, stopping]), onUnheeded });
       const outcome = await begun.ended;
-      // After a restart only the wall clock knows how long it took.
+      // After a restart, only the wall clock shows how long it took.
       const durationMs = this.#started ? clock.now() - begun.startedMs : this.spentMs;
       return {
         claim: this.#tried(),
@@ -98,26 +98,26 @@ export class OccurrenceRun {
     }
   }
 
-  /** As it was before this attempt. */
+  /** The claim before this attempt. */
   #tried(): Claim {
     return this.#started ? { ...this.claim, attempts: this.claim.attempts - 1 } : this.claim;
   }
 
-  /** Tries again what may succeed in a moment: a full queue, a disk that takes no writes. */
+  /** Begins the attempt. Retries faults that may pass, such as a full queue or a disk that cannot be written. */
   async #begin(stopping: AbortSignal): Promise<Begun | Outcome | undefined> {
     const { clock, log } = this.#deps;
     for (let starts = 1; ; starts += 1) {
       try {
         return await (this.#started ? this.#resume(this.#started) : this.#start());
       } catch (error) {
-        log.warn({ err: error, jobId: this.job.id, starts }, 'a scheduled run could not begin');
+        log.warn({ err: error, jobId: this.job.id, starts }, 'a scheduled run could not start');
         if (starts === MAX_STARTS || !this.#isWorthATry(error)) return this.#outcomeOf(error);
         await clock.sleep(Math.min(MAX_PAUSE_MS, 1_000 * 2 ** (starts - 1)), stopping);
       }
     }
   }
 
-  /** What has begun is to go on, whatever it takes. */
+  /** A run that has already begun is always retried. */
   #isWorthATry(error: unknown): boolean {
     return this.#started !== undefined || isRetryable(error);
   }
@@ -139,10 +139,10 @@ export class OccurrenceRun {
 
   async #resume(started: OpenOccurrence): Promise<Begun | Outcome> {
     const begun = await this.#deps.executor.resume(this.job, started);
-    return begun ?? { status: 'interrupted', error: 'Headgate stopped, and nothing is left of the run' };
+    return begun ?? { status: 'interrupted', error: 'Headgate stopped, and the run could not be resumed' };
   }
 
-  /** The watchdog. Waking time, because a machine that sleeps does not work. */
+  /** The watchdog. It counts only the time in which the machine is awake, because a sleeping machine does not work. */
   async #limit(begun: Begun, { over, onUnheeded }: { over: AbortSignal; onUnheeded: () => void }): Promise<void> {
     const { clock, log } = this.#deps;
     const { id: jobId, maxRunMs } = this.job;
@@ -151,12 +151,9 @@ export class OccurrenceRun {
       begun.stop(`It ran longer than ${maxRunMs / 1000} s, the job's maxRunMs`);
       await clock.sleep(STOP_GRACE_MS, over);
     } catch {
-      return; // it ended
+      return; // the run ended
     }
-    log.error(
-      { jobId, maxRunMs },
-      'a scheduled run goes on although it was stopped; other jobs no longer wait for its slot',
-    );
+    log.error({ jobId, maxRunMs }, 'a stopped scheduled run did not end; its slot is free for other jobs');
     onUnheeded();
   }
 }

@@ -1,35 +1,35 @@
 import type { CronStatus } from '../../protocol/cron.ts';
 import type { Job } from './jobs/job.ts';
 
-/** An occurrence that somebody has claimed; whoever holds the newest epoch may go on with it, nobody else. */
+/** A claimed occurrence. Only the holder of the newest epoch may continue it. */
 export interface Claim {
   jobId: string;
-  /** The instant; names the occurrence together with the job. */
+  /** The instant; identifies the occurrence together with the job. */
   scheduledMs: number;
   trigger: 'schedule' | 'forced';
   epoch: number;
-  /** Starts so far. */
+  /** Attempts so far. */
   attempts: number;
 }
 
-/** A claim as the ledger has it: what a scheduler finds when it begins. */
+/** A claim as stored in the ledger. */
 export interface OpenOccurrence extends Claim {
   status: 'claimed' | 'started' | 'retrying';
   owner: string;
-  /** Until then it is its owner's. */
+  /** When the lease of its owner ends. */
   leaseMs: number;
   runId?: string | undefined;
   startedMs?: number | undefined;
-  /** Working time of the attempt when the lease was renewed last. */
+  /** Working time of the attempt at the last lease renewal. */
   spentMs: number;
   retryMs?: number | undefined;
-  /** Of the attempt before, when it waits to be tried again. */
+  /** The error of the previous attempt, while it waits for its retry. */
   error?: string | undefined;
-  /** As it was when it was removed. */
+  /** The job as it was when it was removed. */
   removedJob?: Job | undefined;
 }
 
-/** Instants that nothing ran for, and why. */
+/** Instants without a run, and the reason. */
 export interface Settled {
   fromMs: number;
   throughMs: number;

@@ -3,11 +3,11 @@ import type { Job } from './jobs/job.ts';
 import { type Attempt, isAlarming } from './jobs/job-end.ts';
 import type { Settled } from './occurrence.ts';
 
-/** As clients know it that have only the specification. */
+/** The status for clients that know only the specification. */
 export const toPlainStatus = (status: CronStatus): 'ok' | 'error' | 'skipped' =>
   status === 'missed' ? 'skipped' : status === 'interrupted' ? 'error' : status;
 
-/** What is announced of instants that nothing ran for. */
+/** The event for instants without a run. */
 export const toMissed = (job: Job, { fromMs, count, reason }: Settled, nextRunAtMs: number | undefined): CronEvent => ({
   jobId: job.id,
   action: 'missed',
@@ -17,7 +17,7 @@ export const toMissed = (job: Job, { fromMs, count, reason }: Settled, nextRunAt
   ...(nextRunAtMs !== undefined && { nextRunAtMs }),
 });
 
-/** What is announced of the end of an attempt; `now`: the job as it stands, if it does. */
+/** The events for the end of an attempt; `now` is the current job, if it still exists. */
 export function toEnd(
   { ran, now, isForgotten }: { ran: Job; now: Job | undefined; isForgotten: boolean },
   attempt: Attempt,

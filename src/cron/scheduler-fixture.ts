@@ -10,7 +10,7 @@ import type { Job } from './jobs/job.ts';
 import type { Claim, Outcome } from './occurrence.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 
-/** A run that was begun; `end` ends it. */
+/** A run that has begun; call `end` to end it. */
 export interface BegunRun {
   job: Job;
   claim: Claim;
@@ -18,17 +18,17 @@ export interface BegunRun {
   stoppedFor: string[];
 }
 
-/** Schedulers over one real store and one clock that is moved by hand. */
+/** Schedulers over a real store and a clock that tests advance. */
 export async function schedulerFixture() {
   const store = await tempStore();
   const clock = fakeClock(1_000_000);
   const begun: BegunRun[] = [];
   const events: string[] = [];
   const settings = { enabled: true, maxConcurrentRuns: 2 };
-  /** `isDeaf`: runs do not heed their stop. */
+  /** `isDeaf`: runs ignore their stop. */
   const faults = { commit: false, isDeaf: false };
   const commit: SqliteStore['commit'] = (unit) =>
-    faults.commit ? Promise.reject(new Error('the disk takes no writes')) : store.commit(unit);
+    faults.commit ? Promise.reject(new Error('cannot write to the disk')) : store.commit(unit);
   let stop = new AbortController();
 
   function create(owner: string, more: Partial<SchedulerDeps> = {}): Scheduler {
@@ -72,7 +72,7 @@ export async function schedulerFixture() {
       await settle();
       return scheduler;
     },
-    /** What it has begun goes on only where somebody takes it up. */
+    /** Runs that it began continue only if another scheduler adopts them. */
     kill(): void {
       stop.abort();
       stop = new AbortController();
@@ -92,14 +92,14 @@ export async function schedulerFixture() {
   };
 }
 
-/** What the ledger has, in order. */
+/** The ledger's records, in order. */
 function historyIn({ db }: SqliteStore) {
   const read = () => db.selectFrom('cron_occurrences').selectAll().orderBy('scheduled_ms').execute();
   return {
     async rows(): Promise<[jobId: string, atMs: number, status: string][]> {
       return (await read()).map(({ job_id, scheduled_ms, status }) => [job_id, scheduled_ms, status]);
     },
-    /** Why what did not run well did not. */
+    /** The reasons of all runs that did not succeed. */
     async reasons(jobId: string): Promise<[atMs: number, status: string, error: string | null][]> {
       const ofJob = (await read()).filter(({ job_id }) => job_id === jobId);
       return ofJob.map(({ scheduled_ms, status, error }) => [scheduled_ms, status, error]);
@@ -107,10 +107,10 @@ function historyIn({ db }: SqliteStore) {
   };
 }
 
-/** No timer of a scheduler is shorter, but those that fire what is due. */
+/** No timer of a scheduler is shorter, except those for due jobs. */
 const STEP_MS = 1_000;
 
-/** Until all that can be done at this time is done. */
+/** Waits until everything possible at this time is done. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate);
 }

@@ -16,7 +16,7 @@ const minutely = (more: Partial<Job> = {}) =>
     ...more,
   });
 
-test('it fires in time, once, and records the end', async () => {
+test('a job fires on time, once, and its end is recorded', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);
   await cron.pass(MINUTE_MS - 1);
@@ -32,7 +32,7 @@ test('it fires in time, once, and records the end', async () => {
   );
 });
 
-test('no more run at once than may, and never two of one job', async () => {
+test('the number of concurrent runs is limited, and a job never runs twice at once', async () => {
   await using cron = await schedulerFixture();
   const jobs = ['a', 'b', 'c'].map((id) => minutely({ id }));
   const scheduler = await cron.start('one', jobs);
@@ -48,7 +48,7 @@ test('no more run at once than may, and never two of one job', async () => {
   assert.deepEqual(cron.begun.map(({ job }) => job.id).sort(), ['a', 'b', 'c']);
 });
 
-test('what comes due while the job runs is skipped, in the transaction of its end', async () => {
+test('instants during a run are skipped, in the transaction of its end', async () => {
   await using cron = await schedulerFixture();
   await cron.start('one', [minutely()]);
   await cron.pass(3 * MINUTE_MS);
@@ -87,7 +87,7 @@ test('jobs are changed, removed and listed while they run, without waiting for t
   assert.equal(cron.begun.length, 2);
 });
 
-test('a run by hand: due, not due, forced', async () => {
+test('a run requested by a caller: due, not due, forced', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);
   assert.deepEqual(await scheduler.runNow('job_1', { force: false }), { ran: false, reason: 'not-due' });
@@ -100,7 +100,7 @@ test('a run by hand: due, not due, forced', async () => {
   assert.equal(scheduler.nextRunMs('job_1'), NOW_MS + MINUTE_MS, 'the schedule is not moved');
 });
 
-test('a claim that waits for a slot is given up when its job goes', async () => {
+test('a claim that waits for a slot is given up when its job is removed', async () => {
   await using cron = await schedulerFixture();
   const jobs = ['a', 'b', 'c'].map((id) => minutely({ id }));
   const scheduler = await cron.start('one', jobs);
@@ -116,7 +116,7 @@ test('a claim that waits for a slot is given up when its job goes', async () => 
   assert.equal(cron.begun.length, 2);
 });
 
-test('a store that takes no writes loses nothing', async () => {
+test('a store that cannot be written loses nothing', async () => {
   await using cron = await schedulerFixture();
   await cron.start('one', [minutely()]);
   cron.faults.commit = true;
@@ -143,7 +143,7 @@ test('a run that takes too long is stopped', async () => {
   assert.equal((await cron.rows())[0]?.[2], 'error');
 });
 
-test('a run that does not heed its stop holds up no other job, and never has a second one of its own', async () => {
+test('a run that ignores its stop blocks no other job, and its job never runs twice at once', async () => {
   await using cron = await schedulerFixture();
   cron.faults.isDeaf = true;
   cron.settings.maxConcurrentRuns = 1;
@@ -172,7 +172,7 @@ test('a run that does not heed its stop holds up no other job, and never has a s
   assert.equal(cron.begun.length, 2, 'one more: there is one slot again, not two');
 });
 
-test('an instant that fails is tried again; when its job is disabled meanwhile it is given up', async () => {
+test('a failed instant is retried, and given up when its job is disabled meanwhile', async () => {
   await using cron = await schedulerFixture();
   const at = { kind: 'at', atMs: NOW_MS + 1 } as const;
   const scheduler = await cron.start('one', [minutely({ schedule: at, nextMs: at.atMs })]);
@@ -191,7 +191,7 @@ test('an instant that fails is tried again; when its job is disabled meanwhile i
   assert.equal((await cron.rows())[0]?.[2], 'error');
 });
 
-test('of two schedulers over one store one runs it, and goes on renewing its claim', async () => {
+test('of two schedulers on one store, one runs the job and keeps renewing its claim', async () => {
   await using cron = await schedulerFixture();
   await cron.start('one', [minutely()], { isAlone: false });
   await cron.start('two', [], { isAlone: false });
@@ -201,7 +201,7 @@ test('of two schedulers over one store one runs it, and goes on renewing its cla
   assert.equal(cron.begun.length, 1, 'its owner renews the claim');
 });
 
-test('what another scheduler adds, changes or removes is seen before it is late', async () => {
+test('jobs that another scheduler adds, changes or removes are noticed in time', async () => {
   await using cron = await schedulerFixture();
   const one = await cron.start('one', [minutely()], { isAlone: false });
   const two = await cron.start('two', [], { isAlone: false });
@@ -217,7 +217,7 @@ test('what another scheduler adds, changes or removes is seen before it is late'
   assert.deepEqual([two.job('job_1'), two.nextRunMs('job_2')], [undefined, NOW_MS + MINUTE_MS]);
 });
 
-test('what ran before the clock was set back does not run again, what comes after it does', async () => {
+test('instants that ran before the clock was set back do not run again; later ones do', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);
   await cron.pass(MINUTE_MS);
@@ -235,7 +235,7 @@ test('what ran before the clock was set back does not run again, what comes afte
   );
 });
 
-test('a job whose one time is missed is disabled; the clock set back before it brings it again', async () => {
+test('a job whose only time is missed is disabled, and enabled again when the clock is set back', async () => {
   await using cron = await schedulerFixture();
   const atMs = NOW_MS + MINUTE_MS;
   const once = minutely({ schedule: { kind: 'at', atMs }, nextMs: atMs, misfire: 'skip' });
@@ -246,7 +246,11 @@ test('a job whose one time is missed is disabled; the clock set back before it b
   const { enabled, last } = scheduler.job('job_1') ?? assert.fail();
   assert.deepEqual(
     [enabled, last?.status, last?.error],
-    [false, 'missed', 'the machine slept, or its clock was set forward; its policy skips what is over 60 s late'],
+    [
+      false,
+      'missed',
+      'the machine slept, or its clock was set forward; its policy skips occurrences more than 60 s late',
+    ],
   );
   cron.clock.jump(-12 * MINUTE_MS);
   await cron.pass(MINUTE_MS);
@@ -255,7 +259,7 @@ test('a job whose one time is missed is disabled; the clock set back before it b
   assert.deepEqual(await cron.rows(), [['job_1', atMs, 'started']]);
 });
 
-test('a job whose one time comes while a run by hand fails has it afterwards', async () => {
+test('a job whose only time comes during a failing run by hand runs afterwards', async () => {
   await using cron = await schedulerFixture();
   const atMs = NOW_MS + MINUTE_MS;
   const scheduler = await cron.start('one', [minutely({ schedule: { kind: 'at', atMs }, nextMs: atMs })]);

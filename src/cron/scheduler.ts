@@ -21,45 +21,45 @@ export interface SchedulerDeps {
   executor: Executor;
   clock: Clock;
   log: Log;
-  /** Names this scheduler in the ledger. */
+  /** Identifies this scheduler in the ledger. */
   owner: string;
-  /** No other scheduler works on this ledger: whatever an earlier one held is free. */
+  /** No other scheduler uses this ledger, so the claims of an earlier one are free. */
   isAlone: boolean;
   settings: SchedulerSettings;
   publish(event: CronEvent): void;
 }
 
-/** Read when it is used. */
+/** Read at each use. */
 export interface SchedulerSettings {
-  /** False: nothing runs by itself. */
+  /** False: nothing runs automatically. */
   readonly enabled: boolean;
   readonly maxConcurrentRuns: number;
 }
 
-/** The wall clock may jump and machines sleep: no timer is longer. */
+/** No timer is longer, because the wall clock may jump and machines sleep. */
 const MAX_NAP_MS = 60_000;
-/** After the store took no writes. */
+/** The wait after a failed write. */
 const RETRY_MS = 1_000;
-/** A wall clock that lost more than this against the steady one was set back; one that is slewed loses less. */
+/** A wall clock that falls behind the steady clock by more than this was set back. Slewing loses less. */
 const SET_BACK_MS = 500;
 
-/** An answer to `runNow`. */
+/** The result of `runNow`. */
 export type Forced = { ran: false; reason: 'not-due' | 'already-running' } | { ran: true; ended: Promise<Outcome> };
 
 /**
- * Starts jobs when they are due: one timer over a heap of plain records. What happened to an occurrence stands in the
- * ledger before anything begins; runs go on outside of any lock.
+ * Starts jobs when they are due, with one timer over a heap of plain records. The ledger records each step of an
+ * occurrence before it takes effect. Runs hold no lock.
  */
 export class Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #heap = new DueHeap();
-  /** What is done to one job happens one after the other. */
+  /** Operations on the same job run one after another. */
   readonly #lanes = createSerialKeys();
   readonly #book: JobBook;
   readonly #transitions: Transitions;
-  /** Claimed, waiting for a slot. */
+  /** Claimed runs that wait for a slot. */
   readonly #queue: OccurrenceRun[] = [];
-  /** Taken. */
+  /** Slots in use. */
   #slots = 0;
   #woken = Promise.withResolvers<void>();
   #stopping = new AbortController().signal;
@@ -71,7 +71,7 @@ export class Scheduler {
     this.#transitions = createTransitions(deps, this.#book);
   }
 
-  /** Reads what there is; nothing runs yet. */
+  /** Reads the ledger. Nothing runs yet. */
   async load(): Promise<void> {
     await this.#transitions.sync.load();
     for (const { id } of this.#book.jobs.values()) this.#arrange(id);
@@ -89,12 +89,12 @@ export class Scheduler {
     return this.#book.jobs.get(jobId);
   }
 
-  /** When it began, while a run of the job is in progress. */
+  /** The start time of the job's current run. */
   runningSince(jobId: string): number | undefined {
     return this.#book.live.get(jobId)?.startedMs;
   }
 
-  /** When the job is due next, or tried again. */
+  /** When the job is due next, including retries. */
   nextRunMs(jobId: string): number | undefined {
     return this.#book.nextRunMs(jobId);
   }
@@ -104,7 +104,7 @@ export class Scheduler {
     return this.#deps.settings.enabled ? (this.#heap.first()?.atMs ?? null) : null;
   }
 
-  /** `commit` stores the job, which is new. */
+  /** Adds a new job, which `commit` stores. */
   async add(job: Job, commit: () => Promise<unknown>): Promise<void> {
     await this.#lanes.run(job.id, async () => {
       await commit();
@@ -114,7 +114,10 @@ export class Scheduler {
     this.#wake();
   }
 
-  /** Changes a job by hand: `change` answers how it is to be, or undefined when it is to go; what it throws is rejected with. */
+  /**
+   * Changes a job for a caller: `change` returns the new job, or undefined to remove it. Rejects with what `change`
+   * throws.
+   */
   async change(jobId: string, change: (job: Job) => Job | undefined): Promise<Changed> {
     const changed = await this.#lanes.run(jobId, () => this.#transitions.changes.apply(jobId, change));
     this.#arrange(jobId);
@@ -122,7 +125,7 @@ export class Scheduler {
     return changed;
   }
 
-  /** Runs a job that is due, or in any case. Resolves when the run is on record; `ended` when it is over. */
+  /** Runs a job that is due, or any job with `force`. Resolves when the run is recorded; `ended` when it is over. */
   async runNow(jobId: string, asked: ByHand): Promise<Forced> {
     const claimed = await this.#lanes.run(jobId, () => this.#transitions.claims.byHand(jobId, asked));
     this.#arrange(jobId);
@@ -132,18 +135,18 @@ export class Scheduler {
     return { ran: true, ended: claimed.ended };
   }
 
-  /** The run in progress, for those who ask again. */
+  /** The end of a run in progress, for repeated calls. */
   ended(jobId: string, scheduledMs: number): Promise<Outcome> | undefined {
     const live = this.#book.live.get(jobId);
     return live?.claim.scheduledMs === scheduledMs ? live.ended : undefined;
   }
 
-  /** The settings have changed: schedules were switched on or off, or more may run at once. */
+  /** Call this after a change of the settings: schedules on or off, or another number of slots. */
   look(): void {
     this.#wake();
   }
 
-  /** Fires what is due until the signal aborts; then runs in progress are left for the next start. */
+  /** Runs due jobs until the signal aborts. Runs in progress then continue at the next start. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#deps;
     this.#stopping = signal;
@@ -155,13 +158,13 @@ export class Scheduler {
       await this.#lookAtOthers();
       if (watch.look() < -SET_BACK_MS) this.#arrangeAll();
       const { lateness } = this.#transitions;
-      lateness.awakeMs(); // so that a leap of the clock is noticed soon after it
+      lateness.awakeMs(); // notices a clock jump soon
       if (settings.enabled) lateness.isBack();
       else lateness.isAway('schedules were switched off');
       const napMs = this.#start();
       lateness.naps(napMs);
       const nap = new AbortController();
-      const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken before
+      const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken early
       await Promise.race([this.#woken.promise, slept]);
       nap.abort();
     }
@@ -172,7 +175,7 @@ export class Scheduler {
     this.#woken.resolve();
   }
 
-  /** Starts what is due as far as there are slots; answers how long there is nothing more to do. */
+  /** Starts due jobs while there are free slots. Returns how long there is nothing more to do. */
   #start(): number {
     const { settings, clock, isAlone } = this.#deps;
     while (this.#slots < settings.maxConcurrentRuns) {
@@ -198,7 +201,7 @@ export class Scheduler {
     return first.id;
   }
 
-  /** Holds a slot; a run that does not end when it is stopped holds none, so that no other job waits for it for ever. */
+  /** Runs a job in a slot. A run that ignores its stop frees the slot, so that other jobs do not wait forever. */
   async #occupy(jobId: string, claimed: OccurrenceRun | undefined): Promise<void> {
     const { clock, log } = this.#deps;
     let isHeld = true;
@@ -213,14 +216,14 @@ export class Scheduler {
       if (this.#stopping.aborted) return;
       log.warn({ err: error, jobId }, 'a scheduled job could not be started; trying again');
       this.#transitions.lateness.storeFailed();
-      await clock.sleep(RETRY_MS, this.#stopping).catch(() => undefined); // the daemon stops
+      await clock.sleep(RETRY_MS, this.#stopping).catch(() => undefined); // the daemon is stopping
     } finally {
       this.#arrange(jobId);
       leave();
     }
   }
 
-  /** One occurrence from its claim to its end. */
+  /** Handles one occurrence from its claim to its end. */
   async #carryOut(jobId: string, claimed: OccurrenceRun | undefined, leave: () => void): Promise<void> {
     const run = claimed ?? (await this.#lanes.run(jobId, () => this.#transitions.claims.due(jobId)));
     if (!run) return;
@@ -229,7 +232,7 @@ export class Scheduler {
     else await this.#lanes.run(jobId, () => this.#transitions.ends.lost(run));
   }
 
-  /** An end is not lost because the store takes no writes. */
+  /** Records an end, and retries while the store cannot be written, so that no end is lost. */
   async #record(run: OccurrenceRun, attempt: Attempt): Promise<void> {
     const { clock, log } = this.#deps;
     for (;;) {
@@ -243,8 +246,8 @@ export class Scheduler {
   }
 
   /**
-   * Takes up what nobody works on any more (from the last start, and of schedulers that are gone), and what others change;
-   * says that this one is there.
+   * Renews our leases, adopts occurrences without a living owner (from the last start or another scheduler), and reads
+   * changes by others.
    */
   async #lookAtOthers(): Promise<void> {
     const { clock, ledger, log, isAlone } = this.#deps;

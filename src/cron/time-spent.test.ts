@@ -12,17 +12,17 @@ const left: OpenOccurrence = {
   ...{ leaseMs: STARTED_MS + 40_000 + LEASE_MS, spentMs: 40_000 },
 };
 
-test('what was noted counts, and up to ten seconds after it', () => {
+test('the stored time counts, plus up to ten seconds after it', () => {
   assert.equal(timeSpent(left, STARTED_MS + 40_000), 40_000);
   assert.equal(timeSpent(left, STARTED_MS + 43_000), 43_000);
   assert.equal(timeSpent(left, STARTED_MS + DAY_MS), 50_000, 'nobody worked all day');
 });
 
-test('a clock that was set back takes nothing away', () => {
+test('a clock set back does not reduce the time', () => {
   assert.equal(timeSpent(left, STARTED_MS - DAY_MS), 40_000);
 });
 
-test('what was claimed long before it began counts from its start', () => {
+test('a run claimed long before its start counts from its start', () => {
   const late = { ...left, spentMs: 0, leaseMs: STARTED_MS - DAY_MS };
   assert.equal(timeSpent(late, STARTED_MS + 3_000), 3_000);
   assert.equal(timeSpent({ ...late, startedMs: undefined }, STARTED_MS), 0);

@@ -2,9 +2,8 @@ import { LEASE_MS, RENEW_MS } from './lease-watch.ts';
 import type { OpenOccurrence } from './occurrence.ts';
 
 /**
- * How long an attempt has worked that another process began: what that process noted, and what may have come after its
- * last note. So neither a clock that jumps counts, nor the time in which nothing ran; and who dies early and often gains
- * no time.
+ * The working time of an attempt that another process began: the stored time, plus the time that may have passed after
+ * it was stored. Clock jumps and downtime do not count, and a process that often dies early gains no time.
  */
 export function timeSpent({ startedMs, leaseMs, spentMs }: OpenOccurrence, nowMs: number): number {
   if (startedMs === undefined) return 0;

@@ -16,7 +16,7 @@ export interface TransitionDeps {
   publish(event: CronEvent): void;
 }
 
-/** What transitions share. */
+/** State that the transitions share. */
 export interface Workplace {
   book: JobBook;
   sync: BookSync;

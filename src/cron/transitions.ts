@@ -7,8 +7,8 @@ import { Lateness } from './lateness.ts';
 import type { TransitionDeps, Workplace } from './transition-deps.ts';
 
 /**
- * The steps that change a job: each is one transaction of the ledger, and the book follows what was committed. For one
- * job they are called one after the other.
+ * The steps that change a job. Each is one transaction of the ledger, and the book is updated after the commit. Calls
+ * for the same job run one after another.
  */
 export interface Transitions extends Omit<Workplace, 'book'> {
   changes: Changes;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** Notices when the wall clock does not go on as time does: it was set, or the machine slept. */
+/** Detects when the wall clock does not advance with real time: it was set, or the machine slept. */
 export class WallWatch {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   #wallMs: number;
@@ -12,7 +12,9 @@ export class WallWatch {
     this.#steadyMs = clock.monotonic();
   }
 
-  /** How far the wall clock went beyond the time that has passed since the last look; negative when it was set back. */
+  /**
+   * How far the wall clock advanced beyond the time that has passed since the last call; negative when it was set back.
+   */
   look(): number {
     const [wallMs, steadyMs] = [this.#clock.now(), this.#clock.monotonic()];
     const jumpedMs = wallMs - this.#wallMs - (steadyMs - this.#steadyMs);

@@ -11,7 +11,7 @@ test('a full disk is told from other failures, also as the cause of one', () => 
     [withCode({ code: 'ENOSPC' }), true],
     [withCode({ code: 'EDQUOT' }), true],
     [full, true],
-    [new GatewayError('UNAVAILABLE', 'The disk takes no writes', { cause: full }), true],
+    [new GatewayError('UNAVAILABLE', 'Cannot write to the disk', { cause: full }), true],
     [withCode({ code: 'EACCES' }, { cause: withCode({ errcode: 10 }) }), false],
     ['ENOSPC', false],
     [undefined, false],

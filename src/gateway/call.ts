@@ -4,53 +4,56 @@ import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Statement } from './store/store.ts';
 
-/** What a handler may know about who calls it and when to stop. Nothing of the transport. */
+/** What a handler knows about the caller, independent of the transport. */
 export interface Call {
   /** Absent on `public` methods called without a credential. */
   principal: Principal | undefined;
-  /** Aborts when the caller is gone. Work that was accepted goes on regardless. */
+  /** Aborts when the caller disconnects. Accepted work continues regardless. */
   signal: AbortSignal;
-  /** Where the call came from, for limits on failed logins. */
+  /** The client's address, for limits on failed logins. */
   address: string;
-  /** Sends the first of two answers (methods whose row has `interim`). */
+  /** Sends the first of two answers, for methods whose row has `interim`. */
   interim(payload: unknown): void;
-  /** Set on a repeat of an idempotent call that `keep`s its first answer: what it kept. */
+  /** On a repeat of an idempotent call that used `keep`: the kept value. */
   kept: unknown;
   /**
-   * Statements that store `value` as the answer to this call's idempotency key; the handler commits them with the
+   * Statements that store `value` as the answer for this call's idempotency key; the handler commits them with its
    * effect. Empty when the call has no key.
    */
   keep(value: unknown): Statement[];
-  /** The answer is about this moment: a repeat of the key is asked anew instead of being told it again. */
+  /** Marks the answer as valid only now: a repeat of the key is executed again instead of getting the stored answer. */
   momentary(): void;
-  /** The connection that the call came by; absent over HTTP. */
+  /** The connection of the call; absent over HTTP. */
   link?: ClientLink | undefined;
-  /** The connection's subscriptions, for the methods that change them; absent over HTTP. */
+  /** The connection's subscriptions, for methods that change them; absent over HTTP. */
   subscriptions: Subscriptions | undefined;
 }
 
-/** Events for one connection, outside of any numbering. */
+/** Unnumbered events for a single connection. */
 export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request' | 'node.invoke.cancel';
 
-/** A connection as those know it who have something to tell it alone. */
+/** A connection, for code that sends to it alone. */
 export interface ClientLink {
   send<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): void;
-  /** Ends it with what was sent so far. */
+  /** Closes it after sending what is queued. */
   close(closing: ClosingName): void;
 }
 
-/** What `events.subscribe` may do to the connection it came by. */
+/** Changes that `events.subscribe` may make to its connection. */
 export interface Subscriptions {
-  /** Follows a workstream's log after `offset`; events flow once the answer has been sent. Replaces an earlier one. */
+  /**
+   * Follows a workstream's log after `offset`, replacing an earlier subscription. Events start after the answer was
+   * sent.
+   */
   add(wsId: string, offset: number): void;
-  /** False when there was none. */
+  /** False when there was no subscription. */
   remove(wsId: string): boolean;
 }
 
 export type Handler<M extends MethodName> = (params: Params<M>, call: Call) => Result<M> | Promise<Result<M>>;
-/** `connect` is answered by the handshake, everything else by a handler. */
+/** All methods except `connect`, which the handshake answers. */
 export type ServedMethod = Exclude<MethodName, 'connect'>;
 export type Handlers<M extends ServedMethod = ServedMethod> = { readonly [K in M]: Handler<K> };
 
-/** On a repeat of an idempotent call: what the handler itself gave to `keep`. */
+/** On a repeat of an idempotent call: the value that the handler passed to `keep`. */
 export const keptOf = <T>({ kept }: Pick<Call, 'kept'>): T | undefined => kept as T | undefined; // only handlers keep

@@ -2,7 +2,7 @@ import type { DecidedBy } from '../../protocol/stream-events.ts';
 import type { Call } from './call.ts';
 import { type Rights, rightsOf } from './rights.ts';
 
-/** Who calls, as it is stored with what the call accepts. */
+/** The caller, as stored with what the call accepts. */
 export const callerOf = ({ principal }: Pick<Call, 'principal'>): { principal: string; rights: Rights } =>
   principal
     ? { principal: principal.id, rights: rightsOf(principal.scopes) }

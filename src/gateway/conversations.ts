@@ -38,13 +38,13 @@ interface Around {
   broadcast: Broadcast;
   metrics: Metrics;
   idempotency: Idempotency;
-  /** Writes to clients what they have been given. */
+  /** Writes queued frames to clients. */
   flush(): void;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
 }
 
-/** What is kept of conversations: their logs, messages, files and standing permissions. */
+/** The stored parts of conversations: logs, messages, files and standing permissions. */
 function createRecords(deps: GatewayDeps, { idempotency, flush }: Pick<Around, 'idempotency' | 'flush'>) {
   const { store, workdirs, live, authenticator, attachmentFiles, clock, ids, log } = deps;
   return {
@@ -60,7 +60,7 @@ function createRecords(deps: GatewayDeps, { idempotency, flush }: Pick<Around, '
 }
 type Records = ReturnType<typeof createRecords>;
 
-/** What carries conversations, joined. */
+/** Connects all parts of conversations. */
 export function createConversations(deps: GatewayDeps, around: Around) {
   const records = createRecords(deps, around);
   const talks = createTalks(deps, { around, records });
@@ -69,12 +69,12 @@ export function createConversations(deps: GatewayDeps, around: Around) {
     records,
     talks,
     turns,
-    /** Loads what was open, and lets the runs of the last process go on. */
+    /** Loads open workstreams and continues the runs of the previous process. */
     recover: () => recover(deps, { records, talks, turns }),
   };
 }
 
-/** The workstreams that are open, and who hears of what happens in them. */
+/** The open workstreams, and the receivers of their events. */
 function createTalks(deps: GatewayDeps, { around, records }: { around: Around; records: Records }) {
   const { store, models, toolbox, workdirs, notSandboxed, live, webhooks, clock, ids, log } = deps;
   const { events, messages, notes, attachments, always } = records;
@@ -89,7 +89,7 @@ function createTalks(deps: GatewayDeps, { around, records }: { around: Around; r
       ...observer,
       onEnded(...ended) {
         observer.onEnded(...ended);
-        outbox.wake(); // the end may have sent the answer on its way
+        outbox.wake(); // the answer may have been queued with the end
       },
     },
     loadContext: (data) => messages.context(data),
@@ -117,7 +117,7 @@ function createTalks(deps: GatewayDeps, { around, records }: { around: Around; r
 }
 type Talks = ReturnType<typeof createTalks>;
 
-/** What makes turns: people, programs, heartbeats and jobs. */
+/** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(
   deps: GatewayDeps,
   { around, records, talks }: { around: Around; records: Records; talks: Talks },

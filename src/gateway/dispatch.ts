@@ -13,18 +13,18 @@ import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { mayCall } from './rights.ts';
 
-/** What a transport knows of a call; the rest of `Call` is added on the way to the handler. */
+/** What a transport knows about a call; dispatch adds the rest of `Call`. */
 export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary'>;
 
 /**
- * The one way into the gateway, whichever transport a call came by. Answers the result itself where the handler had it at
- * once, since a promise costs as much as a small call, and a promise of it otherwise. Never throws: whatever goes wrong is
- * a promise that rejects, only with GatewayError.
+ * The single entrance to the gateway, for every transport. Returns the result directly if the handler had it at once,
+ * because a promise costs as much as a small call; otherwise returns a promise. Never throws: errors become a promise
+ * that rejects with a GatewayError.
  */
 export type Dispatch = (method: string, params: unknown, caller: Caller) => unknown;
 
 export interface DispatchDeps {
-  /** Total in the product; a test may serve less. */
+  /** Complete in the product; tests may serve fewer methods. */
   handlers: Partial<Handlers>;
   idempotency: Pick<Idempotency, 'answer'>;
   metrics: { request(method: string, outcome: ErrorCode | 'ok'): void };
@@ -37,7 +37,7 @@ type AnyHandler = (params: unknown, call: Call) => unknown;
 
 export function createDispatch({ handlers, idempotency, metrics, check, clock, log }: DispatchDeps): Dispatch {
   const serialKeys = createSerialKeys();
-  // The generic seam: a handler's params are what its own row parsed.
+  // The generic seam: a handler's params were parsed by its own row.
   const known = new Map<string, AnyHandler>(
     Object.keys(handlers).map((method) => [method, Reflect.get(handlers, method)]),
   );
@@ -57,7 +57,7 @@ export function createDispatch({ handlers, idempotency, metrics, check, clock, l
     return key === undefined ? work(UNKEYED) : idempotency.answer({ method, key, params: input, caller }, work);
   }
 
-  /** The first of two answers is an answer too. */
+  /** Also checks the first of two answers. */
   function withChecks({ interim: shape }: Contract, method: string, call: Call): Call {
     if (shape === undefined) return call;
     const interim = (payload: unknown) => {
@@ -67,7 +67,7 @@ export function createDispatch({ handlers, idempotency, metrics, check, clock, l
     return { ...call, interim };
   }
 
-  /** Counts a call that went wrong, and answers what its caller is told. */
+  /** Counts a failed call and returns the error for its caller. */
   function failed(error: unknown, { label, startedMs }: Started): GatewayError {
     const told = toTold(error);
     metrics.request(label, told.code);
@@ -104,7 +104,7 @@ export function createDispatch({ handlers, idempotency, metrics, check, clock, l
 }
 
 interface Started {
-  /** The method, where there is one of this name. */
+  /** The method, if its name is known. */
   label: string;
   startedMs: number;
 }
@@ -125,7 +125,7 @@ function keyOf(input: unknown): string | undefined {
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Nothing of an unforeseen error reaches a client; its cause is for the log. */
+/** Hides unforeseen errors from clients; the log has the cause. */
 function toTold(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   return new GatewayError('INTERNAL', 'Internal error', { cause: error });

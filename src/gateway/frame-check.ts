@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 
-/** Holds some of what is sent against its own row: clients drop what does not fit, and nobody would hear of it. */
+/** Checks a sample of outgoing frames against their rows, because clients silently drop invalid frames. */
 export interface FrameCheck {
-  /** Whether this one is to be looked at; counts. */
+  /** Counts a frame; returns whether to check it. */
   isDue(): boolean;
-  /** Reports what does not fit, and lets it go all the same. */
+  /** Reports an invalid frame, which is sent anyway. */
   inspect(what: string, row: z.ZodType, value: unknown): void;
 }
 
 interface FrameCheckOptions {
-  /** One of how many; 1 in tests. */
+  /** Checks one of this many; 1 in tests. */
   every?: number | undefined;
   onInvalid(what: string, problem: z.ZodError): void;
 }

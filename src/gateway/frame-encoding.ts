@@ -1,5 +1,5 @@
 /**
- * One whole, unmasked text message as a server sends it (RFC 6455, 5.2). Made once, it can be written to any number of
+ * Encodes one unmasked text message as servers send it (RFC 6455, 5.2). The frame can be written to any number of
  * sockets.
  */
 export function encodeTextFrame(json: string): Buffer {
@@ -8,7 +8,7 @@ export function encodeTextFrame(json: string): Buffer {
   const frame = Buffer.allocUnsafe(start + length);
   frame[0] = FINAL_TEXT;
   writeLength(frame, length);
-  // Nothing but ASCII has as many bytes as characters; copying it costs half as much as encoding does.
+  // An ASCII text has as many bytes as characters; copying it costs half as much as encoding.
   frame.write(json, start, length === json.length ? 'latin1' : 'utf8');
   return frame;
 }

@@ -20,13 +20,13 @@ import type { Nodes } from './nodes/nodes.ts';
 import type { Store } from './store/store.ts';
 import type { Workdirs } from './workstreams/workdirs.ts';
 
-/** All that the gateway is given: what is stored, asked and run, and what surrounds it. */
+/** Everything the gateway depends on: stores, models, tools, and its environment. */
 export interface GatewayDeps {
   store: Store;
-  /** For people who ask where sessions are kept. */
+  /** Shown to people who ask where sessions are stored. */
   storePath: string;
   lastAliveMs: number | undefined;
-  /** What a person should know of this start: files that were damaged. */
+  /** Problems found at this start, such as damaged files. */
   startNotices: readonly Notice[];
   models: Models;
   nodes: Nodes;
@@ -43,15 +43,15 @@ export interface GatewayDeps {
   clientAddress: ClientAddress;
   server: { version: string; host: string; nodeId: string; platform: string };
   live: LiveSettings;
-  /** Of this machine, an IANA name. */
+  /** The zone of this machine, an IANA name. */
   hostTimeZone: string;
   configFile: ConfigFile;
   tickIntervalMs?: number;
-  /** One of how many frames is held against its own schema; default 64, 1 in tests. */
+  /** How many frames are sent per schema check; default 64, 1 in tests. */
   checkFramesEvery?: number;
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** What `log` has written lately. */
+  /** The latest lines of `log`. */
   logRing: Pick<LogRing, 'tail'>;
 }

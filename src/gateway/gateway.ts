@@ -16,21 +16,21 @@ import { createPresence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 
-/** The core of the daemon: one dispatch, one event log, one set of workstreams, and a WebSocket side. */
+/** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
 export interface Gateway {
   dispatch: Dispatch;
   streams: EventStreams;
-  /** What is written with it goes out with all that the same commit or turn of the event loop brings. */
+  /** Runs tasks together at the end of a commit or turn, so that their output is one write. */
   defer: Defer;
   metrics: Metrics;
   health: Health;
   attachments: Attachments;
   sockets: GatewayServer;
-  /** Reconciles what the last process left; nothing may be served before it resolves. */
+  /** Reconciles what the previous process left. Serve nothing before it resolves. */
   recover(): Promise<void>;
-  /** Ticks, health and housekeeping, until aborted. */
+  /** Runs ticks, health checks and housekeeping until aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** Says good-bye, closes sockets and stops what runs so that a restart continues it. */
+  /** Notifies clients, closes sockets and stops runs so that a restart continues them. */
   shutdown(reason: string): Promise<void>;
 }
 

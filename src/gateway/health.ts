@@ -15,7 +15,7 @@ export interface HealthDeps {
     health(): BackendHealth;
     notices(): Notice[];
   };
-  /** What a person should know of this start. */
+  /** Problems found at this start. */
   startNotices: readonly Notice[];
   store: { health(): StoreHealth };
   /** Why commands run without a sandbox; undefined when they run in one. */
@@ -23,20 +23,20 @@ export interface HealthDeps {
   live: Pick<LiveSettings, 'maxWorkstreams'>;
   states(): WorkstreamState[];
   sessions: Pick<SessionList, 'known'>;
-  /** Where sessions are kept, for people who ask. */
+  /** Where sessions are stored, for people who ask. */
   storePath: string;
   heartbeats: { readonly everySeconds: number };
-  /** Tells everybody who may know. */
+  /** Sends the summary to all clients that may see it. */
   publish(summary: HealthSummary): void;
   clock: Clock;
 }
 
 const RECENT = 5;
 const REFRESH_MS = 60_000;
-/** A change is told soon, but not each of a flapping one. */
+/** A change is published soon, but a flapping state is not published each time. */
 const LOOK_MS = 2_000;
 
-/** How the daemon is. Everything in it is known without waiting, so a summary is never stale. */
+/** The health of the daemon. All values are available without waiting, so a summary is never stale. */
 export class Health {
   readonly #deps: HealthDeps;
   readonly #startedMs: number;
@@ -47,7 +47,7 @@ export class Health {
     this.#startedMs = deps.clock.monotonic();
   }
 
-  /** Counts refreshes: the `health` half of `stateVersion`. */
+  /** The number of refreshes: the `health` part of `stateVersion`. */
   version(): number {
     return this.#version;
   }
@@ -78,7 +78,7 @@ export class Health {
     };
   }
 
-  /** What gateways of the specification's time told, and their clients show. */
+  /** Fields of earlier gateways that their clients still show. */
   #forOldClients(nowMs: number): Pick<HealthSummary, 'web' | 'telegram' | 'heartbeatSeconds' | 'sessions'> {
     const { sessions, storePath, heartbeats } = this.#deps;
     const { count, newest } = sessions.known(RECENT);
@@ -93,7 +93,7 @@ export class Health {
     };
   }
 
-  /** Publishes a fresh summary every minute, and soon after something in it that matters has changed. */
+  /** Publishes a summary every minute, and soon after an important change. */
   async run(signal: AbortSignal): Promise<void> {
     let told = '';
     let toldMs = Number.NEGATIVE_INFINITY;

@@ -12,7 +12,7 @@ import type { IdempotencyTable } from './store/schema/schema.ts';
 import { build, statementOf } from './store/statements.ts';
 import type { Statement, Store } from './store/store.ts';
 
-/** One call that carries an idempotency key; `params` as its row parsed them. */
+/** A call with an idempotency key; `params` as parsed by its row. */
 export interface KeyedRequest {
   method: string;
   key: string;
@@ -20,16 +20,16 @@ export interface KeyedRequest {
   caller: Pick<Call, 'signal' | 'interim'> & { principal: Pick<Principal, 'id'> | undefined };
 }
 
-/** What a keyed call puts in place of its caller's: shared by everyone who repeats it while it runs. */
+/** Replaces these fields of the caller's call. Shared by all callers who repeat the call while it runs. */
 export type Keyed = Pick<Call, 'kept' | 'keep' | 'momentary'> & Partial<Pick<Call, 'interim' | 'signal'>>;
 
 /**
- * Answers repeats of a call: while it runs they wait for the same answer, afterwards they get the stored one, for at
- * least 24 hours and across restarts. The same key with other params is a conflict.
+ * Answers repeated calls. While the call runs they wait for the same answer; afterwards they get the stored one, for at
+ * least 24 hours and across restarts. Using the same key with other params is a conflict.
  */
 export interface Idempotency {
   answer(request: KeyedRequest, work: Work): Promise<unknown>;
-  /** Forgets what has expired: after every hour in which the clock did not jump. */
+  /** Removes expired keys hourly, while the clock does not jump. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 
 const SWEEP_MS = 60 * 60 * 1000;
 
-/** Answers one call from what is stored, or does its work and stores what a repeat has to be told. */
+/** Answers one call from the stored answer, or executes it and stores the answer for repeats. */
 function createSettle({ store, clock, log }: IdempotencyDeps) {
   const rowOf = (id: RowId & { digest: string }, kind: Kind, value: unknown): IdempotencyTable => {
     const nowMs = clock.now();
@@ -91,7 +91,7 @@ function createSettle({ store, clock, log }: IdempotencyDeps) {
     return { ...id, kind, body_json, created_ms: nowMs, expires_ms: nowMs + LIMITS.idempotencyMs };
   };
 
-  /** Best effort: the effect is done, and to fail the call now would only hide that. */
+  /** Best effort: the effect has happened, and failing the call would only hide that. */
   async function remember(row: IdempotencyTable): Promise<void> {
     try {
       await store.commit({ statements: [insertStatement(row)] });
@@ -115,7 +115,7 @@ function createSettle({ store, clock, log }: IdempotencyDeps) {
     };
     try {
       const result = await work({ kept, keep, momentary, interim: shared.interim, signal: shared.signal });
-      // Does nothing where the handler committed what it kept; where there was no effect to keep it with, it is stored.
+      // No effect if the handler already committed a kept value.
       if (kept === undefined && !isMomentary) await remember(rowOf(named, 'result', result));
       return result;
     } catch (error) {
@@ -130,7 +130,7 @@ function createSettle({ store, clock, log }: IdempotencyDeps) {
     if (stored.digest !== shared.digest) throw conflict();
     const value: unknown = JSON.parse(stored.body_json);
     if (stored.kind === 'result') return value;
-    if (stored.kind === 'error') throw toError(value as StoredError); // as toStored wrote it
+    if (stored.kind === 'error') throw toError(value as StoredError); // written by toStored
     return perform(id, shared, { work, kept: value });
   };
 }
@@ -143,7 +143,7 @@ function digestOf(params: unknown): string {
   return createHash('sha256').update(toCanonicalJson(rest)).digest('hex');
 }
 
-/** Whatever its age: a clock that is a day ahead makes nothing happen twice (decision 29). */
+/** Ignores the age, so that a clock that is a day ahead does not repeat an effect (decision 29). */
 const findRow = ({ db }: Pick<Store, 'db'>, { principal, method, key }: RowId) =>
   db
     .selectFrom('idempotency')
@@ -153,7 +153,7 @@ const findRow = ({ db }: Pick<Store, 'db'>, { principal, method, key }: RowId) =
     .where('key', '=', key)
     .executeTakeFirst();
 
-/** Leaves a row alone that is there. */
+/** Leaves an existing row unchanged. */
 function insertStatement(row: IdempotencyTable, expect?: number): Statement {
   const isThere = ['principal', 'method', 'key'] as const;
   return statementOf(
@@ -175,7 +175,7 @@ const updateStatement = ({ principal, method, key, body_json }: IdempotencyTable
       .where('key', '=', key),
   );
 
-/** A refusal that a retry would only repeat. */
+/** Whether a refusal would be the same for a retry. */
 const isFinal = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code !== 'INTERNAL' && !error.retryable;
 

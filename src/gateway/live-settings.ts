@@ -1,32 +1,35 @@
 import type { CronSwitch } from '../../protocol/cron.ts';
 
-/** What an operator may change while the daemon runs. Read it when it is used, and pass the object on, not its values. */
+/**
+ * Settings that an operator may change while the daemon runs. Read them at each use, and pass on the object, not its
+ * values.
+ */
 export interface LiveSettings {
-  /** How long a question waits for its answer. */
+  /** How long an approval waits for its decision. */
   readonly approvalMs: number;
-  /** How long auto-approve lasts; 0: it has no end. */
+  /** How long auto-approve lasts; 0: without end. */
   readonly alwaysMs: number;
-  /** Workstreams loaded at once. */
+  /** The maximum number of loaded workstreams. */
   readonly maxWorkstreams: number;
-  /** How often the main session has a turn of its own; 0: never. */
+  /** The interval of heartbeat turns in the main session; 0: none. */
   readonly heartbeatMs: number;
   readonly cron: CronSettings;
-  /** What each connection may ask. */
+  /** The request limit of each connection. */
   readonly inbound: InboundLimit;
 }
 
 /** How scheduled jobs run. */
 export interface CronSettings {
-  /** False: no job runs by itself. */
+  /** False: jobs do not run automatically. */
   readonly enabled: boolean;
-  /** Why not; empty where they do. */
+  /** The reasons; empty when enabled. */
   readonly switchedOffBy: readonly CronSwitch[];
   readonly maxConcurrentRuns: number;
-  /** How long it is known what became of an occurrence. */
+  /** How long the outcomes of occurrences are stored. */
   readonly retentionDays: number;
 }
 
-/** So many requests at once, and so many a second from then on. */
+/** A burst of requests, and the sustained rate. */
 export interface InboundLimit {
   burst: number;
   perSecond: number;

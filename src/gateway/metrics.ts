@@ -3,24 +3,24 @@ import type { ErrorCode } from '../../protocol/errors.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../protocol/stream-events.ts';
 
-/** What the daemon counts, and its Prometheus text. Labels come from tables of ours, never from a client. */
+/** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */
 export interface Metrics {
   /** `endpoint` is a row's path. */
   httpRequest(request: { method: string; endpoint: string; statusCode: number; seconds: number }): void;
   sseConnections(change: 1 | -1): void;
   sseCoalesced(): void;
-  /** One call through dispatch, whichever transport it came by. */
+  /** Counts a call through dispatch, from any transport. */
   request(method: string, outcome: ErrorCode | 'ok'): void;
   messageSent(): void;
   tokens(type: TokenType, count: number): void;
   toolCall(tool: string): void;
-  /** An error that a workstream reported. */
+  /** Counts an error that a workstream reported. */
   error(): void;
   rateLimited(): void;
   evicted(): void;
-  /** Names who is asked for the gauges when they are read; until then they are absent. */
+  /** Sets the source of the gauges; until then they are absent. */
   mirror(state: MirroredState): void;
-  /** Adds the usual series about the process: memory, CPU, handles, the event loop's lag. Call once. */
+  /** Adds the standard process metrics: memory, CPU, handles, event loop lag. Call it once. */
   observeProcess(): void;
   /** The text exposition format, version 0.0.4. */
   text(): Promise<string>;
@@ -28,13 +28,13 @@ export interface Metrics {
 
 export type TokenType = 'prompt' | 'completion' | 'cache_creation' | 'cache_read';
 
-/** State that others keep and the gauges show. */
+/** State that the gauges read from other parts. */
 export interface MirroredState {
   build(): { version: string; model: string };
   uptimeSeconds(): number;
-  /** How many loaded workstreams are in each state. */
+  /** The number of loaded workstreams in each state. */
   workstreams(): Record<WorkstreamState, number>;
-  /** The last known fraction of a context window, 0 to 1. */
+  /** The last known used fraction of a context window, 0 to 1. */
   contextUsedRatio(): number;
   gatewayConnections(): number;
   backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
@@ -46,7 +46,7 @@ interface MirroredParts {
   sockets: { readonly connections: number };
 }
 
-/** The gauges' state, read from the parts themselves whenever somebody asks. */
+/** Reads the gauges' state from its sources at each scrape. */
 export const stateOf = ({ health, workstreams, sockets }: MirroredParts): MirroredState => ({
   build: () => health.summary(),
   uptimeSeconds: () => health.summary().uptimeSeconds,
@@ -81,33 +81,36 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** The collection's series about the process, less those that come and go with what the process has open just now. */
+/** The standard process metrics, except those whose series appear and disappear with open resources. */
 function observeProcess(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS });
   for (const name of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${name}`); // the totals stay
   const pauses = registry.getSingleMetric('nodejs_gc_duration_seconds');
-  // A kind of collection that has not happened yet would be a new series in some later scrape.
+  // Initialised, because a kind of garbage collection that happens later would otherwise add a series.
   if (pauses instanceof Histogram) for (const kind of GC_KINDS) pauses.zero({ kind });
 }
 
 const GC_KINDS = ['major', 'minor', 'incremental', 'weakcb'];
 
-/** More label sets than any table of ours gives are folded into one, so that a mistake cannot fill the memory. */
+/** Further label sets are folded into one, so that a mistake cannot fill the memory. Our tables have fewer. */
 const MAX_LABEL_SETS = 1_000;
-/** An idle daemon wakes this often to see how late it is. */
+/** How often an idle daemon wakes to measure its lag. */
 const LAG_RESOLUTION_MS = 20;
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const CIRCUIT = { closed: 0, open: 1, half_open: 2 } as const;
 
 type Labels = Record<string, string>;
 
-/** What is known of the label sets that begin with the same values. */
+/** The counters for label sets with the same first values. */
 interface Bound<B> {
   child?: B;
   below: Map<string | undefined, Bound<B>>;
 }
 
-/** Looks a label set up once: prom-client sorts and joins the labels on every use otherwise, and joining them is half the cost of counting. */
+/**
+ * Looks up a label set once. Otherwise prom-client would sort and join the labels at each use, which is half the cost
+ * of counting.
+ */
 function bindLabels<B>(names: readonly string[], bind: (labels: Labels) => B): (labels: Labels) => B {
   const root: Bound<B> = { below: new Map() };
   let size = 0;
@@ -180,7 +183,8 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 's
   });
   const totalOf = bindLabels(['method', 'endpoint', 'status_code'], (labels) => total.labels(labels));
   const durationOf = bindLabels(['method', 'endpoint'], (labels) => duration.labels(labels));
-  // A scrape is counted after its text is made: without these the second scrape would have series that the first lacks.
+  // A scrape is counted after its text is created. Without these, the second scrape would have more series than the
+  // first.
   totalOf({ ...SCRAPE, status_code: '200' }).inc(0);
   duration.zero(SCRAPE);
   return {
@@ -214,7 +218,7 @@ function createGauges(registry: Registry, state: MirroredState): void {
         this.set(read());
       },
     });
-  /** Label names are written out and looked up one by one: `state` may carry more fields than its type names. */
+  /** Label names are listed and looked up one by one, because `state` may have more fields than its type. */
   const labelled = (name: string, help: string, series: Series) =>
     new Gauge({
       name,
@@ -222,7 +226,7 @@ function createGauges(registry: Registry, state: MirroredState): void {
       labelNames: series.labels,
       registers: [registry],
       collect() {
-        this.reset(); // drops the series of a model that is no longer in use
+        this.reset(); // drops the series of a model that is no longer used
         for (const [values, value] of series.read()) {
           this.set(Object.fromEntries(series.labels.map((label) => [label, values[label] ?? ''])), value);
         }

@@ -27,14 +27,14 @@ import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence.ts';
 import { announceAlwaysEnds } from './workstreams/always-ends.ts';
 
-/** One noun of the gateway: the methods that it answers and, where it has any, its work beside them. */
+/** One noun of the gateway: its methods and, where needed, its background work. */
 interface Noun {
   methods?: object;
-  /** Reconciles what the last process left. */
+  /** Reconciles what the previous process left. */
   recover?(): Promise<unknown>;
-  /** Until aborted. */
+  /** Runs until aborted. */
   run?(signal: AbortSignal): Promise<unknown>;
-  /** Ends what goes on, so that a restart goes on with it. */
+  /** Stops work in a way that a restart can continue. */
   close?(): Promise<unknown>;
 }
 
@@ -45,7 +45,7 @@ interface Around {
   idempotency: Idempotency;
 }
 
-/** Every noun in one line, in the order in which they recover. A method of the protocol that none of them answers does not compile. */
+/** Lists every noun, in the order in which they recover. A protocol method without a handler does not compile. */
 export function joinNouns(deps: GatewayDeps, conversations: Conversations, around: Around): JoinedNouns {
   const { store, storePath, models, nodes, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
@@ -95,9 +95,9 @@ export function joinNouns(deps: GatewayDeps, conversations: Conversations, aroun
 
 export interface JoinedNouns {
   handlers: Handlers;
-  /** One noun after the other. */
+  /** Recovers the nouns one after another. */
   recover(): Promise<void>;
-  /** What all nouns do beside their methods, until aborted. */
+  /** Runs the background work of all nouns, until aborted. */
   run(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -105,7 +105,7 @@ export interface JoinedNouns {
 type AnsweredBy<N> = N extends { methods: infer M } ? keyof M : never;
 type Unanswered<N extends Record<string, Noun>> = Exclude<ServedMethod, AnsweredBy<N[keyof N]>>;
 
-/** The handlers, if together they answer every method of the protocol; otherwise the names of those that nobody answers. */
+/** The handlers, if they cover every method of the protocol; otherwise the names of the missing methods. */
 type Whole<N extends Record<string, Noun>> = [Unanswered<N>] extends [never]
   ? Handlers
   : { nobodyAnswers: Unanswered<N> };

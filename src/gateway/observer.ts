@@ -12,11 +12,11 @@ interface ObserverDeps {
   agentEvents: AgentEvents;
   unseenRuns: UnseenRuns;
   events: Pick<EventLog, 'bounds'>;
-  /** Other sessions are loaded than before. */
+  /** The set of loaded sessions has changed. */
   onSessions(): void;
 }
 
-/** Tells the rest of the gateway what happens in workstreams. */
+/** Reports events of workstreams to the rest of the gateway. */
 export function observeWorkstreams({
   broadcast,
   metrics,

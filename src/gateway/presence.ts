@@ -4,19 +4,19 @@ import type { Clock } from '../clock.ts';
 
 type Client = ConnectParams['client'];
 
-/** Who is connected, and who was a moment ago. Command-line clients come and go unlisted. */
+/** Clients that are connected, or were until recently. Command-line clients are not listed. */
 export interface Presence {
   connected(connId: string, client: Client, address: string): void;
   disconnected(connId: string): void;
-  /** What a client says of itself in between, connected or not. */
+  /** Information that a client sends about itself, with or without a connection. */
   beacon(entry: Omit<PresenceEntry, 'ts'>): void;
-  /** Newest first, this daemon included; at most 200. */
+  /** Newest first, including this daemon; at most 200. */
   list(): PresenceEntry[];
-  /** Rises with every change of the list. */
+  /** Incremented with every change of the list. */
   version(): number;
-  /** Drops those who left five minutes ago. */
+  /** Removes clients that left five minutes ago. */
   sweep(): void;
-  /** Tells of changes, at most once in `pauseMs`. */
+  /** Publishes changes, at most once per `pauseMs`. */
   run(signal: AbortSignal, watcher: { publish(entries: PresenceEntry[]): void; pauseMs(): number }): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface Row {
 }
 
 export function createPresence({ self, clock }: PresenceOptions): Presence {
-  /** In the order of their last change, which is the order of `ts`. */
+  /** In the order of their last change, which is also the order of `ts`. */
   const rows = new Map<string, Row>();
   const keys = new Map<string, string>();
   let version = 1;
@@ -104,13 +104,13 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
   };
 }
 
-/** Of what a client says without a connection. */
+/** The key for a client without a connection. */
 const keyOf = ({ instanceId, host, ip, text }: Omit<PresenceEntry, 'ts'>): string =>
   (instanceId ?? host ?? ip ?? text ?? '').slice(0, 64).trim().toLowerCase();
 
 const MAX_TEXT = 200;
 
-/** What a client says of itself goes to every other client, so it is kept short. */
+/** An entry is sent to every other client, so it is kept short. */
 function toEntry(client: Client, address: string, ts: number): PresenceEntry {
   const { name, version, platform, mode, deviceFamily, modelIdentifier, instanceId } = client;
   const said = { host: name, version, platform, mode, deviceFamily, modelIdentifier, instanceId };
@@ -119,7 +119,7 @@ function toEntry(client: Client, address: string, ts: number): PresenceEntry {
   return { ts, ...short(said), ...ip, reason: 'connect', text };
 }
 
-/** Texts cut, empty ones left out. */
+/** Shortens texts and drops empty ones. */
 const short = (fields: object): Partial<PresenceEntry> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([key, value]) => {

@@ -1,22 +1,25 @@
 import { LADDER, type Scope } from '../../protocol/contract.ts';
 
-/** How far up the ladder of scopes a caller stands; callers on one rung see the same events. */
+/** A caller's position on the ladder of scopes. Callers with the same rights see the same events. */
 export type Rights = (typeof LADDER)[number];
 
 const RUNGS: ReadonlyMap<Scope, number> = new Map(LADDER.map((scope, rung) => [scope, rung]));
-/** -1 for a scope beside the ladder, which is held or not. */
+/** -1 for a scope outside the ladder. */
 const rungOf = (scope: Scope): number => RUNGS.get(scope) ?? -1;
 
-/** Whether these grants cover a scope: who holds a rung of the ladder holds those below it. */
+/** Whether the granted scopes cover a scope: each scope of the ladder includes the lower ones. */
 export function holds(granted: ReadonlySet<Scope>, needed: Scope): boolean {
   const rung = rungOf(needed);
   return rung < 0 ? granted.has(needed) : topRung(granted) >= rung;
 }
 
-/** Whether these grants are those of a node, or of a machine that wants to be one. */
+/** Whether the scopes are those of a node, or of a machine that requests pairing. */
 export const isOfNode = (granted: ReadonlySet<Scope>): boolean => granted.has('node') || granted.has('pairing');
 
-/** Whether what needs this scope may be called: nodes do nothing but their own, and who approves may ask for a node. */
+/**
+ * Whether a caller may call methods with this scope. Nodes may call only their own methods; approvers may also request
+ * pairing for a node.
+ */
 export function mayCall(granted: ReadonlySet<Scope>, needed: Scope): boolean {
   if (needed === 'public') return !isOfNode(granted);
   return holds(granted, needed) || (needed === 'pairing' && holds(granted, 'approve'));
@@ -24,7 +27,7 @@ export function mayCall(granted: ReadonlySet<Scope>, needed: Scope): boolean {
 
 export const rightsOf = (granted: ReadonlySet<Scope>): Rights => LADDER[topRung(granted)] ?? 'public';
 
-/** Every rung from which one sees what needs `scope`. */
+/** All rights that include `scope`. */
 export function rightsFrom(scope: Scope): readonly Rights[] {
   const rung = rungOf(scope);
   return rung < 0 ? [] : LADDER.slice(rung);

@@ -132,7 +132,7 @@ test('a property that is written twice is refused, and `__proto__` is a property
   client.socket.send('{"type":"req","id":"first","id":"last","method":"connect","method":"system-presence"}');
   assert.equal(
     (await client.answerTo('last')).error?.message,
-    'invalid request frame: "id" is written twice in one object',
+    'invalid request frame: "id" occurs twice in one object',
   );
   client.socket.send('{"type":"req","id":"proto","method":"workstream.list","params":{},"__proto__":{"type":"res"}}');
   assert.equal((await client.answerTo('proto')).error?.code, 'INVALID_REQUEST');

@@ -32,7 +32,7 @@ export interface GatewayServerDeps {
   presence: Presence;
   nodes: ConnectionDeps['nodes'];
   follow: Follow;
-  /** A request was refused for coming too soon. */
+  /** A request was refused because of the rate limit. */
   onRateLimited(): void;
   /** The last health summary (`{}` before the first) and its counter. */
   health: { latest(): unknown; version(): number };
@@ -46,14 +46,17 @@ export interface GatewayServerDeps {
   live: ConnectionDeps['live'];
 }
 
-/** The gateway's WebSocket side, on an HTTP server that is opened and closed by someone else. */
+/** The WebSocket side of the gateway, on an HTTP server that the caller opens and closes. */
 export interface GatewayServer {
   attach(server: Server): void;
-  /** Ticks, pings and presence, until aborted. */
+  /** Sends ticks, pings and presence, until aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** Announces the end, refuses newcomers and closes everyone as `service_restart`. Resolves when all are gone. */
+  /**
+   * Announces the shutdown, refuses new clients and closes all connections with `service_restart`. Resolves when all
+   * are closed.
+   */
   shutdown(reason: string, options?: { restartExpectedMs?: number }): Promise<void>;
-  /** Open sockets, those in the handshake included. */
+  /** Open sockets, including those in the handshake. */
   readonly connections: number;
 }
 
@@ -95,7 +98,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     async run(signal) {
       const publish = (entries: PresenceEntry[]) =>
         broadcast.publish('presence', { presence: entries }, { stateVersion: stateVersion() });
-      // The full list goes to everyone: the more they are, the less often.
+      // Everyone gets the full list, so with more clients it is sent less often.
       const pauseMs = () => Math.max(1_000, connections.size);
       await Promise.all([tick(signal), presence.run(signal, { publish, pauseMs })]);
     },
@@ -114,7 +117,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   };
 }
 
-/** Lets sockets in: who may have one, and the connection of each. */
+/** Admits sockets and creates their connections. */
 function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
   const { clientAddress, ids, log } = deps;
   const connections = new Set<Connection>();
@@ -133,7 +136,9 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
     connections.add(connection);
     webSocket.on('message', (data, isBinary) => connection.onMessage(isBinary ? undefined : data.toString()));
     webSocket.on('pong', () => connection.onPong());
-    webSocket.on('error', (error) => log.debug({ err: error, connId: upgrade.connId }, 'a client broke the protocol'));
+    webSocket.on('error', (error) =>
+      log.debug({ err: error, connId: upgrade.connId }, 'a client violated the protocol'),
+    );
     webSocket.on('close', () => {
       connections.delete(connection);
       connection.onClose();
@@ -141,7 +146,7 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
     });
   }
 
-  // Not made in onUpgrade: there it would keep the whole request for as long as the socket lives.
+  // Not created in onUpgrade, where it would keep the whole request in memory for as long as the socket lives.
   const onSocketError = (error: Error) => log.debug({ err: error }, 'a socket failed');
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -166,7 +171,7 @@ function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
   return {
     connections,
     onUpgrade,
-    /** Lets nobody in any more; resolves when the last one is gone. */
+    /** Refuses new clients; resolves when the last one is gone. */
     shut(): Promise<void> {
       isClosing = true;
       onGone();
@@ -192,7 +197,7 @@ interface RawSocket {
   socket: Duplex;
 }
 
-/** A class, as there are many: its methods are shared. */
+/** A class because there are many instances, which share its methods. */
 class SocketWire implements Wire {
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
@@ -214,7 +219,7 @@ class SocketWire implements Wire {
 
   close(code: number, reason: string): void {
     this.#webSocket.close(code, reason);
-    this.#webSocket.resume(); // a paused socket would never read the client's own close frame
+    this.#webSocket.resume(); // a paused socket would not read the client's close frame
   }
 
   terminate(): void {
@@ -234,11 +239,12 @@ class SocketWire implements Wire {
   }
 
   setMaxPayload(bytes: number): void {
-    // ws fixes the limit when it makes the socket and reads it for every frame; no public way to raise it (decision 22).
+    // ws sets the limit when it creates the socket and reads it for every frame. It has no public way to raise it
+    // (decision 22).
     const receiver: unknown = Reflect.get(this.#webSocket, '_receiver');
     const isKnown = typeof receiver === 'object' && receiver !== null && '_maxPayload' in receiver;
     if (isKnown) receiver._maxPayload = bytes;
-    else this.#log.error({}, 'ws has changed: the frame limit stays at its value before connect');
+    else this.#log.error({}, 'unsupported version of ws: the frame limit stays at its value before connect');
   }
 
   #isOpen(): boolean {

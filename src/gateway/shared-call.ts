@@ -2,15 +2,15 @@ import type { Call } from './call.ts';
 
 type Waiting = Pick<Call, 'signal' | 'interim'>;
 
-/** One running call that several callers with the same idempotency key wait for. */
+/** A running call that several callers with the same idempotency key wait for. */
 export interface SharedCall {
   readonly digest: string;
-  /** Aborts when the last of the callers is gone. */
+  /** Aborts when the last caller disconnects. */
   readonly signal: AbortSignal;
   join(caller: Waiting): void;
-  /** Goes to everyone who joined, and to those who join later. */
+  /** Sends to everyone who has joined, and to those who join later. */
   interim(payload: unknown): void;
-  /** Lets go of the callers' signals. */
+  /** Releases the callers' signals. */
   end(): void;
 }
 

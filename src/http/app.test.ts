@@ -22,7 +22,7 @@ test('every endpoint row is served', async () => {
   }
 });
 
-test('an endpoint that is not public answers 401 without a token and 403 with too small a one', async () => {
+test('an endpoint that is not public answers 401 without a token and 403 without the scope', async () => {
   await using edge = await httpEdge();
   for (const { verb, path, scope } of rows) {
     if (scope === 'public') continue;
@@ -77,7 +77,7 @@ test('an error of the gateway becomes its status with its message', async () => 
   }
 });
 
-test('an unforeseen error is told to the log and to nobody else', async () => {
+test('an unforeseen error is logged, and hidden from the client', async () => {
   await using edge = await httpEdge({
     answer: () => {
       throw new Error('SELECT secret FROM /home/ada');
@@ -87,7 +87,7 @@ test('an unforeseen error is told to the log and to nobody else', async () => {
   assert.deepEqual(edge.log.lines, [['error', 'a request failed']]);
 });
 
-test('an answer carries the headers of the specification and nothing of Express', async () => {
+test('an answer has the headers of the specification and none of Express', async () => {
   await using edge = await httpEdge({ answer: () => ({ workstreams: [] }) });
   const { headers } = await edge.send({ path: '/v1/api/workstreams', headers: { authorization: 'bEaReR read' } });
   const { date: _date, ...rest } = headers;
@@ -142,7 +142,7 @@ test('an unknown path and a known one with another method are 404 in plain text'
   assert.deepEqual(edge.counted.at(0), ['GET', 'other', 404]);
 });
 
-test('send, new and approve hand their Idempotency-Key on; others do not', async () => {
+test('send, new and approve pass on their Idempotency-Key; others do not', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   const key = { 'idempotency-key': 'k1' };
   await edge.post('/v1/api/send', { ws_id: 'a', message: 'hi' }, key);
@@ -168,7 +168,7 @@ test('an Idempotency-Key beyond 256 characters is refused', async () => {
   );
 });
 
-test('without a boolean `approved` nothing is decided', async () => {
+test('without a boolean `approved`, nothing is decided', async () => {
   await using edge = await httpEdge();
   for (const approved of [undefined, null, 'true', 1, {}, []]) {
     assert.deepEqual(await edge.post('/v1/api/approve', { ws_id: 'a', approved }), [
@@ -198,7 +198,7 @@ test('force counts only as exactly true', async () => {
   );
 });
 
-test('a handler learns of the address, and that the client has gone', async () => {
+test('a handler gets the client address, and a signal when the client disconnects', async () => {
   let left: (reason: unknown) => void = () => undefined;
   const leaving = new Promise((resolve) => {
     left = resolve;
@@ -211,7 +211,7 @@ test('a handler learns of the address, and that the client has gone', async () =
     },
   });
   void edge.post('/v1/api/send', { ws_id: 'a', message: 'hi' }).catch(() => undefined);
-  assert.match(String(await leaving), /the client has gone/);
+  assert.match(String(await leaving), /the client disconnected/);
   assert.equal(edge.asked[0]?.caller.address, '127.0.0.1');
 });
 

@@ -41,25 +41,25 @@ export interface HttpDeps {
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;
-  /** Left out: nobody is limited. */
+  /** Without it, clients are not limited. */
   rateLimit?: RateLimit | undefined;
   page: Page;
   /** The OpenAPI document. */
   openapi: StaticText;
-  /** Endpoints beside those of ours: a test brings its own. */
+  /** Additional endpoints, for tests. */
   bindings?: readonly Binding[];
   clock: Clock;
   log: Log;
-  /** Aborts when the server shuts down: streams end. */
+  /** Aborts when the server shuts down; streams then end. */
   closing: AbortSignal;
 }
 
-/** What a server answers with; its requests and answers have to be of these classes. */
+/** The request listener, and the classes that the server must use for its requests and responses. */
 export interface HttpApp extends ExpressClasses {
   listener: RequestListener<ExpressClasses['IncomingMessage'], ExpressClasses['ServerResponse']>;
 }
 
-/** The HTTP edge: Express with a Router for every noun, generated from the endpoint rows, and one guard before each (decision 44). */
+/** The HTTP edge: Express with a Router per noun, generated from the endpoint rows, and one guard before each (decision 44). */
 export function createHttpApp(deps: HttpDeps): HttpApp {
   const { clock } = deps;
   const respond = createRespond(deps);
@@ -96,7 +96,10 @@ function createExpress(): Express {
 
 const NOT_FOUND: Answer = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'Not found' };
 
-/** Preflights are answered whatever they ask about; all else goes to the Router of its noun, and on when that has no such row. */
+/**
+ * Answers every preflight, whatever its path. Other requests go to the Router of their noun; unmatched ones continue to
+ * the site.
+ */
 const entrance =
   (gate: Gate, findRouter: FindRouter): EdgeHandler =>
   (req, res, next) => {

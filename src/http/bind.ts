@@ -3,20 +3,20 @@ import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { HeaderFields } from './status.ts';
 
-/** An endpoint said in terms of one gateway method: renamings and nothing else. */
+/** An endpoint mapped to one gateway method by renaming fields. */
 export interface Binding {
   endpoint: Endpoint;
   method: MethodName;
   params(request: never): unknown;
   reply(result: never): unknown;
   headers?(result: never, via: Via): HeaderFields;
-  /** The daemon asks its own gateway: for a public endpoint over a method that is not. */
+  /** The daemon calls the method itself: for a public endpoint whose method requires a scope. */
   asDaemon?: true;
 }
 
-/** How the client reached us, as far as cookies depend on it. */
+/** How the client reached the daemon, as far as cookies depend on it. */
 export interface Via {
-  /** Plain http to this machine itself, where browsers store no Secure cookie. */
+  /** Plain HTTP over loopback, where browsers do not store Secure cookies. */
   loopback: boolean;
 }
 
@@ -33,5 +33,5 @@ export const bind = <E extends Endpoint, M extends MethodName>(
   renamings: Renamings<E, M>,
 ): Binding => ({ endpoint, method, ...renamings });
 
-/** HTTP's "default empty" and null: as good as not given. */
+/** Treats an empty string and null as not given, as the specification does. */
 export const given = (text: string | null | undefined): string | undefined => text || undefined;

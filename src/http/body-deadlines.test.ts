@@ -82,7 +82,7 @@ const HELD_BACK = 64;
 const ENOUGH = LIMITS.uploadProgressBytes + 64 * 1024;
 const minutes = (count: number) => count * LIMITS.bodyMs;
 
-test('a body that is not there within a minute is answered 408, whatever it brought', async () => {
+test('a body that is incomplete after a minute is answered 408, however much arrived', async () => {
   await using server = await setUp();
   const { socket, closed, seen } = server.begin('POST /v1/api/send', { length: 1_000_000, body: '{"ws_id":"' });
   await seen;
@@ -91,11 +91,11 @@ test('a body that is not there within a minute is answered 408, whatever it brou
   await server.edge.clock.advance(1);
   const answer = await closed;
   assert.equal(answer.split('\r\n')[0], TOO_SLOW);
-  assert.match(answer, /\{"error":"The request body came too slowly"\}$/);
+  assert.match(answer, /\{"error":"The request body arrived too slowly"\}$/);
   assert.deepEqual(server.edge.asked, []);
 });
 
-test('an upload may take as long as every minute brings enough of it', async () => {
+test('an upload may take any time while every minute brings enough bytes', async () => {
   await using server = await setUp();
   const text = 'y'.repeat(20 * ENOUGH);
   const end = '\r\n--x--\r\n';
@@ -113,7 +113,7 @@ test('an upload may take as long as every minute brings enough of it', async () 
   assert.equal(await server.ending(), 'whole');
 });
 
-test('an upload that stalls is answered 408 after its minute, and whoever received it hears of it', async () => {
+test('a stalled upload is answered 408 after its minute, and its receiver gets an error', async () => {
   await using server = await setUp();
   const { closed } = server.upload(5 * LIMITS.uploadProgressBytes, 'y'.repeat(2 * LIMITS.uploadProgressBytes));
   await server.hasBytes(2 * LIMITS.uploadProgressBytes - HELD_BACK);
@@ -123,11 +123,11 @@ test('an upload that stalls is answered 408 after its minute, and whoever receiv
   await server.edge.clock.advance(5_000);
   assert.deepEqual(
     [before, (await closed).split('\r\n')[0], await server.ending()],
-    ['goes on', TOO_SLOW, 'Request body cut off'],
+    ['goes on', TOO_SLOW, 'The request body ended early'],
   );
 });
 
-test('an upload that trickles is ended like one that stalls', async () => {
+test('an upload that is too slow is ended like a stalled one', async () => {
   await using server = await setUp();
   const { closed } = server.upload(5 * LIMITS.uploadProgressBytes, 'y'.repeat(LIMITS.uploadProgressBytes / 2));
   await server.hasBytes(LIMITS.uploadProgressBytes / 2 - HELD_BACK);
@@ -135,7 +135,7 @@ test('an upload that trickles is ended like one that stalls', async () => {
   assert.equal((await closed).split('\r\n')[0], TOO_SLOW);
 });
 
-test('who may not upload has no longer for it than for anything else', async () => {
+test('callers who may not upload get no additional time', async () => {
   await using server = await setUp();
   const { socket, closed } = server.upload(5 * LIMITS.uploadProgressBytes, '', 'read');
   await once(socket, 'data');
@@ -144,7 +144,7 @@ test('who may not upload has no longer for it than for anything else', async () 
   assert.match(await closed, /^HTTP\/1.1 403/);
 });
 
-test('a connection that was slow in nothing is left alone between its requests', async () => {
+test('an idle connection is not ended between its requests', async () => {
   await using server = await setUp();
   const { socket, closed } = server.begin('POST /v1/api/send', { length: 2, body: '{}' });
   await once(socket, 'data');
@@ -153,7 +153,7 @@ test('a connection that was slow in nothing is left alone between its requests',
   assert.equal((await closed).match(/HTTP\/1.1 200/g)?.length, 2);
 });
 
-test('what a client expects that we do not know is refused without reading its body', async () => {
+test('an unknown expectation is refused without reading the body', async () => {
   await using server = await setUp();
   const socket = connect({ port: server.edge.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\nContent-Length: 10\r\n\r\n');

@@ -8,23 +8,23 @@ import { json } from './exchange.ts';
 interface Arrival {
   req: IncomingMessage;
   res: ServerResponse;
-  /** When its present term began, and what the connection had brought until then. */
+  /** Start of the current period, and the bytes that the connection had received by then. */
   sinceMs: number;
   bytesBefore: number;
   mayTakeLong: boolean;
 }
 
-/** How late an end may come. */
+/** How late a request may be ended after its deadline. */
 const SWEEP_MS = 5_000;
 
 /**
- * Ends requests whose bodies come too slowly: `LIMITS.bodyMs` is the term for one, and where it may take long another term
- * follows each that brought `LIMITS.uploadProgressBytes`. Node's own limit makes no exceptions; and a timer for every
- * request would cost more than reading its body, so all of them are looked at together.
+ * Ends requests whose bodies arrive too slowly. A body has `LIMITS.bodyMs`. An upload gets another such period each
+ * time it has sent `LIMITS.uploadProgressBytes`. Node's own limit has no exceptions, and a timer per request would cost
+ * more than reading its body, so one sweep checks all requests.
  */
 export class BodyDeadlines {
   readonly #clock: Clock;
-  /** The latest of each connection that carried a body: those of one connection come one after the other. */
+  /** The latest request with a body on each connection; a connection carries one body at a time. */
   readonly #arrivals = new Map<Socket, Arrival>();
 
   constructor({ clock }: { clock: Clock }) {
@@ -39,13 +39,13 @@ export class BodyDeadlines {
     this.#arrivals.set(socket, { req, res, ...term, mayTakeLong: false });
   }
 
-  /** To be said only of who may send that much. It counts until the request is answered. */
+  /** Call this only for callers who may send a large upload. It applies until the request is answered. */
   mayTakeLong({ socket }: IncomingMessage): void {
     const arrival = this.#arrivals.get(socket);
     if (arrival) arrival.mayTakeLong = true;
   }
 
-  /** Looks after the deadlines until the signal aborts. */
+  /** Checks the deadlines until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(SWEEP_MS, signal).catch(() => undefined); // aborted: the loop ends
@@ -65,13 +65,13 @@ export class BodyDeadlines {
 }
 
 function end({ req, res }: Arrival): void {
-  // Node forgets a request that was answered: without this, whoever reads its body would never hear that no more comes.
-  req.socket.once('close', () => req.destroy(new Error('the body came too slowly')));
-  if (res.headersSent) return void req.socket.destroy(); // it had its answer, or is getting it
+  // Node drops a request once it is answered. Without this, the reader of its body would wait forever.
+  req.socket.once('close', () => req.destroy(new Error('the request body arrived too slowly')));
+  if (res.headersSent) return void req.socket.destroy(); // already answered, or being answered
   const { contentType, body } = TOO_SLOW;
   const length = Buffer.byteLength(body);
   const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': contentType, 'Content-Length': length };
   res.writeHead(408, { ...headers, Connection: 'close' }).end(body);
 }
 
-const TOO_SLOW = json(408, { error: 'The request body came too slowly' });
+const TOO_SLOW = json(408, { error: 'The request body arrived too slowly' });

@@ -40,7 +40,7 @@ for (const authEnabled of [true, false]) {
   });
 }
 
-test('with auth off, another site’s page reads nothing below /v1', async () => {
+test('with auth off, pages of other sites cannot read below /v1', async () => {
   await using edge = await httpEdge({ authEnabled: false, answer: () => ({ workstreams: [] }) });
   for (const headers of foreign(edge.port)) {
     for (const path of ['/v1/api/workstreams', '/v1/api/events/global', '/v1/api/auth/status', '/v1/nowhere']) {
@@ -50,7 +50,7 @@ test('with auth off, another site’s page reads nothing below /v1', async () =>
   assert.deepEqual(edge.asked, []);
 });
 
-test('with auth on, reading needs the token and is otherwise free of where it comes from', async () => {
+test('with auth on, reading requires the token, and any site may read with it', async () => {
   await using edge = await httpEdge({ answer: () => ({ workstreams: [] }) });
   for (const headers of foreign(edge.port)) {
     const path = '/v1/api/workstreams';
@@ -59,7 +59,7 @@ test('with auth on, reading needs the token and is otherwise free of where it co
   }
 });
 
-test('another site’s page may open ours, whether auth is on or off', async () => {
+test('other sites may link to our page, with auth on or off', async () => {
   for (const authEnabled of [true, false]) {
     await using edge = await httpEdge({ authEnabled });
     assert.equal((await edge.send({ path: '/', headers: { 'sec-fetch-site': 'cross-site' } })).status, 200);
@@ -75,7 +75,7 @@ test('our own page and programs are served', async () => {
   }
 });
 
-test('a Host we do not go by is refused everywhere', async () => {
+test('an unknown Host is refused everywhere', async () => {
   await using edge = await httpEdge();
   for (const host of [
     'evil.test',
@@ -101,7 +101,7 @@ test('a Host we do not go by is refused everywhere', async () => {
   }
 });
 
-test('loopback names are ours on any port', async () => {
+test('loopback names are accepted with any port', async () => {
   await using edge = await httpEdge();
   for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:99', '127.8.9.10', '[::1]:5']) {
     assert.equal((await edge.send({ path: '/', headers: { host } })).status, 200);
@@ -119,7 +119,7 @@ test('a cookie authenticates our page', async (t) => {
     assert.equal(await statusOf('GET', { cookie }), 200);
     assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE }), 200);
   });
-  await t.test('but not for a body that needs no preflight', async () => {
+  await t.test('not for a body that needs no preflight', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -130,10 +130,10 @@ test('a cookie authenticates our page', async (t) => {
     }
     assert.equal(await statusOf('POST', { cookie }), 401);
   });
-  await t.test('nor when another site caused the request', async () => {
+  await t.test('not for requests caused by another site', async () => {
     for (const headers of foreign(edge.port)) assert.equal(await statusOf('GET', { cookie, ...headers }), 401);
   });
-  await t.test('and a Bearer token beats it, also a wrong one', async () => {
+  await t.test('a Bearer token has priority, even a wrong one', async () => {
     assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Bearer read' }), 403);
     assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Bearer wrong' }), 401);
     assert.equal(await statusOf('POST', { cookie, ...JSON_TYPE, authorization: 'Bearer' }), 401);
@@ -141,7 +141,7 @@ test('a cookie authenticates our page', async (t) => {
   });
 });
 
-test('login sets the cookie, Secure unless this machine is reached by plain http; logout expires it', async () => {
+test('login sets the cookie, Secure except over plain HTTP on this machine; logout expires it', async () => {
   const login = {
     status: 'ok',
     role: 'full',

@@ -22,7 +22,7 @@ export interface CallDeps extends FailDeps {
 
 type Fields = Record<string, unknown>;
 
-/** An endpoint that is a gateway method: read, rename, dispatch, rename, answer. */
+/** An endpoint backed by a gateway method: reads the input, renames it, dispatches, renames the result and answers. */
 export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const { endpoint, method } = binding;
   const { status = 200 } = endpoint;
@@ -31,13 +31,13 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
 
   function ask(exchange: Exchange, caller: Principal | undefined, input: Fields): unknown {
     const { req, fields } = exchange;
-    // The generic seam: `bind` has checked that these fit together.
+    // The generic seam: `bind` has checked that these types fit.
     const renamed = binding.params(read(endpoint, hasFields ? { ...input, ...fields } : input) as never);
     const answered = deps.dispatch(method, withKey(renamed, endpoint, req), {
       principal: binding.asDaemon ? DAEMON : caller,
       signal: deps.goneSignalOf(req.socket),
       address: deps.clientAddress(req),
-      interim: () => undefined, // over HTTP there is one answer
+      interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,
     });
     return whenThere(answered, (result) => reply(exchange, result as never));
@@ -69,9 +69,9 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
 const noForm = () =>
   new GatewayError('INVALID_REQUEST', 'Content-Type: multipart/form-data is not supported here; send JSON');
 
-const HINT = 'the body is no JSON object, so it counted as an empty one';
+const HINT = 'the body is not a JSON object, so it was treated as an empty object';
 
-/** Calls of the daemon to itself, for endpoints that are public although their method is not. */
+/** The daemon calling itself, for public endpoints whose method requires a scope. */
 const DAEMON: Principal = {
   id: 'daemon',
   scopes: new Set(['read']),

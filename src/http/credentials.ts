@@ -5,14 +5,14 @@ import type { Principal } from '../gateway/auth/principal.ts';
 import { COOKIE } from './cookie.ts';
 import { isDeclaredJson, isMultipart } from './input/body.ts';
 
-/** Who sent a request, by its Bearer token or else its cookie. Nothing in the URL is ever a credential. */
+/** Finds who sent a request: by its Bearer token, else by its cookie. Nothing in the URL is ever a credential. */
 export function createIdentify(
   authenticator: Authenticator,
   originPolicy: Pick<OriginPolicy, 'isForeign'>,
 ): (req: IncomingMessage) => Principal | undefined | Promise<Principal | undefined> {
   return (req) => {
     const bearer = bearerOf(req.headers.authorization);
-    // A wrong Bearer token is a wrong credential; the cookie does not save it.
+    // A wrong Bearer token is a wrong credential, even next to a valid cookie.
     return authenticator.authenticate(bearer ?? (isCookieTrusted(req, originPolicy) ? cookieOf(req) : undefined));
   };
 }
@@ -23,8 +23,9 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 /**
- * Browsers attach cookies to other pages' requests too; those need a preflight for JSON, and get none. An upload needs none,
- * and a removal has no body: both have to name their origin, which is our own by then.
+ * Browsers also attach cookies to requests from other pages. Such a page needs a preflight to send JSON, and the
+ * preflight does not allow it. Uploads need no preflight and removals have no body, so both must carry an Origin; a
+ * foreign one has been refused by then.
  */
 function isCookieTrusted(req: IncomingMessage, originPolicy: Pick<OriginPolicy, 'isForeign'>): boolean {
   if (req.headers.cookie === undefined || originPolicy.isForeign(req.headers)) return false;

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 
-/** One signal per connection that aborts when it closes: making one per request costs as much as reading a small body. */
+/** One signal per connection that aborts when it closes. One per request would cost as much as reading a small body. */
 export function createGoneSignals(): (socket: Socket) => AbortSignal {
   const signals = new WeakMap<Socket, AbortSignal>();
   return (socket) => {
     const known = signals.get(socket);
     if (known) return known;
     const gone = new AbortController();
-    socket.once('close', () => gone.abort(new Error('the client has gone')));
+    socket.once('close', () => gone.abort(new Error('the client disconnected')));
     signals.set(socket, gone.signal);
     return gone.signal;
   };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { chooseEncoding, compress } from './encoding.ts';
 
-test('the client’s weights decide, then brotli comes first', () => {
+test('the client’s weights decide; for equal weights brotli comes first', () => {
   const cases: [string | undefined, string | undefined][] = [
     [undefined, undefined],
     ['', undefined],
@@ -34,13 +34,13 @@ test('the client’s weights decide, then brotli comes first', () => {
   );
 });
 
-test('what is compressed is the text again', async () => {
+test('compressed text decompresses to the original', async () => {
   const bytes = Buffer.from('a text – with more than ASCII. '.repeat(200));
   const [br, gzip] = await Promise.all([compress(bytes, 'br'), compress(bytes, 'gzip')]);
   assert.deepEqual([brotliDecompressSync(br ?? ''), gunzipSync(gzip ?? '')], [bytes, bytes]);
 });
 
-test('of too many at once some are left as they are, and later ones are compressed again', async () => {
+test('beyond the limit, texts stay uncompressed; later ones are compressed again', async () => {
   const bytes = Buffer.alloc(100_000, 'text ');
   const all = await Promise.all(Array.from({ length: 40 }, () => compress(bytes, 'br')));
   assert.equal(all.filter((coded) => coded !== undefined).length, 8);

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** The content codings that we write, in our order of preference. */
+/** The content codings that we support, in order of preference. */
 export const ENCODINGS = ['br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -12,8 +12,9 @@ export interface StaticText {
 }
 
 /**
- * The coding that an `Accept-Encoding` prefers (RFC 9110, 12.5.3); undefined: as it is. Clients that do not ask get no
- * coding. A client that refuses every coding, `identity` included, gets the text as it is: that beats a 406.
+ * Chooses the coding that an `Accept-Encoding` prefers (RFC 9110, 12.5.3); undefined means no coding. Clients that do
+ * not ask get none. A client that refuses every coding, including `identity`, gets the plain text, which is better than
+ * a 406.
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
   if (acceptEncoding === undefined) return undefined;
@@ -48,11 +49,11 @@ const compressors = {
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);
 
-/** Reading files waits for the same threads. */
+/** Compression shares its threads with file reads. */
 const MAX_AT_ONCE = 8;
 let running = 0;
 
-/** The text in this coding, compressed beside the event loop; undefined when too much is being compressed already. */
+/** Compresses outside the event loop; undefined when too many compressions are running. */
 export async function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer | undefined> {
   if (running >= MAX_AT_ONCE) return undefined;
   running++;

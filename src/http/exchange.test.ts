@@ -5,7 +5,7 @@ import { httpEdge } from '../testing/http-edge.ts';
 const JWT = 'x'.repeat(4_000);
 const LOGIN = { status: 'ok', role: 'full', scopes: ['read'], jwt: JWT, userId: 'operator' };
 
-test('an answer that holds a credential is neither compressed nor kept', async () => {
+test('an answer with a credential is neither compressed nor cached', async () => {
   await using edge = await httpEdge({ answer: () => LOGIN });
   const headers = { 'accept-encoding': 'br, gzip', 'content-type': 'application/json' };
   const answer = await edge.send({ method: 'POST', path: '/v1/api/auth/login', headers, body: '{"token":"t"}' });
@@ -16,7 +16,7 @@ test('an answer that holds a credential is neither compressed nor kept', async (
   assert.ok(answer.text.includes(JWT));
 });
 
-test('an answer that was compressed is counted once, with its status', async () => {
+test('a compressed answer is counted once, with its status', async () => {
   const workstreams = Array.from({ length: 20 }, (_, index) => ({
     wsId: `ws-${index}`.padEnd(40, 'x'),
     name: 'a name',

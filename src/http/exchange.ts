@@ -6,7 +6,7 @@ import type { HeaderFields } from './status.ts';
 
 /** What the HTTP edge counts. */
 export interface HttpMetrics {
-  /** `endpoint` is the row's path, so that the number of label values is bounded. */
+  /** `endpoint` is the row's path, which bounds the number of label values. */
   httpRequest(request: { method: string; endpoint: string; statusCode: number; seconds: number }): void;
   rateLimited(): void;
   sseConnections(change: 1 | -1): void;
@@ -19,35 +19,38 @@ export interface HttpMetrics {
 export interface Exchange {
   req: IncomingMessage;
   res: ServerResponse;
-  /** As the request has it. */
+  /** As sent in the request. */
   path: string;
-  /** What stands after the `?`. */
+  /** The part after the `?`. */
   query: string;
   /** The row's path, once it is found. */
   endpoint: string;
-  /** What stands in the request's path where the row's names fields, decoded. */
+  /** The decoded path segments that the row names as fields. */
   fields: Readonly<Record<string, string>>;
   startedMs: number;
 }
 
 export interface Answer {
   status: number;
-  /** Left out: there is no body. */
+  /** Absent when there is no body. */
   contentType?: string;
   body: string;
-  /** Of a text that never changes: what is known of it already. */
+  /** Precomputed for a text that never changes. */
   known?: { encoded: StaticText['encoded']; etag: string };
-  /** With `Cache-Control: no-store` it holds a credential: it is neither compressed nor given an ETag (SECURITY.md). */
+  /**
+   * `Cache-Control: no-store` marks an answer with a credential: it is neither compressed nor given an ETag
+   * (SECURITY.md).
+   */
   headers?: HeaderFields;
 }
 
 export type Respond = (exchange: Exchange, answer: Answer) => void;
 
 const LINGER_MS = 1_000;
-/** Smaller answers fit into one packet either way. */
+/** Smaller answers fit into one packet anyway. */
 const MIN_CODED_BYTES = 1024;
 
-/** Writes whole answers by hand: Express's `res.json` costs more than all the rest of a cheap call. */
+/** Writes answers directly: Express's `res.json` costs more than the rest of a cheap call. */
 export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock: Clock }): Respond {
   return (exchange, answer) => {
     const { req, res, endpoint, startedMs } = exchange;
@@ -61,7 +64,7 @@ export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock:
     else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
       respondAtLength(exchange, answer, count);
     } else {
-      // By HTTP a 204 has no length.
+      // A 204 must not have a Content-Length.
       res.writeHead(status, { ...headersOf(answer), ...(status !== 204 && { 'Content-Length': bytes }) });
       if (status === 413) endLater(exchange, body, clock);
       else res.end(body);
@@ -76,7 +79,7 @@ const headersOf = ({ contentType, headers }: Answer): HeaderFields => ({
   ...headers,
 });
 
-/** An answer that is worth compressing, and keeping until it changes. */
+/** Answers with compression and an ETag. */
 function respondAtLength({ req, res }: Exchange, answer: Answer, count: (statusCode: number) => void): void {
   const { status } = answer;
   const etag = status === 200 && (req.method === 'GET' || req.method === 'HEAD') ? etagOf(answer) : undefined;
@@ -113,10 +116,10 @@ async function codeAs(encoding: Encoding, { body, known }: Answer): Promise<Code
 
 const etagOf = ({ body, known }: Answer): string => known?.etag ?? toEtag(body);
 
-/** Weak, because one stands for the text in every coding. */
+/** A weak ETag, because it stands for the text in every coding. */
 export const toEtag = (body: string): string => `W/"${hash('sha1', body, 'base64url')}"`;
 
-/** Whether an `If-None-Match` names the ETag, by weak comparison. */
+/** Whether an `If-None-Match` contains the ETag, by weak comparison. */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const names = ifNoneMatch.split(',').map((name) => name.trim().replace(/^W\//, ''));
@@ -130,14 +133,17 @@ export const json = (status: number, body: unknown, headers?: HeaderFields): Ans
   ...(headers && { headers }),
 });
 
-/** An answer that is all in its head. */
+/** An answer without a body. */
 export const empty = (status: 204 | 302, headers?: HeaderFields): Answer => ({
   status,
   body: '',
   ...(headers && { headers }),
 });
 
-/** Closing on bytes nobody read would reset the connection, and the client would never see why. */
+/**
+ * Lets the client finish sending first: closing with unread bytes would reset the connection before the client reads
+ * the answer.
+ */
 function endLater({ req, res }: Exchange, body: string, clock: Clock): void {
   const ended = new AbortController();
   const end = () => {

@@ -9,7 +9,7 @@ interface Locals {
 
 export type EdgeHandler = RequestHandler<StockRequest['params'], unknown, unknown, StockRequest['query'], Locals>;
 
-/** An answer whose locals are there before Express sees it. */
+/** A response whose locals are set before Express sees it. */
 export class EdgeResponse extends ServerResponse {
   declare locals: Locals;
 }
@@ -20,8 +20,8 @@ export interface ExpressClasses {
 }
 
 /**
- * Express gives every request and answer its own prototype, and an object whose prototype is exchanged is slow from then
- * on. Made of these classes they have it from the start (decision 44).
+ * Express replaces the prototype of every request and response, which makes the objects slow. Objects of these classes
+ * have the right prototype from the start (decision 44).
  */
 export function createExpressClasses(app: Express): ExpressClasses {
   class Request extends IncomingMessage {}

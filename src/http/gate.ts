@@ -6,13 +6,15 @@ import type { RateLimit } from './rate-limit.ts';
 
 export interface GateDeps {
   originPolicy: OriginPolicy;
-  /** Left out: nobody is limited. */
+  /** Without it, clients are not limited. */
   rateLimit?: RateLimit | undefined;
   metrics: Pick<HttpMetrics, 'rateLimited'>;
   respond: Respond;
 }
 
-/** Answers requests that no browser of ours makes (by a name we do not go by, or from another site's page), or that come too soon; whether it did. */
+/**
+ * Answers requests with an unknown Host, from another site's page, or over the rate limit. Returns whether it answered.
+ */
 export type Gate = (exchange: Exchange) => boolean;
 
 export function createGate(deps: GateDeps): Gate {
@@ -39,14 +41,14 @@ function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }
 const UNKNOWN_HOST = json(403, { error: 'Forbidden: this host name is not allowed' });
 const FOREIGN = json(403, { error: 'Forbidden: request from another site' });
 
-/** What watches the daemon must get through. */
+/** Monitoring must always get through. */
 const UNLIMITED = new Set(['/health', '/metrics', '/openapi.json', '/docs']);
 
-/** The specification's fixed Retry-After; the body says it exactly, in seconds. */
+/** `Retry-After` is fixed by the specification; the body has the exact wait in seconds. */
 const tooManyRequests = (waitMs: number): Answer =>
   json(429, { error: 'Rate limit exceeded', retry_after: Math.ceil(waitMs / 100) / 10 }, { 'Retry-After': '2' });
 
-/** Answers every preflight alike, by specification; what a foreign page may do is decided by the request itself. */
+/** Answers every preflight the same way, as specified. What a foreign page may do is decided at the request itself. */
 export function preflight(res: ServerResponse): void {
   res.writeHead(200, {
     'Access-Control-Allow-Origin': '*',

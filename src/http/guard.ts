@@ -16,14 +16,14 @@ export interface GuardDeps extends FailDeps {
   identify(req: IncomingMessage): Principal | undefined | Promise<Principal | undefined>;
 }
 
-/** An endpoint's row, and what answers it once it is known who asks and that they may. */
+/** An endpoint's row and its handler, which runs once the caller is known and allowed. */
 export interface Guarded {
   endpoint: Endpoint;
-  /** `caller` is left out only where the row is public. What it throws, or rejects with, is told to the client. */
+  /** `caller` is undefined only for public rows. Errors that it throws or rejects with become the answer. */
   work(exchange: Exchange, caller: Principal | undefined): unknown;
 }
 
-/** What every endpoint goes through, whether it answers JSON, a stream or bytes. */
+/** The checks before every endpoint, whether it answers with JSON, a stream or bytes. */
 export function guard({ endpoint, work }: Guarded, deps: GuardDeps): (exchange: Exchange) => void {
   const { gate, identify } = deps;
   return (exchange) => {
@@ -33,7 +33,7 @@ export function guard({ endpoint, work }: Guarded, deps: GuardDeps): (exchange: 
   };
 }
 
-/** Takes a step of an exchange; what goes wrong, now or later, is its answer. */
+/** Runs a step of an exchange. Its error, synchronous or not, becomes the answer. */
 export function attempt(exchange: Exchange, step: () => unknown, deps: FailDeps): void {
   try {
     const later = step();
@@ -46,27 +46,27 @@ export function attempt(exchange: Exchange, step: () => unknown, deps: FailDeps)
 export interface FailDeps {
   respond: Respond;
   log: Log;
-  /** Said beside a 400: why something may be missing from what the caller did send. */
+  /** Added to a 400: why fields that the caller sent may be missing. */
   hint?: string | undefined;
 }
 
-/** Answers with the error, if the client is still there to read it. */
+/** Answers with the error, if the client is still connected. */
 export function fail(exchange: Exchange, error: unknown, { respond, log, hint }: FailDeps): void {
   const { status, body, headers } = toFailure(inFields(error));
   if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
-  if (exchange.res.headersSent) exchange.res.destroy(); // too late to say anything
+  if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer
   const told = hint !== undefined && status === 400 ? { ...body, hint } : body;
   respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
 }
 
-/** The caller as far as the row's scope wants one; throws the specification's 401 and 403. */
+/** Returns the caller if it has the row's scope; throws the 401 and 403 of the specification. */
 function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {
   if (scope === 'public') return principal;
   if (!holds(known(principal).scopes, scope)) throw lacksScope(scope);
   return principal;
 }
 
-/** The caller where a row wants one. */
+/** The caller, where a row requires one. */
 export function known(caller: Principal | undefined): Principal {
   if (caller === undefined) throw unauthorized();
   return caller;

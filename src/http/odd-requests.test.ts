@@ -21,7 +21,7 @@ const READER = ['Authorization: Bearer read'];
 const NOT_FOUND = [404, 'Not found'];
 const UNAUTHORIZED = [401, '{"error":"Unauthorized: missing or invalid token"}'];
 
-test('a path that is written in another way than its row is unknown', async () => {
+test('a path written differently from its row is unknown', async () => {
   await using edge = await httpEdge();
   const paths = [
     ...['//health', '/health/', '/Health', '/./health', '/x/../health', '/%68ealth', '/health%00', '/health;x'],
@@ -33,13 +33,13 @@ test('a path that is written in another way than its row is unknown', async () =
   assert.deepEqual(edge.asked, []);
 });
 
-test('what stands where a path names a field is a name, whatever it is', async () => {
+test('any text in the place of a field is its value', async () => {
   await using edge = await httpEdge();
   for (const name of ['%', '%zz', '%ff', '%00', '%E0%A4%A', 'a%2Fb', 'a#b', 'a\\b', '..', '.', '*', '(x)', ':ws_id'])
     assert.deepEqual(await ask(edge.port, `GET /v1/api/workstreams/${name}/attachments`), UNAUTHORIZED, name);
 });
 
-test('an address in the place of a path reaches the site and never the API', async () => {
+test('an absolute URL in place of a path reaches the site and never the API', async () => {
   await using edge = await httpEdge();
   const of = (target: string) => ask(edge.port, `GET ${target}`, READER);
   assert.deepEqual(await of('http://127.0.0.1/openapi.json'), [200, '{"openapi":"3.1.0"}']);
@@ -48,7 +48,7 @@ test('an address in the place of a path reaches the site and never the API', asy
   assert.deepEqual(edge.asked, []);
 });
 
-test('a method that no row has finds nothing, and nothing is told of the others', async () => {
+test('a method without a row is not found, and other methods are not disclosed', async () => {
   await using edge = await httpEdge();
   for (const method of ['PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY'])
     for (const path of ['/', '/health', '/metrics', '/v1/api/workstreams', '/v1/api/approve', '/nowhere'])
@@ -56,7 +56,7 @@ test('a method that no row has finds nothing, and nothing is told of the others'
   assert.deepEqual(await ask(edge.port, 'CONNECT localhost:1'), [0, '']); // closed without a word
 });
 
-test('a refused request is counted under the row that it asked for', async () => {
+test('a refused request is counted under its row', async () => {
   await using edge = await httpEdge();
   const foreign = ['Origin: http://evil.test'];
   await ask(edge.port, 'POST /v1/api/approve', foreign);
@@ -73,7 +73,7 @@ test('a refused request is counted under the row that it asked for', async () =>
   ]);
 });
 
-test('requests one after the other on a connection are each answered when their bodies are whole, in one piece or two', async () => {
+test('consecutive requests on a connection are each answered when their body is complete, in one chunk or two', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   const socket = connect(edge.port, '127.0.0.1');
   socket.write(

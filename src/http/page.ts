@@ -7,12 +7,12 @@ export interface Page {
   html: StaticText;
   /** Licence texts of the software in the page. */
   licenses: StaticText;
-  /** CSP sources of its inline scripts and styles: `'sha256-…'`. */
+  /** CSP sources of the page's inline scripts and styles: `'sha256-…'`. */
   scriptSources: readonly string[];
   styleSources: readonly string[];
 }
 
-/** The headers of the page, and only of the page: it loads nothing from elsewhere and sits in nobody's frame. */
+/** Headers of the page only: it loads nothing from other origins and cannot be framed. */
 export const pageHeaders = ({ scriptSources, styleSources }: Page): RequestHandler =>
   helmet({
     contentSecurityPolicy: {
@@ -21,8 +21,8 @@ export const pageHeaders = ({ scriptSources, styleSources }: Page): RequestHandl
         defaultSrc: ["'none'"],
         scriptSrc: sources(scriptSources),
         styleSrc: sources(styleSources),
-        connectSrc: ["'self'"], // covers WebSockets to ourselves; `ws:` would let a page talk to anyone
-        imgSrc: ['data:', "'self'"], // its icon and attachments; an address elsewhere could carry away what the page has read
+        connectSrc: ["'self'"], // covers WebSockets to this origin; `ws:` would allow any host
+        imgSrc: ['data:', "'self'"], // its icon and attachments; other origins could receive data in the address
         baseUri: ["'none'"],
         formAction: ["'none'"],
         frameAncestors: ["'none'"],

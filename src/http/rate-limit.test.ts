@@ -14,14 +14,14 @@ function limitOf({ requestsPerSecond = 10, burst = 2 } = {}) {
   return { clock, ask: (address: string) => limit(asking(address)) };
 }
 
-test('each client has a burst of its own, which refills', async () => {
+test('each client has its own burst, which refills', async () => {
   const { clock, ask } = limitOf();
   assert.deepEqual([ask('a'), ask('a'), ask('a'), ask('b')], [0, 0, 100, 0]);
   await clock.advance(100);
   assert.deepEqual([ask('a'), ask('a')], [0, 100]);
 });
 
-test('with a hundred thousand clients new ones are put off until old ones are forgotten', async () => {
+test('with a hundred thousand clients, new ones are refused until old ones are forgotten', async () => {
   const { clock, ask } = limitOf({ burst: 1 });
   for (let n = 0; n < 100_000; n++) ask(`client ${n}`);
   assert.deepEqual([ask('one more'), ask('client 7')], [1_000, 100]);
@@ -29,7 +29,7 @@ test('with a hundred thousand clients new ones are put off until old ones are fo
   assert.equal(ask('one more'), 0);
 });
 
-test('a request too many is answered 429 with when to come again, and counted; health, metrics and preflights pass', async () => {
+test('a request over the limit is answered 429 with the wait, and counted; health, metrics and preflights pass', async () => {
   const limited: string[] = [];
   const rateLimit = ({ url = '' }: IncomingMessage) => {
     limited.push(url);

@@ -8,10 +8,10 @@ export interface RateLimitSettings {
   burst: number;
 }
 
-/** 0 when the client may ask now, otherwise the milliseconds until it may. */
+/** Returns 0 when the client may send a request now, otherwise the wait in milliseconds. */
 export type RateLimit = (req: IncomingMessage) => number;
 
-/** Clients that are remembered; more than these at once are put off. */
+/** Limit of remembered clients. Further clients are refused until one is forgotten. */
 const MAX_CLIENTS = 100_000;
 const FORGET_AFTER_MS = 3_600_000;
 const PUT_OFF_MS = 1_000;
@@ -21,7 +21,7 @@ interface Client {
   seenMs: number;
 }
 
-/** A token bucket per client address. The clients stand in the order in which they were last seen. */
+/** A token bucket per client address. The map is ordered by when clients were last seen. */
 export function createRateLimit(
   settings: RateLimitSettings,
   { clientAddress, clock }: { clientAddress: ClientAddress; clock: Pick<Clock, 'monotonic'> },

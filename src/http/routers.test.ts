@@ -27,7 +27,7 @@ test('a PUT has its fields in the path and the body, and the path wins', async (
   assert.deepEqual(await edge.sendJson(put), [200, { name: 'a', text: 'c', row: '/v1/api/notes/{name}' }]);
 });
 
-test('a PUT is held to the limits of a POST: its body, its scope, the page of another site', async () => {
+test('a PUT has the checks of a POST: body size, scope, pages of other sites', async () => {
   await using edge = await edgeWith(row('put', '/v1/api/notes/{name}', { scope: 'write' }));
   const put = { method: 'PUT', path: '/v1/api/notes/a', body: '{}' };
   const statusFor = async (headers: Record<string, string>, body = '{}') =>
@@ -51,7 +51,7 @@ test('a DELETE has its fields in the path and the query', async () => {
   assert.deepEqual(await edge.sendJson(sent), [200, { force: '1', name: 'a', row: '/v1/api/notes/{name}' }]);
 });
 
-test('a row says that it answers 201, 204 without a body, or 302 with the place', async () => {
+test('a row may answer 201, 204 without a body, or 302 with a location', async () => {
   await using edge = await edgeWith(
     row('post', '/v1/api/notes', { status: 201 }),
     row('delete', '/v1/api/notes', { status: 204 }),
@@ -75,7 +75,7 @@ test('a row says that it answers 201, 204 without a body, or 302 with the place'
   );
 });
 
-test('a field that may hold slashes takes the rest of the path, decoded', async () => {
+test('a field that may contain slashes takes the rest of the path, decoded', async () => {
   await using edge = await edgeWith(row('get', '/v1/api/files/{+path}'));
   const pathOf = async (path: string) => {
     const [status, body] = await edge.sendJson({ path, headers: TYPED });
@@ -86,7 +86,7 @@ test('a field that may hold slashes takes the rest of the path, decoded', async 
   assert.equal((await edge.send({ path: '/v1/api/files/', headers: TYPED })).status, 404);
 });
 
-test('a path that says more comes first, in whatever order the rows stand', async () => {
+test('the most specific path is matched, whatever the order of the rows', async () => {
   const paths = ['/v1/api/jobs/{+rest}', '/v1/api/jobs/{id}', '/v1/api/jobs/{id}/runs', '/v1/api/jobs/due'] as const;
   await using edge = await edgeWith(...paths.map((path) => row('get', path)));
   const found = [];
@@ -101,7 +101,7 @@ test('a path that says more comes first, in whatever order the rows stand', asyn
   ]);
 });
 
-test('a field is decoded; a `%` that encodes nothing stands for itself', async () => {
+test('a field is decoded; a `%` that is not an escape is literal', async () => {
   await using edge = await edgeWith(row('get', '/v1/api/notes/{name}'));
   const names = {
     'a%20b': 'a b',
@@ -117,14 +117,14 @@ test('a field is decoded; a `%` that encodes nothing stands for itself', async (
   }
 });
 
-test('a path belongs to a row as it is written: case, slashes and encodings matter', async () => {
+test('a path must match its row exactly: case, slashes and encodings matter', async () => {
   await using edge = await edgeWith(row('get', '/v1/api/notes/{name}'));
   const paths = ['notes/a/', 'notes//a', 'Notes/a', 'notes%2Fa', '/notes/a', 'notes/', 'notes', 'n%6ftes/a'];
   for (const path of paths)
     assert.equal((await edge.send({ path: `/v1/api/${path}`, headers: TYPED })).status, 404, path);
 });
 
-test('a HEAD is answered where a GET answers JSON, and is no row elsewhere', async () => {
+test('a HEAD is answered if the GET answers JSON, and is not found elsewhere', async () => {
   await using edge = await edgeWith(
     row('get', '/v1/api/notes'),
     row('get', '/v1/api/notes/file', { answers: 'file' }),
@@ -137,7 +137,7 @@ test('a HEAD is answered where a GET answers JSON, and is no row elsewhere', asy
   );
 });
 
-test('a row whose path begins with a field has no Router to be in', () => {
+test('a row whose path begins with a field is refused', () => {
   const { endpoint: nameless } = row('get', '/{name}');
-  assert.throws(() => createRouters([{ endpoint: nameless, serve: () => undefined }]), /begins with a noun/);
+  assert.throws(() => createRouters([{ endpoint: nameless, serve: () => undefined }]), /must begin with a noun/);
 });

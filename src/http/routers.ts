@@ -3,24 +3,24 @@ import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import type { EdgeHandler } from './express-classes.ts';
 
-/** A row with all that answers its requests. */
+/** A row with its handler. */
 export interface Served {
   endpoint: Endpoint;
   serve(exchange: Exchange): void;
 }
 
-/** Finds the Router whose rows begin like a path. */
+/** Finds the Router for the noun of a path. */
 export type FindRouter = (path: string) => Router | undefined;
 
 /**
- * One Router per noun, which is the first segment of a path (below /v1/api, of what follows). They are found by it and not
- * mounted: Express would try one prefix after the other, and more of them with every noun.
+ * One Router per noun. The noun is the first segment of a path, or the first below /v1/api. Routers are looked up by
+ * noun and not mounted, because Express would try one prefix after another.
  */
 export function createRouters(rows: readonly Served[]): FindRouter {
   const routers = new Map<string, Router>();
   for (const { endpoint, serve } of rows.toSorted((a, b) => bySpecificity(a.endpoint.path, b.endpoint.path))) {
     const noun = nounOf(endpoint.path);
-    if (noun.includes('{')) throw new Error(`the path of a row begins with a noun: ${endpoint.path}`);
+    if (noun.includes('{')) throw new Error(`the path of a row must begin with a noun: ${endpoint.path}`);
     const router = routers.get(noun) ?? Router({ caseSensitive: true, strict: true });
     routers.set(noun, router);
     router[endpoint.verb](toPattern(endpoint.path), handlerOf({ endpoint, serve }));
@@ -30,13 +30,13 @@ export function createRouters(rows: readonly Served[]): FindRouter {
 
 const API = '/v1/api/';
 
-/** The beginning of a path, up to the slash behind its noun. */
+/** The path up to the slash after its noun. */
 function nounOf(path: string): string {
   const end = path.indexOf('/', path.startsWith(API) ? API.length : 1);
   return end === -1 ? path : path.slice(0, end);
 }
 
-/** A path that says more comes first: /jobs/due before /jobs/{id}, and that before /jobs/{+rest}. */
+/** Sorts specific paths first: /jobs/due before /jobs/{id}, and /jobs/{id} before /jobs/{+rest}. */
 function bySpecificity(one: string, other: string): number {
   const [ranks = [], others = []] = [one, other].map((path) => path.split('/').map(openness));
   for (const [at, rank] of ranks.entries()) {
@@ -48,14 +48,14 @@ function bySpecificity(one: string, other: string): number {
 
 const openness = (segment: string): number => (segment.startsWith('{+') ? 2 : segment.includes('{') ? 1 : 0);
 
-/** As path-to-regexp writes it. */
+/** The path in the syntax of path-to-regexp. */
 const toPattern = (path: string): string => path.replaceAll(/\{\+(\w+)\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
 
 function handlerOf({ endpoint, serve }: Served): EdgeHandler {
   const { path, answers } = endpoint;
   const hasFields = path.includes('{');
   return (req, res, next) => {
-    // Express gives a HEAD to what answers GET. A stream has no end, and a file is not read for nothing.
+    // Express routes HEAD to GET handlers. A stream has no end, and reading a file would be wasted work.
     if (answers !== undefined && req.method === 'HEAD') return next();
     const { exchange } = res.locals;
     exchange.endpoint = path;
@@ -64,6 +64,6 @@ function handlerOf({ endpoint, serve }: Served): EdgeHandler {
   };
 }
 
-/** What is matched with its slashes comes in segments. */
+/** Express returns a parameter that contains slashes as an array of segments. */
 const toFields = (params: Readonly<Record<string, string | string[]>>): Record<string, string> =>
   Object.fromEntries(Object.entries(params).map(([name, value]) => [name, [value].flat().join('/')]));

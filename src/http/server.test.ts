@@ -20,12 +20,12 @@ async function exchange(port: number, text: string): Promise<string> {
 const head = (status: string) =>
   `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
-test('what is not HTTP is answered and closed', async () => {
+test('input that is not HTTP is answered and the connection closed', async () => {
   await using edge = await httpEdge();
   assert.equal(await exchange(edge.port, 'nonsense\r\n\r\n'), head('400 Bad Request'));
 });
 
-test('requests that two servers could read differently are refused', async () => {
+test('ambiguous requests that servers read differently are refused', async () => {
   await using edge = await httpEdge();
   const start = 'POST /v1/api/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n';
   for (const rest of [
@@ -46,7 +46,7 @@ test('headers beyond 16 KiB are 431', async () => {
   assert.equal(answer, head('431 Request Header Fields Too Large'));
 });
 
-test('a client that resets its connection harms nobody', async () => {
+test('a client that resets its connection does no harm', async () => {
   await using edge = await httpEdge();
   const socket = connect(edge.port, '127.0.0.1');
   await once(edge.server, 'connection');
@@ -54,7 +54,7 @@ test('a client that resets its connection harms nobody', async () => {
   assert.equal((await edge.send({ path: '/' })).status, 200);
 });
 
-test('the limits against slow clients stand', async () => {
+test('the limits against slow clients are set', async () => {
   await using edge = await httpEdge();
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount } = edge.server;
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('the limits against slow clients stand', async () => {
   );
 });
 
-test('who was told that a request is wrong is let go a second later, also without hanging up', async () => {
+test('the connection of an invalid request is closed a second after the answer, even if the client keeps it open', async () => {
   await using edge = await httpEdge();
   const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.resume().write('nonsense\r\n\r\n');
@@ -76,7 +76,7 @@ test('who was told that a request is wrong is let go a second later, also withou
   socket.destroy();
 });
 
-test('nothing of a connection is read before it is known whose it is, and that of a command is refused', async () => {
+test('a connection is not read before its origin is known, and that of a sandboxed command is refused', async () => {
   const judged: ((isCommands: boolean) => void)[] = [];
   const isSandboxedPeer = () => new Promise<boolean>((resolve) => judged.push(resolve));
   await using edge = await httpEdge({ isSandboxedPeer });

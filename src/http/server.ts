@@ -9,22 +9,28 @@ import type { BodyDeadlines } from './body-deadlines.ts';
 
 interface ServerDeps {
   bodies: Pick<BodyDeadlines, 'begin'>;
-  /** Whether a connection comes from a command of the agent, which may not talk to us; undefined if that cannot be. */
+  /**
+   * Whether a connection comes from a sandboxed command, which may not connect to the daemon; undefined if that is
+   * impossible.
+   */
   isSandboxedPeer(connection: Socket): Promise<boolean> | undefined;
   clock: Clock;
   log: Log;
 }
 
-/** No request takes longer than the slowest upload that is taken; what holds for the others is the business of `bodies`. */
+/** The time that the slowest allowed upload takes. `bodies` limits other requests. */
 const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMITS.uploadProgressBytes));
 
-/** A server with limits against slow and oversized requests. Streams are answers, so the request limits leave them alone. */
+/**
+ * Creates a server with limits against slow and oversized requests. Streams are responses, so these limits do not
+ * affect them.
+ */
 export function createHttpServer({ listener, ...classes }: HttpApp, deps: ServerDeps): Server {
   const { bodies, isSandboxedPeer, clock, log } = deps;
   const server = createServer(
     {
       headersTimeout: LIMITS.headMs,
-      connectionsCheckingInterval: 5_000, // Node's 30 s would let a head take 45
+      connectionsCheckingInterval: 5_000, // Node's default of 30 s would give a request head up to 45 s
       requestTimeout: LONGEST_MS,
       keepAliveTimeout: 5_000,
       maxHeaderSize: 16 * 1024,
@@ -37,15 +43,15 @@ export function createHttpServer({ listener, ...classes }: HttpApp, deps: Server
       listener(req, res);
     },
   );
-  server.maxHeadersCount = LIMITS.requestHeaders + 1; // Node drops what is beyond; with one more it shows
-  // Without a listener Node answers by itself, and reads the body for as long as it comes.
+  server.maxHeadersCount = LIMITS.requestHeaders + 1; // Node drops further headers silently; one more makes the excess visible
+  // Without a listener, Node answers itself and reads the body to its end.
   server.on('checkExpectation', (_, res: ServerResponse) => {
     res.writeHead(417, { 'Access-Control-Allow-Origin': '*', 'Content-Length': 0, Connection: 'close' }).end();
   });
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
-    // Without a listener one client that resets its connection would end the process.
-    socket.on('error', (error) => log.debug({ err: error }, 'a connection broke'));
+    // Without a listener, a client that resets its connection would end the process.
+    socket.on('error', (error) => log.debug({ err: error }, 'a connection failed'));
     const judged = isSandboxedPeer(socket);
     if (judged !== undefined) void holdBack(socket, judged, deps);
   });
@@ -60,12 +66,12 @@ export function createHttpServer({ listener, ...classes }: HttpApp, deps: Server
   return server;
 }
 
-/** Nothing is read from a connection before it is known whose it is: neither a request nor an upgrade. */
+/** Reads nothing from a connection, neither a request nor an upgrade, before its origin is known. */
 async function holdBack(socket: Socket, judged: Promise<boolean>, { clock, log }: ServerDeps): Promise<void> {
-  // Here the server has begun to read, in a tick of its own, and nothing has arrived yet.
+  // The server has just started to read, in its own tick, and nothing has arrived yet.
   queueMicrotask(() => socket.pause());
   if (!(await judged)) return void socket.resume();
-  log.warn({}, 'refused a connection of a sandboxed command');
+  log.warn({}, 'refused a connection from a sandboxed command');
   socket.end([...REFUSAL, `Content-Length: ${SANDBOXED.length}`, '', SANDBOXED].join('\r\n'));
   closeSoon(socket, clock);
 }
@@ -78,7 +84,10 @@ const SANDBOXED = JSON.stringify({ error: 'Forbidden: sandboxed commands cannot 
 
 const LINGER_MS = 1_000;
 
-/** Closing at once could reset the connection before the answer is read; and who was answered need not ever hang up. */
+/**
+ * Closes after a delay, because closing at once could reset the connection before the client reads the answer. Without
+ * this, a client could also keep it open.
+ */
 function closeSoon(socket: Socket, clock: Clock): void {
   const closed = new AbortController();
   socket.once('close', () => closed.abort());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpEdge } from '../testing/http-edge.ts';
 
-test('the page comes with its policy: nothing from elsewhere, in nobody’s frame', async () => {
+test('the page has its policy: nothing from other origins, not in a frame', async () => {
   await using edge = await httpEdge();
   const { status, headers, text } = await edge.send({ path: '/' });
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('metrics that fail are a 500 without a stack', async () => {
   assert.deepEqual(await edge.sendJson({ path: '/metrics' }), [500, { error: 'Internal error' }]);
 });
 
-test('health is public although the method behind it is not', async () => {
+test('health is public although its method is not', async () => {
   const summary = {
     ...{ ok: true, ts: 1, durationMs: 0, status: 'ok', version: '0.1.0', nodeId: 'box_12ab', uptimeSeconds: 3 },
     ...{ model: 'demo', modelAlias: 'demo', maxWorkstreams: 50, notices: [] },

@@ -11,7 +11,7 @@ interface SiteDeps {
   respond: Respond;
 }
 
-/** What is not an API call: the page, the documents and the metrics. */
+/** Serves everything that is not an API call: the page, the documents and the metrics. */
 export function createSite({ page, openapi, metrics, respond }: SiteDeps): Router {
   const site = Router({ caseSensitive: true, strict: true });
   const serve =
@@ -28,7 +28,7 @@ export function createSite({ page, openapi, metrics, respond }: SiteDeps): Route
   return site;
 }
 
-/** Anybody may keep it, if they ask each time whether it is still the same. */
+/** Clients may cache it, if they revalidate it each time. */
 const staticAnswer = ({ text: body, encoded }: StaticText, contentType: string): Answer => ({
   status: 200,
   contentType,

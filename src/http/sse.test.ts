@@ -43,7 +43,7 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await new Promise(setImmediate);
 };
 
-test('what one turn sends is one chunk, and the end is an end', async () => {
+test('frames of one turn are one chunk, and the end closes the response', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await until(() => edge.streams.length === 1);
@@ -57,7 +57,7 @@ test('what one turn sends is one chunk, and the end is an end', async () => {
   assert.deepEqual(edge.bodies(), [`15\r\n${together}\r\n9\r\ndata: 3\n\n\r\n0\r\n\r\n`]);
 });
 
-test('a stream is plain text for a client that knows no chunks', async () => {
+test('a stream is not chunked for an HTTP/1.0 client', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n');
   await until(() => edge.streams.length === 1);
@@ -67,7 +67,7 @@ test('a stream is plain text for a client that knows no chunks', async () => {
   assert.deepEqual(edge.bodies(), ['data: 1\n\n']);
 });
 
-test('a stream that was asked for behind an answer that is still under way comes after it', async () => {
+test('a stream requested behind an unfinished answer comes after it', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\nGET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await until(() => edge.streams.length === 1);

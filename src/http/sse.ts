@@ -3,15 +3,15 @@ import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Defer } from '../end-of-turn.ts';
 
-/** What a response may hold for a slow reader before its stream is asked to wait. */
+/** What a response may buffer for a slow reader before its stream pauses. */
 const BUDGET_BYTES = 256 * 1024;
 const KEEPALIVE = ': keepalive\n\n';
 
-/** One open event stream. It ends when its client leaves, when one of `until` aborts, or by `end`. */
+/** One open event stream. It ends when the client disconnects, when a signal in `until` aborts, or by `end`. */
 export interface SseStream {
-  /** Queues finished frames; what one turn of the event loop queues is written at once. */
+  /** Queues finished frames. Frames queued in one turn of the event loop are written together. */
   send(frames: string): void;
-  /** False while the client is behind; `onReady` is called when that changes. */
+  /** False while the client is behind; `onReady` is called when it has caught up. */
   ready(): boolean;
   /** Idempotent. */
   end(): void;
@@ -38,9 +38,10 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
   const write = (text: string) => {
     lastWriteMs = clock.monotonic();
     if (res.destroyed) return;
-    // Past the response, whose own way of writing a chunk costs as much as the system's. The end is the response's again.
+    // Writes the chunk to the socket directly: encoding it in the response costs as much as the system call. `res.end`
+    // still ends the response.
     if (socket && res.chunkedEncoding) socket.write(encode(text));
-    else res.write(text); // HTTP/1.0, or the answer before it was still under way
+    else res.write(text); // HTTP/1.0, or the previous answer on the connection is not finished
   };
   const flush = () => {
     const [first = ''] = queue;
@@ -76,7 +77,7 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
   for (const signal of until) signal.addEventListener('abort', end, { once: true });
   if (until.some((signal) => signal.aborted)) setImmediate(end);
   void keepAlive({ clock, ended: ended.signal, quietMs: () => clock.monotonic() - lastWriteMs }, () =>
-    // A client that is behind has unread bytes already, and must not collect more.
+    // A client that is behind has unread bytes already and must not get more.
     write((socket ?? res).writableNeedDrain ? '' : KEEPALIVE),
   );
 
@@ -95,7 +96,7 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
   };
 }
 
-/** What all streams write with. */
+/** Shared by all streams. */
 export interface SseWriting {
   /** Text as one chunk of an HTTP/1.1 answer. */
   encode(text: string): Buffer;
@@ -104,7 +105,7 @@ export interface SseWriting {
 
 export const createSseWriting = (defer: Defer): SseWriting => ({ encode: createChunkEncoding(), defer });
 
-/** Remembers the last one: what happens in a workstream is written to all its streams one after the other. */
+/** Caches the last chunk, because an event is written to all streams of its workstream in a row. */
 function createChunkEncoding(): SseWriting['encode'] {
   let last = { text: '', chunk: Buffer.from('') };
   return (text) => {
@@ -115,7 +116,7 @@ function createChunkEncoding(): SseWriting['encode'] {
   };
 }
 
-/** An event that is not in the log, as a frame. */
+/** A frame for an event that is not in the log. */
 export const sseFrame = (json: string): string => `data: ${json}\n\n`;
 
 const HEADERS = {
@@ -123,7 +124,7 @@ const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
-  // A stream uses its connection up; kept alive it would delay a shutdown.
+  // A stream occupies its connection; keep-alive would delay a shutdown.
   Connection: 'close',
 };
 

@@ -17,7 +17,7 @@ const STATUS: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-/** An error as HTTP says it. What is not a GatewayError is told to nobody. */
+/** Converts an error to an HTTP answer. The details of anything but a GatewayError are not disclosed. */
 export function toFailure(error: unknown): { status: number; body: { error: string }; headers: HeaderFields } {
   if (!(error instanceof GatewayError)) return { status: 500, body: { error: 'Internal error' }, headers: {} };
   const headers: HeaderFields = {};

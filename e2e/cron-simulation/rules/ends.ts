@@ -33,7 +33,7 @@ function lieOf(row: CronOccurrenceTable, context: Context): string | undefined {
   const { status, error } = row;
   if (!error) return 'no reason is given';
   if (status === 'missed') return lieOfMissed(row, context);
-  if (status === 'skipped' && error.includes('was still going')) {
+  if (status === 'skipped' && error.includes('was still in progress')) {
     const isTrue = context.others.some(({ attempts, ended_ms }) => attempts > 0 && ended_ms === row.ended_ms);
     return isTrue ? undefined : 'no run ended then';
   }

@@ -54,21 +54,21 @@ type Told = Surroundings & Decision & { since: Span };
 const REASONS: Record<string, (told: Told) => boolean | undefined> = {
   'Headgate was not running': ({ evidence, owner, since }) =>
     evidence.lives.some((life) => life.owner === owner && life.fromMs > since.fromMs),
-  'Headgate stood still': ({ evidence, owner, since }) =>
+  'Headgate was unresponsive': ({ evidence, owner, since }) =>
     evidence.stalls.some((stall) => stall.owner === owner && overlaps(stall, since)),
   'the machine slept, or its clock was set forward': (told) => {
     const since = { ...told.since, fromMs: told.since.fromMs - NOTICED_MS };
     return wasBlocked({ ...told, since }, 'the machine sleeps') || hasLeapt(told.evidence, since);
   },
-  'the store took no writes': (told) => wasBlocked(told, 'the store takes no writes'),
+  'the store could not be written': (told) => wasBlocked(told, 'the store takes no writes'),
   'schedules were switched off': (told) => wasBlocked(told, 'schedules are off'),
-  'the run before was still going': ({ holdsOf, jobId, since }) =>
+  'the previous run was still in progress': ({ holdsOf, jobId, since }) =>
     holdsOf.get(jobId)?.some((hold) => overlaps(hold, since)),
-  'runs before it were going, or no slot was free': ({ holdsOf, jobId, free, owner, since }) =>
+  'earlier runs were in progress, or no slot was free': ({ holdsOf, jobId, free, owner, since }) =>
     holdsOf.get(jobId)?.some((hold) => overlaps(hold, since)) ||
     free.fullOf(owner).some((full) => overlaps(full, since)),
   'no slot was free in time': ({ free, owner, since }) => free.fullOf(owner).some((full) => overlaps(full, since)),
-  'its time was past already when the job was': ({ plansOf, jobId, line, firstMs }) =>
+  'its time had already passed when the job was': ({ plansOf, jobId, line, firstMs }) =>
     plansOf.get(jobId)?.some(({ madeMs }) => line.wallAt(madeMs) >= firstMs),
 };
 

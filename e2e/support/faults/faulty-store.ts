@@ -40,7 +40,7 @@ async function fail(store: Store, unit: Unit, kind: StoreFault['kind']): Promise
 
 /** As the store itself refuses while the disk takes no writes. */
 export const noWrites = (): GatewayError =>
-  new GatewayError('UNAVAILABLE', 'The disk takes no writes', { retryAfterMs: 1_000 });
+  new GatewayError('UNAVAILABLE', 'Cannot write to the disk', { retryAfterMs: 1_000 });
 
 export type StoreCall = 'commit' | 'read';
 

@@ -2,8 +2,9 @@ import type { Environment } from '../../environment.ts';
 import { toChildPath } from './child-path.ts';
 
 /**
- * What a child process may know of the daemon's environment: names from an allow-list, so a new secret is never passed on,
- * and a PATH whose first folders the child cannot plant programs in. `avoid` are folders that agents can write to, with links resolved.
+ * The part of the daemon's environment that a child process gets. Names come from an allow-list, so new secrets are
+ * never passed on. The PATH begins with folders in which the child cannot plant programs. `avoid` are folders that
+ * agents can write to, with links resolved.
  */
 export async function toChildEnvironment(
   environment: Environment,
@@ -21,7 +22,7 @@ const NAMES = new Set(
 const PROXIES = /^(https?_proxy|all_proxy|no_proxy)$/i;
 
 function isPassedOn(name: string, value: string): boolean {
-  // A proxy's address may carry a user and a password.
+  // The URL of a proxy may contain a user and a password.
   if (PROXIES.test(name)) return !value.includes('@');
   return NAMES.has(name) || name.startsWith('LC_');
 }

@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** A line longer than this is given on in pieces. */
+/** Longer lines are passed on in pieces. */
 const MAX_HELD = 4_096;
 
 /**
- * Turns bytes into text that ends at line ends: whatever lines a piece of output completes are given on together, and a
- * character split between two pieces arrives whole.
+ * Converts bytes to text that ends at line ends. Lines completed by the same chunk are passed on together, and a
+ * character split between two chunks arrives whole.
  */
 export function createLineSplitter(onText: (text: string) => void): { write(bytes: Buffer): void; end(): void } {
   const decoder = new StringDecoder('utf8');

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readOutput, removeOldOutputs, takeRange } from './output-files.ts';
 
-test('stored outputs go when they are older than what may still name them', async (t) => {
+test('stored outputs are removed once they are older than anything that may refer to them', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(path.join(folder, 'somebody-elses'));
@@ -18,11 +18,11 @@ test('stored outputs go when they are older than what may still name them', asyn
   assert.deepEqual((await readdir(folder)).sort(), ['somebody-elses', 'young.log']);
 });
 
-test('no folder yet is nothing to do', async () => {
+test('a missing folder is not an error', async () => {
   await removeOldOutputs('/nonexistent/outputs', 1_000_000);
 });
 
-/** All of it, read in parts of `limit` bytes. */
+/** The whole output, read in parts of `limit` bytes. */
 async function inParts(
   read: (range: { offset: number; limit: number }) => Promise<{ text: string; totalBytes: number }>,
   limit: number,
@@ -37,7 +37,7 @@ async function inParts(
   return parts;
 }
 
-test('parts side by side make up the whole, and no character is cut', async () => {
+test('adjacent parts make up the whole, and no character is cut', async () => {
   const parts = fc.asyncProperty(
     fc.string({ unit: 'grapheme' }),
     fc.integer({ min: 1, max: 9 }),
@@ -62,13 +62,13 @@ test('a stored output is read in the same parts', async (t) => {
   assert.deepEqual(await read({ offset: 10_000, limit: 10 }), { text: '', totalBytes: Buffer.byteLength(whole) });
 });
 
-test('bytes that are no text are replaced, and reading goes on behind them', async () => {
+test('invalid bytes are replaced, and reading continues after them', async () => {
   const bytes = Buffer.from([0x61, 0x80, 0x80, 0x80, 0x80, 0x80, 0xff, 0x62]);
   const texts = await inParts(async (range) => takeRange(bytes, range), 2);
   assert.match(texts.join(''), /^a\ufffd+b$/);
 });
 
-test('a name that leads elsewhere, and a link in the place of a file, are not read', async (t) => {
+test('names that lead out of the folder, and symbolic links, are not read', async (t) => {
   const root = await mkdtemp(path.join(tmpdir(), 'headgate-'));
   t.after(() => rm(root, { recursive: true }));
   const folder = path.join(root, 'outputs');

@@ -2,19 +2,19 @@ import { constants } from 'node:fs';
 import { open, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Bytes of an output. */
+/** A range of bytes of an output. */
 export interface OutputRange {
   offset: number;
   limit: number;
 }
 
-/** What was printed in a range: every character that begins in it. Ranges side by side make up the whole. */
+/** The text of a range: every character that begins in it. Adjacent ranges together give the whole text. */
 export interface OutputPart {
   text: string;
   totalBytes: number;
 }
 
-/** A part of one of `whole` bytes. */
+/** The part of an output whose bytes are all in memory. */
 export function takeRange(whole: Buffer, range: OutputRange): OutputPart {
   return {
     text: toText(whole.subarray(range.offset, range.offset + range.limit + MAX_SPLIT), range),
@@ -22,10 +22,10 @@ export function takeRange(whole: Buffer, range: OutputRange): OutputPart {
   };
 }
 
-/** A part of a stored output; undefined when there is none of this name (any more). */
+/** A part of a stored output; undefined when no output has this name, or not any more. */
 export async function readOutput(folder: string, name: string, range: OutputRange): Promise<OutputPart | undefined> {
   if (!/^[\w-]{1,128}\.log$/.test(name)) return undefined;
-  // A link put in its place would lead out of the folder.
+  // A symbolic link could lead out of the folder.
   const file = await open(path.join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(absent);
   if (!file) return undefined;
   try {
@@ -38,7 +38,7 @@ export async function readOutput(folder: string, name: string, range: OutputRang
   }
 }
 
-/** Removes the stored outputs of commands that were last written before a time; a folder that is not there has none. */
+/** Removes stored outputs that were last written before a time. A missing folder counts as empty. */
 export async function removeOldOutputs(folder: string, beforeMs: number): Promise<void> {
   for (const name of await namesIn(folder)) {
     const file = path.join(folder, name);
@@ -47,17 +47,17 @@ export async function removeOldOutputs(folder: string, beforeMs: number): Promis
   }
 }
 
-/** What a character of UTF-8 has at most behind its first byte. */
+/** How many bytes of a UTF-8 character may follow its first byte. */
 const MAX_SPLIT = 3;
 
-/** `bytes` reach MAX_SPLIT beyond the range, where there is more. */
+/** `bytes` extend MAX_SPLIT beyond the range, if there is more. */
 function toText(bytes: Buffer, { offset, limit }: OutputRange): string {
   const start = offset === 0 ? 0 : skipSplit(bytes, 0);
   const end = skipSplit(bytes, Math.min(limit, bytes.length));
   return bytes.subarray(start, Math.max(start, end)).toString('utf8');
 }
 
-/** The first place from `at` on where a character begins; the same for whoever asks from either side. */
+/** The first position from `at` on where a character begins. Both ranges at a boundary get the same position. */
 function skipSplit(bytes: Buffer, at: number): number {
   let place = at;
   while (place < bytes.length && place - at < MAX_SPLIT && isContinuation(bytes[place])) place += 1;
@@ -67,10 +67,10 @@ function skipSplit(bytes: Buffer, at: number): number {
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
 async function namesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder).catch(absent)) ?? []; // made with the first output
+  return (await readdir(folder).catch(absent)) ?? []; // the folder is created with the first output
 }
 
-/** What is not there is nothing; anything else is a fault. */
+/** Missing files are not an error; rethrows all other errors. */
 function absent(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ELOOP'))
     return undefined;

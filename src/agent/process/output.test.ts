@@ -25,7 +25,7 @@ const lines = (from: number, to: number) => {
   return text;
 };
 
-test('short output is given whole, live by whole lines, and kept in no file', async () => {
+test('short output is returned whole, streamed by whole lines, and not stored in a file', async () => {
   assert.deepEqual(await collect(['one\ntw', 'o\nthr', 'ee']), {
     text: 'one\ntwo\nthree',
     chunks: ['one\n', 'two\n', 'three'],
@@ -34,19 +34,19 @@ test('short output is given whole, live by whole lines, and kept in no file', as
   });
 });
 
-test('a character split between two pieces arrives whole', async () => {
+test('a character split between two chunks arrives whole', async () => {
   const bytes = Buffer.from('a€𝄞\nb');
   const pieces = [...bytes].map((byte) => Buffer.from([byte]));
   const { text, chunks } = await collect(pieces);
   assert.deepEqual([text, chunks], ['a€𝄞\nb', ['a€𝄞\n', 'b']]);
 });
 
-test('a long line without an end is given live in pieces', async () => {
+test('a long line without an end is streamed in pieces', async () => {
   const { chunks } = await collect(['x'.repeat(3_000), 'x'.repeat(3_000), 'end\n']);
   assert.deepEqual(chunks, ['x'.repeat(6_000), 'end\n']);
 });
 
-test('output beyond the byte limit is kept whole in a private file, and its two ends are shown', async () => {
+test('output beyond the byte limit is stored in a private file, and its two ends are shown', async () => {
   const whole = lines(1, 20_000);
   const { text, kept, mode } = await collect([
     whole.slice(0, 60_000),
@@ -56,13 +56,13 @@ test('output beyond the byte limit is kept whole in a private file, and its two 
   assert.equal(kept?.toString(), whole);
   assert.equal(mode, 0o600);
   const [, head = '', leftLines, leftBytes, tail = ''] =
-    /^(.*)\[\.\.\. (\d+) lines \((\d+) bytes\) left out here; the whole output is kept for people as outputs\/out_1\.log \.\.\.\]\n(.*)$/s.exec(
+    /^(.*)\[\.\.\. (\d+) lines \((\d+) bytes\) left out here; the whole output is stored for people as outputs\/out_1\.log \.\.\.\]\n(.*)$/s.exec(
       text,
     ) ?? [];
   assert.ok(whole.startsWith(head.replace(/\n$/, '')));
   assert.ok(whole.endsWith(tail));
   assert.ok(Buffer.byteLength(text) < 64 * 1024 + 200);
-  // The end of a line that was cut is ours, so one byte more may be shown than was printed.
+  // A cut line gets our line end, so one more byte may be shown than was printed.
   const shown = head.length + tail.length;
   assert.ok([shown, shown - 1].includes(whole.length - Number(leftBytes)));
   assert.ok(Math.abs(Number(leftLines) + text.split('\n').length - 1 - 20_000) <= 2);
@@ -73,7 +73,7 @@ test('output beyond the line limit shows its first and last lines', async () => 
   assert.equal(kept?.toString(), lines(1, 10));
   assert.equal(
     text,
-    `${lines(1, 2)}[... 6 lines (42 bytes) left out here; the whole output is kept for people as outputs/out_1.log ...]\n${lines(9, 10)}`,
+    `${lines(1, 2)}[... 6 lines (42 bytes) left out here; the whole output is stored for people as outputs/out_1.log ...]\n${lines(9, 10)}`,
   );
 });
 
@@ -84,7 +84,7 @@ test('neither end is cut inside a character', async () => {
   }
 });
 
-test('live output ends at the limit with one notice', async () => {
+test('live output stops at the limit with one notice', async () => {
   const { chunks } = await collect(
     Array.from({ length: 100 }, () => '0123456789\n'),
     { maxBytes: 50 },
@@ -92,17 +92,17 @@ test('live output ends at the limit with one notice', async () => {
   assert.deepEqual(chunks, [
     ...Array.from({ length: 4 }, () => '0123456789\n'),
     '012345',
-    '\n[The output goes on; the rest is not shown live.]\n',
+    '\n[More output follows; it is not shown live.]\n',
   ]);
 });
 
-test('the file is bounded, and says so', async () => {
+test('the file is limited, and the notice says so', async () => {
   const { text, kept } = await collect(
     Array.from({ length: 100 }, () => '0123456789'),
     { maxBytes: 50, maxFileBytes: 85 },
   );
   assert.equal(kept?.length, 85);
-  assert.match(text, /its first 85 bytes are kept for people as outputs\/out_1\.log/);
+  assert.match(text, /its first 85 bytes are stored for people as outputs\/out_1\.log/);
 });
 
 test('a file that cannot be written does not fail the command', async () => {
@@ -110,7 +110,7 @@ test('a file that cannot be written does not fail the command', async () => {
   const folder = await fixture.file('not-a-folder', '');
   const output = createOutputCollector({ folder, name: 'out', onChunk: () => undefined, limits: { maxBytes: 10 } });
   await output.write(Buffer.from('x'.repeat(100)));
-  assert.match(await output.finish(), /the whole output could not be kept \(EEXIST\)/);
+  assert.match(await output.finish(), /the whole output could not be stored \(EEXIST\)/);
 });
 
 test('memory stays bounded for hundreds of megabytes in one line', async () => {

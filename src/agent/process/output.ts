@@ -4,34 +4,34 @@ import type { KeptOutput } from '../message.ts';
 import { createLineSplitter } from './line-splitter.ts';
 import { countNewlines, takeHead, takeTail } from './text-ends.ts';
 
-/** What a command printed, in bounded memory: whole in a file, head and tail for the model, the first part live. */
+/** The output of a command, in bounded memory: whole in a file, head and tail for the model, the first part live. */
 interface OutputCollector extends AsyncDisposable {
-  /** Pending while the file is written, so that a fast child waits for a slow disk. */
+  /** Resolves when the file is written, so that a fast child waits for a slow disk. */
   write(bytes: Buffer): Promise<void>;
-  /** What the model reads. Call once, after the last write. */
+  /** Returns what the model reads. Call it once, after the last write. */
   finish(): Promise<string>;
-  /** After `finish`, where the whole was too long for it and could be kept: its file. */
+  /** Available after `finish`: the file with the whole output, if it was too long to show and could be stored. */
   kept(): KeptOutput | undefined;
 }
 
 interface OutputOptions {
-  /** Where the whole output goes once it is too long to be shown whole. */
+  /** The folder for outputs that are too long to show. */
   folder: string;
   /** The file's name without `.log`. */
   name: string;
-  /** Gets whole lines until `maxBytes` have been given, then one notice, then nothing. */
+  /** Receives whole lines up to `maxBytes` in total, then one notice, then nothing. */
   onChunk(text: string): void;
   limits?: Partial<OutputLimits>;
 }
 
 export interface OutputLimits {
-  /** For the model, and for live chunks. */
+  /** The limit for the model and for live chunks. */
   maxBytes: number;
   maxLines: number;
   maxFileBytes: number;
 }
 
-/** Keeps one command's output. */
+/** Collects the output of one command. */
 export function createOutputCollector({ folder, name, onChunk, limits }: OutputOptions): OutputCollector {
   const max = { maxBytes: 64 * 1024, maxLines: 2_000, maxFileBytes: 64 * 1024 * 1024, ...limits };
   const ends = createEnds(max.maxBytes);
@@ -44,7 +44,7 @@ export function createOutputCollector({ folder, name, onChunk, limits }: OutputO
       const before = { bytes: ends.bytes, isTooLong: isTooLong() };
       ends.write(bytes);
       if (!isTooLong()) return;
-      // Until now nothing was left out, so the head begins with everything before.
+      // Nothing was dropped so far, so the head begins with all earlier output.
       if (!before.isTooLong) await file.write(ends.head().subarray(0, before.bytes));
       await file.write(bytes);
     },
@@ -66,7 +66,7 @@ export function createOutputCollector({ folder, name, onChunk, limits }: OutputO
   };
 }
 
-/** The first and the last `maxBytes` of a stream of any length. */
+/** Keeps the first and last `maxBytes` of a stream of any length. */
 function createEnds(maxBytes: number) {
   const first: Buffer[] = [];
   let last: Buffer[] = [];
@@ -86,7 +86,7 @@ function createEnds(maxBytes: number) {
       const part = bytes.subarray(-maxBytes);
       last.push(part);
       lastBytes += part.length;
-      // Joined only now and then, so that a stream of tiny pieces costs no copy each.
+      // Joined only sometimes, so that a stream of tiny chunks is not copied for each.
       if (last.length > 1 && lastBytes > 4 * maxBytes) {
         last = [Buffer.concat(last).subarray(-maxBytes)];
         lastBytes = maxBytes;
@@ -101,7 +101,7 @@ interface OverflowFile {
   write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
   kept(): KeptOutput | undefined;
-  /** For people: where the whole output is, or why it is not. */
+  /** For people: where the whole output is, or why it was not stored. */
   description(): string;
 }
 
@@ -111,13 +111,13 @@ function createOverflowFile(options: { folder: string; name: string; maxBytes: n
   let written = 0;
   let isCut = false;
   let problem: string | undefined;
-  /** A full disk must not fail the command: it has already run. Nor may half an output keep the disk full. */
+  /** The command has already run, so a full disk must not fail it. A partial output is removed to free the disk. */
   const giveUp = async (error: unknown) => {
     problem = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     if (!handle) return;
-    await handle.close().catch(() => undefined); // it is removed
+    await handle.close().catch(() => undefined); // the file is removed next
     handle = undefined;
-    await rm(join(options.folder, fileName), { force: true }).catch(() => undefined); // it grows old and goes
+    await rm(join(options.folder, fileName), { force: true }).catch(() => undefined); // removed later by the cleanup
   };
   const append = async (bytes: Buffer) => {
     handle ??= await openPrivate(options.folder, fileName);
@@ -138,8 +138,8 @@ function createOverflowFile(options: { folder: string; name: string; maxBytes: n
     },
     kept: () => (written > 0 && problem === undefined ? { name: fileName, bytes: written } : undefined),
     description() {
-      if (problem !== undefined) return `the whole output could not be kept (${problem})`;
-      return `${isCut ? `its first ${options.maxBytes} bytes are` : 'the whole output is'} kept for people as ${basename(options.folder)}/${fileName}`;
+      if (problem !== undefined) return `the whole output could not be stored (${problem})`;
+      return `${isCut ? `its first ${options.maxBytes} bytes are` : 'the whole output is'} stored for people as ${basename(options.folder)}/${fileName}`;
     },
   };
 }
@@ -159,7 +159,7 @@ function createLiveChunks({ maxBytes, onChunk }: { maxBytes: number; onChunk(tex
     isOver = part.length < bytes.length;
     givenBytes += part.length;
     if (part.length > 0) onChunk(part.toString('utf8'));
-    if (isOver) onChunk('\n[The output goes on; the rest is not shown live.]\n');
+    if (isOver) onChunk('\n[More output follows; it is not shown live.]\n');
   });
   return {
     write(bytes: Buffer) {

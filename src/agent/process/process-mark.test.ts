@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { createMarkFinder, toMarkVariable } from './process-mark.ts';
 import { findProcess } from './process-table.ts';
 
-test('a process that becomes another program at this very moment is found at a later look', async (t) => {
+test('a process in the middle of exec is found by a later read', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-mark-'));
   t.after(() => rm(folder, { recursive: true }));
   const script = join(folder, 'restless.sh');

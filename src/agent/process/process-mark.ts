@@ -4,12 +4,15 @@ import type { ProcessRow } from './process-table.ts';
 
 const NAME = 'HEADGATE_COMMAND';
 
-/** The variable by which every process of a command is known: whoever leaves parent, group and session takes it along. */
+/**
+ * The environment variable that identifies all processes of a command. A process keeps it even if it leaves its parent,
+ * group and session.
+ */
 export const toMarkVariable = (mark: string): Record<string, string> => ({ [NAME]: mark });
 
 /**
- * Finds the processes that carry a mark. A process whose environment was read once is not read again: it has it from its
- * first moment.
+ * Finds the processes with a mark. The environment of each process is read only once, because it does not change after
+ * its start.
  */
 export function createMarkFinder({ mark, startTicks }: { mark?: string; startTicks: number }) {
   const unmarked = new Set<string>();
@@ -22,20 +25,20 @@ export function createMarkFinder({ mark, startTicks }: { mark?: string; startTic
   };
 }
 
-/** Processes whose mark begins like this: whose commands are told apart by the beginnings of their marks. */
+/** Finds the processes whose mark begins like this. The beginning identifies the home of the daemon. */
 export async function findMarked(rows: readonly ProcessRow[], beginning: string): Promise<ProcessRow[]> {
   const found = await Promise.all(rows.map(({ pid }) => hasVariable(pid, `${NAME}=${beginning}`)));
   return rows.filter((_, i) => found[i] === true);
 }
 
-/** How often an empty environment is read again: a process shows none for the moment in which it becomes another program. */
+/** How often an empty environment is read again: during exec, a process shows none for a moment. */
 const READS = 10;
 
-/** Undefined if the process shows no environment at all. */
+/** Undefined if the process shows no environment. */
 async function hasVariable(pid: number, beginning: string): Promise<boolean | undefined> {
   for (let reads = 0; reads < READS; reads += 1) {
     const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => undefined);
-    if (environ === undefined) return false; // ended meanwhile, or not ours
+    if (environ === undefined) return false; // ended meanwhile, or not readable
     if (environ !== '') return `\0${environ}`.includes(`\0${beginning}`);
     await setImmediate();
   }

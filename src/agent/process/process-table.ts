@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** One running process, as /proc/<pid>/stat tells it. */
+/** A running process, as read from /proc/<pid>/stat. */
 export interface ProcessRow {
   pid: number;
   parent: number;
@@ -9,21 +9,21 @@ export interface ProcessRow {
   startTicks: number;
 }
 
-/** Every process that has not ended; empty where there is no /proc. Zombies are left out: nobody can end them further. */
+/** All running processes; empty where there is no /proc. Zombies are left out, because they have already ended. */
 export async function readProcessTable(): Promise<ProcessRow[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const rows = await Promise.all(pids.map((pid) => findProcess(Number(pid))));
   return rows.filter((row) => row !== undefined);
 }
 
-/** One process of the table; undefined when it has ended or there is no /proc. */
+/** One process; undefined when it has ended or there is no /proc. */
 export async function findProcess(pid: number): Promise<ProcessRow | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined); // ended meanwhile
   return stat === undefined ? undefined : parseStat(stat);
 }
 
 function parseStat(stat: string): ProcessRow | undefined {
-  // The second field is the program's name in parentheses, which may itself hold spaces and parentheses.
+  // The second field is the program's name in parentheses. It may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[0];
   if (state === 'Z' || state === 'X') return undefined;

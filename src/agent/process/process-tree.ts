@@ -3,15 +3,16 @@ import type { ProcessIdentity } from '../tools/tool.ts';
 import { createMarkFinder, findMarked } from './process-mark.ts';
 import { findProcess, type ProcessRow, readProcessTable } from './process-table.ts';
 
-/** How long a program may take to clean up after SIGTERM before it is killed. */
+/** How long a program has to clean up after SIGTERM before it is killed. */
 const GRACE_MS = 500;
-/** How long a killed tree may take to vanish before we stop waiting (a process stuck in the kernel). */
+/** How long to wait for killed processes to disappear; one may be stuck in the kernel. */
 const VANISH_MS = 2_000;
 const POLL_MS = 20;
 
 /**
- * Ends a process group and everything below it: SIGTERM, 500 ms of grace, SIGKILL. Resolves when all are gone; does
- * nothing when none is left. `spares` says who is not asked by SIGTERM (a supervisor whose death would cut the grace short).
+ * Ends a process group and all its descendants: SIGTERM, 500 ms of grace, SIGKILL. Resolves when all are gone; does
+ * nothing if none is left. `spares` excludes processes from SIGTERM, such as a supervisor whose exit would end the
+ * others at once.
  */
 export async function endTree(
   leader: ProcessIdentity,
@@ -27,20 +28,19 @@ export async function endTree(
     const rows = await findTree();
     if (rows.length === 0 && !hasGroup(leader)) return;
     const waitedMs = clock.monotonic() - started;
-    // Again in every round: a tree that forks while it is being killed grows new members.
+    // Repeated in every round, because a tree that forks while it is being killed gains processes.
     if (waitedMs >= GRACE_MS) signalAll(leader, { rows, signal: 'SIGKILL', spares: () => false });
     if (waitedMs >= GRACE_MS + VANISH_MS) return;
   }
 }
 
-/** Reads what tells this process from a later one with the same pid. */
+/** Reads what distinguishes this process from a later one with the same pid. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity> {
   return { pid, startTicks: (await findProcess(pid))?.startTicks ?? 0 };
 }
 
 /**
- * True if this very process still runs, or one that carries its mark; a process whose start time is unknown is never taken
- * for it.
+ * Whether this process still runs, or another one with its mark. A process with an unknown start time never matches.
  */
 export async function isLeft(identity: ProcessIdentity): Promise<boolean> {
   const { pid, startTicks } = identity;
@@ -50,8 +50,8 @@ export async function isLeft(identity: ProcessIdentity): Promise<boolean> {
 }
 
 /**
- * Ends every process whose mark begins like this, but for ourselves and whoever started us. Only for marks of a daemon that
- * is no more.
+ * Ends every process whose mark begins like this, except this process and its ancestors. Only for marks of a daemon
+ * that no longer runs.
  */
 export async function endMarked(beginning: string, { clock }: { clock: Clock }): Promise<number> {
   const rows = await readProcessTable();
@@ -71,8 +71,9 @@ function withAncestors(rows: readonly ProcessRow[], pid: number): Set<number> {
 const NEVER = new AbortController().signal;
 
 /**
- * Finds the leader, its descendants, whoever stayed in its group or session after losing the parent, and whoever left all
- * of these but carries the mark. Who once belonged to it belongs to it for good: its parent may have died meanwhile.
+ * Finds the leader, its descendants, processes that stayed in its group or session after losing their parent, and
+ * processes that left all of these but have the mark. A process once found stays in the result even if its parent has
+ * ended.
  */
 function createTreeFinder(leader: ProcessIdentity): () => Promise<ProcessRow[]> {
   const findMarked = createMarkFinder(leader);
@@ -89,7 +90,7 @@ function createTreeFinder(leader: ProcessIdentity): () => Promise<ProcessRow[]> 
 const isSame = (a: ProcessIdentity, b: ProcessIdentity): boolean => a.pid === b.pid && a.startTicks === b.startTicks;
 
 function findOfLeader(rows: ProcessRow[], leader: ProcessIdentity): ProcessRow[] {
-  if (rows.some((row) => row.pid === leader.pid && !isSame(row, leader))) return []; // the pid is reused
+  if (rows.some((row) => row.pid === leader.pid && !isSame(row, leader))) return []; // the pid was reused
   return rows.filter(({ pid, group, session }) => [pid, group, session].includes(leader.pid));
 }
 
@@ -102,7 +103,7 @@ function withDescendants(rows: ProcessRow[], first: ProcessRow[]): ProcessRow[] 
   return rows.filter(({ pid }) => members.has(pid));
 }
 
-/** Without /proc the group is all we know, and a zombie in it counts as alive. */
+/** Without /proc only the group is known, and a zombie in it counts as alive. */
 function hasGroup({ pid, startTicks }: ProcessIdentity): boolean {
   return startTicks === 0 && trySignal(-pid, 0);
 }

@@ -8,7 +8,7 @@ const find = (name: string) =>
     platform: process.platform,
   });
 
-/** The programs of the machine that runs the tests. */
+/** Programs of the machine that runs the tests. */
 export const BASH = await find('bash');
 export const BWRAP = await find('bwrap');
 export const RG = await find('rg');

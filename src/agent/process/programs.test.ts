@@ -23,7 +23,7 @@ async function layOut(t: TestContext) {
   return { root, put };
 }
 
-test('the system’s program is found behind every entry in which one could be planted, as a path without links', async (t) => {
+test('the system’s program is preferred to entries where one could be planted, and its path has no links', async (t) => {
   const { put, root } = await layOut(t);
   const own = await put('bin');
   await symlink(own, join(root, 'link'));
@@ -32,7 +32,7 @@ test('the system’s program is found behind every entry in which one could be p
   assert.match(found.kind === 'found' ? found.path : '', /^\/(usr\/|nix\/|gnu\/)?.*bin\/bash$/);
 });
 
-test('without any other the first one is named, with what is wrong with it', async (t) => {
+test('if no program is acceptable, the first one is named with its problem', async (t) => {
   const { put, root } = await layOut(t);
   const packages = await put('project/node_modules/.bin');
   const danger = async (PATH: string, more?: Partial<ProgramSearch>) => {
@@ -49,7 +49,7 @@ test('without any other the first one is named, with what is wrong with it', asy
   assert.equal(await danger(join(root, 'folder')), 'missing');
 });
 
-test('a folder of the user does not count, unless it is accepted and no agent writes to it', async (t) => {
+test('a folder of the user is ignored, unless it is accepted and no agent writes to it', async (t) => {
   const { root, put } = await layOut(t);
   const own = await put('bin');
   const file = join(own, 'bash');
@@ -62,13 +62,13 @@ test('a folder of the user does not count, unless it is accepted and no agent wr
   assert.deepEqual(within.kind === 'unsafe' && within.danger, { kind: 'workdir', at: root });
 });
 
-test('for root only folders of the system count, as it can change all', async (t) => {
+test('for root only system folders are accepted, because root can change everything', async (t) => {
   const { put } = await layOut(t);
   const found = await findProgram('bash', search(`${await put('bin')}:${STANDARD_PATH}`, { uid: 0 }));
   assert.match(found.kind === 'found' ? found.path : found.kind, /^\/(usr|bin|nix|gnu)/);
 });
 
-test('a link that anybody may turn round is not followed, wherever it leads', async (t) => {
+test('a link that others can change is not followed, wherever it leads', async (t) => {
   const { root } = await layOut(t);
   const system = await findProgram('bash', search(STANDARD_PATH));
   assert.equal(system.kind, 'found');
@@ -78,7 +78,7 @@ test('a link that anybody may turn round is not followed, wherever it leads', as
   assert.equal(found.kind, 'unsafe');
 });
 
-test('why a program is not used reads as one clause', () => {
+test('the reason why a program is not used is a single clause', () => {
   const path = '/p/rg';
   const words = (['packages', 'others', 'own', 'workdir'] as const).map((kind) =>
     whyNot({ kind: 'unsafe', path, danger: { kind, at: '/p' } }),
@@ -96,7 +96,7 @@ test('why a program is not used reads as one clause', () => {
   );
 });
 
-test('a child’s PATH has no relative entries, and those in which something can be planted come last', async (t) => {
+test('a child’s PATH has no relative entries, and entries where programs can be planted come last', async (t) => {
   const work = await realpath(await mkdtemp('/var/tmp/headgate-path-'));
   t.after(() => rm(work, { recursive: true, force: true }));
   const packages = '/srv/project/node_modules/.bin';

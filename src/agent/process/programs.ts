@@ -3,13 +3,13 @@ import { delimiter, isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../../environment.ts';
 import { isInside } from '../tools/files/confinement.ts';
 
-/** The result of looking for a program. `path` is absolute and free of links if the program was found. */
+/** The result of looking for a program. The `path` of a found program is absolute and free of links. */
 export type Program =
   | { kind: 'found'; path: string }
   | { kind: 'unsafe'; path: string; danger: ProgramDanger }
   | { kind: 'missing' };
 
-/** Why a program on the PATH is not used. `at` is the file or folder on the way to it that causes this. */
+/** Why a program on the PATH is not used. `at` is the file or folder that causes it. */
 export type ProgramDanger =
   | { kind: 'relative' }
   | { kind: 'packages'; at: string }
@@ -21,16 +21,16 @@ export interface ProgramSearch {
   environment: Environment;
   /** Folders that the agent or a gateway can write to, with links resolved. */
   avoid: readonly string[];
-  /** The daemon's own; undefined where the system has none. */
+  /** The user of the daemon; undefined where the system has no user ids. */
   uid: number | undefined;
   platform: NodeJS.Platform;
-  /** Also accept what the user has installed for themselves, such as programs in `~/.cargo/bin`. */
+  /** Also accept programs that the user installed, such as those in `~/.cargo/bin`. */
   acceptOwn?: boolean;
 }
 
 /**
- * Looks a program up once, at startup. A program counts only if nobody but the administrator can replace it or any folder
- * or link on the way to it: whatever is found here later runs outside the sandbox.
+ * Looks up a program once, at startup. It is accepted only if nobody but the administrator can replace it, or any
+ * folder or link on its path, because it later runs outside the sandbox.
  */
 export async function findProgram(name: string, search: ProgramSearch): Promise<Program> {
   let unsafe: Program | undefined;
@@ -67,7 +67,7 @@ function toReason(danger: ProgramDanger): string {
   }
 }
 
-/** Where to look when there is no PATH. */
+/** Where to look without a PATH. */
 export const STANDARD_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 async function isProgram(file: string): Promise<boolean> {
@@ -75,7 +75,7 @@ async function isProgram(file: string): Promise<boolean> {
     await access(file, constants.X_OK);
     return (await stat(file)).isFile();
   } catch {
-    return false; // not in this folder, or not for us
+    return false; // not in this folder, or not accessible
   }
 }
 
@@ -83,7 +83,7 @@ async function isProgram(file: string): Promise<boolean> {
 export interface Way {
   /** The path without links, as far as it exists. */
   real: string;
-  /** The folders and links that were passed, and the file itself. */
+  /** All folders and links on the way, and the file itself. */
   passed: Place[];
 }
 
@@ -97,7 +97,10 @@ interface Place {
 
 const MAX_LINKS = 40;
 
-/** Follows a path link by link: a safe folder reached through a link that anybody may change is not safe. */
+/**
+ * Follows a path link by link, because a safe folder is not safe if it is reached through a link that others can
+ * change.
+ */
 export async function followWay(path: string): Promise<Way> {
   const passed = [await look('/')].filter((place) => place !== undefined);
   const rest = partsOf(path);
@@ -128,23 +131,23 @@ async function look(path: string): Promise<Place | undefined> {
     const [isLink, isFolder] = [stats.isSymbolicLink(), stats.isDirectory()];
     return { path, isLink, isFolder, owner: stats.uid, mode: stats.mode };
   } catch {
-    return undefined; // it does not exist, or is not for us
+    return undefined; // missing or not accessible
   }
 }
 
 /**
- * Whether every user of the machine can replace what is there. Links have no rights of their own, and in a folder like /tmp
- * only its owner can replace a file.
+ * Whether every user of the machine can replace it. Links have no permissions of their own, and in a sticky folder like
+ * /tmp only the owner can replace a file.
  */
 export const isOpenToAll = ({ isLink, mode }: Place): boolean => !isLink && (mode & 0o1002) === 0o002;
 
-/** Whether it lies where npm installs the programs of a project, a folder that it puts first in the PATH. */
+/** Whether npm installs the programs of a project there; npm puts that folder first in the PATH. */
 export const isOfPackages = (path: string): boolean => `${path}/`.includes('/node_modules/.bin/');
 
 export const isInsideAny = (folders: readonly string[], path: string): boolean =>
   folders.some((folder) => isInside(folder, path));
 
-/** Where the system and its package managers put programs, and the links that lead there. */
+/** Where the system and its package managers put programs, and the links to them. */
 const SYSTEM =
   /^\/([^/]+$|(usr(?!\/src\/|\/local\/src\/)|bin|sbin|lib|lib64|etc|nix|gnu|var\/guix|snap|run\/current-system|run\/wrappers|opt\/homebrew)(\/|$))/;
 
@@ -160,13 +163,13 @@ async function findDanger(way: Way, search: ProgramSearch): Promise<ProgramDange
   const avoided = way.passed.find(({ path }) => isInsideAny(avoid, path));
   if (avoided) return { kind: 'workdir', at: avoided.path };
   if (acceptOwn) return undefined;
-  // Root can change everything, and on macOS Homebrew's folders belong to the user: there the place has to decide.
+  // Root can change everything, and on macOS Homebrew's folders belong to the user, so the place decides there.
   const decidesByPlace = uid === 0 || platform === 'darwin';
   const isSystem = way.passed.every(({ path, isFolder }) => isFolder || SYSTEM.test(path));
   return decidesByPlace && isSystem ? undefined : { kind: 'own', at: changeable.path };
 }
 
-/** The administrator, and whoever stands for one in a container where the real one has no number. */
+/** The administrator, and the user that stands for it in a container without user id 0. */
 async function trustedOwners(uid: number | undefined): Promise<Set<number>> {
   const own = uid === undefined ? [0] : [0, uid];
   try {
@@ -174,15 +177,15 @@ async function trustedOwners(uid: number | undefined): Promise<Set<number>> {
     if (map === '0 0 4294967295') return new Set(own);
     return new Set([...own, Number(await readFile('/proc/sys/kernel/overflowuid', 'utf8'))]);
   } catch {
-    return new Set(own); // no Linux
+    return new Set(own); // not Linux
   }
 }
 
-/** The last place that this user can change: the file itself rather than a folder above it. */
+/** The last place on the way that this user can change: preferably the file itself, not a folder above it. */
 async function findChangeable({ passed }: Way, uid: number | undefined): Promise<Place | undefined> {
   for (const place of passed.toReversed()) {
     if (place.isLink) continue;
-    if (place.owner === uid) return place; // its owner may give themselves the right to write
+    if (place.owner === uid) return place; // the owner can make it writable
     const mayWrite = await access(place.path, constants.W_OK).then(
       () => true,
       () => false,

@@ -36,7 +36,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
     ...options,
   });
   const stop = new AbortController();
-  t.after(() => stop.abort(new StopReason('shutdown', 'the test is over'))); // what a test that failed left running
+  t.after(() => stop.abort(new StopReason('shutdown', 'the test is over'))); // ends what a failed test left running
   let printed = '';
   const waiting = new Map<string, () => void>();
   const hooks: ProcessHooks = {
@@ -50,7 +50,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
   return {
     ...{ cwd, folder, runner, stop, hooks },
     printed: () => printed,
-    /** Resolves when the child has printed this. */
+    /** Resolves when the child has printed this text. */
     seen: (text: string) => new Promise<void>((resolve) => waiting.set(text, resolve)),
     run: (command: string, timeoutMs = 60_000) => runner.run({ command, folder, timeoutMs }, hooks),
   };
@@ -58,7 +58,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
 
 const findByWord = async (word: string): Promise<number[]> => (await commandLinesWith(word)).map(({ pid }) => pid);
 
-/** Lets the time of a run that is being ended pass, while its processes really go away. */
+/** Advances the time of a run that is being ended, while its processes end in real time. */
 async function advanceUntil(running: Promise<unknown>, clock: ReturnType<typeof fakeClock>): Promise<void> {
   let isOver = false;
   const over = running.finally(() => {
@@ -68,7 +68,7 @@ async function advanceUntil(running: Promise<unknown>, clock: ReturnType<typeof 
   await over;
 }
 
-test('both outputs arrive in the order in which they were written, and the exit code is told', async (t) => {
+test('stdout and stderr arrive in the order written, followed by the exit code', async (t) => {
   const it = await start(t);
   const result = await it.run('echo one; echo two >&2; echo three; pwd; exit 3');
   assert.deepEqual([result, it.printed()], [{ kind: 'exited', exitCode: 3 }, `one\ntwo\nthree\n${it.cwd}\n`]);
@@ -79,7 +79,7 @@ test('a command gets no input', async (t) => {
   assert.deepEqual([await it.run('cat; echo done'), it.printed()], [{ kind: 'exited', exitCode: 0 }, 'done\n']);
 });
 
-test('a command sees the allow-listed environment only, not even in its own environ file', async (t) => {
+test('a command sees only the allow-listed environment, even in its own environ file', async (t) => {
   const it = await start(t);
   await it.run('env; tr "\\0" "\\n" </proc/self/environ');
   const names = new Set(it.printed().match(/^\w+(?==)/gm));
@@ -89,7 +89,7 @@ test('a command sees the allow-listed environment only, not even in its own envi
   assert.doesNotMatch(it.printed(), /canary/);
 });
 
-test('the shell reads no start-up file', async (t) => {
+test('the shell reads no startup files', async (t) => {
   const it = await start(t);
   await writeFile(join(it.cwd, '.bashrc'), 'echo from bashrc');
   await writeFile(join(it.cwd, '.bash_profile'), 'echo from profile');
@@ -103,7 +103,7 @@ test('the shell reads no start-up file', async (t) => {
   assert.equal(it.printed(), 'hBc\n');
 });
 
-test('nothing happens before the process is known to be recorded', async (t) => {
+test('the command does nothing until its process is recorded', async (t) => {
   const it = await start(t);
   const recorded = Promise.withResolvers<void>();
   const told = Promise.withResolvers<ProcessIdentity>();
@@ -121,7 +121,7 @@ test('nothing happens before the process is known to be recorded', async (t) => 
   assert.equal(it.printed(), `${identity.pid}\nhere\n`);
 });
 
-test('when the start cannot be recorded the command never runs', async (t) => {
+test('a command whose start cannot be recorded never runs', async (t) => {
   const it = await start(t);
   it.hooks.onProcess = async () => {
     throw new Error('disk full');
@@ -162,7 +162,7 @@ test('cancelling gives a command time to clean up', async (t) => {
   assert.match(it.printed(), /cleaning\n$/);
 });
 
-test('cancelling reaches a child that made a session of its own', async (t) => {
+test('cancelling reaches a child that started its own session', async (t) => {
   const it = await start(t);
   const running = it.run('setsid sleep 987602 & echo up; wait');
   await it.seen('up\n');
@@ -186,14 +186,14 @@ test('a time limit ends the command', async (t) => {
   assert.equal(result.kind === 'stopped' && result.reason.kind, 'timeout');
 });
 
-test('what a command leaves in the background ends with it, even when it holds the output open', async (t) => {
+test('background processes end with their command, even if they hold the output open', async (t) => {
   const it = await start(t);
   const result = await it.run('sleep 987604 & set -m; sleep 987604 & echo done');
   assert.deepEqual([result, it.printed()], [{ kind: 'exited', exitCode: 0 }, 'done\n']);
   assert.deepEqual(await findByWord('987604'), []);
 });
 
-test('what made a daemon of itself ends with its command, even when it ignores SIGTERM', async (t) => {
+test('a daemonized process ends with its command, even if it ignores SIGTERM', async (t) => {
   const it = await start(t);
   const result = await it.run(
     `(setsid bash -c "trap '' TERM; touch up; exec sleep 987608" &); until [ -e up ]; do sleep 0.01; done; echo done`,
@@ -202,7 +202,7 @@ test('what made a daemon of itself ends with its command, even when it ignores S
   assert.deepEqual(await findByWord('987608'), []);
 });
 
-test('a child that lost its parent to SIGTERM is ended for good', async (t) => {
+test('a child whose parent ended at SIGTERM is killed too', async (t) => {
   const it = await start(t);
   const running = it.run(`env -i setsid bash -c "trap '' TERM; echo up; exec sleep 987609" & wait`);
   await it.seen('up\n');
@@ -211,7 +211,7 @@ test('a child that lost its parent to SIGTERM is ended for good', async (t) => {
   assert.deepEqual(await findByWord('987609'), []);
 });
 
-test('a process that escaped for good and holds the output open does not hold the answer', async (t) => {
+test('a process that escaped and holds the output open does not delay the answer', async (t) => {
   const it = await start(t);
   const result = await it.run(
     '(env -i setsid bash -c "touch up; exec sleep 987605" &); until [ -e up ]; do sleep 0.01; done; echo done',
@@ -223,12 +223,12 @@ test('a process that escaped for good and holds the output open does not hold th
   assert.deepEqual([result, it.printed(), escaped.length], [{ kind: 'exited', exitCode: 0 }, 'done\n', 1]);
 });
 
-test('a command killed by a signal says which', async (t) => {
+test('the result of a command killed by a signal names the signal', async (t) => {
   const it = await start(t);
   assert.deepEqual(await it.run('kill -9 $$'), { kind: 'killed', signal: 'SIGKILL' });
 });
 
-test('a slow reader slows the child down instead of filling memory', async (t) => {
+test('a slow reader slows down the child instead of filling memory', async (t) => {
   const it = await start(t);
   let bytes = 0;
   let concurrent = 0;
@@ -243,7 +243,7 @@ test('a slow reader slows the child down instead of filling memory', async (t) =
   assert.equal(bytes, 50_000_000);
 });
 
-test('a reader that fails ends the command, and its error is told', async (t) => {
+test('a reader that fails ends the command, and its error is passed on', async (t) => {
   const it = await start(t);
   it.hooks.onOutput = async () => {
     throw new Error('reader failed');
@@ -252,7 +252,7 @@ test('a reader that fails ends the command, and its error is told', async (t) =>
   assert.deepEqual(await findByWord('987606'), []);
 });
 
-test('a command that cannot be started is an answer', async (t) => {
+test('a command that cannot be started returns a result', async (t) => {
   const it = await start(t);
   const folder = { ...it.folder, way: join(it.cwd, 'missing') };
   const result = await it.runner.run({ command: 'true', folder, timeoutMs: 1_000 }, it.hooks);
@@ -280,7 +280,7 @@ test('a leftover group is ended only if the pid is still the same process', asyn
   assert.equal(await later.killLeftover(identity), false);
 });
 
-test('a leftover that made a daemon of itself is known by its mark', async (t) => {
+test('a daemonized leftover is found by its mark', async (t) => {
   const it = await start(t);
   const told = Promise.withResolvers<ProcessIdentity>();
   it.hooks.onProcess = async (identity) => told.resolve(identity);

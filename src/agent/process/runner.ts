@@ -18,35 +18,35 @@ import { type Program, whyNot } from './programs.ts';
 import { passFilter, type Sandbox } from './sandbox.ts';
 import type { SandboxedCommands } from './sandboxed-commands.ts';
 
-/** Runs shell commands of the agent, each in its own process group that is gone when `run` resolves. */
+/** Runs shell commands of the agent, each in a separate process group that has ended when `run` resolves. */
 export interface ProcessRunner {
   readonly sandbox: Sandbox;
-  /** What runs the commands. Without one every command fails. */
+  /** The shell that runs the commands. Without it every command fails. */
   readonly bash: Program;
-  /** What the command does is a value; rejects only when a hook does, and then nothing runs any more. */
+  /** The result of the command, as a value. Rejects only when a hook rejects; the command is ended by then. */
   run(command: ShellCommand, hooks: ProcessHooks): Promise<ProcessResult>;
-  /** Ends what an earlier daemon left of a command; false if it is gone already or the pid is another process now. */
+  /** Ends what an earlier daemon left of a command; false if it is gone or the pid belongs to another process. */
   killLeftover(identity: ProcessIdentity): Promise<boolean>;
   /**
-   * Ends what earlier daemons of this home left of any command, also of one that was over for them already. Only while no
-   * other daemon has the home. Answers how many processes that were.
+   * Ends what earlier daemons of this home left of any command, even of commands that had ended for them. Call it only
+   * while no other daemon uses the home. Returns the number of processes.
    */
   killStrays(): Promise<number>;
 }
 
 interface ShellCommand {
-  /** For `bash -c`. */
+  /** Passed to `bash -c`. */
   command: string;
-  /** Where it runs, whatever lies at the folder's path by then. */
+  /** The command runs in this folder, even if another one lies at its path by then. */
   folder: HeldFolder;
   timeoutMs: number;
 }
 
 export interface ProcessHooks {
   signal: AbortSignal;
-  /** The group exists and waits: the command starts only when this has resolved. */
+  /** The process group exists but waits: the command starts only after this has resolved. */
   onProcess(identity: ProcessIdentity): Promise<void>;
-  /** Both outputs in the order they were written; the child waits while this is pending. */
+  /** Stdout and stderr, in the order written. The child waits while this is pending. */
   onOutput(bytes: Buffer): Promise<void>;
 }
 
@@ -58,16 +58,16 @@ export type ProcessResult =
 
 export interface RunnerOptions {
   clock: Clock;
-  /** The daemon's own; children get an allow-listed part. */
+  /** The daemon's environment; children get an allow-listed part. */
   environment: Environment;
   sandbox: Sandbox;
   bash: Program;
-  /** Told of every command in a sandbox. */
+  /** Tracks every sandboxed command. */
   sandboxed?: SandboxedCommands;
-  /** Folders, besides those of its commands, that agents write to, with links resolved. */
+  /** Further folders that agents write to, with links resolved. */
   workdirs?: readonly string[];
   ids: Pick<Ids, 'id'>;
-  /** The home: tells the commands of its daemons from those of others. */
+  /** The home folder; distinguishes the commands of its daemons from others. */
   home: string;
 }
 
@@ -88,22 +88,22 @@ export function createProcessRunner(options: RunnerOptions): ProcessRunner {
   };
 }
 
-/** How the marks of a home's commands begin. */
+/** The beginning of the marks of a home's commands. */
 const markOf = (home: string): string => `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.`;
 
 /**
- * Holds the command back until a line comes in, so that the start is on disk before anything happens; when the daemon dies
- * first, the line never comes and nothing happens. The command itself gets no input, and none of the descriptors that the
- * daemon may have inherited: they could lead out of the sandbox. `last` is the highest one that it is given.
+ * Holds the command back until it reads a line, so that its start is on disk before it has any effect. If the daemon
+ * dies first, the line never comes. The command gets no input and no inherited descriptors, which could lead out of the
+ * sandbox. `last` is the highest descriptor that it keeps.
  */
 const toGate = (last: number): string =>
   `for at in /dev/fd/*; do [ "\${at##*/}" -le ${last} ] || eval "exec \${at##*/}<&-"; done; ` +
   'IFS= read -r _ || exit 125; exec "$@" </dev/null 2>&1';
-/** Without these, bash takes Node's pipes for a network login and reads ~/.bashrc. */
+/** Without these options, bash takes Node's pipes for a network login and reads ~/.bashrc. */
 const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 
 interface RunOptions extends Omit<RunnerOptions, 'workdirs'> {
-  /** Grows with every command: what one plants must not run in another. */
+  /** Grows with every command, because a program planted by one command must not run in another. */
   workdirs: Set<string>;
 }
 
@@ -159,7 +159,7 @@ async function startHeld(
       detached: true, // its own session and process group
       stdio: [...stdio],
     });
-    // Before the first await: a failed start is told by an event.
+    // Before the first await, because a failed start is reported by an event.
     const exited = new Promise<ProcessResult>((resolve) => {
       child.on('error', (error) => resolve(toFailed(error, folder.path)));
       child.on('exit', (code, signal) =>
@@ -181,23 +181,23 @@ async function startHeld(
 
 function openPipes({ stdin: input, stdout: output, stderr }: ChildProcess): { input: Writable; output: Readable } {
   if (input === null || output === null || stderr === null) throw new Error('its pipes could not be opened');
-  input.on('error', () => undefined); // it ended before its gate was opened: `exited` tells
-  stderr.resume(); // only the gate shell's own complaints
+  input.on('error', () => undefined); // it ended before its gate was opened; `exited` reports that
+  stderr.resume(); // contains only messages of the gate shell
   return { input, output };
 }
 
-/** A command could replace what runs the next one outside the sandbox. */
+/** Refuses a folder in which a command could replace the programs that run the next one outside the sandbox. */
 function requireOutside(workdir: string, programs: readonly string[]): void {
   const inside = programs.find((program) => isInside(workdir, program));
-  if (inside !== undefined) throw new Error(`${inside} runs the commands and lies in the working directory`);
+  if (inside !== undefined) throw new Error(`${inside} is needed to run commands, but lies in the working directory`);
 }
 
 interface Reading {
-  /** Resolves at the end of the output, whether it was read or given up. */
+  /** Resolves at the end of the output, read or abandoned. */
   ended: Promise<void>;
-  /** Rejects when the reader does, and never resolves. */
+  /** Rejects when the reader does; never resolves. */
   failed: Promise<never>;
-  /** Grows with every piece that was read; `isBusy` while one is being handed over. */
+  /** Counts the chunks read. `isBusy` is true while one is being handed over. */
   chunks(): number;
   isBusy(): boolean;
 }
@@ -206,7 +206,7 @@ function readAll(output: Readable, onOutput: ProcessHooks['onOutput']): Reading 
   let chunks = 0;
   let isBusy = false;
   const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined); // whoever still waits for it is told
+  failed.promise.catch(() => undefined); // still rejects for everyone who awaits it
   const read = async () => {
     for await (const bytes of output) {
       chunks += 1;
@@ -218,14 +218,17 @@ function readAll(output: Readable, onOutput: ProcessHooks['onOutput']): Reading 
       isBusy = false;
     }
   };
-  const ended = read().catch(() => undefined); // destroyed by `drain`, or told through `failed`
+  const ended = read().catch(() => undefined); // destroyed by `drain`, or reported through `failed`
   return { ended, failed: failed.promise, chunks: () => chunks, isBusy: () => isBusy };
 }
 
 const DRAIN_QUIET_MS = 100;
 const DRAIN_ROUNDS = 20;
 
-/** The group is gone, so the pipe's end is near, unless a process that left the group still holds it: then we let go. */
+/**
+ * Waits for the end of the pipe. A process that left the group may still hold the pipe open; after some quiet rounds it
+ * is closed.
+ */
 async function drain(reading: Reading, { output, clock }: { output: Readable; clock: Clock }): Promise<void> {
   let seen = -1;
   let isOver = false;
@@ -242,7 +245,7 @@ async function drain(reading: Reading, { output, clock }: { output: Readable; cl
   await over;
 }
 
-/** In a sandbox the outer process and the first one inside would take everything with them at once. */
+/** In a sandbox, ending the outer process or the first inner one would end everything else at once. */
 function sparedBy(leader: ProcessIdentity, sandbox: Sandbox) {
   return (row: { pid: number; parent: number }) =>
     sandbox.kind === 'bubblewrap' && (row.pid === leader.pid || row.parent === leader.pid);

@@ -16,7 +16,7 @@ import { detectSandbox, type Sandbox, toBubblewrapArguments } from './sandbox.ts
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/root' };
 
-/** Not the system's folder for such things: /tmp is hidden inside anyway, and would prove nothing. */
+/** Not the system's temporary folder: /tmp is hidden inside anyway, so it would prove nothing. */
 const VISIBLE = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
 
 async function place(t: TestContext, layout: (root: string) => { home: string; workdir: string }) {
@@ -29,7 +29,7 @@ async function place(t: TestContext, layout: (root: string) => { home: string; w
   return { root, home, workdir };
 }
 
-/** Runs a command in the real sandbox, or says why it cannot. */
+/** Runs a command in the real sandbox, or returns why that is impossible. */
 async function enter(t: TestContext, layout: Parameters<typeof place>[1]) {
   return enterAt(t, await place(t, layout), {});
 }
@@ -88,7 +88,7 @@ test('every folder is mounted before the folders inside it', () => {
   assert.deepEqual(mounts('/tmp/h', '/tmp/w'), [...system, '--tmpfs /tmp/h', '--bind-fd 5 /tmp/w']);
 });
 
-test('a sandbox has namespaces of its own, no rights, and dies with the daemon', () => {
+test('a sandbox has its own namespaces, no capabilities, and dies with the daemon', () => {
   const argv = toBubblewrapArguments({ home: '/h', workdir: '/w', resolver: [] });
   for (const wanted of ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session']) {
     assert.ok(argv.includes(wanted), wanted);
@@ -118,7 +118,7 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
   });
 }
 
-test('inside, the system is read-only, /tmp is private, and no process of the machine is seen', async (t) => {
+test('inside, the system is read-only, /tmp is private, and other processes are invisible', async (t) => {
   const it = await enter(t, LAYOUTS['they lie apart']);
   if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
   const { printed } = await it.run(
@@ -131,10 +131,10 @@ test('inside, the system is read-only, /tmp is private, and no process of the ma
   return undefined;
 });
 
-test('inside, no setting of the kernel can be written, by root neither', async (t) => {
+test('inside, kernel settings cannot be written, not even by root', async (t) => {
   const { sandbox, run } = await enter(t, LAYOUTS['the workdir lies in the home']);
   if (sandbox.kind !== 'bubblewrap') return t.skip(sandbox.reason);
-  // Read first, so that a sandbox that lets it through changes nothing.
+  // The original value is written back, so that a leaky sandbox changes nothing.
   const command =
     'cd /proc/sys/kernel; read -r now < core_pattern; echo "$now" > core_pattern || true; find /proc/sys -writable';
   assert.deepEqual(await run(command), {
@@ -143,15 +143,15 @@ test('inside, no setting of the kernel can be written, by root neither', async (
   });
 });
 
-test('inside, the exit code of the command is the exit code', async (t) => {
+test('the exit code of a command is passed out of the sandbox', async (t) => {
   const it = await enter(t, LAYOUTS['they lie apart']);
   if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
   assert.deepEqual((await it.run('exit 7')).result, { kind: 'exited', exitCode: 7 });
   return undefined;
 });
 
-test('inside, a cancelled command may clean up, and what ignores SIGTERM or ran away is gone', async (t) => {
-  // By the real clock: how long killed processes take to vanish is up to the machine.
+test('inside, a cancelled command may clean up, and processes that ignore SIGTERM or escape are killed', async (t) => {
+  // The real clock, because the machine decides how long killed processes take to disappear.
   const it = await enter(t, LAYOUTS['they lie apart']);
   if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
   const reason = new StopReason('cancel', 'by a person');
@@ -175,7 +175,7 @@ for (const [name, script] of Object.entries({
   test(`inside ${name} a command runs in the held folder or not at all, and has no way out by a descriptor`, async (t) => {
     const at = await place(t, LAYOUTS['they lie apart']);
     const program = join(at.root, 'program');
-    // The moment just before the mount: what lies at the path is exchanged.
+    // Just before the mount, the folder at the path is replaced.
     await writeFile(
       program,
       `#!/bin/bash\n[ -e ${at.root}/exchange ] && mv ${at.workdir} ${at.workdir}.aside && ln -s ${at.root}/other ${at.workdir}\n${script}\n`,
@@ -196,7 +196,7 @@ for (const [name, script] of Object.entries({
   });
 }
 
-test('why there is no sandbox is said: switched off, not installed, not working', async (t) => {
+test('the reason for a missing sandbox is reported: switched off, not installed, not working', async (t) => {
   const it = await place(t, LAYOUTS['they lie apart']);
   const broken = join(it.root, 'broken');
   await writeFile(broken, '#!/bin/sh\necho "bwrap: no permissions to create a new namespace" >&2\nexit 1\n');
@@ -226,7 +226,7 @@ test('why there is no sandbox is said: switched off, not installed, not working'
   });
   assert.deepEqual(await detect('required', BWRAP, { architecture: 's390x' }), {
     kind: 'none',
-    reason: BWRAP.kind === 'found' ? 'Unix sockets cannot be closed off on s390x' : 'bubblewrap is not installed',
+    reason: BWRAP.kind === 'found' ? 'Unix sockets cannot be blocked on s390x' : 'bubblewrap is not installed',
     required: true,
   });
   assert.deepEqual(await detect('required', { kind: 'found', path: broken }), {

@@ -11,49 +11,51 @@ import { toChildEnvironment } from './environment.ts';
 import { type Program, whyNot } from './programs.ts';
 import { toSocketFilter } from './socket-filter.ts';
 
-/** Where commands of the agent run: in a sandbox that works on this machine, or without one, and then for a known reason. */
+/** Where commands of the agent run: in a sandbox that works on this machine, or without one for a known reason. */
 export type Sandbox =
   | {
       kind: 'bubblewrap';
-      /** What runs `argv` inside, with the working directory as the only writable place of the disk. */
+      /** Wraps `argv` so that it runs inside, with the working directory as the only writable place on disk. */
       wrap(argv: readonly string[], workdir: HeldFolder): Promise<Wrapped>;
-      /** What that program reads first, from a descriptor: see `passFilter`. */
+      /** The filter that bubblewrap reads first, from a descriptor: see `passFilter`. */
       filter: Buffer;
     }
   | {
       kind: 'none';
-      /** One clause for people: `bubblewrap is not installed`. */
+      /** A clause for people: `bubblewrap is not installed`. */
       reason: string;
-      /** The configuration wants a sandbox or nothing: commands are refused. */
+      /** The configuration requires a sandbox, so commands are refused. */
       required: boolean;
     };
 
 interface Wrapped {
   /** The program and its arguments. */
   argv: string[];
-  /** Descriptors that it is started with, behind `FILTER_FD`. */
+  /** Descriptors to pass on, after `FILTER_FD`. */
   fds: number[];
 }
 
 interface SandboxOptions {
   /** `tools.sandbox` of the configuration. */
   mode: 'auto' | 'off' | 'required';
-  /** Headgate's home: invisible inside, but for a workdir that lies in it. */
+  /** Headgate's home: hidden inside, except for a workdir within it. */
   home: string;
   environment: Environment;
   clock: Clock;
-  /** Of this machine: bubblewrap, and a shell to try it with. */
+  /** Of this machine: bubblewrap, and a shell to test it with. */
   programs: { bwrap: Program; bash: Program };
   architecture?: NodeJS.Architecture;
 }
 
-/** Where bubblewrap finds its filter of system calls. */
+/** Where bubblewrap reads its filter of system calls. */
 const FILTER_FD = 3;
 /** Where the check inside finds the working directory, and where bubblewrap does. */
 const CHECK_FD = 4;
 const BIND_FD = 5;
 
-/** Finds out by running it once whether the sandbox works here; an installed bubblewrap often may not (containers). */
+/**
+ * Runs the sandbox once to test it, because an installed bubblewrap often does not work (in containers, for example).
+ */
 export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { mode, home, programs, architecture = process.arch } = options;
   const { bwrap, bash } = programs;
@@ -62,7 +64,7 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (bwrap.kind !== 'found') return none(`bubblewrap ${whyNot(bwrap)}`);
   if (bash.kind !== 'found') return none(`bash ${whyNot(bash)}`);
   const filter = toSocketFilter(architecture);
-  if (filter === undefined) return none(`Unix sockets cannot be closed off on ${architecture}`);
+  if (filter === undefined) return none(`Unix sockets cannot be blocked on ${architecture}`);
   const realHome = await realpath(home);
   const wrapBy = (binding: Binding) => async (argv: readonly string[], workdir: HeldFolder) => {
     const places = { home: realHome, workdir: workdir.path, resolver: await findResolver() };
@@ -83,39 +85,44 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   return failure === undefined ? { kind: 'bubblewrap', wrap: wrapBy('path'), filter } : none(failure);
 }
 
-/** How the working directory gets inside. By its descriptor it is the held folder for sure; bubblewrap before 0.8 knows only paths. */
+/**
+ * How the working directory is mounted. By its descriptor, it is certainly the held folder; bubblewrap before 0.8
+ * supports only paths.
+ */
 type Binding = 'descriptor' | 'path';
 
 /**
- * Inside, before the command: it is in the held folder. Renaming the folder outside takes the mount away from its path, and what
- * lies there then may be another folder. The descriptor is closed, because it leads out of the sandbox; bubblewrap closes its own.
+ * Checks inside the sandbox, before the command, that it is in the held folder. Renaming the folder outside removes the
+ * mount from its path, and another folder may lie there then. The descriptor is closed, because it leads out of the
+ * sandbox; bubblewrap closes its own.
  */
 const checkedBy = (bash: string): string[] => [
   ...[bash, '--noprofile', '--norc', '-c'],
-  `[ . -ef /proc/self/fd/${CHECK_FD} ] || { echo "Another folder lies at the working directory now; nothing was run."; exit 125; }; ` +
+  `[ . -ef /proc/self/fd/${CHECK_FD} ] || { echo "The working directory was replaced by another folder; nothing was run."; exit 125; }; ` +
     `exec ${CHECK_FD}<&-; exec "$@"`,
   'headgate',
 ];
 
-/** Hands the filter to a child that was started with a pipe at `FILTER_FD`. Bubblewrap fails without one. */
+/** Passes the filter to a child that was started with a pipe at `FILTER_FD`. Bubblewrap fails without it. */
 export function passFilter({ stdio }: Pick<ChildProcess, 'stdio'>, filter: Buffer): void {
   const pipe = stdio[FILTER_FD];
-  if (!(pipe instanceof Writable)) return; // it could not be started
-  pipe.on('error', () => undefined); // it ended before it has read it
+  if (!(pipe instanceof Writable)) return; // the child could not be started
+  pipe.on('error', () => undefined); // the child ended before it read the filter
   pipe.end(filter);
 }
 
 /**
- * Read-only system, fresh /proc (own pid namespace: the daemon's environment is out of reach), private /tmp and /run (the
- * sockets there, such as docker's or a session bus, run things outside), Headgate's home hidden, workdir writable. The
- * network stays (decision 15).
+ * The sandbox: read-only system, fresh /proc (own pid namespace, so the daemon's environment is out of reach), private
+ * /tmp and /run (sockets there, such as docker's or a session bus, run things outside), Headgate's home hidden, workdir
+ * writable. The network is shared (decision 15).
  */
 export function toBubblewrapArguments(
   { home, workdir, resolver }: SandboxPlaces,
   binding: Binding = 'descriptor',
 ): string[] {
   const mountWorkdir = binding === 'descriptor' ? ['--bind-fd', `${BIND_FD}`, workdir] : ['--bind', workdir, workdir];
-  // A mount hides what lies below it, so a folder is mounted before the folders inside it (equal paths: last one shows).
+  // A mount hides what lies below it, so a folder is mounted before the folders inside it. For equal paths the last one
+  // wins.
   const mounts = [
     { at: '/tmp', how: ['--tmpfs', '/tmp'] },
     { at: '/run', how: ['--tmpfs', '/run'] },
@@ -125,13 +132,13 @@ export function toBubblewrapArguments(
   ].sort((a, b) => depth(a.at) - depth(b.at));
   return [
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    // Root may write the kernel's settings without any capability; one of them names a program that runs outside.
+    // Root can write kernel settings without any capability, and one of them names a program that runs outside.
     ...['--ro-bind', '/proc/sys', '/proc/sys'],
     ...mounts.flatMap((mount) => mount.how),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    // A daemon run by root would otherwise keep the right to unmount what hides the home.
+    // Otherwise, a daemon run by root would keep the right to unmount what hides the home.
     ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
-    // The user's own caches are read-only inside.
+    // The user's caches are read-only inside.
     ...[
       '--setenv',
       'TMPDIR',

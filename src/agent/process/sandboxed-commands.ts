@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 
-/** The sandboxed commands that run now, by the process that everything they start descends from. */
+/** The running sandboxed commands, by the process id of their root. */
 export interface SandboxedCommands {
-  /** Before the command may start. */
+  /** Call this before the command starts. */
   begin(leader: number): void;
-  /** When all its processes are gone. */
+  /** Call this when all its processes are gone. */
   end(leader: number): void;
   readonly leaders: ReadonlySet<number>;
-  /** Whether one runs, or ended so recently that a connection of it may still wait to be accepted. */
+  /** Whether one runs, or ended so recently that the daemon may not have accepted its connections yet. */
   areNear(): boolean;
 }
 
@@ -22,7 +22,7 @@ export function createSandboxedCommands(clock: Clock): SandboxedCommands {
   async function linger(): Promise<void> {
     lingering += 1;
     await clock.sleep(LINGER_MS, NEVER);
-    // If this process was busy meanwhile, the connections that wait are accepted in the next turn of its loop.
+    // If this process was busy meanwhile, pending connections are accepted in the next turn of its event loop.
     await nextTurn();
     await nextTurn();
     lingering -= 1;

@@ -11,7 +11,7 @@ import { toEndpoint } from './tcp-table.ts';
 
 const options = existsSync('/proc/net/tcp') ? {} : { skip: 'there is no table of connections here' };
 
-/** A server, what it thinks of its next connection, and a way to connect from another process. */
+/** A server, its verdict on the next connection, and a way to connect from another process. */
 async function start(t: TestContext, host = '127.0.0.1') {
   const server = createServer().listen(0, host);
   await once(server, 'listening');
@@ -34,7 +34,7 @@ async function start(t: TestContext, host = '127.0.0.1') {
       return isSandboxedPeer(socket);
     },
     connect: () => void sockets.push(connect(port, host)),
-    /** Below another process, as commands are below bubblewrap. */
+    /** A child of another process, as commands are children of bubblewrap. */
     connectFromChild(): number {
       const script = `const s = require('net').connect(${port}, '${host}'); s.resume()`;
       const child = spawn('/bin/sh', ['-c', `'${process.execPath}' -e "${script}"; :`], { stdio: 'ignore' });
@@ -44,7 +44,7 @@ async function start(t: TestContext, host = '127.0.0.1') {
   };
 }
 
-test('while no command runs nobody is looked at', async (t) => {
+test('while no command runs, connections are not checked', async (t) => {
   const it = await start(t);
   const judged = it.judged();
   it.connect();
@@ -52,7 +52,7 @@ test('while no command runs nobody is looked at', async (t) => {
 });
 
 for (const host of ['127.0.0.1', '::1']) {
-  test(`a command's connection by ${host} is told from those of others`, options, async (t) => {
+  test(`a command's connection by ${host} is distinguished from others`, options, async (t) => {
     const it = await start(t, host).catch(() => undefined);
     if (it === undefined) return t.skip(`${host} is not an address here`);
     it.commands.begin(0x7fff_ffff); // some other command
@@ -69,7 +69,7 @@ for (const host of ['127.0.0.1', '::1']) {
   });
 }
 
-test('a connection whose other end is closed already is taken for a command’s', options, async (t) => {
+test('a connection whose other end is already closed counts as a command’s', options, async (t) => {
   const it = await start(t);
   it.commands.begin(0x7fff_ffff);
   const judged = it.judged();
@@ -78,7 +78,7 @@ test('a connection whose other end is closed already is taken for a command’s'
   assert.equal(await judged, true);
 });
 
-test('an ended command counts for two seconds longer', async () => {
+test('a command counts for two more seconds after its end', async () => {
   const clock = fakeClock();
   const commands = createSandboxedCommands(clock);
   const near = [commands.areNear()];
@@ -91,7 +91,7 @@ test('an ended command counts for two seconds longer', async () => {
   assert.deepEqual(near, [false, true, false, false]);
 });
 
-test('an address is the same in each of its spellings', () => {
+test('an address is equal in all its notations', () => {
   assert.equal(toEndpoint('::ffff:127.0.0.1', 80), toEndpoint('127.0.0.1', 80));
   assert.equal(toEndpoint('0:0:0:0:0:0:0:1', 80), toEndpoint('::1', 80));
   assert.equal(toEndpoint('fe80::1%eth0', 80), toEndpoint('fe80:0::1', 80));

@@ -8,7 +8,7 @@ interface Call {
   args?: readonly [bigint, bigint];
 }
 
-/** What the kernel does with the program: a small machine for the instructions of classic BPF that it uses. */
+/** Runs the program like the kernel: a small interpreter for the classic BPF instructions that it uses. */
 function judge(program: Buffer, { audit, number, args = [0n, 0n] }: Call): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
@@ -88,6 +88,6 @@ for (const [architecture, { audit, foreign, socket, socketpair, keys }] of Objec
   });
 }
 
-test('there is no filter for architectures whose numbers we do not have', () => {
+test('architectures without known system call numbers have no filter', () => {
   assert.equal(toSocketFilter('s390x'), undefined);
 });

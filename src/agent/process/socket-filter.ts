@@ -1,9 +1,9 @@
 /**
- * A seccomp program for `bwrap --seccomp`: commands open no Unix sockets, by path or abstract, because behind them are
- * services that act outside the sandbox (Docker, ssh-agent, D-Bus, databases). Connected pairs stay, since programs talk to
- * their children over them. io_uring and the system calls of other architectures would be ways around the filter. The
- * kernel's keyrings are closed too: no namespace separates them, and the daemon's user may keep secrets there. Undefined for
- * architectures that we have no numbers for.
+ * A seccomp program for `bwrap --seccomp` that prevents commands from opening Unix sockets, by path or abstract,
+ * because the services behind them act outside the sandbox (Docker, ssh-agent, D-Bus, databases). Connected pairs are
+ * allowed, since programs talk to their children over them. The filter also closes the ways around it: io_uring and the
+ * system calls of other architectures. It blocks the kernel's keyrings, which no namespace separates and which may hold
+ * the user's secrets. Undefined for architectures without known numbers.
  */
 export function toSocketFilter(architecture: NodeJS.Architecture): Buffer | undefined {
   const numbers = ARCHITECTURES[architecture];
@@ -12,7 +12,7 @@ export function toSocketFilter(architecture: NodeJS.Architecture): Buffer | unde
     ['load', OFFSET.architecture],
     ['unless', numbers.audit, 'kill'],
     ['load', OFFSET.number],
-    // On x86_64 from here on are the calls of x32, whose numbers differ. No other architecture has any.
+    // On x86_64, numbers from here on belong to x32. Other architectures have none there.
     ['ifAtLeast', 0x4000_0000, 'unknown'],
     ...[...IO_URING, ...numbers.keys].map((call): Line => ['if', call, 'denied']),
     ['if', numbers.socketpair, 'pair'],
@@ -41,15 +41,18 @@ interface SystemCalls {
   keys: readonly number[];
 }
 
-/** As in linux/audit.h and the tables of system calls. Both are little-endian. */
+/** From linux/audit.h and the tables of system calls. Both are little-endian. */
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, SystemCalls>> = {
   x64: { audit: 0xc000_003e, socket: 41, socketpair: 53, keys: [248, 249, 250] },
   arm64: { audit: 0xc000_00b7, socket: 198, socketpair: 199, keys: [217, 218, 219] },
 };
-/** io_uring_setup, io_uring_enter and io_uring_register, everywhere. */
+/** io_uring_setup, io_uring_enter and io_uring_register, with the same numbers everywhere. */
 const IO_URING = [425, 426, 427];
 
-/** In `struct seccomp_data`; of the 64 bits of an argument the kernel takes the lower half, as the type is `int`. */
+/**
+ * Offsets in `struct seccomp_data`. Of the 64 bits of an argument the kernel uses the lower half, because its type is
+ * `int`.
+ */
 const OFFSET = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24 };
 
 const AF_UNIX = 1;
@@ -63,10 +66,10 @@ const ALLOW = 0x7fff_0000;
 const KILL = 0x8000_0000;
 const failWith = (errno: number): number => 0x0005_0000 | errno;
 
-/** An operation, its operand, and a label: of jumps the one to go to, of the others their own. */
+/** An operation, its operand, and a label: the target for jumps, the own label for others. */
 type Line = readonly [operation: keyof typeof CODES, operand: number, label?: string];
 
-/** As in linux/bpf_common.h. */
+/** From linux/bpf_common.h. */
 const CODES = { load: 0x20, and: 0x54, return: 0x06, if: 0x15, unless: 0x15, ifAtLeast: 0x35 };
 const JUMPS: ReadonlySet<string> = new Set(['if', 'unless', 'ifAtLeast']);
 

@@ -2,18 +2,18 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { type ProcessRow, readProcessTable } from './process-table.ts';
 
 interface HolderDeps {
-  /** The processes that commands descend from. */
+  /** The root processes of commands. */
   leaders: ReadonlySet<number>;
-  /** The daemon's own user. */
+  /** The user of the daemon. */
   uid: number;
 }
 
 /**
- * Tells whether a process that belongs to no command has this socket open. A command can make a socket hard to find, for
- * example by sending it to itself, so a socket that nobody seems to have is taken for a command's.
+ * Returns whether a process that does not belong to a command has this socket open. A command can hide a socket, for
+ * example by sending it to itself, so a socket that no process seems to have counts as a command's.
  */
 export function createHolderSearch({ leaders, uid }: HolderDeps): (inode: number) => Promise<boolean> {
-  /** Clients come again: who had a socket before is looked at first. */
+  /** Processes that recently held a socket are checked first, because clients reconnect. */
   const known: number[] = [];
 
   async function search(inode: number): Promise<boolean> {
@@ -28,17 +28,20 @@ export function createHolderSearch({ leaders, uid }: HolderDeps): (inode: number
       }
       if (sockets === undefined) isUnclear ||= await isOf(uid, pid);
     }
-    // Processes such as the sshd of a tunnel let nobody of their own user look into them.
+    // Some processes, such as the sshd of a tunnel, cannot be inspected even by their own user.
     return isUnclear && !(await mayCommandHave(inode, { leaders, uid }));
   }
 
-  // Twice, because a process whose parent ends just then looks as if it were nobody's.
+  // Tried twice, because a process whose parent is just ending seems to have no parent.
   return async (inode) => (await search(inode)) || (await search(inode));
 }
 
 const MAX_KNOWN = 8;
 
-/** Whose line of parents is complete and has no command in it. A process whose parent has just ended may be anybody's. */
+/**
+ * The processes whose chain of parents is complete and contains no command. A process whose parent has just ended may
+ * belong to anything.
+ */
 function findOutside(rows: readonly ProcessRow[], leaders: ReadonlySet<number>): number[] {
   const byPid = new Map(rows.map((row) => [row.pid, row]));
   const isOutside = (row: ProcessRow): boolean => {
@@ -55,11 +58,11 @@ function findOutside(rows: readonly ProcessRow[], leaders: ReadonlySet<number>):
 
 const LOOKS = 3;
 
-/** Several looks, because sockets can be passed on while one is taken. */
+/** Looks several times, because sockets can be passed on meanwhile. */
 async function mayCommandHave(inode: number, { leaders, uid }: HolderDeps): Promise<boolean> {
   for (let look = 0; look < LOOKS; look += 1) {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-    // Read after the names: a process that was started outside a moment ago is no suspect.
+    // Read after the names, so that a process just started outside is not suspected.
     const outside = new Set(findOutside(await readProcessTable(), leaders));
     const suspects = pids.filter((pid) => !outside.has(Number(pid)));
     for (const pid of suspects) if ((await isOf(uid, Number(pid))) && (await mayHave(pid, inode))) return true;
@@ -79,14 +82,14 @@ async function mayHave(pid: string, inode: number): Promise<boolean> {
   return false;
 }
 
-/** What was sent over a pair of sockets and not yet received is open in no process. */
+/** A socket that was sent over a pair of sockets and not yet received is open in no process. */
 async function hasSocketsOnTheWay(folder: string): Promise<boolean> {
   const names = await readdir(`${folder}/fdinfo`).catch(() => []);
   const infos = await Promise.all(names.map((name) => readFile(`${folder}/fdinfo/${name}`, 'utf8').catch(() => '')));
   return infos.some((info) => /^scm_fds:\s*[1-9]/m.test(info));
 }
 
-/** Inodes of the sockets that a process has open; undefined if it does not let us look. */
+/** Inodes of the sockets that a process has open; undefined if it cannot be inspected. */
 async function findSockets(folder: string): Promise<Set<number> | undefined> {
   try {
     const names = await readdir(`${folder}/fd`);

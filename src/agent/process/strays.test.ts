@@ -16,7 +16,7 @@ const runnerOf = (home: string) =>
     home,
   });
 
-/** A command that sleeps: what becomes of it, once it runs, and a way to end it. */
+/** A sleeping command: its result, a promise for its start, and a way to end it. */
 async function sleeping(home: string) {
   const stop = new AbortController();
   const up = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ async function sleeping(home: string) {
   return { ended, stop };
 }
 
-test('what the last daemon of a home left of any command is ended, and nobody else’s', async () => {
+test('leftover processes of a home’s last daemon are ended, and no others', async () => {
   const homes = [`/homes/one-${process.pid}`, `/homes/two-${process.pid}`] as const;
   const [left, other] = await Promise.all([sleeping(homes[0]), sleeping(homes[1])]);
   assert.equal(await runnerOf(homes[0]).killStrays(), 1);

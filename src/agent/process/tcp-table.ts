@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv4, SocketAddress } from 'node:net';
 
-/** One end of a connection of this machine, as /proc/net/tcp lists it. */
+/** One end of a connection on this machine, from /proc/net/tcp. */
 export interface TcpRow {
   local: Endpoint;
   remote: Endpoint;
   isEstablished: boolean;
   uid: number;
-  /** Of its socket; 0 when every process has closed it. */
+  /** The inode of its socket; 0 when every process has closed it. */
   inode: number;
 }
 
-/** Equal texts are equal endpoints: `127.0.0.1 7717`. */
+/** An address and port, such as `127.0.0.1 7717`. Equal endpoints have equal texts. */
 export type Endpoint = string;
 
-/** An IPv4 address may be written as an IPv6 one. */
+/** Treats an IPv4 address written as IPv6 like the IPv4 address. */
 export const toEndpoint = (address: string, port: number): Endpoint => {
   const [plain = ''] = address.replace(/^::ffff:/i, '').split('%');
   return `${isIPv4(plain) ? plain : canonical(plain)} ${port}`;
@@ -22,11 +22,11 @@ export const toEndpoint = (address: string, port: number): Endpoint => {
 
 const canonical = (address: string): string => new SocketAddress({ address, family: 'ipv6' }).address;
 
-/** The ends in this network namespace that have this local port. Rejects where there is no such table. */
+/** The connection ends with this local port in this network namespace. Rejects where there is no such table. */
 export async function findTcpRows(port: number): Promise<TcpRow[]> {
   const [v4, v6] = await Promise.all([
     readFile('/proc/net/tcp', 'utf8'),
-    readFile('/proc/net/tcp6', 'utf8').catch(() => ''), // no IPv6 here
+    readFile('/proc/net/tcp6', 'utf8').catch(() => ''), // no IPv6 on this machine
   ]);
   const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = [v4, v6].flatMap((table) => table.split('\n').slice(1));
@@ -45,7 +45,10 @@ export async function findTcpRows(port: number): Promise<TcpRow[]> {
   });
 }
 
-/** `0100007F:1E25`: words of 32 bits, each in the byte order of the machine, which is little-endian wherever we look. */
+/**
+ * Parses `0100007F:1E25`: words of 32 bits in the machine's byte order, which is little-endian on all supported
+ * machines.
+ */
 function parseEndpoint(text: string): Endpoint {
   const [address = '', port = ''] = text.split(':');
   const words = address.match(/.{8}/g) ?? [];
@@ -57,5 +60,5 @@ function parseEndpoint(text: string): Endpoint {
   return toEndpoint(canonicalMapped(written), Number.parseInt(port, 16));
 }
 
-/** `0000:…:ffff:7f00:0001` is an IPv4 address too. */
+/** `0000:…:ffff:7f00:0001` is an IPv4 address. */
 const canonicalMapped = (address: string): string => (isIPv4(address) ? address : canonical(address));

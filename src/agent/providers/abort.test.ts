@@ -43,7 +43,7 @@ for (const [name, kind, file] of [
   ['anthropic', anthropic, 'anthropic-messages'],
   ['google', google, 'google-stream'],
 ] as const) {
-  test(`${name}: aborting in mid-stream closes the socket and throws the reason`, async () => {
+  test(`${name}: aborting during a stream closes the socket and throws the reason`, async () => {
     await using server = await startHalf(file);
     const abort = new AbortController();
     const parts: ModelPart[] = [];

@@ -7,7 +7,7 @@ const limits = { betweenSecs: 60, maxChars: 1_000, maxToolCalls: 2 };
 const meter = () => createAnswerMeter(limits, upstream);
 const ended = (what: string) => ({
   kind: 'over_limit',
-  message: `The answer of openai-compatible at http://gpu.lan/v1 was ended: it is longer than ${what}.`,
+  message: `The answer of openai-compatible at http://gpu.lan/v1 was stopped: it is longer than ${what}.`,
 });
 
 test('text, reasoning and arguments count together', () => {
@@ -24,7 +24,7 @@ test('calls are counted as they begin', () => {
   assert.throws(() => part({ type: 'tool-input-start', id: '3', toolName: 'bash' }), ended('2 tool calls'));
 });
 
-test('a piece that does not end is ended, any number of pieces is not', () => {
+test('an endless line is stopped; any number of lines is allowed', () => {
   const { bytes, part } = meter();
   for (let n = 0; n < 100; n++) {
     bytes(Buffer.alloc(6_000, 'x'));
@@ -35,17 +35,17 @@ test('a piece that does not end is ended, any number of pieces is not', () => {
 });
 
 for (const [what, text, said] of [
-  ['a web page', '\n <!DOCTYPE html><html>…', 'answered with a web page: is its address right?'],
+  ['a web page', '\n <!DOCTYPE html><html>…', 'answered with a web page. Check its address.'],
   ['a JSON object', '{"error":"no"}', 'answered with JSON instead of an event stream: {"error":"no"}'],
 ] as const)
-  test(`${what} is no answer`, () => {
+  test(`${what} is not accepted as an answer`, () => {
     assert.throws(() => meter().bytes(Buffer.from(text)), {
       kind: 'refused',
       message: `openai-compatible at http://gpu.lan/v1 ${said}`,
     });
   });
 
-test('only the beginning tells what it is', () => {
+test('only the beginning of a body is checked', () => {
   const { bytes } = meter();
   bytes(Buffer.from(': hello\n\n'));
   bytes(Buffer.from('<html>{'));

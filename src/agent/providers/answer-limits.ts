@@ -4,13 +4,12 @@ import type { AnswerLimits } from './models-config.ts';
 import { nameOf, type Upstream } from './provider-error.ts';
 
 /**
- * Watches one answer: its bytes as they arrive and its parts as they are read. Throws `over_limit` when it grows beyond
- * what one answer may be (a model that repeats itself forever is not silent, so no deadline would end it), and `refused`
- * when what arrives is no event stream at all.
+ * Limits one answer by its bytes and parts. Throws `over_limit` when it grows too long, because a model that repeats
+ * itself forever would never hit a timeout. Throws `refused` when the response is not an event stream.
  */
 export function createAnswerMeter(limits: AnswerLimits, upstream: Upstream) {
   const tooLong = (what: string) =>
-    new ProviderError('over_limit', `The answer of ${nameOf(upstream)} was ended: it is longer than ${what}.`);
+    new ProviderError('over_limit', `The answer of ${nameOf(upstream)} was stopped: it is longer than ${what}.`);
   let chars = 0;
   let calls = 0;
   let unread = 0;
@@ -20,7 +19,7 @@ export function createAnswerMeter(limits: AnswerLimits, upstream: Upstream) {
       if (!hasBegun) refuseDocument(bytes, upstream);
       hasBegun = true;
       unread += bytes.length;
-      // Nothing comes of a line without an end, but its reader has to keep it.
+      // A line without an end produces no part, but its reader must buffer it.
       if (unread > BYTES_PER_CHAR * limits.maxChars) throw tooLong(`${limits.maxChars} characters in one piece`);
     },
     part(part: LanguageModelV4StreamPart): void {
@@ -33,15 +32,15 @@ export function createAnswerMeter(limits: AnswerLimits, upstream: Upstream) {
   };
 }
 
-/** The longest way to write a character in JSON is `\u0000`. */
+/** The longest form of a character in JSON is `\u0000`. */
 const BYTES_PER_CHAR = 6;
 const MAX_SHOWN = 200;
 
-/** Event streams begin with a field name or a comment; a page or a JSON object is what a wrong address answers with. */
+/** Event streams begin with a field name or a comment. A web page or a JSON object means that the address is wrong. */
 function refuseDocument(bytes: Uint8Array, upstream: Upstream): void {
   const text = new TextDecoder().decode(bytes.subarray(0, MAX_SHOWN)).trim();
   if (text.startsWith('<'))
-    throw new ProviderError('refused', `${nameOf(upstream)} answered with a web page: is its address right?`);
+    throw new ProviderError('refused', `${nameOf(upstream)} answered with a web page. Check its address.`);
   if (text.startsWith('{') || text.startsWith('['))
     throw new ProviderError('refused', `${nameOf(upstream)} answered with JSON instead of an event stream: ${text}`);
 }

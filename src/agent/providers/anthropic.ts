@@ -8,7 +8,7 @@ export const anthropic: Provider = {
   },
   options: ({ effort }, modelId) => ({
     ...(!/^claude-3/.test(modelId) && { reasoning: effort }),
-    // Pings show that a long silent thinking is alive.
+    // Pings show that a long silent reasoning is alive.
     providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' }, includePings: true } },
   }),
   sendsPlainReasoning: false,

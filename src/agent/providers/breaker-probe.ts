@@ -7,14 +7,14 @@ import type { Upstream } from './provider-error.ts';
 interface Asking {
   clock: Clock;
   fetch: Fetch;
-  /** The server is there, and nothing says that it does not answer. */
+  /** Called when the server responds. */
   onAnswer?(): void;
   signal: AbortSignal;
 }
 
 /**
- * Asks an openai-compatible server now and then whether it is there, with the key of that very server, so that its
- * circuit opens without anybody waiting, and closes when a server that was away is back. Resolves when the signal aborts.
+ * Regularly checks whether an openai-compatible server is reachable, with that server's key. Its circuit then opens
+ * without a waiting user, and closes when the server is back. Resolves when the signal aborts.
  */
 export async function probeRegularly(
   upstream: Upstream,
@@ -26,7 +26,7 @@ export async function probeRegularly(
     try {
       await clock.sleep(breaker.cooldownLeftMs() || idleMs, signal);
     } catch {
-      return; // only the signal ends a sleep
+      return; // only the signal ends a sleep early
     }
     const permit = breaker.tryProbe();
     if (permit) await probeOnce(upstream, { ...deps, permit });

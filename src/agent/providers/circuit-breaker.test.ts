@@ -30,7 +30,7 @@ test('five failures in a row open the circuit', () => {
   );
 });
 
-test('any success starts the count again', () => {
+test('any success resets the count', () => {
   const { breaker, acquire, fail } = setUp();
   fail(4);
   acquire().succeed();
@@ -38,7 +38,7 @@ test('any success starts the count again', () => {
   assert.equal(breaker.state(), 'closed');
 });
 
-test('a probe that succeeds makes up for failed probes only', () => {
+test('a successful probe resets only failed probes', () => {
   const { breaker, fail } = setUp();
   const probe = () => breaker.tryProbe() ?? assert.fail('the circuit gave no permit');
   for (let n = 0; n < 4; n++) probe().fail();
@@ -55,14 +55,14 @@ test('a probe that succeeds makes up for failed probes only', () => {
   assert.equal(breaker.tryProbe(), undefined);
 });
 
-test('a circuit that failed answers opened is closed by an answer, not by a probe that always succeeds', async () => {
+test('a circuit opened by failed answers is closed by an answer, not by probes that always succeed', async () => {
   const { clock, breaker, acquire, fail } = setUp();
   breaker.tryProbe()?.succeed();
   fail(5);
   await clock.advance(60_000);
   for (let n = 0; n < 3; n++) breaker.tryProbe()?.succeed();
   assert.equal(breaker.state(), 'half_open');
-  breaker.tryProbe(); // under way, and in nobody's way
+  breaker.tryProbe(); // in progress, without blocking others
   acquire().fail();
   assert.equal(breaker.state(), 'open');
   await clock.advance(60_000);
@@ -70,7 +70,7 @@ test('a circuit that failed answers opened is closed by an answer, not by a prob
   assert.equal(breaker.state(), 'closed');
 });
 
-test('a probe closes the circuit of a server that a probe had not found, before it opened or since', async () => {
+test('a probe closes the circuit if an earlier probe failed, before or after it opened', async () => {
   for (const failedAnswers of [4, 5]) {
     const { clock, breaker, fail } = setUp();
     fail(failedAnswers);
@@ -83,7 +83,7 @@ test('a probe closes the circuit of a server that a probe had not found, before 
   }
 });
 
-test('after the cooldown exactly one trial is let through', async () => {
+test('after the cooldown exactly one trial is allowed', async () => {
   const { clock, breaker, fail } = setUp();
   fail(5);
   await clock.advance(59_999);
@@ -94,7 +94,7 @@ test('after the cooldown exactly one trial is let through', async () => {
   assert.deepEqual([breaker.state(), breaker.tryAcquire()], ['half_open', undefined]);
 });
 
-test('a trial that succeeds closes the circuit', async () => {
+test('a successful trial closes the circuit', async () => {
   const { clock, breaker, acquire, fail, changes } = setUp();
   fail(5);
   await clock.advance(60_000);
@@ -103,7 +103,7 @@ test('a trial that succeeds closes the circuit', async () => {
   assert.deepEqual([breaker.state(), changes], ['closed', ['open', 'half_open', 'closed']]);
 });
 
-test('a trial that fails opens it for a new cooldown', async () => {
+test('a failed trial starts a new cooldown', async () => {
   const { clock, breaker, acquire, fail } = setUp();
   fail(5);
   await clock.advance(90_000);
@@ -121,7 +121,7 @@ test('a cancelled trial gives its permit back', async () => {
   assert.equal(breaker.state(), 'closed');
 });
 
-test('a result from before the circuit opened changes nothing, nor does a second one', async () => {
+test('a result from before the circuit opened has no effect, nor does a second result', async () => {
   const { clock, breaker, acquire, fail } = setUp();
   const late = acquire();
   const other = acquire();
@@ -166,13 +166,13 @@ for (const [kind, state] of [
   });
 }
 
-test('an open circuit refuses without asking', async () => {
+test('an open circuit refuses without sending a request', async () => {
   const { breaker, fail } = setUp();
   fail(5);
   assert.equal(await run('refused', breaker, new AbortController().signal), 'circuit_open');
 });
 
-test('cancelling and leaving count as neither and give the permit back', async () => {
+test('cancelling, or leaving the iteration, has no result and returns the permit', async () => {
   const { clock, breaker, fail } = setUp();
   fail(5);
   await clock.advance(60_000);

@@ -3,26 +3,26 @@ import { type BackendHealth, ProviderError } from './model.ts';
 
 export interface CircuitBreaker {
   state(): BackendHealth['circuitState'];
-  /** Leave to ask the upstream once; undefined while the circuit is open or its one trial is under way. */
+  /** A permit for one request; undefined while the circuit is open or its trial is in progress. */
   tryAcquire(): Permit | undefined;
-  /** Leave to ask whether the server is there at all. */
+  /** A permit for a check whether the server is reachable. */
   tryProbe(): Permit | undefined;
-  /** 0 unless open. */
+  /** 0 unless the circuit is open. */
   cooldownLeftMs(): number;
 }
 
-/** Exactly one of the three is to be called; later calls change nothing. */
+/** Call exactly one of the three methods; later calls have no effect. */
 export interface Permit {
   succeed(): void;
   fail(): void;
-  /** Neither: the asking was cancelled. */
+  /** The request was cancelled, without a result. */
   release(): void;
 }
 
 /**
- * Keeps a daemon from waiting for an upstream that does not answer: five failures in a row open it for a minute, then
- * one trial decides. A result that belongs to an earlier state changes nothing. A probe that succeeds makes up for probes
- * that failed, not for answers that did: many servers list their models while no answer can be had.
+ * Keeps the daemon from waiting for an upstream that does not answer. Five consecutive failures open the circuit for a
+ * minute, then one trial decides. Results from an earlier state are ignored. A successful probe resets only failed
+ * probes and not failed answers, because many servers list their models while they cannot answer.
  */
 export function createCircuitBreaker(deps: {
   clock: Pick<Clock, 'monotonic'>;
@@ -32,9 +32,9 @@ export function createCircuitBreaker(deps: {
 }): CircuitBreaker {
   const { clock, failureThreshold = 5, cooldownMs = 60_000, onChange } = deps;
   let state: BackendHealth['circuitState'] = 'closed';
-  /** In a row. */
+  /** Consecutive failures. */
   let failed = { answers: 0, probes: 0 };
-  /** The probe before found nobody, so one that finds somebody is news. */
+  /** The last probe failed, so a successful one is a change. */
   let wasAway = false;
   let openedAtMs = 0;
   let trialUnderWay = false;
@@ -80,7 +80,7 @@ export function createCircuitBreaker(deps: {
     },
     release,
   };
-  /** After failed answers: that the server is there changes nothing, and takes no trial away; that it is not is worth knowing. */
+  /** For probes after failed answers: success changes nothing and keeps the trial available; failure is remembered. */
   const ofLook: Permit = {
     succeed: () => undefined,
     fail() {
@@ -105,7 +105,7 @@ export function createCircuitBreaker(deps: {
   };
 }
 
-/** Asks through a breaker. An upstream that answers anything at all, be it a refusal, is up. */
+/** Sends a request through a breaker. An upstream that answers at all, even with a refusal, is up. */
 export async function* throughBreaker<T>(
   breaker: CircuitBreaker,
   ask: () => AsyncIterable<T>,

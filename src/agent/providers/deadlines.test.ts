@@ -22,7 +22,7 @@ function setUp() {
   return { clock, abort, gaps, parts, given: () => given };
 }
 
-/** What a promise came to while the clock moved. */
+/** The result of a promise while the clock advances. */
 async function after(clock: { advance(ms: number): Promise<void> }, ms: number, promise: Promise<unknown>) {
   let outcome: unknown = 'waiting';
   promise.then(
@@ -45,7 +45,7 @@ test('the first part may take longer than the next ones', async () => {
   assert.equal(await after(clock, 60_000, parts.next()), 'The model has been silent for 60 seconds.');
 });
 
-test('a first part that does not come is a timeout, and the source is told', async () => {
+test('a missing first part is a timeout, and the source is aborted', async () => {
   const { clock, gaps, parts, given } = setUp();
   gaps.push(300_001);
   assert.equal(await after(clock, 300_000, parts.next()), 'The model has been silent for 300 seconds.');
@@ -60,7 +60,7 @@ test('the time that the reader takes does not count', async () => {
   assert.deepEqual(await after(clock, 1, parts.next()), { done: false, value: 1 });
 });
 
-test('aborting passes its reason on, leaving lets go of the source', async () => {
+test('aborting passes on its reason, and leaving closes the source', async () => {
   const aborted = setUp();
   aborted.gaps.push(10);
   const next = aborted.parts.next();
@@ -74,19 +74,19 @@ test('aborting passes its reason on, leaving lets go of the source', async () =>
   assert.equal(left.given()?.aborted, true);
 });
 
-test('only addresses of one’s own network get five minutes', () => {
+test('only addresses in a local network get five minutes', () => {
   const limits = AnswerLimits.parse({});
   assert.deepEqual(deadlinesFor('http://192.168.1.7:8000/v1', limits), { firstMs: 300_000, betweenMs: 60_000 });
   assert.deepEqual(deadlinesFor('https://api.example.com/v1', limits), { firstMs: 60_000, betweenMs: 60_000 });
 });
 
-test('what the configuration says counts everywhere', () => {
+test('configured limits apply to all addresses', () => {
   const limits = AnswerLimits.parse({ firstSecs: 10, betweenSecs: 2.5 });
   assert.deepEqual(deadlinesFor('http://192.168.1.7:8000/v1', limits), { firstMs: 10_000, betweenMs: 2_500 });
   assert.deepEqual(deadlinesFor('https://api.example.com/v1', limits), { firstMs: 10_000, betweenMs: 2_500 });
 });
 
-test('private addresses are told from public ones', () => {
+test('private addresses are distinguished from public ones', () => {
   const isPrivate = [
     'localhost',
     '127.0.0.1',

@@ -7,15 +7,18 @@ export interface Deadlines {
   betweenMs: number;
 }
 
-/** How long an upstream may be silent: a machine of one's own may have to load a model and read a long prompt first. */
+/**
+ * How long an upstream may be silent. A server on the user's own network may have to load a model and read a long
+ * prompt first.
+ */
 export function deadlinesFor(baseUrl: string, { firstSecs, betweenSecs }: AnswerLimits): Deadlines {
   const first = firstSecs ?? (isPrivateAddress(baseUrl) ? 300 : 60);
   return { firstMs: first * 1_000, betweenMs: betweenSecs * 1_000 };
 }
 
 /**
- * Passes a stream on and ends it with `timeout` when its next part takes too long. The time the reader takes between
- * two parts does not count. The signal that `open` gets is aborted whenever the iteration ends, so nothing stays open.
+ * Passes a stream on, and ends it with `timeout` when its next part takes too long. The time that the reader takes
+ * between parts does not count. The signal passed to `open` aborts whenever the iteration ends, so nothing stays open.
  */
 export async function* withDeadlines<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
@@ -38,7 +41,7 @@ export async function* withDeadlines<T>(
   }
 }
 
-/** One timer per silence limit, not per part: it looks back when it wakes. */
+/** One timer per limit instead of one per part: it compares times when it wakes. */
 function createWatchdog(deps: { clock: Clock; deadlines: Deadlines; onSilence: (error: ProviderError) => void }) {
   const { clock, deadlines, onSilence } = deps;
   const stopped = new AbortController();
@@ -67,7 +70,7 @@ function createWatchdog(deps: { clock: Clock; deadlines: Deadlines; onSilence: (
 const silence = (limitMs: number) =>
   new ProviderError('timeout', `The model has been silent for ${limitMs / 1000} seconds.`);
 
-/** Loopback, private and link-local addresses, and names that only a local network knows. */
+/** Loopback, private and link-local addresses, and names that exist only in a local network. */
 export function isPrivateAddress(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');

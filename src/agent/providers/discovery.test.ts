@@ -4,7 +4,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { describeModel, findLocalServer, probe, within } from './discovery.ts';
 import type { Fetch } from './provider.ts';
 
-/** A web of fixed answers by URL; everything else is 404. A number is a status. */
+/** Fixed responses by URL; all other URLs are 404. A number is a status. */
 function web(pages: Record<string, unknown>) {
   const asked: string[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -49,7 +49,7 @@ test('Ollama: context_length of /api/show, or what the model file sets', async (
   assert.deepEqual(await describeModel(server, { ...set, signal }), { modelId: 'llama4', contextWindow: 16_384 });
 });
 
-test('a named model is looked up, a window that nobody tells is 0', async () => {
+test('a named model is looked up; an unknown context window is 0', async () => {
   const { fetch } = web({ 'http://host:8000/v1/models': { data: [{ id: 'a', max_model_len: 1 }, { id: 'b' }] } });
   assert.deepEqual(await describeModel({ ...server, modelId: 'b' }, { fetch, signal }), {
     modelId: 'b',
@@ -70,7 +70,7 @@ for (const [what, page, kind] of [
   });
 }
 
-test('a probe is content with any answer but a failure', async () => {
+test('a probe accepts any answer except a failure', async () => {
   const outcomes: string[] = [];
   for (const page of [{ data: [] }, 401, 404, 429, 500, new TypeError('fetch failed')]) {
     const { fetch } = web({ 'http://host:8000/v1/models': page });
@@ -84,7 +84,7 @@ test('a probe is content with any answer but a failure', async () => {
   assert.deepEqual(outcomes, ['up', 'up', 'up', 'up', 'down', 'down']);
 });
 
-test('local servers are asked once, without any key; the first with a model is taken', async () => {
+test('local servers are asked once, without a key; the first with a model is used', async () => {
   const { fetch, asked } = web({
     'http://localhost:11434/v1/models': { data: [] },
     'http://localhost:8080/v1/models': { data: [{ id: 'a' }] },
@@ -102,7 +102,7 @@ test('local servers that do not answer within 300 ms are not waited for', async 
   assert.equal(await found, undefined);
 });
 
-test('a deadline ends what it stands for, and is gone when that is done', async () => {
+test('a deadline ends its operation, and its timer ends with the operation', async () => {
   const clock = fakeClock();
   let given: AbortSignal | undefined;
   const late = within(100, { clock, signal }, (inner) => {

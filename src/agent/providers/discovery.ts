@@ -6,7 +6,7 @@ import { toProviderError, type Upstream } from './provider-error.ts';
 
 export interface Description {
   modelId: string;
-  /** 0 when the server does not say. */
+  /** 0 when the server does not report it. */
   contextWindow: number;
 }
 
@@ -15,7 +15,7 @@ interface Asking {
   signal: AbortSignal;
 }
 
-/** What an openai-compatible server says about a model: the named one, or the first that can chat. */
+/** Asks an openai-compatible server about a model: the named one, or the first one that can chat. */
 export async function describeModel(
   upstream: Upstream & { modelId?: string | undefined },
   asking: Asking,
@@ -24,7 +24,7 @@ export async function describeModel(
   const row = upstream.modelId === undefined ? firstChatModel(rows) : rows.find(({ id }) => id === upstream.modelId);
   const modelId = upstream.modelId ?? row?.id;
   if (modelId === undefined) {
-    throw toProviderError({ statusCode: 404, message: 'it lists no model' }, upstream, 'connect');
+    throw toProviderError({ statusCode: 404, message: 'its model list is empty' }, upstream, 'connect');
   }
   const contextWindow =
     windowOfRow(row) ??
@@ -33,7 +33,10 @@ export async function describeModel(
   return { modelId, contextWindow: contextWindow ?? 0 };
 }
 
-/** Throws when the server does not answer or answers with its own failure; everything else means that it is up. */
+/**
+ * Checks that the server is up. Throws when it does not answer or reports its own failure; any other answer counts as
+ * up.
+ */
 export async function probe(upstream: Upstream, asking: Asking): Promise<void> {
   await ask(upstream, { ...asking, url: modelsUrl(upstream) }).catch((error: unknown) => {
     const failure = toProviderError(error, upstream, 'connect');
@@ -41,7 +44,7 @@ export async function probe(upstream: Upstream, asking: Asking): Promise<void> {
   });
 }
 
-/** The first of the usual local servers that answers and has a model; asked once, at the same time, without any key. */
+/** Finds the first of the usual local servers that answers and has a model. Asks all of them at once, without a key. */
 export async function findLocalServer(deps: {
   fetch: Fetch;
   clock: Clock;
@@ -51,7 +54,7 @@ export async function findLocalServer(deps: {
     LOCAL_SERVERS.map(async (baseUrl) => {
       const upstream = { provider: 'openai-compatible', baseUrl, keyName: '' };
       const rows = await within(LOCAL_PROBE_MS, deps, (signal) => listModels(upstream, { ...deps, signal })).catch(
-        () => [], // nobody there, which is the usual case
+        () => [], // usually there is no server
       );
       return rows.length > 0 ? baseUrl : undefined;
     }),
@@ -59,7 +62,7 @@ export async function findLocalServer(deps: {
   return found.find((baseUrl) => baseUrl !== undefined);
 }
 
-/** Runs something with a deadline on the given clock. */
+/** Runs an operation with a deadline on the given clock. */
 export async function within<T>(
   ms: number,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
@@ -75,7 +78,7 @@ export async function within<T>(
     return await Promise.race([run(AbortSignal.any([signal, over.signal])), late]);
   } finally {
     over.abort();
-    late.catch(() => undefined); // the sleep that nobody waits for any more
+    late.catch(() => undefined); // the sleep is no longer needed
   }
 }
 
@@ -86,9 +89,9 @@ const Count = z.number().int().positive().optional().catch(undefined);
 
 const ModelRow = z.looseObject({
   id: z.string().min(1),
-  /** vLLM, SGLang. */
+  /** Used by vLLM and SGLang. */
   max_model_len: Count,
-  /** Gateways. */
+  /** Used by gateways. */
   context_length: Count,
 });
 type ModelRow = z.infer<typeof ModelRow>;
@@ -105,7 +108,7 @@ async function listModels(upstream: Upstream, asking: Asking): Promise<ModelRow[
   });
   const list = ModelList.safeParse(answer);
   if (list.success) return list.data.data;
-  throw toProviderError({ statusCode: 404, message: 'its list of models is not understood' }, upstream, 'connect');
+  throw toProviderError({ statusCode: 404, message: 'its model list could not be parsed' }, upstream, 'connect');
 }
 
 const firstChatModel = (rows: ModelRow[]) => rows.find(({ id }) => !/embed|rerank|whisper/i.test(id)) ?? rows[0];
@@ -114,7 +117,7 @@ const windowOfRow = (row: ModelRow | undefined) => row?.max_model_len ?? row?.co
 
 const Props = z.object({ default_generation_settings: z.object({ n_ctx: Count }) });
 
-/** llama.cpp tells beside its OpenAI paths what it was started with. */
+/** llama.cpp reports its start options outside its OpenAI paths. */
 async function windowFromProps(upstream: Upstream, asking: Asking): Promise<number | undefined> {
   const props = Props.safeParse(await askOrNothing(upstream, { ...asking, url: `${rootOf(upstream)}/props` }));
   return props.success ? props.data.default_generation_settings.n_ctx : undefined;
@@ -122,7 +125,7 @@ async function windowFromProps(upstream: Upstream, asking: Asking): Promise<numb
 
 const Show = z.object({ parameters: z.string().catch(''), model_info: z.record(z.string(), z.unknown()) });
 
-/** Ollama: what the model file sets, else what the model can. */
+/** For Ollama: the value set in the model file, otherwise the model's maximum. */
 async function windowFromShow(
   { upstream, modelId }: { upstream: Upstream; modelId: string },
   asking: Asking,
@@ -144,7 +147,7 @@ interface Question extends Asking {
 const askOrNothing = (upstream: Upstream, question: Question) =>
   ask(upstream, question).catch(() => question.signal.throwIfAborted()); // other servers do not have the path
 
-/** What a server says of its models is short. */
+/** Lists of models are short. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 async function ask({ apiKey }: Upstream, { url, body, fetch, signal }: Question): Promise<unknown> {

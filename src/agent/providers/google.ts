@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** Google's Gemini API with thoughts shown where the model has them. */
+/** Google's Gemini API, with thoughts shown for models that have them. */
 export const google: Provider = {
   async open({ modelId, baseUrl, apiKey, fetch }) {
     const { createGoogle } = await import('@ai-sdk/google');

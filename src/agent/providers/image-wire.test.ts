@@ -36,7 +36,7 @@ const REQUEST: ModelRequest = {
   typedByPerson: true,
 };
 
-/** One model of a provider whose server answers with the statuses in turn, then well. */
+/** A model of a provider whose server answers with these statuses in turn, then successfully. */
 async function setUp(provider: Name, { images, statuses = [] }: { images?: boolean; statuses?: number[] } = {}) {
   const answer = await readFile(new URL(`./fixtures/${FIXTURES[provider]}.sse`, import.meta.url));
   const asked: Record<string, unknown>[] = [];
@@ -64,7 +64,7 @@ async function setUp(provider: Name, { images, statuses = [] }: { images?: boole
   };
 }
 
-/** The user's message as each server is sent it. */
+/** The user's message as sent to each server. */
 const SENT: Record<Name, (body: Record<string, unknown>) => unknown> = {
   openai: ({ input }) => userOf(input)?.content,
   anthropic: ({ messages }) => userOf(messages)?.content,
@@ -88,27 +88,27 @@ const EXPECTED: Record<Name, unknown> = {
 const warningOf = (part: ModelPart | undefined) => (part?.type === 'finish' ? part.warning : undefined);
 
 for (const name of NAMES) {
-  test(`${name}: an image goes along as its bytes and type, before the words`, async () => {
+  test(`${name}: an image is sent as its bytes and type, before the text`, async () => {
     const { ask, asked } = await setUp(name);
     assert.equal(warningOf(await ask(REQUEST)), undefined);
     assert.deepEqual(asked.map(SENT[name]), [EXPECTED[name]]);
   });
 
-  test(`${name}: a model that takes no images is told in words, and so is the person`, async () => {
+  test(`${name}: a model without image support gets a description, and the person a warning`, async () => {
     const { ask, asked } = await setUp(name, { images: false });
     const warning = warningOf(await ask(REQUEST));
-    assert.equal(warning, 'Warning: the model was not shown cat.png: this model takes no images.');
+    assert.equal(warning, 'Warning: the model did not receive cat.png: this model does not accept images.');
     const [text] = asked.map((body) => JSON.stringify(body));
     assert.equal(text?.includes(DATA), false);
     assert.match(
       text ?? '',
-      /\[The user attached \\"cat\.png\\" \(image\/png, 8 bytes\), which is not shown to you: this model takes no images\. Tell the user so\.\]/,
+      /\[The user attached \\"cat\.png\\" \(image\/png, 8 bytes\), which is not shown to you: this model does not accept images\. Tell the user so\.\]/,
     );
   });
 
-  test(`${name}: what the server refused is asked again without its images, which are never sent again`, async () => {
+  test(`${name}: a refused request is retried without its images, which are never sent again`, async () => {
     const { ask, asked } = await setUp(name, { statuses: [400] });
-    const refused = 'Warning: the model was not shown cat.png: the model’s server refused the request that held it.';
+    const refused = 'Warning: the model did not receive cat.png: the model’s server refused a request with it.';
     assert.equal(warningOf(await ask(REQUEST)), refused);
     const messages = [...REQUEST.messages, look('dog', 'and the dog?')];
     const attachments = new Map([...contentsOf('cat'), ['dog', { kind: 'image', bytes: Buffer.from('dog') }]] as const);
@@ -125,7 +125,7 @@ for (const name of NAMES) {
   });
 }
 
-test('what is refused without an image in it is not asked again, and neither is what was refused without them', async () => {
+test('a refused request without images is not retried, nor is one refused after its images were removed', async () => {
   const wordsOnly = await setUp('openai', { statuses: [400] });
   const { attachments: _, ...request } = REQUEST;
   await assert.rejects(wordsOnly.ask({ ...request, messages: [{ role: 'user', content: TEXT }] }), { kind: 'refused' });

@@ -2,7 +2,7 @@ import type { ProviderName } from './models-config.ts';
 
 type HostedProvider = Exclude<ProviderName, 'openai-compatible' | 'demo'>;
 
-/** What each hosted provider needs to be used with nothing but its key. */
+/** The defaults that make each hosted provider usable with only a key. */
 export const HOSTED: Record<HostedProvider, { baseUrl: string; keyName: string; modelId: string }> = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
@@ -17,7 +17,7 @@ export const HOSTED: Record<HostedProvider, { baseUrl: string; keyName: string; 
   },
 };
 
-/** The context window of a hosted model by the longest prefix that is known; 0 for the others. */
+/** The context window of a hosted model, by the longest known prefix; 0 for unknown models. */
 export function knownContextWindow(modelId: string): number {
   return WINDOWS.find(([prefix]) => modelId.startsWith(prefix))?.[1] ?? 0;
 }

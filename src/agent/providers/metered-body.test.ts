@@ -20,7 +20,7 @@ function setUp(status = 200) {
   return { fetch, cancelled, pulled: () => pulled };
 }
 
-test('a body passes through as it is, each piece looked at', async () => {
+test('a body passes through unchanged, and each chunk is inspected', async () => {
   const { fetch } = setUp();
   const seen: string[] = [];
   const response = await withMeter(fetch, (bytes) => seen.push(Buffer.from(bytes).toString()))('http://x/');
@@ -30,7 +30,7 @@ test('a body passes through as it is, each piece looked at', async () => {
   );
 });
 
-test('what the look throws is what the reader gets, and the source is let go', async () => {
+test('the reader gets the error of the inspection, and the source is closed', async () => {
   const { fetch, cancelled, pulled } = setUp();
   const refusal = new Error('enough');
   const response = await withMeter(fetch, () => {
@@ -40,7 +40,7 @@ test('what the look throws is what the reader gets, and the source is let go', a
   assert.deepEqual({ cancelled, pulled: pulled() }, { cancelled: [refusal], pulled: 1 });
 });
 
-test('a reader that leaves lets go of the source, and nothing is read ahead of it', async () => {
+test('a reader that stops closes the source, and nothing is read ahead', async () => {
   const { fetch, cancelled, pulled } = setUp();
   const response = await withMeter(fetch, () => undefined)('http://x/');
   assert.equal(pulled(), 0);
@@ -48,7 +48,7 @@ test('a reader that leaves lets go of the source, and nothing is read ahead of i
   assert.deepEqual({ cancelled, pulled: pulled() }, { cancelled: ['bye'], pulled: 0 });
 });
 
-test('the body of an error is not looked at', async () => {
+test('the body of an error response is not inspected', async () => {
   const { fetch } = setUp(500);
   const response = await withMeter(fetch, () => assert.fail())('http://x/');
   assert.equal(await response.text(), 'piece 1;piece 2;piece 3;');

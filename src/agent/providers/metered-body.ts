@@ -1,8 +1,8 @@
 import type { Fetch } from './provider.ts';
 
 /**
- * `fetch` that shows every piece of a successful answer's body to `look` before anybody reads it. What `look` throws
- * breaks the body off, and the connection with it.
+ * A `fetch` that passes every chunk of a successful response's body to `look` before the reader gets it. An error from
+ * `look` ends the body and its connection.
  */
 export function withMeter(fetch: Fetch, look: (bytes: Uint8Array) => void): Fetch {
   return async (url, init) => {
@@ -22,13 +22,13 @@ function meter(body: ReadableStream<Uint8Array>, look: (bytes: Uint8Array) => vo
       try {
         look(value);
       } catch (error) {
-        reader.cancel(error).catch(() => undefined); // it is broken already
+        reader.cancel(error).catch(() => undefined); // the stream has already failed
         throw error;
       }
       controller.enqueue(value);
     },
     cancel: (reason) => reader.cancel(reason),
   };
-  // Nothing is read ahead of whoever reads the answer.
+  // Reads nothing ahead of its reader.
   return new ReadableStream(source, { highWaterMark: 0 });
 }

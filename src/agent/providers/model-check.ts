@@ -16,8 +16,8 @@ interface Asking {
 const TIMEOUT_MS = 5_000;
 
 /**
- * Asks a provider about the chosen model, which costs no tokens: whether it can be reached, takes the key and has the
- * model. Answers the model's name; throws ProviderError with words for people.
+ * Asks a provider about the chosen model, without using tokens: whether it is reachable, accepts the key and has the
+ * model. Returns the model's name; throws ProviderError with a message for people.
  */
 export async function checkModel(choice: ModelChoice, asking: Asking): Promise<string> {
   const { provider } = choice;
@@ -39,7 +39,7 @@ export async function checkModel(choice: ModelChoice, asking: Asking): Promise<s
 
 type Hosted = Exclude<ProviderName, 'openai-compatible' | 'demo'>;
 
-/** How each carries the key. */
+/** How each provider receives the key. */
 const HEADERS: Record<Hosted, (key: string) => Record<string, string>> = {
   openai: (key) => ({ authorization: `Bearer ${key}` }),
   anthropic: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),

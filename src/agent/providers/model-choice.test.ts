@@ -5,7 +5,7 @@ import { ModelsConfig } from './models-config.ts';
 
 const LOCAL = 'http://localhost:11434/v1';
 
-test('with nothing at all there is no choice', () => {
+test('without any configuration there is no model', () => {
   assert.equal(chooseDefault({ config: {}, environment: {} }), undefined);
 });
 
@@ -28,13 +28,13 @@ for (const [what, environment, alias] of [
     'google/gemini-3.8-flash',
   ],
 ] as const) {
-  test(`${what} decides when nobody says which model`, () => {
+  test(`${what} decides when no model is requested`, () => {
     const localUrl = what === 'a local server' ? LOCAL : undefined;
     assert.equal(chooseDefault({ config: {}, environment, localUrl })?.alias, alias);
   });
 }
 
-test('what is asked for wins over config.json, which wins over the environment', () => {
+test('the requested model overrides config.json, which overrides the environment', () => {
   const config = ModelsConfig.parse({
     models: { a: { provider: 'openai' }, b: { provider: 'google' } },
     defaultModel: 'b',
@@ -117,7 +117,7 @@ test('a key of the environment goes only to the server it is meant for', () => {
   );
 });
 
-test('an unknown name is refused naming what there is', () => {
+test('an unknown name is refused with the known names', () => {
   const config = ModelsConfig.parse({ models: { fast: { provider: 'google' } } });
   for (const name of ['nope', 'nope/x', 'openai/', '__proto__', 'toString']) {
     assert.throws(() => chooseModel(name, { config, environment: { ANTHROPIC_API_KEY: 'a' } }), {
@@ -134,7 +134,7 @@ test('openai-compatible without any server is refused with what to set', () => {
   });
 });
 
-test('the list holds config.json’s models, then what the environment allows', () => {
+test('the list has the models of config.json, then those of the environment', () => {
   const config = ModelsConfig.parse({ models: { toy: { provider: 'demo' } } });
   const environment = { OPENAI_BASE_URL: 'http://h/v1', OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' };
   assert.deepEqual(
@@ -143,7 +143,7 @@ test('the list holds config.json’s models, then what the environment allows', 
   );
 });
 
-test('the key of another server does not go to OpenAI, whoever chooses its models', () => {
+test('the key of another server is never sent to OpenAI', () => {
   const own = { OPENAI_BASE_URL: 'http://gpu.lan/v1', OPENAI_API_KEY: 'of gpu.lan' };
   const keyIn = (environment: Record<string, string>) =>
     chooseModel('openai/gpt-6', { config: {}, environment }).apiKey;

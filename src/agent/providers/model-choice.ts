@@ -2,14 +2,14 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { HOSTED } from './known-models.ts';
 import { type ModelConfig, type ModelsConfig, PROVIDER_NAMES, type ProviderName } from './models-config.ts';
 
-/** The variables that name a key or a server, as `process.env` has them. */
+/** The environment variables that name a key or a server. */
 export type ProviderEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** A model with everything that is needed to ask it. */
+/** A model with everything needed to call it. */
 export interface ModelChoice {
   alias: string;
   provider: ProviderName;
-  /** Undefined: the first that the server lists. */
+  /** Undefined: the first one that the server lists. */
   modelId: string | undefined;
   baseUrl: string;
   apiKey?: string;
@@ -21,7 +21,7 @@ export interface ModelChoice {
 interface Known {
   config: Pick<ModelsConfig, 'models' | 'defaultModel'>;
   environment: ProviderEnvironment;
-  /** A server that was found on this machine. */
+  /** A server that was discovered on this machine. */
   localUrl?: string | undefined;
 }
 
@@ -34,7 +34,9 @@ export const DEMO: ModelChoice = {
   settings: {},
 };
 
-/** The model of an alias, of `provider/model` or of a provider's name. Throws INVALID_REQUEST naming what there is. */
+/**
+ * Finds a model by an alias, by `provider/model` or by a provider's name. Throws INVALID_REQUEST with the known names.
+ */
 export function chooseModel(name: string, known: Known): ModelChoice {
   const configured = known.config.models?.[name];
   if (configured && Object.hasOwn(known.config.models ?? {}, name)) return complete(name, configured, known);
@@ -51,14 +53,16 @@ export function chooseModel(name: string, known: Known): ModelChoice {
   return complete(name, { provider, ...(model !== '' && { model }) }, known);
 }
 
-/** What is used when nobody says which; undefined when nothing is configured. */
+/** The default model; undefined when nothing is configured. */
 export function chooseDefault(known: Known & { wanted?: string | undefined }): ModelChoice | undefined {
   const { config, wanted } = known;
   const name = wanted ?? config.defaultModel ?? Object.keys(config.models ?? {})[0];
   return name === undefined ? fromEnvironment(known)[0] : chooseModel(name, known);
 }
 
-/** Every model that needs no further words: those of config.json, then those the environment has a key or server for. */
+/**
+ * All models that can be used as they are: those of config.json, then those with a key or server in the environment.
+ */
 export function listChoices(known: Known): ModelChoice[] {
   const configured = Object.entries(known.config.models ?? {}).map(([alias, model]) => toChoice(alias, model, known));
   return [...configured, ...fromEnvironment(known)];
@@ -68,7 +72,7 @@ function fromEnvironment(known: Known): ModelChoice[] {
   const { environment, localUrl } = known;
   const server = environment.OPENAI_BASE_URL || localUrl;
   const hosted = (['anthropic', 'openai', 'google'] as const).filter(
-    // With a base URL the key belongs to that server.
+    // With a base URL, the key belongs to that server.
     (name) => environment[HOSTED[name].keyName] && !(name === 'openai' && environment.OPENAI_BASE_URL),
   );
   return [
@@ -86,7 +90,7 @@ function complete(alias: string, model: ModelConfig, known: Known): ModelChoice 
   );
 }
 
-/** Where a model is asked: its own address, or the provider's usual one; empty where none is known. */
+/** The address of a model's server: its own, or the provider's usual one; empty when unknown. */
 export function baseUrlOf(
   { provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>,
   known: Pick<Known, 'environment' | 'localUrl'>,
@@ -95,7 +99,7 @@ export function baseUrlOf(
   return (baseUrl ?? usualOf(provider, known).baseUrl).replace(/\/+$/, '');
 }
 
-/** The variable that the provider's usual key is in, and the server that key is for. */
+/** The usual variable for the provider's key, and the server that the key is for. */
 export function usualKeyOf(
   { provider }: Pick<ModelConfig, 'provider'>,
   known: Pick<Known, 'environment' | 'localUrl'>,
@@ -108,7 +112,7 @@ function toChoice(alias: string, model: ModelConfig, { environment, localUrl }: 
   if (provider === 'demo') return { ...DEMO, alias };
   const usual = usualOf(provider, { environment, localUrl });
   const baseUrl = baseUrlOf(model, { environment, localUrl });
-  // A key goes by itself only to the server it is meant for.
+  // A key is sent automatically only to the server it is meant for.
   const usualKey = baseUrl === usual.baseUrl ? environment[usual.keyName] : undefined;
   const apiKey = model.apiKey ?? (apiKeyEnv === undefined ? usualKey : environment[apiKeyEnv]);
   return {
@@ -129,7 +133,7 @@ const settingsOf = ({ images, contextWindow, maxOutputTokens, temperature }: Mod
   ...(temperature !== undefined && { temperature }),
 });
 
-/** Where no variable is known to hold the key. */
+/** Used when no variable is known to hold the key. */
 const NAMED_KEY = 'apiKeyEnv in config.json';
 
 function usualOf(
@@ -138,10 +142,10 @@ function usualOf(
 ): { baseUrl: string; keyName: string; modelId?: string } {
   const given = environment.OPENAI_BASE_URL?.replace(/\/+$/, '');
   if (provider !== 'openai-compatible') {
-    // The variable holds the key of the server that stands beside it.
+    // The variable holds the key for the server in OPENAI_BASE_URL.
     const isOfAnother = provider === 'openai' && given && given !== HOSTED.openai.baseUrl;
     return isOfAnother ? { ...HOSTED.openai, keyName: NAMED_KEY } : HOSTED[provider];
   }
-  // A server that was merely found on this machine gets no key.
+  // A discovered server gets no key.
   return given ? { baseUrl: given, keyName: 'OPENAI_API_KEY' } : { baseUrl: localUrl ?? '', keyName: NAMED_KEY };
 }

@@ -4,7 +4,7 @@ import type { Message, ToolCall } from '../message.ts';
 
 export type Effort = 'low' | 'medium' | 'high';
 
-/** A tool as a model is told about it. */
+/** A tool as described to a model. */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -15,13 +15,13 @@ export interface ToolDefinition {
 export interface ModelRequest {
   system: string;
   messages: readonly Message[];
-  /** What the attachments that messages name hold; what is missing cannot be had. */
+  /** The contents of the attachments in the messages; missing ones are not available. */
   attachments?: AttachedContents;
   tools: readonly ToolDefinition[];
   effort: Effort;
   maxOutputTokens?: number;
   temperature?: number;
-  /** A person typed the last user message (the demo model runs tools only then). */
+  /** Whether a person typed the last user message. The demo model runs tools only then. */
   typedByPerson: boolean;
 }
 
@@ -34,16 +34,16 @@ export interface Usage {
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
 
-/** One piece of a model's answer. `finish` comes exactly once and last. */
+/** A part of a model's answer. `finish` comes exactly once, at the end. */
 export type ModelPart =
   | { type: 'reasoning'; text: string }
   | { type: 'content'; text: string }
   | { type: 'tool_call'; call: ToolCall }
   | { type: 'finish'; reason: FinishReason; usage: Usage; providerData?: Record<string, unknown>; warning?: string };
 
-/** A model that answers; breaker, retries and deadlines are already around it. */
+/** A model that answers, already wrapped in breaker, retries and deadlines. */
 export interface Model {
-  /** The alias it was asked for by, or `provider/model`. */
+  /** The alias it was chosen by, or `provider/model`. */
   alias: string;
   provider: string;
   modelId: string;
@@ -51,26 +51,26 @@ export interface Model {
   contextWindow: number;
   /**
    * Streams one answer. Aborting the signal closes the upstream socket and ends the iteration with the signal's reason.
-   * Throws `ProviderError` for everything that goes wrong upstream, also after parts have been delivered.
+   * Throws `ProviderError` for all upstream failures, even after parts have been delivered.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
 export type ProviderErrorKind =
-  | 'unauthorized' // no key, or the upstream refused it
+  | 'unauthorized' // no key, or the upstream rejected it
   | 'rate_limited'
-  | 'unreachable' // nothing answered
+  | 'unreachable' // no response
   | 'timeout' // connected, then silent beyond the deadline
   | 'interrupted' // the stream broke after its first part
-  | 'over_limit' // the answer is longer than one may be here
+  | 'over_limit' // the answer exceeds our limits
   | 'circuit_open'
-  | 'refused'; // the upstream says that the request is wrong
+  | 'refused'; // the upstream rejected the request as invalid
 
-/** What went wrong upstream, in words for a person; never contains a key. */
+/** An upstream failure, described for people; never contains a key. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly kind: ProviderErrorKind;
-  /** A further attempt may succeed, as far as the upstream said. */
+  /** Whether a retry may succeed, according to the upstream. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
 
@@ -91,15 +91,18 @@ export interface BackendHealth {
   circuitState: 'closed' | 'open' | 'half_open';
 }
 
-/** The models this daemon can use. */
+/** The models that this daemon can use. */
 export interface Models {
-  /** The model of an alias of config.json, of `provider/model`, or the default one. Throws GatewayError INVALID_REQUEST naming the known aliases. */
+  /**
+   * Finds a model by an alias of config.json or by `provider/model`; without a name, the default one. Throws
+   * GatewayError INVALID_REQUEST with the known aliases.
+   */
   resolve(alias?: string): Promise<Model>;
-  /** What `/model` lists: aliases first the default, without probing anything. */
+  /** The list for `/model`, with the default first. Asks no server. */
   list(): { alias: string; provider: string; modelId: string; isDefault: boolean }[];
-  /** Known without waiting: the default alias and what is known of its model (for banners, `/health`, metrics). */
+  /** What is known of the default model without asking its server (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
-  /** Things a person should know: demo model in use, key missing, upstream refused the key. */
+  /** Problems that a person should know: demo model in use, key missing, key rejected. */
   notices(): Notice[];
   health(): BackendHealth;
 }

@@ -18,7 +18,7 @@ const request: ModelRequest = {
   typedByPerson: true,
 };
 
-/** Models over a web in which only the lab's server answers, as `server.answers` says. */
+/** Models in a network where only the server `lab` answers, with `server.answers`. */
 function setUp(deps: Partial<ModelsDeps> = {}) {
   const clock = fakeClock();
   const server = { answers: 'models' as 'models' | 'nothing' | number };
@@ -49,7 +49,7 @@ function setUp(deps: Partial<ModelsDeps> = {}) {
 
 const lab = { environment: { OPENAI_BASE_URL: URL_OF_LAB, OPENAI_API_KEY: 'key' } };
 
-test('with nothing configured local servers are asked once, and the demo model answers', async () => {
+test('without configuration, local servers are asked once, and the demo model answers', async () => {
   const { models, asked } = setUp();
   await models.start();
   await models.resolve();
@@ -72,7 +72,7 @@ test('with nothing configured local servers are asked once, and the demo model a
   assert.match(models.notices()[0]?.text ?? '', /demo model.*OPENAI_BASE_URL/);
 });
 
-test('nothing is probed on this machine when something is configured', async () => {
+test('local servers are not probed when a model is configured', async () => {
   const { models, asked } = setUp({ environment: { ANTHROPIC_API_KEY: 'a' } });
   await models.start();
   assert.deepEqual(
@@ -96,7 +96,7 @@ test('a server’s model is known after the start, and is asked for once', async
   );
 });
 
-test('a server that is down at the start is no obstacle and is asked again', async () => {
+test('a server that is down at startup does not prevent the start, and is asked again', async () => {
   const { models, server } = setUp(lab);
   server.answers = 'nothing';
   await models.start();
@@ -132,7 +132,7 @@ test('a missing key is a notice, and an error that names the variable without as
   );
 });
 
-test('a server that does not answer is a notice from the start until it does', async () => {
+test('an unreachable server is a notice from startup until it answers', async () => {
   const { models, server, clock } = setUp(lab);
   server.answers = 'nothing';
   await models.start();
@@ -146,7 +146,7 @@ test('a server that does not answer is a notice from the start until it does', a
   await running;
 });
 
-test('a hosted provider is asked at the start, beside it, whether it takes the key and has the model', async () => {
+test('at startup a hosted provider is asked in the background whether it accepts the key and has the model', async () => {
   const refusals: [number, RegExp][] = [
     [401, /^openai refused the key from OPENAI_API_KEY \(401\)\.$/],
     [404, /^openai answered 404/],
@@ -160,7 +160,7 @@ test('a hosted provider is asked at the start, beside it, whether it takes the k
   }
 });
 
-test('a refused key is a notice from the start and leaves the backend up', async () => {
+test('a rejected key is a notice from startup, and the backend counts as up', async () => {
   const { models, server } = setUp(lab);
   server.answers = 401;
   await models.start();
@@ -173,13 +173,13 @@ test('a refused key is a notice from the start and leaves the backend up', async
   );
 });
 
-test('the demo model can always be asked for by name', async () => {
+test('the demo model can always be chosen by name', async () => {
   const { models } = setUp(lab);
   await models.start();
   assert.equal((await models.resolve('demo')).provider, 'demo');
 });
 
-test('the probe opens the circuit of a server that went away and closes it again, telling each change', async () => {
+test('probes open the circuit of a server that went down and close it again, reporting each change', async () => {
   const { models, clock, server, healths, asked } = setUp(lab);
   await models.start();
   const abort = new AbortController();
@@ -206,7 +206,7 @@ test('the probe opens the circuit of a server that went away and closes it again
   await running;
 });
 
-test('a circuit that failed answers opened stays open while the probes are answered', async () => {
+test('a circuit opened by failed answers stays open although probes succeed', async () => {
   const answers = { chat: 500 };
   const fetch: Fetch = async (url) =>
     String(url).endsWith('/models')
@@ -243,7 +243,7 @@ test('a circuit that failed answers opened stays open while the probes are answe
   await running;
 });
 
-test('a server that is first used while the daemon runs is probed too; hosted providers never are', async () => {
+test('a server first used after startup is probed too; hosted providers never are', async () => {
   const config = { models: { lab: { provider: 'openai-compatible' as const, baseUrl: URL_OF_LAB } } };
   const { models, clock, asked } = setUp({ config, model: 'anthropic', environment: { ANTHROPIC_API_KEY: 'a' } });
   await models.start();
@@ -259,7 +259,7 @@ test('a server that is first used while the daemon runs is probed too; hosted pr
   await running;
 });
 
-test('a server that hangs holds up the start for a second at most', async () => {
+test('a server that hangs delays the start by a second at most', async () => {
   const hanging: Fetch = () => new Promise(() => undefined);
   const { models, clock } = setUp({ ...lab, fetch: hanging });
   const started = models.start();

@@ -23,27 +23,27 @@ import { createUpstreamModel, type UpstreamModel } from './upstream-model.ts';
 
 export interface ModelsDeps {
   config: z.input<typeof ModelsConfig>;
-  /** Also holds the variables that `apiKeyEnv` names. */
+  /** Also contains the variables that `apiKeyEnv` names. */
   environment: ProviderEnvironment;
-  /** `--model` or HEADGATE_MODEL: an alias, or `provider/model`. */
+  /** From `--model` or HEADGATE_MODEL: an alias, or `provider/model`. */
   model?: string | undefined;
   clock: Clock;
   log: Log;
-  /** Must not follow redirects: every request carries a key. */
+  /** Must not follow redirects, because every request carries a key. */
   fetch: Fetch;
   random?: () => number;
-  /** The default model's backend went up or down. */
+  /** Called when the backend of the default model goes up or down. */
   onHealthChange?: (health: BackendHealth) => void;
 }
 
 export interface RunningModels extends Models {
-  /** Chooses the default model; to be called once, before all else. Throws GatewayError for a model that cannot be. */
+  /** Chooses the default model. Call it once, before anything else. Throws GatewayError for an unusable choice. */
   start(): Promise<void>;
-  /** The background probes; resolves when the signal aborts. */
+  /** Runs the background probes; resolves when the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** All models of this daemon; one circuit breaker stands before each server. */
+/** All models of this daemon, with one circuit breaker per server. */
 export function createModels(deps: ModelsDeps): RunningModels {
   const { config, environment, log } = deps;
   const limits = AnswerLimits.parse(config.answers ?? {});
@@ -63,7 +63,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     if (existing) return existing;
     const { breaker, onOutcome } = backends.of(choice);
     const onRetry = ({ kind }: ProviderError) =>
-      log.info({ provider: choice.provider, kind }, 'asking the model again');
+      log.info({ provider: choice.provider, kind }, 'retrying the model request');
     const model = createUpstreamModel(choice, { ...tools, breaker, onOutcome, onRetry });
     models.set(choice.alias, model);
     return model;
@@ -73,7 +73,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     if (provider === 'demo') return demo;
     const model = upstreamOf({ ...choice, provider });
     const { breaker, onOutcome } = backends.of(choice);
-    // What a server that is down would have said, the answer itself will say.
+    // If the server is down, the answer itself will fail with the reason.
     if (breaker.state() === 'closed') {
       await model.describe(new AbortController().signal).catch((error: unknown) => {
         const failure = toProviderError(error, choice, 'connect');
@@ -109,7 +109,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
   };
 }
 
-/** How long a server that does not answer may hold up the start. */
+/** How long an unresponsive server may delay the start. */
 const START_MS = 1_000;
 
 function describe({ alias, provider, modelId }: ModelChoice, models: ReadonlyMap<string, UpstreamModel>) {
@@ -125,7 +125,7 @@ function noticesOf({ alias, provider, apiKey, keyName }: ModelChoice): Notice[] 
 }
 
 const DEMO_ANSWERS =
-  'The built-in demo model answers: for a real one set OPENAI_BASE_URL (any OpenAI-compatible server), ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or name one in config.json.';
+  'The built-in demo model is in use. For a real model, set OPENAI_BASE_URL (any OpenAI-compatible server), ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or name one in config.json.';
 
 function noticeOf({ kind, message }: ProviderError): Notice {
   if (kind === 'unauthorized') return warn('model_key_refused', message);
@@ -137,11 +137,11 @@ const backendKey = ({ provider, baseUrl }: ModelChoice) => `${provider} ${baseUr
 interface Backend {
   breaker: CircuitBreaker;
   choice: ModelChoice;
-  /** What a person should know: the key is refused, the server does not answer. Until an answer comes. */
+  /** A problem for people, such as a rejected key or an unreachable server. Cleared by the next answer. */
   problem?: Notice | undefined;
 }
 
-/** One backend per provider and base URL: its breaker, its probe, and what a person should know of its key. */
+/** Manages one backend per provider and base URL: its breaker, its probe, and problems with its key. */
 function createBackends(
   deps: { clock: Clock; random: () => number; fetch: Fetch; log: Log },
   onHealthChange: (key: string) => void,
@@ -165,7 +165,7 @@ function createBackends(
     const breaker = createCircuitBreaker({
       clock: deps.clock,
       onChange(state) {
-        deps.log.warn({ upstream: nameOf(choice), state }, 'circuit changed');
+        deps.log.warn({ upstream: nameOf(choice), state }, 'the circuit breaker changed state');
         onHealthChange(key);
       },
     });
@@ -183,7 +183,10 @@ function createBackends(
       };
       return { breaker: backend.breaker, onOutcome };
     },
-    /** Whether a hosted provider takes the key and has the model; others are described anyway. Never rejects. */
+    /**
+     * Checks whether a hosted provider accepts the key and has the model. Other models are described anyway. Never
+     * rejects.
+     */
     async check(choice: ModelChoice): Promise<void> {
       if (choice.apiKey === undefined || choice.provider === 'openai-compatible') return;
       try {
@@ -191,7 +194,7 @@ function createBackends(
       } catch (error) {
         const failure = toProviderError(error, choice, 'connect');
         open(choice).problem = noticeOf(failure);
-        deps.log.warn({ provider: choice.provider, kind: failure.kind }, 'the model cannot be used as it is');
+        deps.log.warn({ provider: choice.provider, kind: failure.kind }, 'the configured model cannot be used');
       }
     },
     health(key: string): BackendHealth {

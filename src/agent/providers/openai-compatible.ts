@@ -1,6 +1,9 @@
 import type { Provider } from './provider.ts';
 
-/** vLLM, llama.cpp, Ollama, LM Studio, gateways: whatever speaks chat completions at some base URL, with or without a key. */
+/**
+ * Any server with an OpenAI-style chat completions API, with or without a key: vLLM, llama.cpp, Ollama, LM Studio,
+ * gateways.
+ */
 export const openaiCompatible: Provider = {
   async open({ modelId, baseUrl, apiKey, fetch }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
@@ -12,7 +15,7 @@ export const openaiCompatible: Provider = {
       fetch,
     }).chatModel(modelId);
   },
-  // Servers without reasoning refuse the parameter, so the default effort is not sent at all.
+  // Servers without reasoning reject the parameter, so the default effort is not sent.
   options: ({ effort }) => (effort === 'medium' ? {} : { reasoning: effort }),
   sendsPlainReasoning: true,
 };

@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** OpenAI's Responses API, keeping nothing on their side: reasoning comes back encrypted and is sent along. */
+/** OpenAI's Responses API without storage on their side: reasoning comes back encrypted and is sent again. */
 export const openai: Provider = {
   async open({ modelId, baseUrl, apiKey, fetch }) {
     const { createOpenAI } = await import('@ai-sdk/openai');

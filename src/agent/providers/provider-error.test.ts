@@ -79,7 +79,7 @@ test('a quota that is used up will not pass', () => {
   assert.equal(seen(answered(429, { responseBody: '{"error":{"code":"insufficient_quota"}}' })).retryable, false);
 });
 
-test('a refused connection is unreachable with the system’s word for it', () => {
+test('a refused connection is unreachable, with the system’s error code', () => {
   const socket = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   assert.deepEqual(seen(new TypeError('fetch failed', { cause: socket })), {
     kind: 'unreachable',
@@ -89,7 +89,7 @@ test('a refused connection is unreachable with the system’s word for it', () =
   });
 });
 
-test('the same in mid-stream, or after a good status, is interrupted', () => {
+test('the same error during a stream, or after a good status, is interrupted', () => {
   const socket = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
   assert.equal(seen(new TypeError('terminated', { cause: socket }), 'stream').kind, 'interrupted');
   assert.equal(seen(Object.assign(new Error('x', { cause: socket }), { statusCode: 200 })).kind, 'interrupted');
@@ -100,23 +100,23 @@ test('the transport’s own deadlines are timeouts', () => {
   assert.equal(seen(new TypeError('fetch failed', { cause: late })).kind, 'timeout');
 });
 
-test('whatever else is thrown or streamed gets words', () => {
+test('any other thrown or streamed error gets a message', () => {
   assert.equal(seen('odd', 'stream').message, `The answer of ${NAME} broke off (odd).`);
   assert.equal(seen({ message: 'engine', code: 'E' }, 'stream').kind, 'interrupted');
   assert.equal(seen({ message: 'slow down', code: 429 }, 'stream').kind, 'rate_limited');
   assert.equal(seen(null).kind, 'unreachable');
 });
 
-test('neither request nor key travels in the error', () => {
+test('an error contains neither the request nor the key', () => {
   const error = toProviderError(answered(500, { requestBodyValues: { messages: ['private'] } }), upstream, 'connect');
   assert.deepEqual([/private|sk-secret/.test(JSON.stringify(error) + error.stack), error.cause], [false, undefined]);
 });
 
-test('hosted providers are called by their name alone', () => {
+test('hosted providers are named without their URL', () => {
   assert.equal(nameOf({ ...upstream, provider: 'anthropic' }), 'anthropic');
 });
 
-test('what we said ourselves is found below whatever the SDK put around it', () => {
+test('our own errors are found inside those of the SDK', () => {
   const own = new ProviderError('over_limit', 'too long');
   const wrapped = new Error('Failed to process successful response', { cause: new Error('inner', { cause: own }) });
   assert.equal(toProviderError(wrapped, upstream, 'stream'), own);

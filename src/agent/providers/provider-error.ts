@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EgressError } from '../../egress/guarded-fetch.ts';
 import { ProviderError } from './model.ts';
 
-/** Who was asked, as far as an error message may say it. */
+/** The upstream, as error messages may describe it. */
 export interface Upstream {
   provider: string;
   baseUrl: string;
@@ -11,10 +11,10 @@ export interface Upstream {
   keyName: string;
 }
 
-/** Turns whatever the SDK throws or streams as an error into words and a kind; keeps no request body and no key. */
+/** Converts any error of the SDK to a kind and a message; keeps no request body and no key. */
 export function toProviderError(error: unknown, upstream: Upstream, phase: 'connect' | 'stream'): ProviderError {
   const known = causesOf(error).find((cause) => cause instanceof ProviderError);
-  if (known) return known; // the SDK wraps what breaks a body off
+  if (known) return known; // the SDK wraps an error that ended a body
   const kept = causesOf(error).find((cause) => cause instanceof EgressError);
   if (kept) return new ProviderError('unreachable', `Could not reach ${nameOf(upstream)}: ${kept.message}`);
   const failure = Failure.parse(typeof error === 'object' && error !== null ? error : { message: String(error) });
@@ -24,12 +24,12 @@ export function toProviderError(error: unknown, upstream: Upstream, phase: 'conn
   return fromConnection(networkCode(error), { said, upstream, started: phase === 'stream' || status !== undefined });
 }
 
-/** A provider that needs a key and has none. */
+/** The error for a provider that needs a key but has none. */
 export function keyMissing(upstream: Upstream): ProviderError {
   return new ProviderError('unauthorized', `${upstream.provider} needs a key, but ${upstream.keyName} is not set.`);
 }
 
-/** How an upstream is called in messages; a URL's user and password are left out. */
+/** The name of an upstream in messages, without user and password of a URL. */
 export function nameOf({ provider, baseUrl }: Upstream): string {
   if (provider !== 'openai-compatible' || !URL.canParse(baseUrl)) return provider;
   const { origin, pathname } = new URL(baseUrl);
@@ -41,7 +41,7 @@ const HttpStatus = z.number().int().min(100).max(599).optional().catch(undefined
 const Failure = z.object({
   message: z.string().catch(''),
   statusCode: HttpStatus,
-  // Errors inside a stream carry the status here; some servers put a word in it.
+  // Errors inside a stream carry the status here; some servers send a word instead.
   code: HttpStatus,
   responseHeaders: z.record(z.string(), z.string()).optional().catch(undefined),
   responseBody: z.string().optional().catch(undefined),
@@ -88,7 +88,7 @@ function refusedKey(status: number, upstream: Upstream): ProviderError {
   );
 }
 
-// Google answers 400 to a wrong key.
+// Google answers a wrong key with 400.
 const isAboutTheKey = (status: number, message: string) =>
   status === 401 || status === 403 || (status === 400 && /api key (not valid|expired|not found)/i.test(message));
 
@@ -98,7 +98,7 @@ function retryAfterOf(headers: Record<string, string> | undefined): number | und
   const text = headers?.['retry-after'];
   if (text === undefined) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  // A date counts from the upstream's own clock, which the same answer shows.
+  // A date is relative to the upstream's clock, which the same response shows.
   const wait = Date.parse(text) - Date.parse(headers?.date ?? '');
   return wait >= 0 ? wait : undefined;
 }
@@ -111,13 +111,13 @@ function redact(message: string, { apiKey }: Upstream): string {
   return line.length > MAX_SAID_CHARS ? `${line.slice(0, MAX_SAID_CHARS)}…` : line;
 }
 
-/** The system's word for a broken connection, which lies some causes deep. */
+/** The system's code for a failed connection, which may be nested several causes deep. */
 function networkCode(error: unknown): string | undefined {
   for (const cause of causesOf(error)) if ('code' in cause && typeof cause.code === 'string') return cause.code;
   return undefined;
 }
 
-/** An error and what caused it, outermost first. */
+/** An error and its causes, outermost first. */
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   for (let current = error; current instanceof Error && causes.length < 6; current = current.cause)

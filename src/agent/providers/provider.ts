@@ -1,12 +1,12 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelRequest } from './model.ts';
 
-/** What is known of one provider: how its SDK package is opened and which options a request needs. */
+/** A provider: how to open its SDK package, and the options that a request needs. */
 export interface Provider {
-  /** Imports the SDK package, which a plain start must not pay for. */
+  /** Imports the SDK package lazily, to keep startup fast. */
   open(target: ModelTarget): Promise<LanguageModelV4>;
   options(request: ModelRequest, modelId: string): ProviderOptions;
-  /** Unsigned reasoning of the running turn is sent back as text; elsewhere only signed reasoning is. */
+  /** Whether unsigned reasoning of the running turn is sent back as text. Otherwise only signed reasoning is. */
   sendsPlainReasoning: boolean;
 }
 
@@ -14,7 +14,7 @@ export type ProviderOptions = Pick<LanguageModelV4CallOptions, 'reasoning' | 'pr
 
 export interface ModelTarget {
   modelId: string;
-  /** Always given: the SDK packages would otherwise read it from the process environment. */
+  /** Always given: the SDK packages would otherwise read it from the environment. */
   baseUrl: string;
   apiKey?: string;
   fetch: Fetch;

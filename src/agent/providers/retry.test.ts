@@ -38,12 +38,12 @@ function setUp({ random = 0.5 } = {}) {
 const down = (retryAfterMs?: number) =>
   new ProviderError('unreachable', 'down', { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 
-test('what works at once is asked once', async () => {
+test('a success is not repeated', async () => {
   const { read, slept } = setUp();
   assert.deepEqual([await read([['a', 'b']]), slept], [{ parts: ['a', 'b'], tried: 1 }, []]);
 });
 
-test('waits grow and carry jitter', async () => {
+test('waits grow, with jitter', async () => {
   for (const [random, waits] of [
     [0, [250, 500]],
     [0.5, [500, 1_000]],
@@ -76,13 +76,13 @@ test('an error that will not pass is not repeated', async () => {
   assert.deepEqual(await setUp().read([[bug], ['never']]), { parts: [], tried: 1, error: bug });
 });
 
-test('the wait that the server names is kept, up to a minute', async () => {
+test('the wait that the server requests is respected, up to a minute', async () => {
   const { read, slept } = setUp();
   await read([[down(60_000)], ['a']]);
   assert.deepEqual(slept, [60_000]);
 });
 
-test('a server that wants more than a minute is not asked again', async () => {
+test('a server that requests more than a minute is not retried', async () => {
   const { read, slept } = setUp();
   const error = down(60_001);
   assert.deepEqual([await read([[error], ['never']]), slept], [{ parts: [], tried: 1, error }, []]);

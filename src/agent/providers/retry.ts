@@ -2,8 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { ProviderError } from './model.ts';
 
 /**
- * Asks again, at most three times in all, while nothing has been delivered and the upstream may recover. An upstream
- * that wants more than a minute of patience is not asked again: its error says so at once.
+ * Retries up to three attempts in total, while nothing has been delivered and the upstream may recover. Does not retry
+ * if the upstream asks for a wait of more than a minute.
  */
 export async function* withRetries<T>(
   attempt: () => AsyncIterable<T>,

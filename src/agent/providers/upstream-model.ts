@@ -19,7 +19,7 @@ import { keyMissing, toProviderError } from './provider-error.ts';
 import { withRetries } from './retry.ts';
 
 export interface UpstreamModel extends Model {
-  /** Learns name and window from the server; asked once, and again only while it fails. */
+  /** Gets the name and context window from the server. Asks once, and again only after a failure. */
   describe(signal: AbortSignal): Promise<void>;
 }
 
@@ -29,12 +29,12 @@ interface UpstreamDeps {
   fetch: Fetch;
   breaker: CircuitBreaker;
   limits: AnswerLimits;
-  /** Called with the error of every failed answer and with undefined for every whole one. */
+  /** Called with the error of every failed answer, and with undefined for every complete one. */
   onOutcome: (error: ProviderError | undefined) => void;
   onRetry: (error: ProviderError) => void;
 }
 
-/** A chosen model behind its breaker, retries and deadlines. */
+/** A chosen model with its breaker, retries and deadlines. */
 export function createUpstreamModel(
   choice: ModelChoice & { provider: Exclude<ProviderName, 'demo'> },
   deps: UpstreamDeps,
@@ -51,12 +51,14 @@ export function createUpstreamModel(
     const modelId = choice.modelId ?? (await learn(signal)).modelId;
     const deadlines = deadlinesFor(choice.baseUrl, deps.limits);
     const meter = createAnswerMeter(deps.limits, choice);
-    // Opened anew for each attempt, whose bytes are its own.
+    // Opened again for each attempt, because bytes are counted per attempt.
     const model = await kind.open({ ...choice, modelId, fetch: withMeter(deps.fetch, meter.bytes) });
     const around = { ...deps, signal, deadlines, onPart: meter.part };
     yield* streamAiSdk({ model, kind, upstream: choice, attaching: images.attaching(request) }, request, around);
   }
-  /** A server that refuses what holds images is asked once more without them: a conversation must not end at a picture. */
+  /**
+   * If the server refuses a request with images, retries once without them, so that an image cannot end a conversation.
+   */
   async function* attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     let spoke = false;
     try {
@@ -120,7 +122,7 @@ const PROVIDERS: Record<Exclude<ProviderName, 'demo'>, Provider> = {
 
 const DISCOVERY_MS = 5_000;
 
-/** Only openai-compatible servers are asked; a named model is used even where the server will not describe it. */
+/** Asks only openai-compatible servers. A named model is used even if the server does not describe it. */
 async function describeChoice(
   choice: ModelChoice,
   deps: { fetch: Fetch; clock: Clock; signal: AbortSignal },

@@ -16,7 +16,7 @@ type Name = keyof typeof PROVIDERS;
 
 const fixture = (name: string) => readFile(new URL(`./fixtures/${name}.sse`, import.meta.url));
 
-/** Answers every request with the given bytes, some at a time, and keeps what was asked. */
+/** Answers every request with the given bytes, in small chunks, and records the requests. */
 function replay(bytes: Uint8Array, { status = 200, piece = 37 } = {}) {
   const asked: { url: string; headers: Headers; body: Record<string, unknown> }[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
@@ -61,7 +61,7 @@ async function ask(name: Name, fetch: typeof globalThis.fetch, more: Partial<Mod
   return parts;
 }
 
-/** What the runtime stores of an answer. */
+/** The part of an answer that the runtime stores. */
 function toMessage(parts: ModelPart[]): AssistantMessage {
   const message: AssistantMessage = { role: 'assistant', content: '', reasoning: '', toolCalls: [] };
   for (const part of parts) {
@@ -186,7 +186,7 @@ async function askAgain(name: Name, file: string, change: (message: AssistantMes
   return asked[1]?.body ?? {};
 }
 
-test('openai gets its encrypted reasoning back, before what it led to', async () => {
+test('openai gets its encrypted reasoning back, before the parts that followed it', async () => {
   const { input } = await askAgain('openai', 'openai-responses');
   assert.deepEqual(input, [
     { role: 'developer', content: 'Be brief.' },
@@ -237,7 +237,7 @@ test('google gets its thought signature back on the call that carried it', async
   );
 });
 
-test('an answer that was changed since loses its signed parts and keeps its words', async () => {
+test('an answer that was changed since loses its signed parts and keeps its text', async () => {
   const { messages } = await askAgain('anthropic', 'anthropic-messages', (message) => ({
     ...message,
     content: 'Edited.',
@@ -254,7 +254,7 @@ for (const [name, file] of [
   ['anthropic', 'anthropic-messages'],
   ['google', 'google-stream'],
 ] as const) {
-  test(`${name}: an answer that ends in the middle is interrupted`, async () => {
+  test(`${name}: an answer that ends early is interrupted`, async () => {
     const whole = await fixture(file);
     for (const share of [0.2, 0.5, 0.8]) {
       const { fetch } = replay(whole.subarray(0, Math.floor(whole.length * share)));
@@ -262,7 +262,7 @@ for (const [name, file] of [
     }
   });
 
-  test(`${name}: a refused key is told with its variable and without the key`, async () => {
+  test(`${name}: the error for a rejected key names its variable and not the key`, async () => {
     const body = {
       type: 'error',
       error: { type: 'authentication_error', code: 401, status: 'UNAUTHENTICATED', message: 'bad secret-key' },

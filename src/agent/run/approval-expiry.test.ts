@@ -9,7 +9,7 @@ import type { Decision } from './journal.ts';
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-/** A question that was asked just now, and what was decided of it. */
+/** A question that was just asked, and its decision. */
 function asking({ usualMs = HOUR, fails = 0 } = {}) {
   const clock = fakeClock(1_000);
   const log = recordingLog();
@@ -25,7 +25,7 @@ function asking({ usualMs = HOUR, fails = 0 } = {}) {
   return { clock, log, denials, over, done };
 }
 
-test('how long a question waits: as the job says, and not long where only an onlooker was asked', () => {
+test('a question waits as long as the job says, or briefly if only a subscribed approver was asked', () => {
   const waits = (policy: ApprovalPolicy | undefined, usualMs: number) =>
     createApprovalExpiry({ policy, usualMs, clock: fakeClock(), log: recordingLog() }).stamp();
   assert.equal(waits(undefined, HOUR), HOUR);
@@ -35,7 +35,7 @@ test('how long a question waits: as the job says, and not long where only an onl
   assert.equal(waits({ mode: 'allow', tools: ['bash'] }, MINUTE), MINUTE);
 });
 
-test('a question that nobody answers is denied at the end that was stamped, by the time', async () => {
+test('an unanswered question is denied at its expiry, with the timeout as decider', async () => {
   const { clock, denials, done } = asking();
   await clock.advance(HOUR - 1);
   assert.deepEqual(denials, []);
@@ -46,7 +46,7 @@ test('a question that nobody answers is denied at the end that was stamped, by t
   assert.deepEqual(denials.map(hasExpired), [true]);
 });
 
-test('a clock that is set forward takes no time from a question, and one that is set back gives it none', async () => {
+test('clock changes neither shorten nor extend a question', async () => {
   for (const leap of [24 * HOUR, -24 * HOUR]) {
     const { clock, denials, done } = asking();
     clock.jump(leap);
@@ -58,7 +58,7 @@ test('a clock that is set forward takes no time from a question, and one that is
   }
 });
 
-test('a question that was answered in time is not denied', async () => {
+test('a question answered in time is not denied', async () => {
   const { clock, denials, over, done } = asking();
   over.abort();
   await done;
@@ -66,7 +66,7 @@ test('a question that was answered in time is not denied', async () => {
   assert.deepEqual(denials, []);
 });
 
-test('a denial that cannot be stored is tried again every second', async () => {
+test('a denial that cannot be stored is retried every second', async () => {
   const { clock, denials, log, done } = asking({ fails: 2 });
   await clock.advance(HOUR);
   await clock.advance(1_999);
@@ -74,11 +74,11 @@ test('a denial that cannot be stored is tried again every second', async () => {
   await clock.advance(1);
   await done;
   assert.equal(denials.length, 1);
-  const said: [string, string] = ['warn', 'an approval could not be expired; trying again'];
+  const said: [string, string] = ['warn', 'could not expire an approval; retrying'];
   assert.deepEqual(log.lines, [said, said]);
 });
 
-test('after a restart a question has the time that it had left, and never less than ten minutes', () => {
+test('after a restart a question has its remaining time, at least ten minutes', () => {
   const asked = { askedMs: 0, expiresAtMs: HOUR };
   const nowMs = 100 * HOUR;
   assert.equal(expiryAfterRestart({ ...asked, lastAliveMs: 20 * MINUTE }, nowMs), nowMs + 40 * MINUTE);
@@ -86,7 +86,7 @@ test('after a restart a question has the time that it had left, and never less t
   assert.equal(expiryAfterRestart({ ...asked, lastAliveMs: 5 * HOUR }, nowMs), nowMs + 10 * MINUTE);
 });
 
-test('after a restart a question has no more time than it was given, also when the clock was set back', () => {
+test('after a restart a question never has more than its original time, even if the clock was set back', () => {
   const asked = { askedMs: 10 * HOUR, expiresAtMs: 11 * HOUR };
   assert.equal(expiryAfterRestart({ ...asked, lastAliveMs: 2 * HOUR }, 3 * HOUR), 4 * HOUR);
   assert.equal(expiryAfterRestart({ ...asked, lastAliveMs: undefined }, 3 * HOUR), 4 * HOUR);

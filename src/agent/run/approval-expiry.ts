@@ -4,24 +4,24 @@ import type { ApprovalPolicy } from './approval-policy.ts';
 import type { Decision } from './journal.ts';
 import { timedOutAfter } from './result-texts.ts';
 
-/** The end of a question that nobody answers: when it comes, who waits for it, and what is decided then (decision 9). */
+/** The expiry of approvals: when they expire, and the denial that is recorded then (decision 9). */
 export interface ApprovalExpiry {
-  /** When a question that is asked now ends. */
+  /** The expiry of an approval that is requested now. */
   stamp(): number;
-  /** Denies the question at its end. Returns when that is on record, or when `over` aborts. */
+  /** Denies the approval when it expires. Returns when the denial is recorded, or when `over` aborts. */
   enforce(question: OpenQuestion, over: AbortSignal): Promise<void>;
 }
 
 interface OpenQuestion {
   approvalId: string;
-  /** Undefined when its end is not on record: then it ends at once. */
+  /** Undefined when no expiry was recorded: the approval then expires at once. */
   expiresAtMs: number | undefined;
   deny(denial: Decision): Promise<void>;
 }
 
 interface ExpiryDeps {
   policy: ApprovalPolicy | undefined;
-  /** Where the policy says nothing of it. */
+  /** The timeout when the policy has none. */
   usualMs: number;
   clock: Clock;
   log: Log;
@@ -29,7 +29,7 @@ interface ExpiryDeps {
 
 const RETRY_MS = 1_000;
 
-/** For the questions of one run. */
+/** For the approvals of one run. */
 export function createApprovalExpiry({ policy, usualMs, clock, log }: ExpiryDeps): ApprovalExpiry {
   const limitMs = approvalMsOf(policy, usualMs);
   const feedback = timedOutAfter(limitMs);
@@ -37,7 +37,7 @@ export function createApprovalExpiry({ policy, usualMs, clock, log }: ExpiryDeps
   return {
     stamp: () => clock.now() + limitMs,
     async enforce({ approvalId, expiresAtMs, deny }, over) {
-      // Timers count waking time only: an hour of a sleeping laptop is no hour in which a person could have answered.
+      // Timers count only waking time: while a laptop sleeps, no person can answer.
       let leftMs = Math.max(0, (expiresAtMs ?? 0) - clock.now());
       for (;;) {
         try {
@@ -48,7 +48,7 @@ export function createApprovalExpiry({ policy, usualMs, clock, log }: ExpiryDeps
         try {
           return await deny(denial);
         } catch (error) {
-          log.warn({ err: error, approvalId }, 'an approval could not be expired; trying again');
+          log.warn({ err: error, approvalId }, 'could not expire an approval; retrying');
           leftMs = RETRY_MS;
         }
       }
@@ -56,10 +56,10 @@ export function createApprovalExpiry({ policy, usualMs, clock, log }: ExpiryDeps
   };
 }
 
-/** How long a question waits where the policy asks nobody, but somebody happens to look on. */
+/** The timeout when the policy asks nobody, but an approver happens to be subscribed. */
 const ONLOOKER_MS = 5 * 60_000;
 
-/** Milliseconds a question may wait. */
+/** How many milliseconds an approval may wait. */
 function approvalMsOf(policy: ApprovalPolicy | undefined, usualMs: number): number {
   if (policy === undefined) return usualMs;
   return policy.mode === 'wait' ? (policy.timeoutMs ?? usualMs) : Math.min(ONLOOKER_MS, usualMs);
@@ -68,16 +68,16 @@ function approvalMsOf(policy: ApprovalPolicy | undefined, usualMs: number): numb
 interface InterruptedQuestion {
   askedMs: number;
   expiresAtMs: number;
-  /** When the last process was surely alive. */
+  /** When the previous process was last known to be alive. */
   lastAliveMs: number | undefined;
 }
 
-/** A question keeps at least this much time after a start. */
+/** The minimum time that an approval gets after a start. */
 const MIN_AFTER_RESTART_MS = 10 * 60_000;
 
-/** The end of a question after a restart: it does not age while nobody could answer. */
+/** The expiry of an approval after a restart. The downtime does not count, because nobody could answer. */
 export function expiryAfterRestart({ askedMs, expiresAtMs, lastAliveMs }: InterruptedQuestion, nowMs: number): number {
-  // Never longer than it was given: the clock may have jumped meanwhile.
+  // Never longer than its original timeout, because the clock may have jumped.
   const sinceMs = Math.max(lastAliveMs ?? askedMs, askedMs);
   return nowMs + Math.max(MIN_AFTER_RESTART_MS, expiresAtMs - sinceMs);
 }

@@ -27,7 +27,7 @@ const ANSWERED: JournalEntry[] = [
   { kind: 'model_answered', calls: BATCH },
 ];
 
-/** A batch of the three tools, with the results that its model reads. */
+/** A batch of three tools, with the results that its model reads. */
 function batchUnder(options: FixtureOptions) {
   const fixture = runFixture({ tools: TOOLS, journal: ANSWERED, ...options });
   const results = () =>
@@ -35,21 +35,21 @@ function batchUnder(options: FixtureOptions) {
   return { ...fixture, fixture, results: () => results().sort() };
 }
 
-test('with nobody there a policy of deny refuses what needs approval at once, and the rest runs', async () => {
+test('in an unattended run, the policy deny refuses calls that need approval at once; other calls run', async () => {
   const { run, results, fixture } = batchUnder({ policy: { mode: 'deny' } });
   await runBatch(run);
-  const refused = 'Not run: nobody is there to approve it, and the job’s policy is deny.';
+  const refused = 'Not run: no approver was available, and the job’s policy is deny.';
   assert.deepEqual(results(), [`1: ${refused}`, `2: ${refused}`, '3: 3 ran']);
   assert.equal(has(fixture, 'approve_request'), false);
   const told = fixture.events.flatMap((event) => (event.type === 'tool_result' ? [event.is_error] : []));
   assert.deepEqual(told, [true, true, false]);
 });
 
-test('a policy that is withheld refuses the tools that it allows, and says why', async () => {
+test('a withheld policy refuses the tools that it allows, with the reason', async () => {
   const { run, results } = batchUnder({ policy: { mode: 'withheld', tools: ['bash'] } });
   await runBatch(run);
   assert.deepEqual(results().slice(0, 1), [
-    '1: Not run: nobody is there to approve it, and the job’s policy does not apply while this conversation holds text of a caller who may not approve.',
+    '1: Not run: no approver was available, and the job’s policy does not apply while this conversation contains text from a caller without the approve scope.',
   ]);
 });
 
@@ -58,14 +58,14 @@ test('a policy that allows tools clears their calls and refuses the others', asy
   await runBatch(run);
   assert.deepEqual(results(), [
     '1: 1 ran',
-    '2: Not run: nobody is there to approve it, and the job’s policy allows only bash.',
+    '2: Not run: no approver was available, and the job’s policy allows only bash.',
     '3: 3 ran',
   ]);
   const cleared = journal.find(({ kind }) => kind === 'batch_cleared');
   assert.deepEqual(cleared?.kind === 'batch_cleared' && Object.keys(cleared.digests), ['1', '3']);
 });
 
-test('what the policy refused is not judged again after a restart', async () => {
+test('calls refused by the policy are not judged again after a restart', async () => {
   const crash = new Error('crash');
   const first = batchUnder({
     policy: { mode: 'allow', tools: ['bash'] },
@@ -80,13 +80,13 @@ test('what the policy refused is not judged again after a restart', async () => 
   await runBatch(resumed.run);
   assert.deepEqual(resumed.results(), [
     '1: 1 ran',
-    '2: Not run: nobody is there to approve it, and the job’s policy allows only bash.',
+    '2: Not run: no approver was available, and the job’s policy allows only bash.',
     '3: 3 ran',
   ]);
 });
 
 for (const policy of POLICIES) {
-  test(`somebody who looks on is asked in place of the policy (${policy.mode})`, async () => {
+  test(`a subscribed approver is asked instead of the policy (${policy.mode})`, async () => {
     const { run, results, fixture } = batchUnder({ policy, isWatched: true });
     const done = runBatch(run);
     await fixture.answer({ approved: true });
@@ -95,7 +95,7 @@ for (const policy of POLICIES) {
   });
 }
 
-test('calls of listed tools need nobody, whoever looks on', async () => {
+test('calls of listed tools need no approval, even if an approver is subscribed', async () => {
   const { run, results, fixture } = batchUnder({
     policy: { mode: 'allow', tools: ['bash', 'write'] },
     isWatched: true,
@@ -104,7 +104,7 @@ test('calls of listed tools need nobody, whoever looks on', async () => {
   assert.deepEqual([results(), has(fixture, 'approve_request')], [['1: 1 ran', '2: 2 ran', '3: 3 ran'], false]);
 });
 
-test('a policy of wait asks as usual', async () => {
+test('the policy wait asks as usual', async () => {
   const { run, results, fixture } = batchUnder({ policy: { mode: 'wait' } });
   const done = runBatch(run);
   await fixture.answer({ approved: false, feedback: 'Approval timed out after 60 s', by: { kind: 'timeout' } });
@@ -116,7 +116,7 @@ test('a policy of wait asks as usual', async () => {
 });
 
 for (const policy of POLICIES) {
-  test(`what a crash cut off is not run again while nobody is there (${policy.mode})`, async () => {
+  test(`a call interrupted by a crash is not run again while no approver is subscribed (${policy.mode})`, async () => {
     const calls = [callOf('1', 'bash')];
     const journal: JournalEntry[] = [
       ...approvedBatch(calls),
@@ -125,7 +125,7 @@ for (const policy of POLICIES) {
     const { run, results, fixture } = batchUnder({ policy, journal });
     await runBatch(run);
     assert.deepEqual(results(), [
-      '1: Outcome unknown: Headgate stopped while this ran, and it was not run again. Nobody is there to decide.',
+      '1: Outcome unknown: Headgate stopped while this ran, and it was not run again. No approver was available.',
     ]);
     assert.equal(has(fixture, 'approve_request'), false);
     assert.equal(foldEntries([...journal, ...fixture.journal]).tools.get('1')?.state, 'finished');

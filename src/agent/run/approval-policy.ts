@@ -2,21 +2,21 @@ import type { CronApproval } from '../../../protocol/cron.ts';
 import { nobodyToApprove } from './result-texts.ts';
 
 /**
- * What becomes of calls that need approval in a run that nobody may be there for; it was accepted with the run.
- * `withheld`: the job allows tools, but a caller who may not approve wrote part of what the run reads.
+ * What happens to calls that need approval in an unattended run. It is stored with the run. `withheld`: the job allows
+ * tools, but a caller without the approve scope wrote part of what the run reads.
  */
 export type ApprovalPolicy = CronApproval | { mode: 'withheld'; tools: string[] };
 
-/** Calls of the tool need no person. */
+/** Whether calls of the tool need no approval. */
 export const isAllowed = (policy: ApprovalPolicy | undefined, tool: string): boolean =>
   policy?.mode === 'allow' && policy.tools.includes(tool);
 
-/** What the model reads of a call that nobody could be asked about. */
+/** The result that the model reads for a call that nobody could approve. */
 export const refusalBy = (policy: ApprovalPolicy): string => nobodyToApprove(whyNot(policy));
 
 function whyNot(policy: ApprovalPolicy): string {
   if (policy.mode === 'withheld') {
-    return 'the job’s policy does not apply while this conversation holds text of a caller who may not approve';
+    return 'the job’s policy does not apply while this conversation contains text from a caller without the approve scope';
   }
   return policy.mode === 'allow'
     ? `the job’s policy allows only ${policy.tools.join(', ')}`

@@ -4,14 +4,14 @@ import { approvalDigest } from '../tools/approval-digest.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import type { RunContext } from './run-context.ts';
 
-/** One call of the batch, ready to be judged. */
+/** A prepared call of the batch. */
 export interface BatchCall {
   call: ToolCall;
   prepared: PreparedCall;
   digest: string;
 }
 
-/** What the call would do now, and the digest an approval of it is bound to. */
+/** Prepares a call and computes the digest that its approval is bound to. */
 export async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
   const workdir = await run.settings.workdir.check();
   const context = { wsId: run.wsId, callId: call.id, workdir, history: run.messages, signal: run.signal };
@@ -26,7 +26,7 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
   return { call, prepared, digest };
 }
 
-/** As a person sees it. */
+/** The call as shown to people. */
 export function toItem(run: RunContext, { call, prepared }: BatchCall): ApprovalItem {
   const ready = prepared.kind === 'ready' ? prepared : undefined;
   return {

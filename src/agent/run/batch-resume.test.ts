@@ -25,7 +25,7 @@ const outcomeDecided = (approved: boolean, approvalId = 'apr_9'): JournalEntry =
   decision: { approved, feedback: '', always: false, by: { kind: 'principal', id: 'someone' } },
 });
 
-/** Resumes a batch; `ran` are the calls that were executed, `results` what the model reads. */
+/** Resumes a batch. `ran`: the executed calls; `results`: what the model reads. */
 async function resume(journal: JournalEntry[], options: FixtureOptions = {}, answers: [string, object][] = []) {
   const ran: string[] = [];
   const before = options.messages?.length ?? 1;
@@ -55,12 +55,12 @@ async function resume(journal: JournalEntry[], options: FixtureOptions = {}, ans
 const toText = (message: Message): string => (message.role === 'tool' ? message.output : message.content);
 const UNKNOWN = 'Outcome unknown: Headgate stopped while this ran, and it was not run again.';
 
-test('a question that waited goes on waiting under its id: nobody is asked again', async () => {
+test('a pending question keeps waiting under its id and is not asked again', async () => {
   const { events, results } = await resume(askedBatch([ONE]), {}, [['apr_0', {}]]);
   assert.deepEqual([results, events.map(({ type }) => type)], [['one ran'], ['tool_result']]);
 });
 
-test('an approved batch that had not begun runs without another question', async () => {
+test('an approved batch that had not started runs without another question', async () => {
   const { ran, events } = await resume(approvedBatch([ONE, TWO]));
   assert.deepEqual(ran, ['one', 'two']);
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('a denied batch whose results were not recorded is denied', async () => {
   assert.deepEqual([ran, results], [[], ['Denied by user: no']]);
 });
 
-test('a batch that needed nobody runs on, also when auto-approve was switched off meanwhile', async () => {
+test('a batch without questions continues, even if auto-approve was switched off meanwhile', async () => {
   const digests = { one: digestOf(ONE), two: digestOf(TWO) };
   const { ran, events } = await resume([
     { kind: 'started' },
@@ -87,17 +87,17 @@ test('a batch that needed nobody runs on, also when auto-approve was switched of
   assert.deepEqual([ran, events.map(({ type }) => type)], [['two'], ['tool_result']]);
 });
 
-test('what has a result is not run again', async () => {
+test('a call with a result is not run again', async () => {
   const { ran } = await resume([...approvedBatch([ONE, TWO]), started('one'), finished('one')]);
   assert.deepEqual(ran, ['two']);
 });
 
-test('a cut-off call that is safe to repeat runs again without a question', async () => {
+test('an interrupted call that is safe to repeat runs again without a question', async () => {
   const { ran, events } = await resume([...approvedBatch([ONE]), started('one', true)], { tools: SAFE });
   assert.deepEqual([ran, events.map(({ type }) => type)], [['one'], ['tool_result']]);
 });
 
-test('a cut-off call is put before a person; approved, it runs again', async () => {
+test('a person is asked about an interrupted call; if approved, it runs again', async () => {
   const { ran, results, events, steps } = await resume([...approvedBatch([ONE, TWO]), started('one')], {}, [
     ['apr_1', {}],
   ]);
@@ -114,14 +114,14 @@ test('a cut-off call is put before a person; approved, it runs again', async () 
   );
 });
 
-test('a cut-off call that is skipped is not run again, and the rest of the batch goes on', async () => {
+test('a skipped interrupted call is not run again, and the rest of the batch continues', async () => {
   const { ran, results } = await resume([...approvedBatch([ONE, TWO]), started('one')], {}, [
     ['apr_1', { approved: false, feedback: 'I did it myself.' }],
   ]);
   assert.deepEqual([ran, results], [['two'], [`${UNKNOWN} I did it myself.`, 'two ran']]);
 });
 
-test('a question about an outcome that waited goes on waiting under its id', async () => {
+test('a pending question about an outcome keeps waiting under its id', async () => {
   const journal = [...approvedBatch([ONE]), started('one'), ...outcomeAsked({ one: digestOf(ONE) })];
   const { ran, events } = await resume(journal, {}, [['apr_9', {}]]);
   assert.deepEqual([ran, events.map(({ type }) => type)], [['one'], ['tool_result']]);
@@ -134,7 +134,7 @@ test('an answered question about an outcome is not asked again', async () => {
   assert.deepEqual([skipped.ran, skipped.results], [[], [UNKNOWN]]);
 });
 
-test('a call that was cut off a second time is asked about a second time', async () => {
+test('a call interrupted a second time is asked about a second time', async () => {
   const journal = [
     ...approvedBatch([ONE]),
     started('one'),
@@ -146,7 +146,7 @@ test('a call that was cut off a second time is asked about a second time', async
   assert.deepEqual([ran, results, events[0]?.type], [[], [UNKNOWN], 'approve_request']);
 });
 
-test('an answer about one call does not count for another that was cut off later', async () => {
+test('an answer about one call does not apply to another one interrupted later', async () => {
   const journal = [
     ...approvedBatch([ONE, TWO]),
     started('one'),
@@ -159,17 +159,17 @@ test('an answer about one call does not count for another that was cut off later
   assert.deepEqual([ran, results], [['two'], ['two ran']]);
 });
 
-test('what is no longer what was approved is not run', async () => {
+test('a call that no longer matches its approval is not run', async () => {
   const { ran, results } = await resume(approvedBatch([ONE]), {
     tools: { act: { needsApproval: true, bindTo: 'new' } },
   });
   assert.deepEqual(
     [ran, results],
-    [[], ['Not run: it is no longer what was approved (a file or the working directory changed meanwhile).']],
+    [[], ['Not run: it no longer matches what was approved (a file or the working directory has changed).']],
   );
 });
 
-test('running again is bound to what the person saw when asked about the outcome', async () => {
+test('a call runs again only if it matches what the person saw in the question about its outcome', async () => {
   const changed = { tools: { act: { needsApproval: true, bindTo: 'half written' } } };
   const asked = await resume([...approvedBatch([ONE]), started('one')], changed, [['apr_1', {}]]);
   assert.deepEqual(asked.ran, ['one']);
@@ -182,7 +182,7 @@ test('running again is bound to what the person saw when asked about the outcome
   assert.deepEqual((await resume(journal, changed)).ran, []);
 });
 
-test('a remark is recorded after a restart too, and only once', async () => {
+test('feedback is also recorded after a restart, and only once', async () => {
   const journal = [...approvedBatch([ONE], { feedback: 'be quick' }), started('one'), finished('one')];
   const results: Message[] = [
     { role: 'user', content: 'hello' },
@@ -194,7 +194,7 @@ test('a remark is recorded after a restart too, and only once', async () => {
   assert.deepEqual(steps, []);
 });
 
-test('a remark with "run again" reaches the model', async () => {
+test('feedback with "run again" reaches the model', async () => {
   const { results } = await resume([...approvedBatch([ONE]), started('one')], {}, [
     ['apr_1', { feedback: 'carefully' }],
   ]);

@@ -8,7 +8,7 @@ import { callOf, digestOf, type FixtureOptions, runFixture } from './run-fixture
 const ONE = callOf('one');
 const TWO = callOf('two', 'look');
 
-/** A run whose model has just asked for these calls. */
+/** A run whose model has just requested these calls. */
 const fixtureOf = (calls = [ONE], options: FixtureOptions = {}) =>
   runFixture({
     journal: [{ kind: 'started' }, { kind: 'model_called', afterSeq: 1 }, { kind: 'model_answered', calls }],
@@ -32,7 +32,7 @@ const resultOf = (call = ONE, output = `${call.id} ran`, outcome: CallOutcome = 
   outcome,
   is_error: outcome !== 'done',
 });
-/** Of a call that ran, on a clock that stands still. */
+/** The duration of a call on a stopped clock. */
 const ranOf = (...result: Parameters<typeof resultOf>) => ({ ...resultOf(...result), duration_ms: 0 });
 const messageOf = (call = ONE, output = `${call.id} ran`, outcome: CallOutcome = 'done') => ({
   role: 'tool',
@@ -45,7 +45,7 @@ const keptOf = (...result: Parameters<typeof messageOf>) => ({ ...messageOf(...r
 const RUNNING = { type: 'ws_state', ws_id: 'ws-1', state: 'running' };
 const ASKS = { act: { needsApproval: true } };
 
-test('calls that need nobody are shown as tool_info and run', async () => {
+test('calls without approval are shown as tool_info and run', async () => {
   const fixture = fixtureOf([ONE, TWO]);
   await runBatch(fixture.run);
   assert.deepEqual(fixture.events, [
@@ -61,7 +61,7 @@ test('calls that need nobody are shown as tool_info and run', async () => {
   });
 });
 
-test('a batch of refused calls asks nobody and tells the model why', async () => {
+test('a batch of refused calls asks no questions and tells the model why', async () => {
   const fixture = fixtureOf([ONE], { tools: { act: { needsApproval: true, refuses: 'Unknown tool: act' } } });
   await runBatch(fixture.run);
   assert.deepEqual(fixture.events, [
@@ -71,7 +71,7 @@ test('a batch of refused calls asks nobody and tells the model why', async () =>
   ]);
 });
 
-test('one call that needs a person puts the whole batch before them, and one answer decides it', async () => {
+test('one call that needs approval makes the whole batch one question, and one answer decides it', async () => {
   const bad = callOf('bad', 'broken');
   const fixture = fixtureOf([ONE, TWO, bad], { tools: { ...ASKS, broken: { refuses: 'no such tool' } } });
   const done = runBatch(fixture.run);
@@ -124,7 +124,7 @@ for (const [title, decision, output, outcome] of [
   });
 }
 
-test('a remark with an approval becomes the next user message, after the results', async () => {
+test('feedback with an approval becomes the next user message, after the results', async () => {
   const fixture = fixtureOf([ONE, TWO], { tools: ASKS });
   const done = runBatch(fixture.run);
   await fixture.answer({ feedback: 'be quick' });
@@ -142,7 +142,7 @@ test('a remark with an approval becomes the next user message, after the results
   });
 });
 
-test('auto-approve asks nobody', async () => {
+test('auto-approve asks no questions', async () => {
   const fixture = fixtureOf([ONE], { tools: ASKS, autoApprove: true });
   await runBatch(fixture.run);
   assert.deepEqual(fixture.events, [
@@ -152,7 +152,7 @@ test('auto-approve asks nobody', async () => {
   ]);
 });
 
-test('a command without a sandbox says so on its card', async () => {
+test('the card of a command without a sandbox says so', async () => {
   const bash = callOf('one', 'bash');
   const fixture = fixtureOf([bash, TWO]);
   fixture.run.notSandboxed = 'no bubblewrap';
@@ -163,7 +163,7 @@ test('a command without a sandbox says so on its card', async () => {
   });
 });
 
-test('the start of a tool is on disk before it runs, unless it changes nothing', async () => {
+test('the start of a tool is stored before it runs, unless the tool is read-only', async () => {
   const order: string[] = [];
   const execute = (_: unknown, { id }: { id: string }) => {
     order.push(`${id} runs`);
@@ -192,7 +192,7 @@ test('the start of a tool is on disk before it runs, unless it changes nothing',
   ]);
 });
 
-test('live output and the process are told while a tool runs', async () => {
+test('live output and the process are reported while a tool runs', async () => {
   const process = { pid: 7, startTicks: 9 };
   const fixture = fixtureOf([ONE], {
     tools: {
@@ -233,7 +233,7 @@ test('at most four tools run at once', async () => {
   assert.deepEqual([most, running, fixture.messages.length], [4, 0, 11]);
 });
 
-test('an exception in a tool is an error the model sees, and the log hears of it', async () => {
+test('an exception in a tool becomes an error for the model, and is logged', async () => {
   const fixture = fixtureOf([ONE, TWO], {
     tools: {
       act: {
@@ -251,7 +251,7 @@ test('an exception in a tool is an error the model sees, and the log hears of it
   assert.deepEqual(fixture.log.lines, [['warn', 'tool failed unexpectedly']]);
 });
 
-test('nothing more is started once a step cannot be recorded', async () => {
+test('no further call starts once a step cannot be recorded', async () => {
   const started: string[] = [];
   const calls = Array.from({ length: 9 }, (_, index) => callOf(`c${index}`));
   const fixture = fixtureOf(calls, {
@@ -264,7 +264,7 @@ test('nothing more is started once a step cannot be recorded', async () => {
   assert.deepEqual(started, ['c0', 'c1', 'c2', 'c3']);
 });
 
-test('a stop while the question waits ends the batch without a result', async () => {
+test('a stop during a question ends the batch without a result', async () => {
   const fixture = fixtureOf([ONE], { tools: ASKS });
   const done = runBatch(fixture.run);
   while (fixture.events.length < 2) await new Promise(setImmediate);
@@ -274,7 +274,7 @@ test('a stop while the question waits ends the batch without a result', async ()
   assert.equal(fixture.messages.length, 1);
 });
 
-test('a stop while tools run records how they ended and starts no other', async () => {
+test('a stop while tools run records how they ended and starts no others', async () => {
   const stop = new StopReason('cancel', 'Cancelled by user');
   const calls = Array.from({ length: 6 }, (_, index) => callOf(`c${index}`));
   const fixture = fixtureOf(calls, {

@@ -10,8 +10,8 @@ import { deniedWith, NOT_AS_APPROVED, outcomeUnknown } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
 /**
- * Brings every call of the current turn to a result: prepare, ask where needed, execute. Picks up where a restart
- * left the batch. Rejects with the signal's reason when the run is stopped; results that exist by then are recorded.
+ * Produces a result for every call of the current turn: prepare, ask where needed, execute. Continues where a restart
+ * interrupted it. Rejects with the signal's reason when the run is stopped; finished results are recorded.
  */
 export async function runBatch(run: RunContext): Promise<void> {
   const batch = await Promise.all(openCalls(run.progress).map((call) => prepareCall(run, call)));
@@ -27,7 +27,7 @@ export async function runBatch(run: RunContext): Promise<void> {
 async function settle(run: RunContext, open: BatchCall[]): Promise<void> {
   const decision = await decide(run, open);
   if (!decision.approved) return recordResults(run, open, (item) => denialOf(item, decision));
-  const left = new Set(openCalls(run.progress).map(({ id }) => id)); // without what the policy refused
+  const left = new Set(openCalls(run.progress).map(({ id }) => id)); // without the calls that the policy refused
   const { runnable, refused } = sortOut(
     run,
     open.filter(({ call }) => left.has(call.id)),
@@ -36,17 +36,17 @@ async function settle(run: RunContext, open: BatchCall[]): Promise<void> {
   await executeAll(run, runnable);
 }
 
-/** It was running when the daemon died, and a second time could do harm. */
+/** Whether it was running when the daemon died, and running it again could do harm. */
 function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean {
   const tool = run.progress.tools.get(call.id);
   return tool?.state === 'started' && !tool.safeToRepeat;
 }
 
-/** Asks a person what to do about calls that were cut off; answers the ids of those that are not run again. */
+/** Asks a person about interrupted calls. Returns the ids of those that must not run again. */
 async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[]): Promise<Set<string>> {
   if (unknown.length === 0) return new Set();
   const latest = run.progress.outcomeApproval;
-  // An answer counts for one start: a call that was started since, or is new here, has to be asked about again.
+  // An answer is valid for one start. A call that was started since, or is new here, needs another question.
   const asked = latest && unknown.every(({ call }) => Object.hasOwn(latest.digests, call.id)) ? latest : undefined;
   const policy = asked ? undefined : policyInForce(run);
   const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', batch: unknown });
@@ -56,15 +56,18 @@ async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[]): Pro
   return new Set(unknown.map(({ call }) => call.id));
 }
 
-/** A policy that allows a tool allows no second time of a call that may have had its effect: the model looks, and calls anew. */
+/**
+ * A policy that allows a tool does not allow repeating a call that may have had its effect. The model checks and calls
+ * again.
+ */
 const NOBODY_ASKED: Decision = {
   approved: false,
-  feedback: 'Nobody is there to decide.',
+  feedback: 'No approver was available.',
   always: false,
   by: { kind: 'policy' },
 };
 
-/** The policy that decides in place of a person; undefined when a person is to be asked. */
+/** The policy that decides instead of a person; undefined when a person is asked. */
 function policyInForce({ policy, isWatched }: RunContext): ApprovalPolicy | undefined {
   return policy === undefined || policy.mode === 'wait' || isWatched() ? undefined : policy;
 }
@@ -97,7 +100,7 @@ interface Question {
   batch: BatchCall[];
 }
 
-/** A question that a restart interrupted keeps its id: nobody has to be asked again. */
+/** A question interrupted by a restart keeps its id, so it is not asked again. */
 async function askOnce(run: RunContext, { asked, kind, batch }: Question): Promise<Decision> {
   if (asked?.decision) return asked.decision;
   if (asked) return run.decision(asked.approvalId);
@@ -119,7 +122,9 @@ async function askOnce(run: RunContext, { asked, kind, batch }: Question): Promi
 const digestsOf = (batch: BatchCall[]): Record<string, string> =>
   Object.fromEntries(batch.map(({ call, digest }) => [call.id, digest]));
 
-/** What may run, and what may not and why: malformed calls, and calls that are no longer what was approved. */
+/**
+ * Separates the calls that may run from refused ones: malformed calls, and calls that differ from what was approved.
+ */
 function sortOut(run: RunContext, batch: BatchCall[]): { runnable: BatchCall[]; refused: Map<BatchCall, Refusal> } {
   const shown = { ...run.progress.approval?.digests, ...run.progress.outcomeApproval?.digests };
   const runnable: BatchCall[] = [];
@@ -132,7 +137,7 @@ function sortOut(run: RunContext, batch: BatchCall[]): { runnable: BatchCall[]; 
   return { runnable, refused };
 }
 
-/** What becomes of a call that is not run. */
+/** The result of a call that is not run. */
 interface Refusal {
   output: string;
   outcome: CallOutcome;
@@ -150,7 +155,7 @@ function denialOf({ prepared }: BatchCall, decision: Decision): Refusal {
     : { output: deniedWith(feedback), outcome: 'denied' };
 }
 
-/** Results of calls that were not run, as errors that say why. */
+/** Records error results for calls that were not run. */
 async function recordResults(run: RunContext, batch: BatchCall[], why: (item: BatchCall) => Refusal): Promise<void> {
   if (batch.length === 0) return;
   await run.recorder.record(refusalStep(batch.map((item) => [item, why(item)])));
@@ -159,13 +164,13 @@ async function recordResults(run: RunContext, batch: BatchCall[], why: (item: Ba
 const refusalStep = (refused: Iterable<readonly [BatchCall, Refusal]>): Step =>
   resultStep([...refused].map(([{ call }, result]) => ({ call, result })));
 
-/** Approved with a remark: the model reads it as the person's next message, after the results. */
+/** Records feedback given with an approval. The model reads it as the person's next message, after the results. */
 async function recordFeedback(run: RunContext): Promise<void> {
   const { approval, outcomeApproval } = run.progress;
   const feedback = [approval, outcomeApproval]
     .flatMap((asked) => (asked?.decision?.approved && asked.decision.feedback !== '' ? [asked.decision.feedback] : []))
     .join('\n');
-  const isThere = run.messages.at(-1)?.role === 'user'; // a restart came between this step and the next turn
+  const isThere = run.messages.at(-1)?.role === 'user'; // already recorded before a restart
   if (feedback === '' || isThere) return;
   await run.recorder.record({
     events: [{ type: 'user_turn', message: feedback, run_id: run.runId, source: 'person' }],

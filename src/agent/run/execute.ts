@@ -6,7 +6,7 @@ import type { RunContext } from './run-context.ts';
 
 const PARALLEL = 4;
 
-/** Runs approved calls, at most four at once; each result is on record as soon as it is there. */
+/** Runs approved calls, at most four at once. Each result is recorded as soon as it is available. */
 export async function executeAll(run: RunContext, calls: readonly BatchCall[]): Promise<void> {
   const waiting = [...calls];
   const worker = async () => {
@@ -14,7 +14,7 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
       for (let next = waiting.shift(); next && !run.signal.aborted; next = waiting.shift())
         await executeCall(run, next);
     } catch (error) {
-      waiting.length = 0; // what cannot be recorded must not be started
+      waiting.length = 0; // do not start calls whose results could not be recorded
       throw error;
     }
   };
@@ -26,7 +26,7 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
 
 async function executeCall(run: RunContext, { call, prepared }: BatchCall): Promise<void> {
   if (prepared.kind !== 'ready') return;
-  await run.settings.workdir.check(); // a question may have waited for hours
+  await run.settings.workdir.check(); // the approval may have waited for hours
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
   await run.recorder.record({
     journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
@@ -46,6 +46,6 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
     result = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, outcome: 'failed' };
   }
   const durationMs = Math.round(run.clock.monotonic() - startMs);
-  // What it did is known now; a full disk must not turn that into an outcome nobody knows.
+  // The call's effect is known now; a full disk must not make its outcome unknown.
   await recordAtLast(run, () => resultStep([{ call, result, durationMs }]));
 }

@@ -47,7 +47,7 @@ test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream
   ]);
 });
 
-test('the intent to ask is on record before the model is asked', async () => {
+test('a turn is recorded before the model is called', async () => {
   const fixture = runFixture({
     turns: [
       async function* () {
@@ -59,7 +59,7 @@ test('the intent to ask is on record before the model is asked', async () => {
   assert.equal((await generate(fixture.run)).kind, 'answered');
 });
 
-test('an answer cut off at the output limit drops its calls and says so', async () => {
+test('an answer cut off at the output limit drops its calls, with a warning', async () => {
   const fixture = runFixture({
     turns: [[{ type: 'content', text: 'so' }, { type: 'tool_call', call: callOf('one') }, finish('length')]],
   });
@@ -72,7 +72,7 @@ test('an answer cut off at the output limit drops its calls and says so', async 
   });
 });
 
-test('an answer that a content filter ended is kept, with a warning', async () => {
+test('an answer ended by a content filter is kept, with a warning', async () => {
   const fixture = runFixture({ turns: [[{ type: 'content', text: 'so' }, finish('content_filter')]] });
   await generate(fixture.run);
   assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'so', toolCalls: [] });
@@ -82,19 +82,19 @@ test('an answer that a content filter ended is kept, with a warning', async () =
   });
 });
 
-test('an answer of which a filter left nothing is told from an empty one', async () => {
+test('an answer removed by a content filter is distinguished from an empty one', async () => {
   const fixture = runFixture({ turns: [[finish('content_filter')]] });
   assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '', isBlocked: true });
 });
 
-test('an empty answer still stops the thinking and ends its stream', async () => {
+test('an empty answer still sends thinking_stop and stream_end', async () => {
   const fixture = runFixture({ turns: [[finish('stop')]] });
   assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '' });
   assert.deepEqual(fixture.events, [...START, { type: 'thinking_stop' }, { type: 'stream_end' }, STATUS]);
   assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [] });
 });
 
-test('what a provider wants back is stored with the answer', async () => {
+test('provider data is stored with the answer', async () => {
   const providerData = { test: { signature: 'x' } };
   const fixture = runFixture({
     turns: [
@@ -108,7 +108,7 @@ test('what a provider wants back is stored with the answer', async () => {
   assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'a', toolCalls: [], providerData });
 });
 
-test('a turn that breaks off gives its partial text without calls, and records nothing', async () => {
+test('a turn that breaks off returns its partial text without calls, and records nothing', async () => {
   const error = new ProviderError('interrupted', 'gone');
   const fixture = runFixture({
     turns: [
@@ -131,7 +131,7 @@ test('a turn that breaks off before its first word has no partial text', async (
   const error = new ProviderError('unreachable', 'nobody');
   const fixture = runFixture({
     turns: [
-      // biome-ignore lint/correctness/useYield: it fails before it says anything.
+      // biome-ignore lint/correctness/useYield: it fails before its first part.
       async function* () {
         throw error;
       },
@@ -140,7 +140,7 @@ test('a turn that breaks off before its first word has no partial text', async (
   assert.deepEqual(await generate(fixture.run), { kind: 'broken', error, partial: undefined });
 });
 
-test('a model that ends its stream when it is stopped has not answered', async () => {
+test('a stream that ends because of a stop is not an answer', async () => {
   const stop = new StopReason('cancel', 'stop');
   const fixture = runFixture({
     turns: [
@@ -158,7 +158,7 @@ test('a model that ends its stream when it is stopped has not answered', async (
   });
 });
 
-test('an answer that cannot be recorded is not lost: it counts as partial', async () => {
+test('an answer that cannot be recorded counts as partial and is not lost', async () => {
   const error = new Error('disk');
   const fixture = runFixture({
     turns: [answerOf('Hello')],
@@ -173,13 +173,13 @@ test('an answer that cannot be recorded is not lost: it counts as partial', asyn
   });
 });
 
-test('the share of the window has one decimal, and is 0 when the window is unknown', () => {
+test('the used fraction of the context window has one decimal, and is 0 when the window is unknown', () => {
   assert.equal(statusOf({ ...USAGE, promptTokens: 123, completionTokens: 0 }, 1_000, 'low').pct, 12.3);
   assert.equal(statusOf({ ...USAGE, promptTokens: 1, completionTokens: 0 }, 3_000, 'low').pct, 0);
   assert.equal(statusOf(USAGE, 0, 'low').pct, 0);
 });
 
-test('a stop does not wait for a model that cannot be found out', async () => {
+test('a stop does not wait for a model that is still being described', async () => {
   const fixture = runFixture({ turns: [] });
   const run = {
     ...fixture.run,

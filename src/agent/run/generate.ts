@@ -8,12 +8,15 @@ import { systemPrompt } from './system-prompt.ts';
 
 type Finish = Extract<ModelPart, { type: 'finish' }>;
 
-/** How one model turn ended. `partial` is what was shown before it broke off; `isBlocked`: a filter of the provider left nothing. */
+/**
+ * How a model turn ended. `partial` is what was shown before it broke off. `isBlocked`: a content filter of the
+ * provider left nothing.
+ */
 export type Generated =
   | { kind: 'answered'; calls: ToolCall[]; text: string; isBlocked?: true }
   | { kind: 'broken'; error: unknown; partial: AssistantMessage | undefined };
 
-/** Asks the model for one turn, streams it into the log and records the whole answer. */
+/** Requests one turn from the model, streams it into the log and records the complete answer. */
 export async function generate(run: RunContext): Promise<Generated> {
   const model = await until(run.settings.model(), run.signal);
   await run.recorder.record({
@@ -88,7 +91,7 @@ function collector(run: RunContext) {
 async function recordAnswer(run: RunContext, model: Model, { message, finish, spoke }: Whole): Promise<Generated> {
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const cut = finish?.reason === 'length';
-  // A call that was cut off in the middle of its arguments must not run.
+  // A call with incomplete arguments must not run.
   const stored: AssistantMessage = cut ? { ...message, toolCalls: [], partial: true } : message;
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
@@ -114,7 +117,7 @@ function warningsOf(finish: Finish | undefined): string[] {
   return warnings;
 }
 
-/** Token use against the window; `pct` with one decimal, 0 when the window is unknown. */
+/** Token use relative to the context window; `pct` has one decimal and is 0 when the window is unknown. */
 export function statusOf(usage: Usage, contextWindow: number, effort: StatusRecord['effort']): StatusRecord {
   const total = usage.promptTokens + usage.completionTokens;
   return {

@@ -18,7 +18,7 @@ test('a run is queued until it is started', () => {
   assert.deepEqual(foldEntries([{ kind: 'accepted' }, { kind: 'started' }]), { ...newProgress(), phase: 'started' });
 });
 
-test('a turn that is asked again counts as another attempt of the same turn', () => {
+test('a repeated turn counts as another attempt of the same turn', () => {
   const called = foldEntries([
     { kind: 'started' },
     { kind: 'model_called', afterSeq: 4 },
@@ -27,7 +27,7 @@ test('a turn that is asked again counts as another attempt of the same turn', ()
   assert.deepEqual(called, { ...newProgress(), phase: 'generating', afterSeq: 4, attempts: 2, turns: 1 });
 });
 
-test('a stop in order is no attempt: only crashes count', () => {
+test('an orderly stop does not count as an attempt; only crashes do', () => {
   const stoppedTwice = foldEntries([
     { kind: 'started' },
     { kind: 'model_called', afterSeq: 4 },
@@ -39,7 +39,7 @@ test('a stop in order is no attempt: only crashes count', () => {
   assert.deepEqual(stoppedTwice, { ...newProgress(), phase: 'generating', afterSeq: 4, attempts: 1, turns: 1 });
 });
 
-test('an answer begins a batch and forgets the turn before', () => {
+test('an answer starts a batch and discards the previous turn', () => {
   const progress = foldEntries([
     ...answered,
     { kind: 'batch_cleared', digests: { one: 'd' } },
@@ -57,7 +57,7 @@ test('an answer begins a batch and forgets the turn before', () => {
   });
 });
 
-test('a question is pending until its decision is on record', () => {
+test('a question is pending until its decision is recorded', () => {
   const progress = foldEntries([
     ...answered,
     { kind: 'approval_asked', approvalId: 'apr_1', question: 'tools', digests: { one: 'd' } },
@@ -70,7 +70,7 @@ test('a question is pending until its decision is on record', () => {
   assert.deepEqual([pendingApproval(progress), progress.approval], [undefined, { ...asked, decision: YES }]);
 });
 
-test('a question about outcomes stands beside the decided one about the tools', () => {
+test('a question about outcomes is separate from the decided one about the tools', () => {
   const progress = foldEntries([
     ...askedBatch([ONE]),
     { kind: 'approval_decided', approvalId: 'apr_0', decision: YES },
@@ -98,7 +98,7 @@ test('an answer about an outcome is used up when the call starts again', () => {
   });
 });
 
-test('a batch that needed nobody is decided by policy', () => {
+test('a batch without questions is decided by policy', () => {
   const progress = foldEntries([...answered, { kind: 'batch_cleared', digests: { one: 'd' } }]);
   assert.deepEqual(progress.approval, {
     approvalId: '',
@@ -108,7 +108,7 @@ test('a batch that needed nobody is decided by policy', () => {
   });
 });
 
-test('a tool remembers its process, and that it is safe to repeat, beyond its end', () => {
+test('a tool keeps its process, and whether it is safe to repeat, after its end', () => {
   const process = { pid: 7, startTicks: 9 };
   const progress = foldEntries([
     ...answered,

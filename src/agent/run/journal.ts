@@ -9,7 +9,7 @@ export interface Decision {
   by: DecidedBy;
 }
 
-/** What a run does, written down before it takes effect. The fold below is what a restart resumes from. */
+/** A step of a run, written before it takes effect. Restarts resume from the fold below. */
 export type JournalEntry =
   | { kind: 'accepted' }
   | { kind: 'started' }
@@ -17,11 +17,11 @@ export type JournalEntry =
   | { kind: 'model_answered'; calls: ToolCall[] }
   | { kind: 'approval_asked'; approvalId: string; question: 'tools' | 'outcome'; digests: Record<string, string> }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
-  | { kind: 'batch_cleared'; digests: Record<string, string> } // nothing in it needed a person
+  | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
   | { kind: 'tool_started'; callId: string; safeToRepeat: boolean }
   | { kind: 'tool_process'; callId: string; process: ProcessIdentity }
   | { kind: 'tool_finished'; callId: string }
-  | { kind: 'suspended' } // the daemon stopped in order; the turn goes on after a restart
+  | { kind: 'suspended' } // the daemon stopped in an orderly way; the turn continues after a restart
   | { kind: 'ended'; status: 'ok' | 'error' | 'cancelled' | 'timeout' };
 
 export interface ToolProgress {
@@ -33,23 +33,23 @@ export interface ToolProgress {
 export interface AskedApproval {
   approvalId: string;
   question: 'tools' | 'outcome';
-  /** call id → what the person was shown, as a digest. */
+  /** Call id → digest of what the person was shown. */
   digests: Record<string, string>;
   decision?: Decision;
 }
 
-/** How far a run has come. */
+/** How far a run has progressed. */
 export interface Progress {
   phase: 'queued' | 'started' | 'generating' | 'batch' | 'ended';
-  /** Message count when the current turn was asked of the model. */
+  /** The message count when the current turn began. */
   afterSeq: number;
-  /** How often the current turn has been asked. */
+  /** How many times the current turn was requested. */
   attempts: number;
   turns: number;
-  /** The current turn's tool calls. */
+  /** The tool calls of the current turn. */
   calls: ToolCall[];
   tools: Map<string, ToolProgress>;
-  /** The current turn's question, and the latest about outcomes. */
+  /** The approval of the current turn, and the latest one about unknown outcomes. */
   approval: AskedApproval | undefined;
   outcomeApproval: AskedApproval | undefined;
 }
@@ -67,7 +67,7 @@ export const newProgress = (): Progress => ({
 
 const CLEARED: Decision = { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
 
-/** Takes one entry into account, in place. */
+/** Applies one entry, in place. */
 export function advance(progress: Progress, entry: JournalEntry): void {
   switch (entry.kind) {
     case 'accepted':
@@ -111,7 +111,7 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       return;
     }
     case 'suspended':
-      // A stop in order says nothing against the turn: only crashes count as attempts.
+      // An orderly stop does not count as an attempt; only crashes do.
       if (progress.phase === 'generating') progress.attempts -= 1;
       return;
     case 'ended':
@@ -131,12 +131,12 @@ function toolStarted(progress: Progress, { callId, safeToRepeat }: { callId: str
   progress.tools.set(callId, { state: 'started', safeToRepeat });
   const asked = progress.outcomeApproval;
   if (!asked) return;
-  // "Run it again" was said of one start; should this one be cut off too, a person is asked anew.
+  // "Run it again" applies to one start. If that start is interrupted too, a person is asked again.
   const { [callId]: _, ...digests } = asked.digests;
   progress.outcomeApproval = { ...asked, digests };
 }
 
-/** The question that waits for a person, if one does. */
+/** The approval that waits for a person, if any. */
 export const pendingApproval = (progress: Progress): AskedApproval | undefined =>
   [progress.outcomeApproval, progress.approval].find((asked) => asked && !asked.decision);
 

@@ -5,8 +5,8 @@ import type { RunContext } from './run-context.ts';
 const RETRY_MS = 1_000;
 
 /**
- * Records what has happened already and must not be forgotten: while the store takes no writes it is tried again each
- * second, also after a cancel. Rejects when the daemon stops meanwhile, and with whatever else `record` rejects.
+ * Records something that has already happened and must not be lost. Retries every second while the store cannot be
+ * written, even after a cancel. Rejects when the daemon stops, and with any other error of `record`.
  */
 export async function recordAtLast(
   run: Pick<RunContext, 'recorder' | 'clock' | 'stopping'>,
@@ -22,6 +22,6 @@ export async function recordAtLast(
   }
 }
 
-/** The store takes no writes at the moment. */
+/** Whether the store currently cannot be written. */
 export const isUnavailable = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'UNAVAILABLE';

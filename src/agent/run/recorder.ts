@@ -3,7 +3,7 @@ import type { Message } from '../message.ts';
 import type { Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** What a question to a person is stored with. */
+/** What is stored with an approval. */
 export interface NewApproval {
   approvalId: string;
   kind: 'tools' | 'outcome';
@@ -12,13 +12,13 @@ export interface NewApproval {
   expiresAtMs: number;
 }
 
-/** Everything that becomes true at once: all of it is on disk, or none. */
+/** Changes that become true together: all of them are stored, or none. */
 export interface Step {
   events?: StreamEvent[];
   journal?: JournalEntry[];
   messages?: Message[];
   approval?: NewApproval;
-  /** A pending approval is settled with this step. */
+  /** This step settles a pending approval. */
   settled?: {
     approvalId: string;
     status: 'approved' | 'denied' | 'expired' | 'cancelled';
@@ -29,27 +29,27 @@ export interface Step {
   usage?: { usage: Usage; contextWindow: number };
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
-  /** Something outside follows (a tool starts): the step must survive a power loss. */
+  /** An external effect follows (a tool starts), so the step must survive a power loss. */
   durable?: boolean;
 }
 
-/** The run was taken away (force cancel, another owner): nothing it says counts any more. */
+/** The run was superseded (force cancel, or another owner), so its writes are refused. */
 export class RunSuperseded extends Error {
   override readonly name = 'RunSuperseded';
 }
 
-/** Something that the step settles was settled a moment ago (a decision met a cancel): look again. */
+/** Something that the step settles was settled just before, such as an approval by a cancel. Check again. */
 export class StepOutdated extends Error {
   override readonly name = 'StepOutdated';
 }
 
-/** Where a run writes what it does. After being superseded every `record` rejects with RunSuperseded and `emit` does nothing. */
+/** Where a run writes its steps. Once superseded, every `record` rejects with RunSuperseded and `emit` does nothing. */
 export interface Recorder {
-  /** Resolves when the step is committed; readers have been told by then. */
+  /** Resolves when the step is committed; readers have been notified by then. */
   record(step: Step): Promise<void>;
   /**
-   * Appends one delta without waiting, so that a log never has a hole: after a delta of an answer that could not be
-   * stored the next call throws why; after such a chunk of a tool's output the rest of that output is left out.
+   * Appends a delta without waiting. The log never has a gap: if a delta of an answer could not be stored, the next
+   * call throws the reason; if a chunk of a tool's output could not be stored, the rest of that output is dropped.
    */
   emit(event: StreamEvent): void;
 }

@@ -7,11 +7,11 @@ import type { Step } from './recorder.ts';
 export interface ToolResult {
   call: ToolCall;
   result: ToolOutcome;
-  /** Left out where the call did not run. */
+  /** Absent when the call did not run. */
   durationMs?: number;
 }
 
-/** The step that gives calls their results: the event, the message that the model reads, the journal's line. */
+/** The step that records the results of calls: event, message for the model, and journal entry. */
 export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];

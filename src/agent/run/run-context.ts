@@ -11,24 +11,24 @@ import type { ApprovalPolicy } from './approval-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { Recorder } from './recorder.ts';
 
-/** What a run may ask of the workstream it belongs to; read anew each time, because clients change it in mid-run. */
+/** The settings of the workstream. Read again at each use, because clients may change them during a run. */
 export interface RunSettings {
   workdir: WorkdirSource;
   autoApprove: boolean;
   effort: Effort;
-  /** Throws GatewayError or ProviderError when the workstream's model cannot be had. */
+  /** Throws GatewayError or ProviderError when the workstream's model is not available. */
   model(): Promise<Model>;
 }
 
-/** Everything one run works with. */
+/** Everything that one run works with. */
 export interface RunContext {
   wsId: string;
   runId: string;
   source: 'person' | 'agent' | 'cron';
-  /** The conversation the model reads; the run appends what it records. */
+  /** The conversation for the model; the run appends what it records. */
   messages: Message[];
   readAttachment: ReadAttachment;
-  /** Messages stored in the workstream, also those that the context leaves out. */
+  /** Messages stored in the workstream, including those left out of the context. */
   messageCount: number;
   progress: Progress;
   recorder: Recorder;
@@ -38,18 +38,18 @@ export interface RunContext {
   notSandboxed: string | undefined;
   /** Aborts with a StopReason. */
   signal: AbortSignal;
-  /** Aborts when the daemon stops, also after `signal` has. */
+  /** Aborts when the daemon stops, even after `signal` has aborted. */
   stopping: AbortSignal;
   /**
-   * Waits for the decision of a stored approval. The one who decides (a client, the deadline) records it before this
-   * resolves. Rejects with the signal's reason.
+   * Waits for the decision on a stored approval. The decision is recorded before this resolves. Rejects with the
+   * signal's reason.
    */
   decision(approvalId: string): Promise<Decision>;
-  /** When its questions end. */
+  /** When its approvals expire. */
   expiry: Pick<ApprovalExpiry, 'stamp'>;
-  /** What becomes of calls that need approval while nobody is there; undefined: they wait for a person. */
+  /** What happens to calls that need approval while no approver is subscribed; undefined: they wait for a person. */
   policy: ApprovalPolicy | undefined;
-  /** Somebody who may decide looks on. */
+  /** Whether an approver is subscribed. */
   isWatched(): boolean;
   clock: Clock;
   ids: Ids;

@@ -16,7 +16,7 @@ const asked = (times: number): JournalEntry[] => [
   ...Array.from({ length: times }, () => ({ kind: 'model_called', afterSeq: 1 }) as const),
 ];
 
-test('a turn that was cut off twice is asked once more; the third time the run ends', async () => {
+test('a turn interrupted twice is repeated; after the third time the run ends', async () => {
   const again = resumed(asked(2));
   assert.deepEqual(
     [await runToEnd(again.run), again.requests.length, again.steps.at(-1)?.ended?.status],
@@ -41,7 +41,7 @@ test('a run whose last answer was recorded only has its end to write', async () 
   );
 });
 
-test('a resumed batch goes on with the next turn', async () => {
+test('a resumed batch continues with the next turn', async () => {
   const fixture = resumed(askedBatch([ONE]));
   const ended = runToEnd(fixture.run);
   await fixture.answer({ approved: false }, 'apr_0');
@@ -52,7 +52,7 @@ test('a resumed batch goes on with the next turn', async () => {
   );
 });
 
-test('a run that goes round in circles is ended', async () => {
+test('a run in a loop is ended', async () => {
   const fixture = runFixture({ turns: Array.from({ length: 300 }, (_, index) => answerOf('', [callOf(`c${index}`)])) });
   assert.equal(await runToEnd(fixture.run), 'ended');
   assert.deepEqual(
@@ -61,12 +61,12 @@ test('a run that goes round in circles is ended', async () => {
   );
 });
 
-test('while the store takes no writes the end is tried again each second', async () => {
+test('while the store cannot be written, recording the end is retried every second', async () => {
   let refusals = 3;
   const fixture = runFixture({
     turns: [answerOf('hello')],
     onRecord(step) {
-      if (step.ended && refusals-- > 0) throw new GatewayError('UNAVAILABLE', 'The disk takes no writes');
+      if (step.ended && refusals-- > 0) throw new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
     },
   });
   const ended = runToEnd(fixture.run);
@@ -77,11 +77,11 @@ test('while the store takes no writes the end is tried again each second', async
   assert.equal(fixture.steps.at(-1)?.ended?.status, 'ok');
 });
 
-test('a daemon that stops does not wait for a store that takes no writes, also after a cancel', async () => {
+test('a stopping daemon does not wait for a store that cannot be written, even after a cancel', async () => {
   const fixture = runFixture({
     turns: [endless],
     onRecord(step) {
-      if (step.ended) throw new GatewayError('UNAVAILABLE', 'The disk takes no writes');
+      if (step.ended) throw new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
     },
   });
   const ended = runToEnd(fixture.run);
@@ -92,7 +92,7 @@ test('a daemon that stops does not wait for a store that takes no writes, also a
   assert.deepEqual([await ended, fixture.log.lines], ['suspended', []]);
 });
 
-test('a decision that met the cancel is left out of the end', async () => {
+test('a question decided during the cancel is left out of the end', async () => {
   const outdated: Step[] = [];
   const fixture = runFixture({
     turns: [answerOf('', [ONE])],
@@ -115,7 +115,7 @@ test('a decision that met the cancel is left out of the end', async () => {
   assert.equal(has(fixture, 'approval_resolved'), false);
 });
 
-test('an end that is refused again and again is left to a restart', async () => {
+test('an end that is refused repeatedly is left to a restart', async () => {
   let refusals = 0;
   const fixture = runFixture({
     onRecord(step) {
@@ -123,5 +123,7 @@ test('an end that is refused again and again is left to a restart', async () => 
     },
   });
   assert.deepEqual([await runToEnd(fixture.run), refusals], ['suspended', 5]);
-  assert.deepEqual(fixture.log.lines, [['error', 'the end of a run could not be recorded; a restart will']]);
+  assert.deepEqual(fixture.log.lines, [
+    ['error', 'the end of a run could not be recorded; the next start will record it'],
+  ]);
 });

@@ -17,14 +17,14 @@ import type { RunContext } from './run-context.ts';
 
 export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
 
-/** The tools here are plain functions, so nothing has to lie there. */
+/** The tools in these tests are plain functions, so the folder need not exist. */
 const WORK: HeldFolder = {
   ...{ path: '/work', ino: '7', fd: -1, way: '/work' },
   isInPlace: async () => true,
   [Symbol.asyncDispose]: async () => undefined,
 };
 
-/** What one fake tool does; everything has a harmless default. */
+/** What a fake tool does; all fields have harmless defaults. */
 export interface FakeTool {
   needsApproval?: boolean;
   readOnly?: boolean;
@@ -34,24 +34,24 @@ export interface FakeTool {
   execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
 }
 
-/** A turn of the scripted model: its parts, or what it does when asked. */
+/** A turn of the scripted model: its parts, or a function that produces them. */
 export type Turn = ModelPart[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
 
 export interface FixtureOptions {
   turns?: Turn[];
   tools?: Record<string, FakeTool>;
-  /** What is on record already. */
+  /** The entries that are already recorded. */
   journal?: JournalEntry[];
   messages?: Message[];
   autoApprove?: boolean;
   policy?: ApprovalPolicy;
   isWatched?: boolean;
   contextWindow?: number;
-  /** Called before each step is taken; may throw in place of the store. */
+  /** Called before each step; may throw like a failing store. */
   onRecord?(step: Step): void;
 }
 
-/** A run over a recorder in memory, a scripted model and tools that are plain functions. */
+/** A run with an in-memory recorder, a scripted model and tools that are plain functions. */
 export function runFixture(options: FixtureOptions = {}) {
   const progress = foldEntries(options.journal ?? [{ kind: 'started' }]);
   const messages: Message[] = options.messages ?? [{ role: 'user', content: 'hello' }];
@@ -106,7 +106,7 @@ export function runFixture(options: FixtureOptions = {}) {
     stopping,
     ...recorder.seen,
     stop: (reason: StopReason) => signal.abort(reason),
-    /** Waits until a question is asked, and answers it as the gateway does: on record first. */
+    /** Waits for a question and answers it like the gateway, which records the decision first. */
     async answer(decision: Partial<Decision> = {}, approvalId = 'apr_1'): Promise<void> {
       while (!waiting.has(approvalId)) await new Promise(setImmediate);
       const whole = wholeDecision(decision);
@@ -122,7 +122,7 @@ export function foldEntries(entries: readonly JournalEntry[]): Progress {
   return progress;
 }
 
-/** The answer of a model as parts: words, then calls, then the finish. */
+/** The answer of a model as parts: text, then calls, then the finish. */
 export function answerOf(text: string, calls: ToolCall[] = []): ModelPart[] {
   return [
     ...(text === '' ? [] : [{ type: 'content', text } as const]),
@@ -133,11 +133,11 @@ export function answerOf(text: string, calls: ToolCall[] = []): ModelPart[] {
 
 export const callOf = (id: string, name = 'act', args = '{}'): ToolCall => ({ id, name, arguments: args });
 
-/** What an approval of the call is bound to, in the fixture's working directory. */
+/** The digest that an approval of the call is bound to, in the fixture's working directory. */
 export const digestOf = (call: ToolCall, bindTo?: string): string =>
   approvalDigest({ tool: call.name, canonicalArguments: call.arguments, workdir: WORK, bindTo });
 
-/** Journal entries of a batch that a person approved, as a restart finds them. */
+/** Journal entries of an approved batch, as a restart finds them. */
 export function approvedBatch(calls: ToolCall[], decision: Partial<Decision> = {}): JournalEntry[] {
   return [...askedBatch(calls), { kind: 'approval_decided', approvalId: 'apr_0', decision: wholeDecision(decision) }];
 }
@@ -218,7 +218,7 @@ function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
   };
 }
 
-/** Of a prepared call only these three fields of its tool are read. */
+/** Only these three fields of a prepared call's tool are read. */
 const UNUSED = {
   description: '',
   parameters: z.unknown(),

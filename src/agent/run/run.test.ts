@@ -16,7 +16,7 @@ const cancelledEvents = [{ type: 'cancelled' }, { type: 'stream_end' }, { ...IDL
 
 const NO_USE = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
 const refusing = (error: Error): Turn =>
-  // biome-ignore lint/correctness/useYield: it is refused before its first part.
+  // biome-ignore lint/correctness/useYield: it fails before its first part.
   async function* () {
     throw error;
   };
@@ -26,7 +26,7 @@ const failing = (error: Error): Turn =>
     throw error;
   };
 
-test('a run asks the model until it wants nothing more, and ends with its last words', async () => {
+test('a run calls the model until it requests no more tools, and ends with its last text', async () => {
   const fixture = runFixture({ turns: [answerOf('Let me look.', [ONE]), answerOf('Found it.')] });
   assert.equal(await runToEnd(fixture.run), 'ended');
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('a run asks the model until it wants nothing more, and ends with its last w
   );
 });
 
-test('a run without any answer says why its message failed, unless it was cancelled', async () => {
+test('a run without an answer records why its message failed, unless it was cancelled', async () => {
   const fixture = runFixture({ turns: [refusing(new ProviderError('refused', 'Too much.'))] });
   await runToEnd(fixture.run);
   assert.deepEqual(fixture.steps.at(-1)?.ended?.failed, { code: 'refused', text: 'Too much.' });
@@ -64,7 +64,7 @@ test('a run without any answer says why its message failed, unless it was cancel
   assert.deepEqual(cancelled.steps.at(-1)?.ended, { ...CANCELLED, summary: 'cancelled' });
 });
 
-test('a provider’s failure ends the run with an error and keeps what was said', async () => {
+test('a provider’s failure ends the run with an error and keeps the text so far', async () => {
   const fixture = runFixture({ turns: [failing(new ProviderError('interrupted', 'The server hung up.'))] });
   assert.equal(await runToEnd(fixture.run), 'ended');
   const outcome = { run_id: 'run_1', status: 'error', error: 'The server hung up.' };
@@ -80,14 +80,14 @@ test('a provider’s failure ends the run with an error and keeps what was said'
   });
 });
 
-test('an unexpected failure is told to the log, not to the client', async () => {
+test('an unexpected failure is logged and hidden from the client', async () => {
   const fixture = runFixture({ turns: [failing(new Error('secret detail'))] });
   await runToEnd(fixture.run);
-  assert.equal(fixture.steps.at(-1)?.ended?.error, 'Internal error (the daemon’s log says more)');
+  assert.equal(fixture.steps.at(-1)?.ended?.error, 'Internal error (see the daemon’s log)');
   assert.deepEqual(fixture.log.lines, [['error', 'a run failed unexpectedly']]);
 });
 
-test('a workstream whose model cannot be had ends with the reason', async () => {
+test('a run without an available model ends with the reason', async () => {
   const fixture = runFixture();
   fixture.run.settings = {
     ...fixture.settings,
@@ -97,7 +97,7 @@ test('a workstream whose model cannot be had ends with the reason', async () => 
   assert.deepEqual([fixture.steps.length, fixture.steps[0]?.ended?.error], [1, 'Unknown model: x']);
 });
 
-test('cancelled while the model speaks: cancelled, stream_end, ws_state in one step with the partial text', async () => {
+test('cancelled during an answer: cancelled, stream_end, ws_state in one step with the partial text', async () => {
   const fixture = runFixture({ turns: [endless] });
   const ended = runToEnd(fixture.run);
   await until(() => has(fixture, 'content'));
@@ -111,7 +111,7 @@ test('cancelled while the model speaks: cancelled, stream_end, ws_state in one s
   });
 });
 
-test('cancelled while a person is asked: the question is settled and every call gets a result', async () => {
+test('cancelled during a question: the question is settled and every call gets a result', async () => {
   const fixture = runFixture({ turns: [answerOf('', [ONE, TWO])], tools: { act: { needsApproval: true } } });
   const ended = runToEnd(fixture.run);
   await until(() => has(fixture, 'approve_request'));
@@ -154,7 +154,7 @@ test('cancelled while a person is asked: the question is settled and every call 
   ]);
 });
 
-test('cancelled while tools run: what ran says how it ended, what did not says so', async () => {
+test('cancelled while tools run: every call gets a result that says whether and how it ran', async () => {
   const calls = Array.from({ length: 5 }, (_, index) => callOf(`c${index}`));
   const fixture = runFixture({
     turns: [answerOf('', calls)],
@@ -214,7 +214,7 @@ test('a run that takes too long ends as a timeout, in state error', async () => 
   ]);
 });
 
-test('a shutdown suspends the run: a turn that was put off is no turn that was cut off, a question just waits', async () => {
+test('a shutdown suspends the run: a suspended turn does not count as interrupted, and a question stays pending', async () => {
   for (const [turn, written] of [
     [endless, [{ journal: [{ kind: 'suspended' }] }]],
     [answerOf('', [ONE]), []],
@@ -228,7 +228,7 @@ test('a shutdown suspends the run: a turn that was put off is no turn that was c
   }
 });
 
-test('a superseded run stops without another word', async () => {
+test('a superseded run stops without further output', async () => {
   const fixture = runFixture({
     turns: [endless],
     onRecord(step) {
@@ -241,7 +241,7 @@ test('a superseded run stops without another word', async () => {
   assert.deepEqual([await ended, fixture.steps.length, fixture.log.lines], ['superseded', 1, []]);
 });
 
-test('a run that is superseded in mid-work stops too', async () => {
+test('a run superseded during its work stops too', async () => {
   const fixture = runFixture({
     turns: [answerOf('hello')],
     onRecord(step) {

@@ -13,15 +13,15 @@ import { resultStep, type ToolResult } from './result-step.ts';
 import { CANCELLED_BY_USER, RUN_HAD_ENDED, unknownSince } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
-/** A run that has not come to an end after this many model turns is going round in circles. */
+/** A run with more model turns than this is likely in a loop. */
 const MAX_TURNS = 200;
-/** A turn that was cut off by crashes is asked again at most twice. */
+/** A turn that was interrupted by crashes is retried at most twice. */
 const MAX_ATTEMPTS = 3;
 const MAX_REFUSALS = 5;
 
 /**
- * Takes a run from wherever its journal says it is to its end. Resolves `ended` with its one terminal record written,
- * `suspended` when the daemon shuts down (a restart continues), `superseded` when it was taken away. Never rejects.
+ * Takes a run from its journaled state to its end. Resolves `ended` once the final record is written, `suspended` when
+ * the daemon shuts down (a restart continues the run), `superseded` when the run was taken away. Never rejects.
  */
 export async function runToEnd(run: RunContext): Promise<'ended' | 'suspended' | 'superseded'> {
   try {
@@ -30,22 +30,25 @@ export async function runToEnd(run: RunContext): Promise<'ended' | 'suspended' |
   } catch (error) {
     if (error instanceof RunSuperseded) return 'superseded';
     if (run.stopping.aborted || stopOf(run)?.kind === 'shutdown') return suspend(run);
-    run.log.error({ err: error, runId: run.runId }, 'the end of a run could not be recorded; a restart will');
+    run.log.error(
+      { err: error, runId: run.runId },
+      'the end of a run could not be recorded; the next start will record it',
+    );
     return 'suspended';
   }
 }
 
-/** Notes that the turn was put off in order. Without the note, when the store takes none, it counts as cut off by a crash. */
+/** Records that the turn was suspended. Without the record, the turn counts as interrupted by a crash. */
 async function suspend(run: RunContext): Promise<'suspended'> {
   if (run.progress.phase === 'generating') {
     await run.recorder.record({ journal: [{ kind: 'suspended' }] }).catch((error: unknown) => {
-      run.log.warn({ err: error, runId: run.runId }, 'that a run was put off could not be recorded');
+      run.log.warn({ err: error, runId: run.runId }, 'the suspension of a run could not be recorded');
     });
   }
   return 'suspended';
 }
 
-/** Works until there is an end to record. Rejects when there is none: the run was taken away, or goes on later. */
+/** Works until there is an end to record. Rejects when the run was superseded, or continues after a restart. */
 async function endingOf(run: RunContext): Promise<End> {
   try {
     const { summary, failed } = await converse(run);
@@ -69,7 +72,7 @@ async function endingOf(run: RunContext): Promise<End> {
 const stopOf = ({ signal }: Pick<RunContext, 'signal'>): StopReason | undefined =>
   signal.aborted && signal.reason instanceof StopReason ? signal.reason : undefined;
 
-/** The partial answer of a turn that broke off, beside what broke it. */
+/** A turn that broke off: its partial answer and the cause. */
 class TurnBroken extends Error {
   override readonly name = 'TurnBroken';
   readonly partial: AssistantMessage | undefined;
@@ -80,7 +83,7 @@ class TurnBroken extends Error {
   }
 }
 
-/** Turns until the model asks for nothing more; returns its last words. */
+/** Runs turns until the model makes no more calls; returns its last text. */
 async function converse(run: RunContext): Promise<{ summary: string; failed?: MessageFailure }> {
   if (run.progress.attempts >= MAX_ATTEMPTS) throw new GatewayError('UNAVAILABLE', INTERRUPTED_TOO_OFTEN);
   if (run.progress.phase === 'batch') {
@@ -89,7 +92,7 @@ async function converse(run: RunContext): Promise<{ summary: string; failed?: Me
   }
   while (run.progress.turns < MAX_TURNS) {
     run.signal.throwIfAborted();
-    await run.settings.workdir.check(); // also after the last calls: what they printed may be of another folder
+    await run.settings.workdir.check(); // also after the last calls: their output may come from another folder
     const turn = await generate(run);
     if (turn.kind === 'broken') throw new TurnBroken(turn.error, turn.partial);
     if (turn.calls.length === 0) {
@@ -102,7 +105,7 @@ async function converse(run: RunContext): Promise<{ summary: string; failed?: Me
   throw new GatewayError('UNAVAILABLE', `The run was ended after ${MAX_TURNS} model turns.`);
 }
 
-const BLOCKED = 'The provider’s content filter left no answer.';
+const BLOCKED = 'The provider’s content filter removed the answer.';
 const INTERRUPTED_TOO_OFTEN =
   'The answer was interrupted three times by crashes of the daemon. Send the message again.';
 
@@ -129,12 +132,12 @@ function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): 
 function messageOf(run: RunContext, error: unknown): string {
   if (error instanceof ProviderError || error instanceof GatewayError) return error.message;
   run.log.error({ err: error, runId: run.runId, wsId: run.wsId }, 'a run failed unexpectedly');
-  return 'Internal error (the daemon’s log says more)';
+  return 'Internal error (see the daemon’s log)';
 }
 
 /**
- * The failure that the message of a run is marked with: it got no answer, and nobody had cancelled it. A person who
- * cancels mostly goes on with a further message that adds to the first.
+ * The failure to mark the run's message with, if it got no answer and was not cancelled. After a cancel, people usually
+ * send another message that adds to the first.
  */
 function failureOf(
   { progress }: RunContext,
@@ -160,8 +163,8 @@ interface End {
 }
 
 /**
- * The one terminal record. While the store takes no writes the run stays busy and tries again: an end that nobody
- * can read is not an end.
+ * Writes the final record. While the store cannot be written, the run stays busy and retries, because clients must be
+ * able to read every end.
  */
 async function end(run: RunContext, ending: End): Promise<void> {
   let refusals = 0;
@@ -171,8 +174,8 @@ async function end(run: RunContext, ending: End): Promise<void> {
       return await recordAtLast(run, () => endStep(run, ending, isDamaged));
     } catch (error) {
       if (error instanceof RunSuperseded || run.stopping.aborted) throw error;
-      isDamaged = error instanceof GatewayError; // the conversation takes nothing more; the end has to be on record
-      // Something was settled a moment ago, and the next step leaves it out; a store that refuses for ever does not count.
+      isDamaged = error instanceof GatewayError; // the conversation cannot be extended, but the end must be recorded
+      // Something was settled just before; the next step leaves it out. Gives up if the store keeps refusing.
       if (++refusals === MAX_REFUSALS) throw error;
     }
   }
@@ -192,8 +195,8 @@ function endStep(run: RunContext, { outcome: whole, summary, events, state, part
 }
 
 /**
- * What a run that ends early leaves open: a question nobody has to answer any more, calls that get no result. `signal`
- * says who cancelled it.
+ * Settles what a run left open when it ended early: a pending approval, and calls without a result. `signal` tells who
+ * cancelled it.
  */
 export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 'signal'>, outcome: RunOutcome): Step {
   const isCancelled = outcome.status === 'cancelled';

@@ -10,7 +10,7 @@ test('the same call has the same digest, a SHA-256 in hex', () => {
   assert.match(approvalDigest(call), /^[0-9a-f]{64}$/);
 });
 
-test('whatever differs, the digest differs', () => {
+test('any difference changes the digest', () => {
   const others = [
     { ...call, tool: 'bash2' },
     { ...call, canonicalArguments: '{"command":"ls "}' },

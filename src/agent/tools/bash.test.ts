@@ -37,7 +37,7 @@ async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunn
   };
 }
 
-test('a command always asks, shows itself whole and says that nothing confines it', async () => {
+test('a command always needs approval, is shown whole, and says that it is not sandboxed', async () => {
   await using it = await start();
   assert.deepEqual(toShown(await it.prepare({ command: 'npm test\necho done' })), {
     kind: 'ready',
@@ -49,7 +49,7 @@ test('a command always asks, shows itself whole and says that nothing confines i
   });
 });
 
-test('in a sandbox the preview is the command, and the approval holds for the sandbox only', async () => {
+test('in a sandbox the preview is the command, and the approval is valid only for the sandbox', async () => {
   const wrap = async (argv: readonly string[]) => ({ argv: [...argv], fds: [] });
   await using it = await start({ kind: 'bubblewrap', wrap, filter: Buffer.alloc(0) });
   const shown = toShown(await it.prepare({ command: 'ls' }));
@@ -60,7 +60,7 @@ test('in a sandbox the preview is the command, and the approval holds for the sa
   ]);
 });
 
-test('where a sandbox is required and there is none, commands are refused', async () => {
+test('commands are refused if a required sandbox is missing', async () => {
   await using it = await start({ ...noSandbox, required: true });
   assert.deepEqual(await it.prepare({ command: 'ls' }), {
     kind: 'refused',
@@ -69,7 +69,7 @@ test('where a sandbox is required and there is none, commands are refused', asyn
   });
 });
 
-test('the outcome is what was printed, live too, and how it ended', async () => {
+test('the outcome has the output, which is also streamed, and how the command ended', async () => {
   await using it = await start();
   const run = recordRun();
   assert.deepEqual(await execute(await it.prepare({ command: 'pwd; echo oops >&2; exit 2' }), run), {
@@ -80,7 +80,7 @@ test('the outcome is what was printed, live too, and how it ended', async () => 
   assert.equal(run.chunks.join(''), `${it.workdir}\noops\n`);
 });
 
-test('success says nothing of its own, unless nothing was printed', async () => {
+test('success adds no text, unless there was no output', async () => {
   await using it = await start();
   assert.deepEqual(await execute(await it.prepare({ command: 'echo hi' })), {
     ...{ output: 'hi\n', outcome: 'done', exitCode: 0 },
@@ -131,7 +131,7 @@ test('fifty megabytes of output give a bounded outcome, and a file with all of i
   assert.ok(output.length < 66_000);
   assert.match(
     output,
-    /left out here; the whole output is kept for people as outputs\/out_1\.log \.\.\.\]\nx+\nlast\n$/,
+    /left out here; the whole output is stored for people as outputs\/out_1\.log \.\.\.\]\nx+\nlast\n$/,
   );
   assert.ok(run.chunks.join('').length < 66_000);
   assert.equal((await readFile(join(it.home, 'outputs/out_1.log'))).length, 50_000_006);

@@ -14,29 +14,29 @@ const BashArguments = z.strictObject({
     .min(1)
     .max(600)
     .optional()
-    .describe('Seconds after which the command is ended; usually two minutes'),
+    .describe('Timeout in seconds; two minutes unless configured otherwise'),
 });
 type BashArguments = z.infer<typeof BashArguments>;
 
 interface BashDependencies {
   runner: ProcessRunner;
-  /** Folder for outputs that are too long to be shown whole. */
+  /** Folder for outputs that are too long to show. */
   outputs: string;
   ids: Ids;
-  /** Read at each call that names no time of its own. */
+  /** Read at each call without its own timeout. */
   live?: { readonly commandTimeoutSecs: number };
 }
 
 const TIMEOUT_SECS = 120;
 
-/** Runs a shell command, always after asking. */
+/** Runs a shell command, always after approval. */
 export function createBashTool(dependencies: BashDependencies): Tool<BashArguments> {
   return {
     name: 'bash',
     description: [
-      'Runs a command with bash in the working directory and answers with what it printed (stdout and stderr together).',
-      'Each call is a shell of its own: directory changes and variables do not last, there is no input, and processes left',
-      'in the background end with the command. Long output is shown as its beginning and its end.',
+      'Runs a command with bash in the working directory and returns its output (stdout and stderr combined).',
+      'Each call starts a new shell: directory changes and variables do not persist, there is no input, and processes left',
+      'in the background end with the command. Long output is shortened to its beginning and end.',
     ].join(' '),
     parameters: BashArguments,
     readOnly: false,
@@ -65,13 +65,13 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
         : args.command,
     approvalLabel: 'bash',
     needsApproval: true,
-    // Who agreed to a command in a sandbox has not agreed to the same without one.
+    // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
     execute: (run) => execute(args, run, { ...dependencies, folder: context.workdir.folder }),
   };
 }
 
-/** A header is one line of a list; the preview has the command whole. */
+/** A header is one line in a list; the preview has the whole command. */
 const MAX_HEADER = 200;
 
 function toFirstLine(command: string): string {

@@ -26,7 +26,7 @@ async function start(text = TEXT) {
 
 const refusal = (reason: string) => ({ kind: 'refused', header: 'edit_file: a.txt', reason });
 
-test('an edit shows its diff, is bound to the version, and records what it left', async () => {
+test('an edit shows its diff, is bound to the version of the file, and records the new version', async () => {
   await using it = await start();
   const prepared = await it.prepare({ old_string: 'gamma', new_string: 'delta $& $1' });
   assert.deepEqual(toShown(prepared), {
@@ -73,7 +73,7 @@ test('a file that changed since it was read has to be read again', async () => {
   );
 });
 
-test('the version that counts is the last one seen or left', async () => {
+test('the last version seen or written counts', async () => {
   await using it = await start();
   const older = sawFiles({ [it.path]: toSha256('older') });
   const current = sawFiles({ [it.path]: toSha256(TEXT) });
@@ -82,7 +82,7 @@ test('the version that counts is the last one seen or left', async () => {
   assert.equal((await it.prepare(edit, [current, older])).kind, 'refused');
 });
 
-test('text that occurs several times is refused with its lines, unless all are meant', async () => {
+test('text that occurs several times is refused with its lines, unless replace_all is set', async () => {
   await using it = await start();
   const edit = { old_string: 'beta', new_string: 'B' };
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('text that occurs several times is refused with its lines, unless all are m
   assert.equal(await readFile(it.path, 'utf8'), 'alpha\nB\ngamma\nB\n');
 });
 
-test('text that is not there, or replaced by itself, is refused', async () => {
+test('missing text, and text replaced by itself, is refused', async () => {
   await using it = await start();
   assert.deepEqual(
     await it.prepare({ old_string: 'omega', new_string: 'x' }),
@@ -110,13 +110,13 @@ test('text that is not there, or replaced by itself, is refused', async () => {
   });
 });
 
-test('a file with Windows line ends keeps them', async () => {
+test('a file with Windows line endings keeps them', async () => {
   await using it = await start('alpha\r\nbeta\r\ngamma\r\n');
   await execute(await it.prepare({ old_string: 'alpha\nbeta', new_string: 'one\ntwo\nthree' }));
   assert.equal(await readFile(it.path, 'utf8'), 'one\r\ntwo\r\nthree\r\ngamma\r\n');
 });
 
-test('a file that changes between approval and execution is left as it is', async () => {
+test('a file that changes between approval and execution is not edited', async () => {
   await using it = await start();
   const prepared = await it.prepare({ old_string: 'gamma', new_string: 'x' });
   await writeFile(it.path, 'changed');

@@ -15,7 +15,7 @@ const EditFileArguments = z.strictObject({
 });
 type EditFileArguments = z.infer<typeof EditFileArguments>;
 
-/** Replaces text in a file that the model has read, after showing the difference. */
+/** Replaces text in a file that the model has read, after showing the diff. */
 export function createEditFileTool({ confinement }: { confinement: Confinement }): Tool<EditFileArguments> {
   return {
     name: 'edit_file',
@@ -64,7 +64,7 @@ function applyEdit(text: string, args: EditFileArguments, shown: string): string
   return text.split(oldText).join(newText);
 }
 
-/** read_file shows lines without their ends, so a model writes \n for a file that has \r\n. */
+/** read_file shows lines without their line endings, so a model writes \n even for a file with \r\n. */
 function toLineEndsOf(text: string, args: EditFileArguments): { oldText: string; newText: string } {
   const isMeantOtherwise = !text.includes(args.old_string) && text.includes('\r\n');
   const convert = (piece: string) => (isMeantOtherwise ? piece.replace(/\r?\n/g, '\r\n') : piece);

@@ -14,7 +14,7 @@ async function start() {
   return { ...fixture, prepare, list: async (path?: string) => execute(await prepare(path)) };
 }
 
-test('folders come first, then files with their sizes; links say where they lead', async () => {
+test('folders come first, then files with their sizes; links show their targets', async () => {
   await using it = await start();
   await it.file('work/b.txt', '12345');
   await it.file('work/.env', '1');
@@ -27,7 +27,7 @@ test('folders come first, then files with their sizes; links say where they lead
   });
 });
 
-test('a large folder is cut and says so; an empty one says so', async () => {
+test('the listing of a large folder says that it is cut, and that of an empty one that it is empty', async () => {
   await using it = await start();
   for (let n = 0; n < 510; n += 1) await it.file(`work/many/${String(n).padStart(3, '0')}`, '');
   const { output } = await it.list('many');
@@ -37,7 +37,7 @@ test('a large folder is cut and says so; an empty one says so', async () => {
   assert.equal((await it.list('x/y')).output, 'z  0 bytes');
 });
 
-test('listing outside the workdir asks; what is no folder is refused', async () => {
+test('listing outside the workdir needs approval; a path that is not a folder is refused', async () => {
   await using it = await start();
   await it.file('work/a.txt', '');
   const outside = await it.prepare('..');
@@ -50,7 +50,7 @@ test('listing outside the workdir asks; what is no folder is refused', async () 
     [
       'a.txt is not a folder.',
       'missing: no such folder.',
-      '../home belongs to Headgate itself, which tools cannot reach.',
+      '../home belongs to Headgate itself; tools cannot access it.',
     ],
   );
 });

@@ -14,7 +14,7 @@ const ListDirectoryArguments = z.strictObject({
 });
 type ListDirectoryArguments = z.infer<typeof ListDirectoryArguments>;
 
-/** Names and sizes of what lies in a folder. */
+/** Lists the names and sizes of the entries of a folder. */
 export function createListDirectoryTool({ confinement }: { confinement: Confinement }): Tool<ListDirectoryArguments> {
   return {
     name: 'list_directory',
@@ -43,7 +43,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
 }
 
 const MAX_SHOWN = 500;
-/** Sorting needs all names at once; beyond this many we sort what came first. */
+/** Sorting needs all names in memory. Larger folders are cut off here. */
 const MAX_READ = 20_000;
 
 async function list(place: AllowedPlace): Promise<ToolOutcome> {

@@ -27,7 +27,7 @@ async function setUp(nodes: NodeSummary[] = [box], invoke: NodeDirectory['invoke
 
 const ASKED = { action: 'invoke', node: 'box', command: 'system.info', params: { deep: true } } as const;
 
-test('nodes are listed without asking', async () => {
+test('listing nodes needs no approval', async () => {
   await using world = await setUp([box, { ...box, nodeId: 'cd34', name: 'nas', isConnected: false, commands: [] }]);
   const listed = await world.prepare({ action: 'list' });
   assert.equal(listed.kind === 'ready' && listed.needsApproval, false);
@@ -37,7 +37,7 @@ test('nodes are listed without asking', async () => {
   });
 });
 
-test('a command asks, and shows the node, the command and its params', async () => {
+test('a command needs approval, and shows the node, the command and its params', async () => {
   await using world = await setUp();
   const prepared = await world.prepare(ASKED);
   assert.deepEqual(toShown(prepared), {
@@ -50,7 +50,7 @@ test('a command asks, and shows the node, the command and its params', async () 
   ]);
 });
 
-test('an approval counts for one node, its pairing, the command and the params', async () => {
+test('an approval is bound to the node, its pairing, the command and the params', async () => {
   const digestOf = async (args: object, node: NodeSummary = box) => {
     await using world = await setUp([node]);
     const call = { id: 'call-1', name: 'node', arguments: JSON.stringify({ ...ASKED, ...args }) };
@@ -73,7 +73,7 @@ test('an approval counts for one node, its pairing, the command and the params',
   assert.deepEqual([new Set(digests).size, await digestOf({})], [5, digests[0]]);
 });
 
-test('what cannot be meant is refused before anyone is asked', async () => {
+test('an impossible call is refused without a question', async () => {
   await using world = await setUp([box, { ...box, nodeId: 'cd34' }]);
   const reasons = await Promise.all(
     [
@@ -87,14 +87,14 @@ test('what cannot be meant is refused before anyone is asked', async () => {
     }),
   );
   assert.deepEqual(reasons, [
-    'Several nodes are called "box": use the id.',
-    'There is no node "attic". action list shows them.',
+    'Several nodes are named "box"; use the id.',
+    'Unknown node "attic". Use action list to see the nodes.',
     'box does not lend "system.run".',
-    'There is no node "". action list shows them.',
+    'Unknown node "". Use action list to see the nodes.',
   ]);
 });
 
-test('what goes wrong is an outcome that the model reads', async () => {
+test('an error becomes an outcome that the model reads', async () => {
   await using world = await setUp([box], () => Promise.reject(new Error('node not connected (ab12)')));
   assert.deepEqual(await execute(await world.prepare(ASKED)), {
     output: 'Error: node not connected (ab12)',
@@ -102,12 +102,12 @@ test('what goes wrong is an outcome that the model reads', async () => {
   });
   await using stopped = await setUp([box], () => Promise.reject(new StopReason('cancel', 'stop')));
   assert.deepEqual(await execute(await stopped.prepare(ASKED), recordRun()), {
-    output: '[cancelled] Whether the command ran on the node is not known.',
+    output: '[cancelled] It is unknown whether the command ran on the node.',
     outcome: 'unknown',
   });
 });
 
-test('a long answer is shown by its ends', async () => {
+test('a long answer is cut to its two ends', async () => {
   await using world = await setUp([box], async () => `a${'x'.repeat(100_000)}z`);
   const { output } = await execute(await world.prepare(ASKED));
   assert.deepEqual([output.length < 66_000, output.at(0), output.at(-1)], [true, 'a', 'z']);

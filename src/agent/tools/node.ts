@@ -4,18 +4,18 @@ import { toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 const NodeArguments = z.strictObject({
-  action: z.enum(['list', 'invoke']).describe('list: which nodes there are; invoke: run a command on one'),
+  action: z.enum(['list', 'invoke']).describe('list: show the nodes; invoke: run a command on one'),
   node: z.string().max(128).optional().describe('Id or name of the node, for invoke'),
   command: z.string().max(128).optional().describe('One of the commands that the node lends, for invoke'),
   params: z.record(z.string(), z.unknown()).optional().describe('Params of the command, for invoke'),
-  timeout_secs: z.int().min(1).max(600).optional().describe('How long it may take; usually 30 seconds'),
+  timeout_secs: z.int().min(1).max(600).optional().describe('Timeout in seconds; 30 by default'),
 });
 type NodeArguments = z.infer<typeof NodeArguments>;
 
-/** The machines that lend commands, as the agent may use them. */
+/** The paired machines that lend commands, as the agent may use them. */
 export interface NodeDirectory {
   list(): NodeSummary[];
-  /** Rejects when it fails, also with the signal's reason. The same call runs once, also after a restart. */
+  /** Rejects when it fails, and with the signal's reason. Each call runs only once, even after a restart. */
   invoke(call: NodeCall, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -25,7 +25,7 @@ export interface NodeSummary {
   platform: string | undefined;
   commands: readonly string[];
   isConnected: boolean;
-  /** Changes when the node is paired anew: an approval counts for one pairing only. */
+  /** Changes when the node is paired again, because an approval is valid for one pairing only. */
   pairing: string;
 }
 
@@ -34,23 +34,23 @@ export interface NodeCall {
   command: string;
   params: unknown;
   timeoutMs: number;
-  /** Names this tool call, and no other of the daemon. */
+  /** Identifies this tool call uniquely in the daemon. */
   toolCall: string;
 }
 
 const TIMEOUT_SECS = 30;
 
-/** Runs commands on other machines, always after asking. */
+/** Runs commands on other machines, always after approval. */
 export function createNodeTool(nodes: NodeDirectory): Tool<NodeArguments> {
   return {
     name: 'node',
     description: [
       'Uses other machines (nodes) that lend commands, such as system.info {}, system.run {argv, cwd?},',
-      'file.read {path} and file.write {path, content}. action list shows the nodes and what each lends.',
+      'file.read {path} and file.write {path, content}. Use action list to see the nodes and their commands.',
     ].join(' '),
     parameters: NodeArguments,
     readOnly: false,
-    // A call that was cut off is not sent a second time: its result is asked for.
+    // An interrupted call is not sent again; only its result is requested.
     safeToRepeat: true,
     prepare: async (args, context) =>
       args.action === 'list' ? prepareList(nodes) : prepareInvoke(args, { nodes, context }),
@@ -86,8 +86,8 @@ function prepareInvoke(
   const refuse = (reason: string): Prepared => ({ kind: 'refused', header, reason });
   const found = nodes.list().filter(({ nodeId, name }) => nodeId === wanted || name === wanted);
   const [node] = found;
-  if (node === undefined) return refuse(`There is no node "${wanted}". action list shows them.`);
-  if (found.length > 1) return refuse(`Several nodes are called "${wanted}": use the id.`);
+  if (node === undefined) return refuse(`Unknown node "${wanted}". Use action list to see the nodes.`);
+  if (found.length > 1) return refuse(`Several nodes are named "${wanted}"; use the id.`);
   if (!node.commands.includes(command)) return refuse(`${node.name} does not lend "${command}".`);
   return {
     kind: 'ready',
@@ -112,7 +112,7 @@ function prepareInvoke(
   };
 }
 
-const WHAT_THEN = 'Whether the command ran on the node is not known.';
+const WHAT_THEN = 'It is unknown whether the command ran on the node.';
 
 async function execute(result: Promise<unknown>): Promise<ToolOutcome> {
   try {

@@ -17,7 +17,7 @@ async function start() {
   return { ...fixture, prepare, read: async (args: Parameters<typeof prepare>[0]) => execute(await prepare(args)) };
 }
 
-test('a file is shown by numbered lines, and its version is recorded', async () => {
+test('a file is shown with line numbers, and its version is recorded', async () => {
   await using it = await start();
   const path = await it.file('work/a.txt', 'one\r\ntwo €\n\nfour');
   assert.deepEqual(await it.read({ path: 'a.txt' }), {
@@ -27,7 +27,7 @@ test('a file is shown by numbered lines, and its version is recorded', async () 
   });
 });
 
-test('reading inside the workdir does not ask', async () => {
+test('reading inside the workdir needs no approval', async () => {
   await using it = await start();
   const path = await it.file('work/a.txt', '');
   assert.deepEqual(toShown(await it.prepare({ path: 'a.txt' })), {
@@ -40,7 +40,7 @@ test('reading inside the workdir does not ask', async () => {
   });
 });
 
-test('reading outside the workdir asks and says where, and so does reading a secret', async () => {
+test('reading outside the workdir, or a secret, needs approval and shows where the file is', async () => {
   await using it = await start();
   const outside = await it.file('outside/.env', 'canary');
   await it.file('work/key.pem', 'canary');
@@ -55,12 +55,12 @@ test('reading outside the workdir asks and says where, and so does reading a sec
   ]);
 });
 
-test('a part of a file is shown with how to go on, and the version is that of the whole', async () => {
+test('a part of a file is shown with the offset of the rest, and the version of the whole file is recorded', async () => {
   await using it = await start();
   const text = Array.from({ length: 10 }, (_, n) => `l${n + 1}\n`).join('');
   const path = await it.file('work/a.txt', text);
   assert.deepEqual(await it.read({ path: 'a.txt', offset: 3, limit: 2 }), {
-    output: '     3\tl3\n     4\tl4\n[lines 3 to 4 of 10; offset 5 shows what follows]',
+    output: '     3\tl3\n     4\tl4\n[lines 3 to 4 of 10; offset 5 shows the rest]',
     outcome: 'done',
     files: { [path]: toSha256(text) },
   });
@@ -68,7 +68,7 @@ test('a part of a file is shown with how to go on, and the version is that of th
   assert.equal((await it.read({ path: 'a.txt', offset: 11 })).output, '[the file has only 10 lines]');
 });
 
-test('a long file, a long line and an empty file are bounded and said', async () => {
+test('long files and lines are cut with a note, and an empty file has a note', async () => {
   await using it = await start();
   await it.file('work/lines.txt', 'x\n'.repeat(5_000));
   await it.file('work/wide.txt', `${'w'.repeat(1_000)}\n`.repeat(500));
@@ -76,18 +76,18 @@ test('a long file, a long line and an empty file are bounded and said', async ()
   await it.file('work/empty.txt', '');
   assert.match(
     (await it.read({ path: 'lines.txt' })).output,
-    /\n {2}2000\tx\n\[lines 1 to 2000 of 5000; offset 2001 shows what follows\]$/,
+    /\n {2}2000\tx\n\[lines 1 to 2000 of 5000; offset 2001 shows the rest\]$/,
   );
   const wide = (await it.read({ path: 'wide.txt' })).output;
   assert.ok(wide.length < 66_000);
-  assert.match(wide, /\[lines 1 to 65 of 500; offset 66 shows what follows\]$/);
+  assert.match(wide, /\[lines 1 to 65 of 500; offset 66 shows the rest\]$/);
   const line = (await it.read({ path: 'line.txt' })).output;
   assert.match(line, /^ {5}1\t€+ \[line cut, 3000000 bytes\]\n {5}2\tend$/);
   assert.ok(Buffer.byteLength(line) < 9_000);
   assert.equal((await it.read({ path: 'empty.txt' })).output, '[the file is empty]');
 });
 
-test('what is no text file is refused politely', async () => {
+test('files that are not text are refused', async () => {
   await using it = await start();
   await it.file('work/image.png', Buffer.from([0x89, 0x50, 0, 0, 1]));
   execFileSync('mkfifo', [join(it.workdir, 'pipe')]);
@@ -107,7 +107,7 @@ test('what is no text file is refused politely', async () => {
   });
 });
 
-test('a file exchanged for a link between preparing and reading is not read', async () => {
+test('a file replaced by a link between preparation and reading is not read', async () => {
   await using it = await start();
   const path = await it.file('work/a.txt', 'harmless');
   const secret = await it.file('outside/secret', 'canary');
@@ -115,12 +115,12 @@ test('a file exchanged for a link between preparing and reading is not read', as
   await rm(path);
   await symlink(secret, path);
   assert.deepEqual(await execute(prepared), {
-    output: 'a.txt leads elsewhere than when it was checked; nothing was done.',
+    output: 'a.txt leads to another place than when it was checked; nothing was done.',
     outcome: 'failed',
   });
 });
 
-test('a file that became a hard link between preparing and reading is not shown', async () => {
+test('a file that became a hard link between preparation and reading is not shown', async () => {
   await using it = await start();
   const path = await it.file('work/a.txt', 'harmless');
   const secret = await it.file('home/token', 'canary');
@@ -130,7 +130,7 @@ test('a file that became a hard link between preparing and reading is not shown'
   assert.deepEqual(await execute(prepared), { output: 'a.txt has become a hard link; try again.', outcome: 'failed' });
 });
 
-test('a folder exchanged for a link between preparing and reading is not followed', async () => {
+test('a folder replaced by a link between preparation and reading is not followed', async () => {
   await using it = await start();
   await it.file('work/dir/a.txt', 'harmless');
   await it.file('home/a.txt', 'canary');
@@ -142,7 +142,7 @@ test('a folder exchanged for a link between preparing and reading is not followe
   assert.doesNotMatch(outcome.output, /canary/);
 });
 
-test('reading that is stopped says so and reads nothing', async () => {
+test('a stopped read says so and returns nothing', async () => {
   await using it = await start();
   await it.file('work/a.txt', 'text');
   const run = recordRun(AbortSignal.abort(new StopReason('shutdown', 'going down')));

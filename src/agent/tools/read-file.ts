@@ -13,7 +13,7 @@ const ReadFileArguments = z.strictObject({
 });
 type ReadFileArguments = z.infer<typeof ReadFileArguments>;
 
-/** Shows a text file by numbered lines, and records which version the model has seen. */
+/** Shows a text file with line numbers, and records which version the model has seen. */
 export function createReadFileTool({ confinement }: { confinement: Confinement }): Tool<ReadFileArguments> {
   return {
     name: 'read_file',

@@ -34,7 +34,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
   const options = name === 'with ripgrep' && installed === undefined ? { skip: 'ripgrep is not installed' } : {};
 
   test(
-    `${name}: matching lines are shown with path and line, .gitignore is honoured at every depth`,
+    `${name}: matching lines are shown with path and line, and .gitignore is respected at every depth`,
     options,
     async () => {
       await using it = await start(ripgrep);
@@ -63,7 +63,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
     },
   );
 
-  test(`${name}: neither secrets nor Headgate's home are shown by searching`, options, async () => {
+  test(`${name}: a search shows neither secrets nor Headgate's home`, options, async () => {
     await using it = await start(ripgrep);
     await it.file('work/.env', 'needle=canary');
     await it.file('work/tls/server.key', 'needle canary');
@@ -88,7 +88,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
   });
 
   test(
-    `${name}: what is no regular expression is an error that says so, and a query is never an option`,
+    `${name}: an invalid regular expression is an error, and a query is never taken for an option`,
     options,
     async () => {
       await using it = await start(ripgrep);
@@ -102,7 +102,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
     },
   );
 
-  test(`${name}: a search that is cancelled says so`, options, async () => {
+  test(`${name}: a cancelled search says so`, options, async () => {
     await using it = await start(ripgrep);
     const signal = AbortSignal.abort(new StopReason('cancel', 'by a person'));
     assert.deepEqual(await execute(await it.prepare({ query: 'x' }), recordRun(signal)), {
@@ -112,7 +112,7 @@ for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by ou
   });
 }
 
-test('an expression that would backtrack for ever is ended by the deadline', async () => {
+test('an expression that backtracks forever is stopped by the deadline', async () => {
   const clock = fakeClock();
   await using it = await start(undefined, clock);
   await it.file('work/a.txt', `${'a'.repeat(50)}!\n`);
@@ -125,7 +125,7 @@ test('an expression that would backtrack for ever is ended by the deadline', asy
   assert.deepEqual(await over, { output: '[timed out after 5 s]', outcome: 'failed' });
 });
 
-test('what was found before an endless expression got stuck is kept, and the worker ends with the signal', async () => {
+test('matches found before an expression got stuck are kept, and the signal ends the worker', async () => {
   await using it = await start(undefined);
   const path = await it.file('work/a.txt', 'found aa\n');
   await it.file('work/b.txt', `${'a'.repeat(50)}!\n`);
@@ -144,7 +144,7 @@ test('what was found before an endless expression got stuck is kept, and the wor
   await assert.rejects(next, { kind: 'timeout' });
 });
 
-test('searching asks outside the workdir and in secrets, and shows what then was agreed to', async () => {
+test('searching outside the workdir and in secrets needs approval, and then shows them', async () => {
   await using it = await start(undefined);
   await it.file('work/.env', 'needle=1');
   const outside = await it.file('outside/x', 'needle');
@@ -162,7 +162,7 @@ test('searching asks outside the workdir and in secrets, and shows what then was
   assert.deepEqual(await it.search({ query: 'needle', path: '../outside' }), [`${outside}:1: needle`]);
 });
 
-test('a hit is shown only as the file itself has it: what was read under an exchanged name is not', async () => {
+test('a hit is shown only if the opened file contains it, not if the name was replaced meanwhile', async () => {
   await using it = await start(undefined);
   await it.file('work/a.txt', 'first\nneedle here\n');
   const rg = await it.file('rg', `#!/bin/sh\nprintf './a.txt\\0002:needle elsewhere\\n./a.txt\\0002:needle here\\n'\n`);

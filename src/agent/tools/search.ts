@@ -14,7 +14,7 @@ import type { Tool, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 const SearchArguments = z.strictObject({
-  query: z.string().min(1).max(1_000).describe('A regular expression; it is matched line by line'),
+  query: z.string().min(1).max(1_000).describe('A regular expression, matched line by line'),
   path: z
     .string()
     .max(4_096)
@@ -27,13 +27,13 @@ type SearchArguments = z.infer<typeof SearchArguments>;
 interface SearchDependencies {
   confinement: Confinement;
   clock: Clock;
-  /** The path of the program; without it we walk ourselves, which is slower. */
+  /** The path of the program; without it, the built-in search is used, which is slower. */
   ripgrep: string | undefined;
   /** Where search-worker lies in this build. */
   workerUrl: URL;
 }
 
-/** Finds lines in files; ignores what .gitignore ignores and never shows what looks like a secret. */
+/** Finds lines in files. Skips files that .gitignore ignores, and never shows files that look like secrets. */
 export function createSearchTool(dependencies: SearchDependencies): Tool<SearchArguments> {
   const { confinement } = dependencies;
   return {
@@ -65,7 +65,7 @@ export function createSearchTool(dependencies: SearchDependencies): Tool<SearchA
 }
 
 const MAX_MATCHES = 200;
-/** A backtracking expression is stuck long before; ripgrep's cannot be, it may only have much to read. */
+/** A backtracking expression that takes longer is stuck. ripgrep does not backtrack, but it may have much to read. */
 const DEADLINE_MS = { walk: 5_000, ripgrep: 20_000 };
 
 interface Search {
@@ -97,12 +97,12 @@ async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
   return toOutcome(lines);
 }
 
-/** Not one that a command could have replaced. */
+/** Returns ripgrep unless a command could have replaced it. */
 function findRipgrep({ call, dependencies: { ripgrep } }: Search): string | undefined {
   return ripgrep === undefined || isInside(call.context.workdir.folder.path, ripgrep) ? undefined : ripgrep;
 }
 
-/** Searches in the held folder itself; the hits have its path. */
+/** Searches in the held folder itself; hits are reported with its path. */
 async function* findHits(it: Search, signal: AbortSignal): AsyncIterable<SearchHit> {
   const { args, place, dependencies } = it;
   const { path, base } = place;
@@ -117,11 +117,12 @@ async function* findHits(it: Search, signal: AbortSignal): AsyncIterable<SearchH
 }
 
 /**
- * A file that may not be read without asking may not be read by searching either, unless that was asked. A search follows names,
- * which may be exchanged under it: only what the file itself says at that line is shown.
+ * Builds the lines to show. A file that needs approval for reading may not be read by searching either, unless the
+ * search was approved. A search follows names that may be replaced meanwhile, so each line is compared with the opened
+ * file.
  */
 function createLineMaker({ place, call }: Search): (hit: SearchHit) => Promise<string | undefined> {
-  let latest: { path: string; file: ReadableFile | undefined } | undefined; // hits come file by file
+  let latest: { path: string; file: ReadableFile | undefined } | undefined; // hits are grouped by file
   const find = async (path: string): Promise<ReadableFile | undefined> => {
     const found = await call.confinement.locate(path, call.context.workdir);
     if (found.kind === 'refused' || (found.isSecret && !place.isSecret)) return undefined;
@@ -146,7 +147,7 @@ interface ReadableFile {
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** Undefined for what cannot be read any more, or is no longer what may be searched. */
+/** Undefined for a file that cannot be read any more, or that may no longer be searched. */
 async function readWhole(place: AllowedPlace): Promise<string[] | undefined> {
   const file = await openConfined(place).catch((error: unknown) => {
     if (error instanceof ToolProblem) return undefined;
@@ -160,7 +161,7 @@ async function readWhole(place: AllowedPlace): Promise<string[] | undefined> {
   }
 }
 
-/** ripgrep reads UTF-16 too, by its byte order mark. */
+/** ripgrep also reads UTF-16, by its byte order mark. */
 function decode(bytes: Buffer): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -168,7 +169,7 @@ function decode(bytes: Buffer): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** What ripgrep puts in place of the end of a long line: `[... 2 more matches]`. */
+/** What ripgrep appends to a cut line: `[... 2 more matches]`. */
 const OMISSION = ' [... ';
 
 function isSameLine(text: string, hit: string): boolean {
@@ -178,7 +179,7 @@ function isSameLine(text: string, hit: string): boolean {
   return end >= 0 && own.startsWith(found.slice(0, end).replace(/\uFFFD$/, '')); // a character may have been cut
 }
 
-/** Readers of lines take more than a line feed for an end, and differ in how they show what is no UTF-8. */
+/** Normalises a line: readers differ in what ends a line, and in how they show invalid UTF-8. */
 function toComparable(text: string): string {
   const [first = ''] = text.replace(/^\uFEFF/, '').split(/[\r\u2028\u2029]/, 1);
   return first.slice(0, 1_000).replace(/\uFFFD+/g, '\uFFFD');

@@ -1,7 +1,7 @@
 import type { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from './tool.ts';
 
-/** The last line of what a stopped tool tells the model. */
+/** The last line that the model reads from a stopped tool. */
 export function toStopLine({ kind }: StopReason, timeoutSecs: number): string {
   switch (kind) {
     case 'timeout':
@@ -9,12 +9,12 @@ export function toStopLine({ kind }: StopReason, timeoutSecs: number): string {
     case 'cancel':
       return '[cancelled]';
     case 'failure':
-      return '[stopped: the run cannot go on]';
+      return '[stopped: the run cannot continue]';
     case 'shutdown':
       return '[stopped by shutdown]';
   }
 }
 
-/** A tool that takes too long has failed; everything else stops it from outside. */
+/** A tool that exceeds its timeout has failed; every other stop comes from outside. */
 export const outcomeOf = ({ kind }: StopReason): ToolOutcome['outcome'] =>
   kind === 'timeout' ? 'failed' : 'cancelled';

@@ -6,7 +6,7 @@ import { type HeldFolder, holdFolder } from './files/held-folder.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 import type { Workdir } from './workdir.ts';
 
-/** For tests: a workdir and a home of Headgate in a folder of their own, gone when disposed. */
+/** A workdir and a Headgate home in a temporary folder, which is removed on dispose. */
 export async function createToolFixture() {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'headgate-tools-')));
   const workdir = join(root, 'work');
@@ -26,13 +26,13 @@ export async function createToolFixture() {
       history,
       signal: new AbortController().signal,
     }),
-    /** Writes a file below the root and gives its path. */
+    /** Writes a file below the root and returns its path. */
     async file(path: string, content: string | Buffer): Promise<string> {
       await mkdir(dirname(join(root, path)), { recursive: true });
       await writeFile(join(root, path), content);
       return join(root, path);
     },
-    /** As a working directory. */
+    /** Holds a folder as a working directory. */
     async hold(path: string): Promise<Workdir> {
       const other = await holdFolder(path);
       others.push(other);
@@ -45,13 +45,13 @@ export async function createToolFixture() {
   };
 }
 
-/** A run that records its live output. */
+/** A tool run that records its live output. */
 export function recordRun(signal: AbortSignal = new AbortController().signal): ToolRun & { chunks: string[] } {
   const chunks: string[] = [];
   return { signal, chunks, onOutput: (chunk) => void chunks.push(chunk), onProcess: async () => undefined };
 }
 
-/** Executes what was prepared; a refusal is an error of the test. */
+/** Executes a prepared call; fails the test on a refusal. */
 export async function execute(prepared: Prepared, run: ToolRun = recordRun()): Promise<ToolOutcome> {
   if (prepared.kind === 'refused') throw new Error(`refused: ${prepared.reason}`);
   return prepared.execute(run);

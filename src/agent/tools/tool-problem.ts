@@ -1,4 +1,4 @@
-/** What is wrong with a call, in words for the model: a refusal while it is prepared, an error outcome while it runs. */
+/** A problem with a call, worded for the model: a refusal during preparation, an error outcome during execution. */
 export class ToolProblem extends Error {
   override readonly name = 'ToolProblem';
 }

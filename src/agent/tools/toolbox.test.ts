@@ -37,7 +37,7 @@ async function prepare(name: string, text: string) {
   return { tool: tool?.name, ...rest };
 }
 
-test('models are told each tool with the schema of what they have to write', () => {
+test('models get each tool with the schema of its arguments', () => {
   assert.deepEqual(createToolbox([echo]).definitions(), [
     {
       name: 'echo',
@@ -55,7 +55,7 @@ test('models are told each tool with the schema of what they have to write', () 
   ]);
 });
 
-test('a good call is prepared; its arguments get one canonical text, and people see what is invisible', async () => {
+test('a valid call is prepared; its arguments get a canonical text, and hidden characters are made visible', async () => {
   assert.deepEqual(await prepare('echo', '{"times": 2, "text":"hi"}'), {
     ...ready,
     tool: 'echo',
@@ -66,23 +66,23 @@ test('a good call is prepared; its arguments get one canonical text, and people 
   assert.equal((await prepare('echo', '{"text":"hi"}')).canonicalArguments, '{"text":"hi","times":1}');
 });
 
-test('an unknown tool is refused with the names that there are', async () => {
+test('an unknown tool is refused with the available names', async () => {
   assert.deepEqual(await prepare('rm\u202e', '{}'), {
     tool: undefined,
     kind: 'refused',
     header: 'rm\\u202e',
-    reason: 'Unknown tool: rm\\u202e. There are: echo, broken.',
+    reason: 'Unknown tool: rm\\u202e. Available tools: echo, broken.',
     canonicalArguments: '{}',
   });
 });
 
-test('malformed arguments are refused with where they break', async () => {
+test('malformed arguments are refused with the position of the error', async () => {
   const { reason, ...rest } = { reason: '', ...(await prepare('echo', '{"text": "hi')) };
   assert.match(reason, /^JSON parse error: .*position 12/);
   assert.deepEqual(rest, { tool: 'echo', kind: 'refused', header: 'echo', canonicalArguments: '{"text": "hi' });
 });
 
-test('arguments that do not fit are refused, naming the fields', async () => {
+test('invalid arguments are refused, naming the fields', async () => {
   const reason = async (text: string) => ({ reason: '', ...(await prepare('echo', text)) }).reason;
   assert.match(await reason('{"times":"two"}'), /^Invalid arguments: text: .*; times: /);
   assert.match(await reason('{"text":"hi","txet":1}'), /txet/);
@@ -90,7 +90,7 @@ test('arguments that do not fit are refused, naming the fields', async () => {
   assert.match(await reason(''), /^Invalid arguments: text: /);
 });
 
-test('a tool that throws while preparing is a refusal that tells no secret', async () => {
+test('an exception during preparation becomes a refusal that reveals no secret', async () => {
   assert.deepEqual(await prepare('broken', ''), {
     tool: 'broken',
     kind: 'refused',

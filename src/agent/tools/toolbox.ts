@@ -7,23 +7,24 @@ import type { Prepared, Tool, ToolContext } from './tool.ts';
 
 /** The tools of a conversation. */
 export interface Toolbox {
-  /** As models are told about them. */
+  /** The tools as described to models. */
   definitions(): readonly ToolDefinition[];
-  /** Never throws: what is wrong with a call is a refusal that the model reads. */
+  /** Never throws: a problem with a call becomes a refusal that the model reads. */
   prepare(call: ToolCall, context: ToolContext): Promise<PreparedCall>;
 }
 
 export type PreparedCall = Prepared & {
   /** Absent for an unknown tool. */
   tool?: Tool;
-  /** The same text for the same arguments, however the model wrote them; the raw text where it could not be read. */
+  /** The same text for the same arguments, however the model wrote them; the raw text if it could not be parsed. */
   canonicalArguments: string;
 };
 
-/** Joins tools; what people are shown of a call is made visible here, for every tool alike. */
+/** Combines tools. Hidden characters in texts for people are made visible here, for all tools. */
 export function createToolbox(tools: readonly Tool[]): Toolbox {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  // Every model turn tells them, and to make a JSON Schema takes longer than the rest of its request. Made when first asked for.
+  // Sent with every model turn. Building a JSON Schema takes longer than the rest of the request, so it is built once,
+  // on first use.
   let definitions: readonly ToolDefinition[] | undefined;
   return {
     definitions() {
@@ -34,7 +35,7 @@ export function createToolbox(tools: readonly Tool[]): Toolbox {
       const tool = byName.get(call.name);
       const prepared = tool
         ? { tool, ...(await prepareKnown(tool, call, context)) }
-        : refuse(call, `Unknown tool: ${call.name}. There are: ${[...byName.keys()].join(', ')}.`);
+        : refuse(call, `Unknown tool: ${call.name}. Available tools: ${[...byName.keys()].join(', ')}.`);
       return toVisibleCall(prepared);
     },
   };
@@ -54,7 +55,7 @@ async function prepareKnown(tool: Tool, call: ToolCall, context: ToolContext): P
   try {
     return { ...(await tool.prepare(args.data, context)), canonicalArguments };
   } catch (error) {
-    // The code says enough (EACCES, EMFILE); a message could quote what nobody should read.
+    // The code is enough (EACCES, EMFILE); a message could contain secrets.
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
     return { ...refuse(call, `${tool.name} could not be prepared${code}.`), canonicalArguments };
   }
@@ -63,7 +64,7 @@ async function prepareKnown(tool: Tool, call: ToolCall, context: ToolContext): P
 type ReadArguments = { kind: 'json'; value: unknown } | { kind: 'malformed'; message: string };
 
 function readArguments(text: string): ReadArguments {
-  if (text.trim() === '') return { kind: 'json', value: {} }; // how some models call a tool without arguments
+  if (text.trim() === '') return { kind: 'json', value: {} }; // some models call a tool without arguments this way
   try {
     return { kind: 'json', value: JSON.parse(text) };
   } catch (error) {

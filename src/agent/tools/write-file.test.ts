@@ -19,7 +19,7 @@ async function start() {
   };
 }
 
-test('a new file asks, with its content as a diff, and is bound to not being there', async () => {
+test('writing a new file needs approval, shows a diff, and is bound to the file not existing', async () => {
   await using it = await start();
   assert.deepEqual(toShown(await it.prepare({ path: 'src/new.txt', content: 'one\ntwo\n' })), {
     kind: 'ready',
@@ -31,7 +31,7 @@ test('a new file asks, with its content as a diff, and is bound to not being the
   });
 });
 
-test('writing creates the file with its folders, and records the version it left', async () => {
+test('writing creates the file with its folders, and records its version', async () => {
   await using it = await start();
   const path = join(it.workdir, 'src/new.txt');
   assert.deepEqual(await execute(await it.prepare({ path: 'src/new.txt', content: 'one\ntwo\n' })), {
@@ -42,7 +42,7 @@ test('writing creates the file with its folders, and records the version it left
   assert.equal(await readFile(path, 'utf8'), 'one\ntwo\n');
 });
 
-test('one line is counted in the singular', async () => {
+test('a single line is counted in the singular', async () => {
   await using it = await start();
   const { output } = await execute(await it.prepare({ path: 'one.txt', content: 'one\n' }));
   assert.equal(output, 'Created one.txt (1 line).');
@@ -78,7 +78,7 @@ test('a file that changed after the approval is not written', async () => {
   assert.equal((await execute(removed)).outcome, 'failed');
 });
 
-test('a folder exchanged for a link after the approval is not written through', async () => {
+test('a folder replaced by a link after the approval is not written through', async () => {
   await using it = await start();
   await mkdir(join(it.workdir, 'dir'));
   const outside = await it.file('outside/keep.txt', 'keep');
@@ -86,13 +86,13 @@ test('a folder exchanged for a link after the approval is not written through', 
   await rm(join(it.workdir, 'dir'), { recursive: true });
   await symlink(join(it.root, 'outside'), join(it.workdir, 'dir'));
   assert.deepEqual(await execute(prepared), {
-    output: 'dir/keep.txt leads elsewhere than when it was checked; nothing was done.',
+    output: 'dir/keep.txt leads to another place than when it was checked; nothing was done.',
     outcome: 'failed',
   });
   assert.equal(await readFile(outside, 'utf8'), 'keep');
 });
 
-test("writing outside the workdir says so first; Headgate's home is refused", async () => {
+test("a write outside the workdir says so first; Headgate's home is refused", async () => {
   await using it = await start();
   const prepared = await it.prepare({ path: '../outside.txt', content: 'x' });
   assert.ok(prepared.kind === 'ready');
@@ -100,7 +100,7 @@ test("writing outside the workdir says so first; Headgate's home is refused", as
   assert.equal((await it.prepare({ path: '../home/config.json', content: '{}' })).kind, 'refused');
 });
 
-test('writing that was cancelled meanwhile writes nothing', async () => {
+test('a write that was cancelled meanwhile changes nothing', async () => {
   await using it = await start();
   const run = recordRun(AbortSignal.abort(new StopReason('cancel', 'by a person')));
   assert.deepEqual(await execute(await it.prepare({ path: 'a.txt', content: 'x' }), run), {
@@ -110,7 +110,7 @@ test('writing that was cancelled meanwhile writes nothing', async () => {
   await assert.rejects(readFile(join(it.workdir, 'a.txt')), { code: 'ENOENT' });
 });
 
-test('two texts that are too different for a diff show the new one in full', async () => {
+test('for texts that are too different for a diff, the new one is shown in full', async () => {
   await using it = await start();
   const noise = (seed: number) => Array.from({ length: 30_000 }, (_, n) => `${(n * seed) % 9_973}\n`).join('');
   await it.file('work/a.txt', noise(7_919));

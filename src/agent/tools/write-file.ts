@@ -12,12 +12,12 @@ const WriteFileArguments = z.strictObject({
 });
 type WriteFileArguments = z.infer<typeof WriteFileArguments>;
 
-/** Writes a whole file, after showing the difference. */
+/** Writes a whole file, after showing the diff. */
 export function createWriteFileTool({ confinement }: { confinement: Confinement }): Tool<WriteFileArguments> {
   return {
     name: 'write_file',
     description:
-      'Creates a file, or replaces all of it; missing folders are made. To change a part of a file, use edit_file.',
+      'Creates a file, or replaces it completely; missing folders are created. To change a part of a file, use edit_file.',
     parameters: WriteFileArguments,
     readOnly: false,
     safeToRepeat: false,
@@ -37,7 +37,7 @@ export function createWriteFileTool({ confinement }: { confinement: Confinement 
   };
 }
 
-/** What a call would put where; `label` is what the approval is called. */
+/** The new content and its place; `label` is the name in the approval prompt. */
 interface Replacement {
   place: AllowedPlace;
   old: FileVersion | undefined;
@@ -45,7 +45,10 @@ interface Replacement {
   label: string;
 }
 
-/** The common end of every tool that changes a file: show the difference, bind the approval to this version, replace it. */
+/**
+ * The last step of every tool that changes a file: shows the diff, binds the approval to this version, and replaces the
+ * file.
+ */
 export function prepareReplacement(call: FileCall, replacement: Replacement): Prepared {
   const { place, old, text, label } = replacement;
   const diff = toDiff({ shown: place.shown, before: old?.text, after: text });
@@ -55,7 +58,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     preview: `${toWarnings(place)}${diff}`,
     approvalLabel: label,
     needsApproval: true,
-    // With the real path: a link put in place since leads to another file with perhaps the same content.
+    // Includes the real path: a link created since would lead to another file, perhaps with the same content.
     bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
     execute: (run) => executeAt(call, place, { run, work: () => replace(replacement) }),
   };

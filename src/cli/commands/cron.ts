@@ -42,7 +42,7 @@ export async function listJobs(command: CronCommand<ListFlags>): Promise<void> {
   );
   if (command.flags.json) return print(jobs);
   if (switchedOffBy.length > 0)
-    tell(`Schedules are switched off (${toSwitches(switchedOffBy)}): nothing runs by itself.`);
+    tell(`Schedules are switched off (${toSwitches(switchedOffBy)}): nothing runs automatically.`);
   if (jobs.length === 0) tell('Nothing is scheduled. For example: headgate cron add "every 15m" "look for new mail"');
   else process.stdout.write(await toJobTable(jobs, here()));
   for (const line of toTroubleLines(findTroubles(jobs))) tell(line);

@@ -55,7 +55,7 @@ test('an attempt that failed is a failure, and it is told when the next one come
 });
 
 test('what the schedule does meanwhile is not taken for it', async () => {
-  const ended = row(1, { ...failed, error: 'The job was changed before it was tried again' });
+  const ended = row(1, { ...failed, error: 'The job was changed before the retry' });
   const others = [ended, row(2, failed), row(3, forced), row(4, failed)];
   assert.equal((await ask({ before: [row(1, retrying)], after: others })).at, 3);
   const missed = row(2, { status: 'missed', attempts: 0, count: 5 });

@@ -25,10 +25,10 @@ const TOLD: [path: string, message: string, expected: string, limit?: number][] 
   ['patch.name', 'must have at most 200 characters', '--name: must have at most 200 characters.', 200],
   ['patch.maxRunMs', 'must be at most 604800000', '--max-run: must be at most 1 week.', 604_800_000],
   ['payload.timeoutSeconds', 'must be at most 86400', '--timeout: must be at most 1 day.', 86_400],
-  ['approval.tools.1', '"bsh" is the name of no tool', '--approval allow: "bsh" is the name of no tool.'],
+  ['approval.tools.1', 'unknown tool "bsh"', '--approval allow: unknown tool "bsh".'],
   ['payload.thinking', 'invalid', '--thinking: must be off, minimal, low, medium or high.'],
   ['deleteAfterRun', 'no', '--delete-after-run: is for schedules with one time, such as "at 18:00".'],
-  ['enabled', 'no', '--enable: its one time is over; give it another with --schedule.'],
+  ['enabled', 'no', '--enable: the only time of the job is over; set a new one with --schedule.'],
 ];
 
 for (const [path, message, expected, limit] of TOLD) {
@@ -50,7 +50,7 @@ test('several problems are told together, and a change by its own flags', () => 
 
 test('any other error stays as it is, whatever its words look like', () => {
   const others = [
-    new RequestError('INVALID_REQUEST', 'there are 20000 jobs; remove some first'),
+    new RequestError('INVALID_REQUEST', 'job limit (20000) reached; remove some first'),
     new RequestError('INVALID_REQUEST', 'invalid cron.add params: name: must be a string'),
     refused([]),
     refused([

@@ -36,7 +36,7 @@ const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
         says: change === 'add' ? ONE_TIME : `${ONE_TIME}; --no-delete-after-run takes it back`,
       },
     ],
-    ['enabled', { flag: '--enable', says: 'its one time is over; give it another with --schedule' }],
+    ['enabled', { flag: '--enable', says: 'the only time of the job is over; set a new one with --schedule' }],
   ]);
 
 /** A job that the daemon refused, told as wrong usage by the flags that were typed; any other error as it is. */

@@ -35,15 +35,15 @@ test('a schedule is read by the clocks of the terminal, or of --tz, or of the zo
 });
 
 test('a schedule that is none is wrong usage and says what is wrong', () => {
-  refuses(() => scheduleOf('sometimes'), /"sometimes" is no schedule/);
-  refuses(() => scheduleOf('0 25 * * *'), /^The schedule: "0 25 \* \* \*" cannot be read: "25" is no hour/);
-  refuses(() => scheduleOf('every 15m', 'Mars/Olympus'), /--tz: "Mars\/Olympus" is no time zone/);
+  refuses(() => scheduleOf('sometimes'), /"sometimes" is not a schedule/);
+  refuses(() => scheduleOf('0 25 * * *'), /^The schedule: "0 25 \* \* \*" cannot be read: invalid hour "25"/);
+  refuses(() => scheduleOf('every 15m', 'Mars/Olympus'), /--tz: "Mars\/Olympus" is not a known time zone/);
 });
 
 test('a time is read like one, and what is wrong with it is not said of a schedule', () => {
   assert.deepEqual(readTime('2020-12-24 18:00', undefined, here), { atMs: Date.UTC(2020, 11, 24, 17) });
   assert.deepEqual(readTime('09:00', 'UTC', here), { atMs: Date.UTC(2026, 10, 20, 9) });
-  refuses(() => readTime('yesterday', undefined, here), /^The time: "yesterday" is no time: write it like "18:00"/);
+  refuses(() => readTime('yesterday', undefined, here), /^The time: "yesterday" is not a time: write it like "18:00"/);
 });
 
 test('a job works in a conversation of its own, unless it is to tell the main one', () => {

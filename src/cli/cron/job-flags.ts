@@ -209,7 +209,7 @@ function toZone(tz: string | undefined): string | undefined {
   if (tz === undefined) return undefined;
   const zone = resolveTimeZone(tz, 'UTC');
   if (zone === undefined)
-    throw new UsageError(`--tz: "${tz}" is no time zone that is known here; write it like Europe/Berlin.`);
+    throw new UsageError(`--tz: "${tz}" is not a known time zone; use a name like Europe/Berlin.`);
   return zone;
 }
 

@@ -10,7 +10,7 @@ interface BookSyncDeps {
   isAlone: boolean;
 }
 
-/** Reads into the book what the ledger has. */
+/** Reads the ledger into the book. */
 export class BookSync {
   readonly #deps: BookSyncDeps;
   readonly #book: JobBook;
@@ -28,7 +28,7 @@ export class BookSync {
     for (const open of await ledger.open()) this.#book.setForeign(open.jobId, true);
   }
 
-  /** Somebody else was first: what is known of the job is out of date. Answers its occurrence that is not over. */
+  /** Reloads a job after another scheduler changed it. Returns its open occurrence. */
   async reload(jobId: string): Promise<OpenOccurrence | undefined> {
     const { ledger } = this.#deps;
     const [job, open] = [await ledger.job(jobId), await ledger.openOf(jobId)];
@@ -40,12 +40,12 @@ export class BookSync {
     return open;
   }
 
-  /** Others may have changed it; who is alone knows. A run of ours finds out at its end. */
+  /** Reloads a job unless this scheduler is alone. A job with a live run is checked when that run ends. */
   async refresh(jobId: string): Promise<void> {
     if (!this.#deps.isAlone && !this.#book.live.has(jobId)) await this.reload(jobId);
   }
 
-  /** Its owner is gone. */
+  /** Whether its owner is gone. */
   isOrphan(open: OpenOccurrence): boolean {
     return this.#deps.isAlone || this.#leases.isOver(open);
   }

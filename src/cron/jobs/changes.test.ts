@@ -32,7 +32,7 @@ async function waiting(more: Partial<Job> = {}) {
   };
 }
 
-test('an instant that waits when its job is changed, disabled or removed is skipped, says why, and is announced', async () => {
+test('a waiting instant is skipped with the reason, and announced, when its job is changed, disabled or removed', async () => {
   const changes = {
     changed: { schedule: HOURLY },
     disabled: { enabled: false },
@@ -49,7 +49,7 @@ test('an instant that waits when its job is changed, disabled or removed is skip
   }
 });
 
-test('a job that is given the schedule that it has still runs at the instant it waits for', async () => {
+test('a job that gets its own schedule again still runs at the waiting instant', async () => {
   await using cron = await waiting();
   await cron.change({ name: 'new', schedule: EVERY });
   assert.deepEqual([await cron.reasons('waits'), cron.scheduler.nextRunMs('waits')], [[], minute(1)]);
@@ -58,7 +58,7 @@ test('a job that is given the schedule that it has still runs at the instant it 
   assert.deepEqual(cron.begun.map(({ job, claim }) => [job.name, claim.scheduledMs]).at(-1), ['new', minute(1)]);
 });
 
-test('what comes while a job runs has its record when the job is changed and disabled before the end of the run', async () => {
+test('instants during a run get their records even if the job is changed and disabled before the run ends', async () => {
   await using cron = await schedulerFixture();
   const scheduler = await cron.start('one', [minutely()]);
   const change = (patch: Patch) =>
@@ -77,7 +77,7 @@ test('what comes while a job runs has its record when the job is changed and dis
   ]);
 });
 
-test('what was not due, or not wanted, leaves no record when its job is changed', async () => {
+test('instants that were not due leave no record when their job is changed', async () => {
   for (const job of [minutely({ nextMs: minute(2) }), minutely({ enabled: false, nextMs: undefined })]) {
     await using cron = await schedulerFixture();
     const scheduler = await cron.start('one', [job]);
@@ -87,7 +87,7 @@ test('what was not due, or not wanted, leaves no record when its job is changed'
   }
 });
 
-test('a job whose one time passed when it was disabled is enabled again with another time only', async () => {
+test('a disabled job whose only time has passed can be enabled only with a new time', async () => {
   await using cron = await waiting({ schedule: { kind: 'at', atMs: minute(1) } });
   await cron.change({ enabled: false });
   await assert.rejects(cron.change({ enabled: true }), { code: 'INVALID_REQUEST', message: /^enabled: .* is over/ });
@@ -100,15 +100,15 @@ test('a job whose one time passed when it was disabled is enabled again with ano
   ]);
 });
 
-test('a store that takes no writes leaves the job as it was, and what waits', async () => {
+test('if the store cannot be written, the job and its waiting instant stay unchanged', async () => {
   await using cron = await waiting();
   cron.faults.commit = true;
-  await assert.rejects(cron.change({ enabled: false }), /takes no writes/);
+  await assert.rejects(cron.change({ enabled: false }), /cannot write to the disk/);
   cron.faults.commit = false;
   assert.deepEqual([cron.scheduler.job('waits')?.enabled, await cron.reasons('waits')], [true, []]);
 });
 
-test('who changes a job that another scheduler has just moved is refused, and knows better afterwards', async () => {
+test('a change of a job that another scheduler has just moved is refused, and the job is reloaded', async () => {
   await using cron = await schedulerFixture();
   const one = await cron.start('one', [minutely({ id: 'moved' })]);
   const { revision } = one.job('moved') ?? assert.fail();

@@ -5,10 +5,10 @@ import { isMoved } from './define-job.ts';
 import type { Job } from './job.ts';
 import { holdOf, isDue } from './job-book.ts';
 
-/** `refused`: another scheduler was first; `job`: as it stands then, undefined: it is removed. */
+/** `refused`: another scheduler changed it first. `job`: the job after the change; undefined when removed. */
 export type Changed = 'unknown' | 'refused' | { job: Job | undefined };
 
-/** Changes of jobs by hand. */
+/** Changes that callers make to jobs. */
 export class Changes {
   readonly #deps: TransitionDeps;
   readonly #at: Workplace;
@@ -19,8 +19,8 @@ export class Changes {
   }
 
   /**
-   * `change` answers how the job is to be, or undefined when it is to go. Instants that were due and did not begin are not
-   * for the job any more: they get their records with the change.
+   * `change` returns the new job, or undefined to remove it. Instants that are due but have not begun are given up, and
+   * get their records with the change.
    */
   async apply(jobId: string, change: (job: Job) => Job | undefined): Promise<Changed> {
     const { book, sync } = this.#at;

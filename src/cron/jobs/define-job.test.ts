@@ -19,14 +19,14 @@ const make = (more: Partial<Asked> = {}, nowMs = NOW) =>
   newJob({ schedule: EVERY, ...ISOLATED, ...more }, { ...when, nowMs, id: 'j' });
 const cron = (expr: string, tz?: string) => ({ kind: 'cron', expr, ...(tz !== undefined && { tz }) }) as const;
 
-test('what the host decides is settled when the job is made: anchor, zone, name', () => {
+test('values from the host are fixed when the job is created: anchor, zone, name', () => {
   const job = make();
   assert.deepEqual([job.schedule, job.nextMs], [{ ...EVERY, anchorMs: NOW }, NOW + 60_000]);
   assert.equal(job.name, 'Look for new issues');
   assert.deepEqual(make({ schedule: cron('0 9 * * *') }).schedule, cron('0 9 * * *', 'Europe/Berlin'));
 });
 
-test('a job with one time that is past is due at once; one that has its record is neither due again nor enabled', () => {
+test('a job with one past time is due at once; once recorded, it is neither due again nor can be enabled', () => {
   const job = make({ schedule: { kind: 'at', atMs: 1_000 } });
   assert.equal(job.nextMs, 1_000);
   const done = { ...job, enabled: false, nextMs: undefined, handledMs: 1_000 };
@@ -38,7 +38,7 @@ test('a job with one time that is past is due at once; one that has its record i
   assert.equal(changedJob(done, { enabled: true, schedule: { kind: 'at', atMs: 2_000 } }, when).nextMs, 2_000);
 });
 
-test('a schedule that is the one the job has moves nothing, however it is written', () => {
+test('an equal schedule moves nothing, however it is written', () => {
   const later = { ...when, nowMs: NOW + 90_000 };
   for (const schedule of [EVERY, cron('0 9 * * *'), { kind: 'at', atMs: NOW } as const]) {
     const job = { ...make({ schedule }), failures: 2 };
@@ -51,7 +51,7 @@ test('a schedule that is the one the job has moves nothing, however it is writte
   assert.deepEqual([moved.sinceMs, moved.nextMs], [later.nowMs, NOW + 120_001]);
 });
 
-test('a job is not given a time again that has its record', () => {
+test('a job cannot get a recorded time again', () => {
   const waiting = { ...make({ schedule: { kind: 'at', atMs: NOW + 1_000 } }), handledMs: NOW };
   const back = { schedule: { kind: 'at', atMs: NOW } } as const;
   assert.throws(() => changedJob(waiting, back, when), {
@@ -60,7 +60,7 @@ test('a job is not given a time again that has its record', () => {
   });
 });
 
-test('the usual misfire policy is that of the schedule, on whatever day the job is made', () => {
+test('the default misfire policy depends on the schedule and not on the day of creation', () => {
   assert.equal(make().misfire, 'once');
   assert.equal(make({ schedule: { kind: 'at', atMs: NOW } }).misfire, 'once');
   assert.deepEqual(make({ schedule: { kind: 'every', everyMs: 2 * DAY_MS } }).misfire, { within: DAY_MS / 2 });
@@ -71,7 +71,7 @@ test('the usual misfire policy is that of the schedule, on whatever day the job 
   }
 });
 
-test('a period below a second is kept as the one that is used, and its multiples stay on the grid', () => {
+test('a period below a second is stored as the effective period, which stays on the same grid', () => {
   const shown = (everyMs: number) => {
     const { schedule } = make({ schedule: { kind: 'every', everyMs } });
     return schedule.kind === 'every' && schedule.everyMs;
@@ -81,7 +81,7 @@ test('a period below a second is kept as the one that is used, and its multiples
   assert.deepEqual(changed.schedule, { kind: 'every', everyMs: 1_200, anchorMs: NOW });
 });
 
-test('another schedule brings its own misfire policy, except where somebody has named one', () => {
+test('a new schedule gets its own misfire policy, unless one was chosen explicitly', () => {
   const daily = { schedule: cron('0 9 * * *') };
   assert.deepEqual(changedJob(make(), daily, when).misfire, { within: DAY_MS / 4 });
   assert.equal(changedJob(make({ misfire: 'skip' }), daily, when).misfire, 'skip');
@@ -89,14 +89,14 @@ test('another schedule brings its own misfire policy, except where somebody has 
   assert.equal(changedJob(make({ misfire: 'skip' }), { ...daily, misfire: 'all' }, when).misfire, 'all');
 });
 
-test('name and prefix go back to the usual when they are emptied', () => {
+test('an empty name or prefix restores the default', () => {
   const job = make({ name: 'issues', isolation: { postToMainPrefix: 'News' } });
   assert.equal(changedJob(job, { name: ' ' }, when).name, 'Look for new issues');
   assert.deepEqual(changedJob(job, { isolation: {} }, when).isolation, {});
   assert.deepEqual(changedJob(job, { wakeMode: 'now' }, when).isolation, { postToMainPrefix: 'News' });
 });
 
-test('a change that is refused names the field and leaves the job as it was', () => {
+test('a refused change names the field and leaves the job unchanged', () => {
   const job = make();
   const before = structuredClone(job);
   const refused = (patch: Parameters<typeof changedJob>[1], message: RegExp) =>

@@ -9,10 +9,10 @@ import { checkSchedule } from '../schedule/schedule-check.ts';
 import { resolveTimeZone } from '../schedule/schedule-zone.ts';
 import type { Job, JobDefinition } from './job.ts';
 
-/** When and where a job is made or changed. */
+/** When and where a job is created or changed. */
 export interface Circumstances {
   nowMs: number;
-  /** IANA name; what a schedule without a zone means, also after the host has moved. */
+  /** An IANA name, used for schedules without a zone. It is stored, so it applies even after the host has moved. */
   hostTimeZone: string;
 }
 
@@ -21,13 +21,13 @@ type Patch = Params<'cron.update'>['patch'];
 
 const DEFAULT_MAX_RUN_MS = 3_600_000;
 const MAX_DEFAULT_NAME = 60;
-/** The longest that a job waits for its missed instant where nothing else is said. */
+/** The longest default time in which a missed instant may still run. */
 const MAX_WITHIN_MS = 7 * 86_400_000;
-/** Where the distance of a schedule's instants is looked at, and how many: more than a week of days. */
+/** Where the shortest interval of a schedule is measured, and over how many instants: more than a week of days. */
 const SOME_MONDAY_MS = Date.UTC(2024, 0, 1);
 const LOOKED_AT = 8;
 
-/** A job as it begins. Throws INVALID_REQUEST naming the field. */
+/** Creates a job. Throws INVALID_REQUEST naming the field. */
 export function newJob(asked: Asked, { id, ...when }: Circumstances & { id: string }): Job {
   const definition = defined(asked, when);
   const enabled = asked.enabled ?? true;
@@ -44,12 +44,12 @@ export function newJob(asked: Asked, { id, ...when }: Circumstances & { id: stri
   };
 }
 
-/** A job as a change leaves it; the one it was made from stays as it is. Throws INVALID_REQUEST naming the field. */
+/** Applies a change without modifying the original job. Throws INVALID_REQUEST naming the field. */
 export function changedJob(job: Job, patch: Patch, when: Circumstances): Job {
   const definition = defined(merged(job, patch), { ...when, anchorMs: job.createdMs });
   const enabled = patch.enabled ?? job.enabled;
   const isSame = patch.schedule === undefined || isDeepStrictEqual(definition.schedule, job.schedule);
-  const schedule = isSame ? job.schedule : definition.schedule; // the same object, so that it can be told
+  const schedule = isSame ? job.schedule : definition.schedule; // the same object: callers compare by identity
   const changed: Job = {
     ...job,
     ...definition,
@@ -62,19 +62,19 @@ export function changedJob(job: Job, patch: Patch, when: Circumstances): Job {
   return { ...changed, ...fresh(schedule, enabled, when.nowMs) };
 }
 
-/** The second one waits for other instants than the first one did. */
+/** Whether the second job has other instants than the first. */
 export const isMoved = (before: Job, after: Job): boolean =>
   after.schedule !== before.schedule || after.enabled !== before.enabled;
 
-/** An instant that has its record does not come again. */
+/** Refuses an instant that already has a record. */
 function checkIsToCome({ enabled, handledMs }: Job, after: Job): void {
   if (!after.enabled || after.schedule.kind !== 'at' || after.schedule.atMs !== handledMs) return;
   throw enabled
-    ? wrongField('schedule.atMs', 'that time of the job is over; give it another')
-    : wrongField('enabled', 'its one time is over; give it another (schedule.atMs)');
+    ? wrongField('schedule.atMs', 'this time is already over; give the job a new one')
+    : wrongField('enabled', 'the only time of the job is over; set a new one (schedule.atMs)');
 }
 
-/** A new schedule gets the misfire policy that fits it, unless somebody has named one. */
+/** A new schedule gets its default misfire policy, unless the policy was chosen explicitly. */
 const merged = (job: Job, patch: Patch): Omit<Asked, 'enabled'> => ({
   name: patch.name ?? job.name,
   schedule: patch.schedule ?? job.schedule,
@@ -115,7 +115,7 @@ function defined(
   checkTarget(asked);
   const schedule = resolved(asked.schedule, { hostTimeZone, anchorMs });
   if (asked.deleteAfterRun && schedule.kind !== 'at') {
-    throw wrongField('deleteAfterRun', 'only a job with schedule.kind="at" can be forgotten after its run');
+    throw wrongField('deleteAfterRun', 'only a job with schedule.kind="at" can be deleted after its run');
   }
   return {
     name: asked.name?.trim() || nameOf(asked.payload),
@@ -143,7 +143,7 @@ function checkTarget({ sessionTarget, payload }: Pick<Asked, 'sessionTarget' | '
   if (text.trim() === '') throw wrongField(`payload.${field}`, 'must not be blank', { separator: ' ' });
 }
 
-/** With everything in it that the next instant depends on. */
+/** Adds everything that the next instant depends on. */
 function resolved(
   schedule: CronSchedule,
   { hostTimeZone, anchorMs }: { hostTimeZone: string; anchorMs: number },
@@ -153,7 +153,10 @@ function resolved(
   return schedule;
 }
 
-/** What comes daily or less is useless at the wrong time of day: it runs late only within a quarter of its interval. */
+/**
+ * A job that runs daily or less often is useless at another time of day, so it may run late only within a quarter of
+ * its interval.
+ */
 function defaultMisfire(schedule: CronSchedule): CronMisfire {
   if (schedule.kind === 'at' || isMoreFrequentThanDaily(schedule)) return 'once';
   const distanceMs = shortestDistanceMs(schedule);
@@ -162,7 +165,7 @@ function defaultMisfire(schedule: CronSchedule): CronMisfire {
 
 const hasDefaultMisfire = ({ misfire, schedule }: Job): boolean => isDeepStrictEqual(misfire, defaultMisfire(schedule));
 
-/** Between some instants in a row; the same whenever it is asked, though it is longer over a weekend. */
+/** The shortest interval between consecutive instants. Measured from a fixed date, so the answer never changes. */
 function shortestDistanceMs(schedule: CronSchedule): number | undefined {
   let shortestMs: number | undefined;
   let before = nextOf(schedule, SOME_MONDAY_MS);

@@ -6,22 +6,22 @@ import { nextOf } from '../schedule/next-of.ts';
 import type { Job } from './job.ts';
 import { isMissedForGood } from './job-end.ts';
 
-/** How soon it is looked again at a job that another scheduler works on. */
+/** When to check again on a job that another scheduler runs. */
 const FOREIGN_MS = 5_000;
 
-/** An attempt that failed and is to be made again. */
+/** A failed attempt that is to be retried. */
 export interface Retry {
   claim: Claim;
   atMs: number;
 }
 
-/** What is known of every job, as the ledger has it: plain records, and when something has to be done about each. */
+/** The scheduler's copy of the ledger: plain records of every job, and when each one needs attention. */
 export class JobBook {
   readonly jobs = new Map<string, Job>();
   /** Claimed by this scheduler. */
   readonly live = new Map<string, OccurrenceRun>();
   readonly retries = new Map<string, Retry>();
-  /** Another scheduler works on it, or worked on it when it died: when to look again. */
+  /** Jobs that another scheduler runs, or ran when it died, with the time of the next check. */
   readonly #foreign = new Map<string, number>();
   readonly #clock: Pick<Clock, 'now'>;
 
@@ -34,7 +34,7 @@ export class JobBook {
     else this.jobs.delete(jobId);
   }
 
-  /** Jobs of which these revisions tell something else than what is known: they were added, changed or removed. */
+  /** Jobs whose revisions differ from the copy: they were added, changed or removed. */
   differing(revisions: ReadonlyMap<string, number>): string[] {
     const removed = [...this.jobs.keys()].filter((id) => !revisions.has(id));
     const changed = [...revisions].filter(([id, revision]) => this.jobs.get(id)?.revision !== revision);
@@ -50,7 +50,7 @@ export class JobBook {
     else this.#foreign.delete(jobId);
   }
 
-  /** When something has to be done about the job. */
+  /** When the job needs attention next. */
   wakeMs(jobId: string): number | undefined {
     if (this.live.has(jobId)) return undefined;
     const nowMs = this.#clock.now();
@@ -63,7 +63,7 @@ export class JobBook {
     return !job?.enabled || job.nextMs === undefined ? undefined : Math.max(job.nextMs, holdOf(job, nowMs) ?? 0);
   }
 
-  /** When it runs next, as far as it is planned. */
+  /** The time of the next run, if one is planned. */
   nextRunMs(jobId: string): number | undefined {
     const job = this.jobs.get(jobId);
     const retry = this.retries.get(jobId);
@@ -71,7 +71,7 @@ export class JobBook {
   }
 }
 
-/** When a job is to run next, but for what waits to be tried again. */
+/** The time of the next run, without retries. */
 export function plannedMs(job: Job | undefined, nowMs: number): number | undefined {
   if (!job?.enabled) return undefined;
   const holdMs = holdOf(job, nowMs);
@@ -80,8 +80,8 @@ export function plannedMs(job: Job | undefined, nowMs: number): number | undefin
 }
 
 /**
- * What was handled, or the job itself, is still to come: the clock was set back. A job that is disabled only because its
- * one time was missed is to have it again.
+ * Whether handled instants, or the creation of the job, are in the future again because the clock was set back. A job
+ * that is disabled only because its single instant was missed gets that instant again.
  */
 export const isToRewind = (job: Job, nowMs: number): boolean =>
   Math.max(job.handledMs ?? job.sinceMs, job.sinceMs) > nowMs && (job.enabled || isMissedForGood(job));
@@ -89,10 +89,10 @@ export const isToRewind = (job: Job, nowMs: number): boolean =>
 export const isDue = (job: Job, nowMs: number): job is Job & { nextMs: number } =>
   job.nextMs !== undefined && job.nextMs <= nowMs;
 
-/** A wait that is longer than the longest was counted by a clock that was set back since. */
+/** A remaining wait above the maximum means that the clock was set back since. */
 export const isRetryDue = ({ atMs }: Retry, nowMs: number): boolean => atMs <= nowMs || atMs - nowMs > MAX_BACKOFF_MS;
 
-/** The job is not for that instant any more. */
+/** Whether the job no longer has that instant. */
 export const isMoot = (job: Job | undefined, { claim }: Retry): boolean =>
   !job?.enabled || job.schedule.kind !== 'at' || job.schedule.atMs !== claim.scheduledMs;
 

@@ -17,7 +17,7 @@ const attempt = (status: Outcome['status'], claim: Partial<Claim> = {}): Attempt
 });
 const after = (job: Job, ended: Attempt) => jobAfter(job, ended, { isMoved: false });
 
-test('at: an error is tried again after 30 s, doubling, five times in all', () => {
+test('at: an error is retried after 30 s, doubling, up to five attempts', () => {
   const waits = [0, 1, 2, 3, 4].map((attempts) => {
     const end = after(once(), attempt('error', { attempts }));
     return end.kind === 'retry' ? end.retryMs - 2_000 : [end.job?.enabled, end.job?.nextMs];
@@ -25,14 +25,14 @@ test('at: an error is tried again after 30 s, doubling, five times in all', () =
   assert.deepEqual(waits, [30_000, 60_000, 120_000, 240_000, [false, undefined]]);
 });
 
-test('at: after ok it is disabled, or forgotten', () => {
+test('at: after ok the job is disabled, or deleted', () => {
   const end = after(once(), attempt('ok'));
   assert.deepEqual([end.kind, end.job?.enabled, end.job?.last?.status], ['final', false, 'ok']);
   assert.deepEqual(after(once({ deleteAfterRun: true }), attempt('ok')), { kind: 'final', job: undefined });
   assert.equal(after(once({ deleteAfterRun: true }), attempt('interrupted')).job?.enabled, false);
 });
 
-test('at: forced before its time, only success does away with the plan', () => {
+test('at: a run forced before its time replaces the planned run only if it succeeds', () => {
   const planned = once({ nextMs: 1_000, handledMs: undefined });
   const failed = after(planned, attempt('error', { trigger: 'forced', scheduledMs: 500 }));
   assert.deepEqual([failed.kind, failed.job?.enabled, failed.job?.nextMs], ['final', true, 1_000]);
@@ -40,7 +40,7 @@ test('at: forced before its time, only success does away with the plan', () => {
   assert.deepEqual([done.job?.enabled, done.job?.nextMs], [false, undefined]);
 });
 
-test('a job that was disabled while it ran is not tried again; one that was given another time keeps it', () => {
+test('a job disabled during its run is not retried; one that got another time keeps it', () => {
   assert.equal(after(once({ enabled: false }), attempt('error')).kind, 'final');
   const moved = once({ schedule: { kind: 'at', atMs: 9_000 }, nextMs: 9_000, deleteAfterRun: true });
   for (const status of ['ok', 'error'] as const) {
@@ -49,7 +49,7 @@ test('a job that was disabled while it ran is not tried again; one that was give
   }
 });
 
-test('from the second error in a row on a job is left alone for longer and longer; the third alarms', () => {
+test('from the second consecutive error on, a job is paused for longer and longer; the third raises an alert', () => {
   let job = someJob();
   const holds: unknown[] = [];
   for (let errors = 1; errors <= 10; errors += 1) {
@@ -69,7 +69,7 @@ test('from the second error in a row on a job is left alone for longer and longe
   assert.deepEqual([well?.failures, well?.holdMs], [0, undefined]);
 });
 
-test('what was missed shows until the job runs again, beside its last run; a clock set back takes it away', () => {
+test('a missed instant shows until the next run, next to the last run; setting the clock back removes it', () => {
   const missed: Settled = { fromMs: 5_000, throughMs: 5_000, count: 1, status: 'missed', reason: 'asleep' };
   const said = { scheduledMs: 5_000, error: 'asleep' };
   const never = jobAfterMissing(someJob({ last: undefined }), [missed]);
@@ -83,7 +83,7 @@ test('what was missed shows until the job runs again, beside its last run; a clo
   assert.deepEqual([setBack(later, 4_000)?.missed, setBack(later, 5_000)], [undefined, later.last]);
 });
 
-test('at: missed, it is disabled, until the clock is set back before its time', () => {
+test('at: a missed job is disabled, until the clock is set back before its time', () => {
   const reason = 'asleep; its policy is to skip it';
   const missed: Settled = { fromMs: 1_000, throughMs: 1_000, count: 1, status: 'missed', reason };
   for (const last of [undefined, after(once(), attempt('error', { trigger: 'forced', scheduledMs: 500 })).job?.last]) {

@@ -2,7 +2,7 @@ import { ALERT_AFTER, holdDelayMs, MAX_TRIES, retryDelayMs } from '../backoff.ts
 import type { Claim, Outcome, Settled } from '../occurrence.ts';
 import type { Job, LastRun } from './job.ts';
 
-/** An attempt that is over, and when. */
+/** A finished attempt and its times. */
 export interface Attempt {
   claim: Claim;
   outcome: Outcome;
@@ -12,13 +12,13 @@ export interface Attempt {
   endedMs: number;
 }
 
-/** What an attempt's end means for its job. */
+/** How the end of an attempt affects its job. */
 export type JobEnd =
   | { kind: 'retry'; retryMs: number; job: Job }
-  /** `job`: undefined when it is to be forgotten. */
+  /** `job`: undefined when the job is deleted. */
   | { kind: 'final'; job: Job | undefined };
 
-/** `isMoved`: it was given another schedule while it ran. */
+/** `isMoved`: the schedule changed during the run. */
 export function jobAfter(job: Job, attempt: Attempt, { isMoved }: { isMoved: boolean }): JobEnd {
   const { claim, outcome, startedMs, durationMs, endedMs } = attempt;
   const { status, error } = outcome;
@@ -37,25 +37,25 @@ export function jobAfter(job: Job, attempt: Attempt, { isMoved }: { isMoved: boo
   return { kind: 'final', job: isTelling ? { ...ended, holdMs } : ended };
 }
 
-/** A job for one instant: tried again after an error, over otherwise. */
+/** The end of a job with a single instant: retried after an error, otherwise over. */
 function endOfOnce(job: Job, { claim, outcome: { status }, endedMs }: Attempt): JobEnd {
   const tries = claim.attempts + 1;
   if (status === 'error' && claim.trigger === 'schedule' && job.enabled && tries < MAX_TRIES) {
     return { kind: 'retry', retryMs: endedMs + retryDelayMs(tries), job };
   }
   if (status === 'ok' && job.deleteAfterRun) return { kind: 'final', job: undefined };
-  // Forced before it was due and without success: what was planned still stands.
+  // A forced run before the planned time, without success, does not replace the planned run.
   const isDone = status === 'ok' || claim.trigger === 'schedule';
   return { kind: 'final', job: isDone ? { ...job, enabled: false, nextMs: undefined } : job };
 }
 
-/** Errors in a row; what was skipped or interrupted says nothing of the job. */
+/** Consecutive errors. Skipped and interrupted attempts do not count. */
 const failuresAfter = ({ failures }: Job, { status }: Outcome): number =>
   status === 'error' ? failures + 1 : status === 'ok' ? 0 : failures;
 
 export const isAlarming = (job: Job): boolean => job.last?.status === 'error' && job.failures >= ALERT_AFTER;
 
-/** What was missed shows on the job, too, until it runs again; one that waits for nothing more is disabled. */
+/** Shows the missed instant on the job until its next run. Disables a job that has no further instant. */
 export function jobAfterMissing(job: Job, settled: readonly Settled[]): Job {
   const isOver = job.schedule.kind === 'at' && job.nextMs === undefined;
   const after = isOver ? { ...job, enabled: false } : job;
@@ -64,7 +64,7 @@ export function jobAfterMissing(job: Job, settled: readonly Settled[]): Job {
   return { ...after, last: lastWith(job.last, { scheduledMs: latest.fromMs, error: latest.reason }) };
 }
 
-/** Its one time was missed, and nobody has run it since. */
+/** Whether its single instant was missed and it has not run since. */
 export const isMissedForGood = ({ schedule, enabled, last }: Job): boolean =>
   schedule.kind === 'at' &&
   !enabled &&
@@ -73,7 +73,7 @@ export const isMissedForGood = ({ schedule, enabled, last }: Job): boolean =>
 const lastWith = (last: LastRun | undefined, missed: NonNullable<LastRun['missed']>): LastRun =>
   last === undefined || last.status === 'missed' ? { ...missed, status: 'missed' } : { ...last, missed };
 
-/** The clock was set back: what is to come was neither handled nor missed. */
+/** The job after the clock was set back: instants in the future are neither handled nor missed. */
 export const jobSetBack = (job: Job, { nowMs, nextMs }: { nowMs: number; nextMs: number | undefined }) => ({
   ...job,
   enabled: job.enabled || nextMs !== undefined,
@@ -89,7 +89,7 @@ function lastBefore({ last }: Job, nowMs: number): LastRun | undefined {
   return isAhead ? { ...last, missed: undefined } : last;
 }
 
-/** What the main session is told of the end of a job of its own session. */
+/** The line that the main session gets when an isolated run ends. */
 export function lineForMain(
   { sessionTarget, isolation, tellMain, wakeMode }: Job,
   { status, summary, error }: Outcome,

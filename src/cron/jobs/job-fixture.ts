@@ -1,6 +1,6 @@
 import type { Job } from './job.ts';
 
-/** A job that runs each minute, but for what is said. */
+/** A job that runs each minute, with the given changes. */
 export const someJob = (more: Partial<Job> = {}): Job => ({
   id: 'job_1',
   name: 'a job',

@@ -1,15 +1,15 @@
 import type { CronApproval, CronMisfire, CronPayload, CronSchedule, CronStatus } from '../../../protocol/cron.ts';
 
-/** What people decide about a job. */
+/** The parts of a job that people choose. */
 export interface JobDefinition {
   name: string;
-  /** With its time zone (`cron`) or anchor (`every`) resolved, so that no change of the host moves it. */
+  /** The time zone (`cron`) or anchor (`every`) is resolved, so a change of the host does not move it. */
   schedule: CronSchedule;
   sessionTarget: 'main' | 'isolated';
   wakeMode: 'next-heartbeat' | 'now';
   payload: CronPayload;
   isolation?: { postToMainPrefix?: string | undefined } | undefined;
-  /** False: the main session is not told of the ends of its runs. */
+  /** False: the main session gets no line when its runs end. */
   tellMain?: false | undefined;
   misfire: CronMisfire;
   deleteAfterRun: boolean;
@@ -17,23 +17,23 @@ export interface JobDefinition {
   approval: CronApproval;
 }
 
-/** A scheduled job. Never changed in place: who changes one puts another in its place. */
+/** A scheduled job. Immutable: a change creates a new object. */
 export interface Job extends JobDefinition {
   id: string;
   enabled: boolean;
-  /** Rises with every change by hand. */
+  /** Incremented by every change that a caller makes. */
   revision: number;
   createdMs: number;
   updatedMs: number;
-  /** Enabled, with this schedule, since then: earlier instants were never due. */
+  /** Since when it is enabled with this schedule: earlier instants were never due. */
   sinceMs: number;
-  /** The first instant that has no record yet; undefined: there is none. */
+  /** The first instant without a record; undefined when there is none. */
   nextMs: number | undefined;
-  /** The last instant that has one. */
+  /** The last instant with a record. */
   handledMs: number | undefined;
-  /** Errors in a row. */
+  /** Consecutive errors. */
   failures: number;
-  /** After repeated errors: nothing runs before. */
+  /** Set after repeated errors: nothing runs before this time. */
   holdMs: number | undefined;
   last: LastRun | undefined;
 }
@@ -45,6 +45,6 @@ export interface LastRun {
   durationMs?: number | undefined;
   status: CronStatus;
   error?: string | undefined;
-  /** Nothing has run since then. */
+  /** The latest missed instant, if nothing has run since. */
   missed?: { scheduledMs: number; error: string } | undefined;
 }

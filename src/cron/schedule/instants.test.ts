@@ -10,7 +10,7 @@ const DAILY = { kind: 'cron', expr: '0 9 * * *', tz: 'UTC' } as const;
 const nine = (day: number) => day * DAY_MS + 9 * HOUR_MS;
 const hours = (...all: number[]) => all.map((hour) => hour * HOUR_MS);
 
-test('both ends belong to what lies between them; where nothing does, nothing is found', () => {
+test('both ends are inclusive; an empty range has no instants', () => {
   assert.deepEqual(instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 3 * HOUR_MS }), {
     ...{ latest: hours(1, 2, 3), firstMs: HOUR_MS, count: 3 },
   });
@@ -23,7 +23,7 @@ test('both ends belong to what lies between them; where nothing does, nothing is
   }
 });
 
-test('up to 24 are known one by one; of more the latest, and how many where they can be counted', () => {
+test('up to 24 instants are listed; of more, the latest and, if possible, the count', () => {
   assert.equal(instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 24 * HOUR_MS }).latest.length, 24);
   const { latest, count } = instantsBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 25 * HOUR_MS });
   assert.deepEqual([latest[0], latest.at(-1), latest.length, count], [2 * HOUR_MS, 25 * HOUR_MS, 24, 25]);
@@ -40,7 +40,7 @@ test('up to 24 are known one by one; of more the latest, and how many where they
   );
 });
 
-test('the latest of a hundred years are the same as of a month, and found as quickly', () => {
+test('the latest of a hundred years are the same as of a month, and are found as quickly', () => {
   const untilMs = nine(36_500);
   const since = (day: number) => instantsBetween(DAILY, { fromMs: nine(day), untilMs, wanted: 10 }).latest.slice(-11);
   assert.deepEqual([since(0).length, since(0)], [11, since(36_500 - 30)]);
@@ -49,7 +49,7 @@ test('the latest of a hundred years are the same as of a month, and found as qui
   assert.deepEqual([seconds.at(-1), seconds.length, count], [untilMs, 24, untilMs / 1_000]);
 });
 
-test('as many as are wanted are known one by one, and the last before them', () => {
+test('the wanted instants are listed, and the last one before them', () => {
   for (const schedule of [HOURLY, DAILY]) {
     const first = schedule === HOURLY ? HOUR_MS : nine(1);
     const known = (count: number) => {
@@ -61,7 +61,7 @@ test('as many as are wanted are known one by one, and the last before them', () 
   }
 });
 
-test('of a schedule that rests for years the latest lie on both sides of the rest', () => {
+test('for a schedule with a gap of years, the latest instants lie on both sides of the gap', () => {
   const leap = { kind: 'cron', expr: '*/30 0-5 29 2 *', tz: 'UTC' } as const;
   const from = Date.UTC(2024, 1, 29);
   const { latest, count } = instantsBetween(leap, { fromMs: from, untilMs: Date.UTC(2028, 1, 29, 1) });
@@ -71,7 +71,7 @@ test('of a schedule that rests for years the latest lie on both sides of the res
   ]);
 });
 
-test('what is taken parts the others into pieces', () => {
+test('taken instants split the others into pieces', () => {
   const pieces = (taken: number[], [from, until] = [1, 6]) =>
     freeBetween(HOURLY, { fromMs: from * HOUR_MS, untilMs: until * HOUR_MS, taken: new Set(hours(...taken)) }).map(
       ({ latest }) => latest.map((at) => at / HOUR_MS),
@@ -87,7 +87,7 @@ test('what is taken parts the others into pieces', () => {
   assert.deepEqual(pieces([1], [1, 1]), []);
 });
 
-test('what is taken between two instants parts them and takes none', () => {
+test('a taken time between two instants splits them and removes none', () => {
   const taken = new Set([90 * MINUTE_MS]); // a run by hand
   const pieces = freeBetween(HOURLY, { fromMs: HOUR_MS, untilMs: 3 * HOUR_MS, taken });
   assert.deepEqual(

@@ -2,27 +2,27 @@ import type { CronSchedule } from '../../../protocol/cron.ts';
 import { nextOf } from './next-of.ts';
 import { toPeriodMs } from './schedule.ts';
 
-/** The instants of a schedule between two times, both included. */
+/** The instants of a schedule between two times, both inclusive. */
 export interface Instants {
-  /** The latest of them, ascending; all of them where `count` is not larger. */
+  /** The latest instants, ascending; all of them unless `count` is larger. */
   latest: readonly number[];
   firstMs: number;
   /** Undefined: too many to count. */
   count: number | undefined;
 }
 
-/** Both ends are included. */
+/** A period, both ends inclusive. */
 interface Span {
   fromMs: number;
   untilMs: number;
-  /** How many of the latest may be run: they are always known one by one, and the last before them. */
+  /** How many of the latest instants may run. They, and the one before them, are always listed. */
   wanted?: number | undefined;
 }
 
-/** More are not looked at one by one, unless they are wanted. */
+/** At most this many instants are listed, unless more are wanted. */
 const MAX_LISTED = 24;
 
-/** The instants between two times that are not `taken`, in pieces that lie between the taken ones. */
+/** The instants between two times that are not `taken`, one piece per gap between taken instants. */
 export function freeBetween(
   schedule: CronSchedule,
   { fromMs, untilMs, wanted, taken }: Span & { taken: ReadonlySet<number> },
@@ -39,7 +39,7 @@ export function freeBetween(
   return pieces;
 }
 
-/** `fromMs` is an instant itself. Cheap however long ago that is. */
+/** `fromMs` must be an instant. Cheap however long ago it is. */
 export function instantsBetween(schedule: CronSchedule, { fromMs, untilMs, wanted = 1 }: Span): Instants {
   const known = { fromMs, untilMs, limit: Math.max(MAX_LISTED, wanted + 1) };
   if (schedule.kind === 'every') return everyBetween(toPeriodMs(schedule.everyMs), known);
@@ -55,7 +55,7 @@ function everyBetween(everyMs: number, { fromMs, untilMs, limit }: Listing): Ins
   return { latest, firstMs: fromMs, count };
 }
 
-/** Looks back ever further until there are enough. */
+/** Looks back over growing periods until enough instants are found. */
 function latestBefore(schedule: CronSchedule, { fromMs, untilMs, limit }: Listing, enough: number): number[] {
   for (let spanMs = 60_000; ; spanMs *= 4) {
     const sinceMs = Math.max(fromMs, untilMs - spanMs);

@@ -1,14 +1,16 @@
 import { Cron, CronPattern } from 'croner';
 
-/** What a cron expression says of dates and times of day; it knows no time zone. */
+/** The dates and times of day of a cron expression, without a time zone. */
 export interface Calendar {
-  /** No `*`, `?` or step in seconds, minutes and hours: these are times of day, not a rhythm. */
+  /** No `*`, `?` or step in seconds, minutes and hours: fixed times of day, not a rhythm. */
   isFixedTime: boolean;
-  /** The first matching wall time after `wallMs`, on a whole second; undefined when there is none before the year 3000. */
+  /**
+   * The first matching wall time after `wallMs`, on a whole second; undefined when there is none before the year 3000.
+   */
   nextAfter(wallMs: number): number | undefined;
 }
 
-/** `@daily` and its like, as they are commonly read. `@reboot` is no time. */
+/** `@daily` and similar names. `@reboot` is not supported, because it is not a time. */
 const NICKNAMES = new Map([
   ['@yearly', '0 0 1 1 *'],
   ['@annually', '0 0 1 1 *'],
@@ -19,16 +21,16 @@ const NICKNAMES = new Map([
   ['@hourly', '0 * * * *'],
 ]);
 
-/** Without `+`: with it, days could be asked for that never come, and croner would search four centuries for them. */
+/** Without `+`, which could combine days that never occur; croner would search four centuries for them. */
 const MODE = { mode: '5-or-6-parts' } as const;
 
 /**
- * Reads an expression that `problemOfExpression` has nothing against; throws at another. What it answers holds 80 kB:
- * ask it and drop it.
+ * Parses an expression that `problemOfExpression` accepts; throws for others. The result takes 80 kB of memory, so do
+ * not keep it.
  */
 export function readExpression(expr: string): Calendar {
   const fields = toFields(expr);
-  // The calendar of UTC is the bare calendar: all its days have 24 hours.
+  // Days in UTC always have 24 hours, so its calendar has no clock changes.
   const cron = new Cron(fields.join(' '), { ...MODE, utcOffset: 0, paused: true });
   return {
     isFixedTime: !fields.slice(0, -3).some((field) => /[*?/]/.test(field)),
@@ -36,7 +38,7 @@ export function readExpression(expr: string): Calendar {
   };
 }
 
-/** Why `expr` is no expression that ever fires, as a sentence; undefined when it is one. */
+/** Why `expr` is invalid or never fires, as the end of a sentence; undefined when it is valid. */
 export function problemOfExpression(expr: string): string | undefined {
   if (expr.length > MAX_EXPRESSION_CHARS) return `is longer than ${MAX_EXPRESSION_CHARS} characters`;
   const fields = toFields(expr);
@@ -68,12 +70,12 @@ const FIELDS = [
   { name: 'weekday', range: '0-7 or SUN-SAT, 5L, MON#2' },
 ];
 
-/** Names the first field that is wrong: the one that alone, among wildcards, cannot be read either. */
+/** Names the first invalid field: the one that is invalid even with wildcards in all other fields. */
 function problemOfFields(fields: readonly string[]): string {
   const named = FIELDS.slice(FIELDS.length - fields.length);
   const wrong = fields.findIndex((field, index) => !isReadable(named.map((_, at) => (at === index ? field : '*'))));
   const { name, range } = named[wrong] ?? { name: 'expression', range: '' };
-  return `cannot be read: "${fields[wrong] ?? fields.join(' ')}" is no ${name} (${range}; lists 1,2, ranges 1-5, steps */5 or 1-9/2)`;
+  return `cannot be read: invalid ${name} "${fields[wrong] ?? fields.join(' ')}" (${range}; lists 1,2, ranges 1-5, steps */5 or 1-9/2)`;
 }
 
 function isReadable(fields: readonly string[]): boolean {
@@ -86,7 +88,7 @@ function isReadable(fields: readonly string[]): boolean {
   }
 }
 
-/** Whether some year has a day that the expression means. A weekday always comes, even the fifth of February. */
+/** Whether the days of the expression exist in some year. A weekday always comes, even a fifth one in February. */
 function hasDays(pattern: CronPattern): boolean {
   if (!pattern.starDOW || pattern.lastDayOfMonth || pattern.lastWeekday) return true;
   const earliest = Math.min(firstOf(pattern.day), firstOf(pattern.nearestWeekdays)) + 1;

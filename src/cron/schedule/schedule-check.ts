@@ -6,13 +6,13 @@ import { resolveTimeZone } from './schedule-zone.ts';
 /** What is wrong with a field of a schedule. */
 export interface ScheduleProblem {
   field: 'atMs' | 'everyMs' | 'anchorMs' | 'expr' | 'tz';
-  /** Follows the field's name in a sentence. */
+  /** The sentence after the field's name. */
   problem: string;
 }
 
 /**
- * Why a schedule cannot be taken; undefined when it can. An instant that is past is no problem (it is due at once). Takes
- * some milliseconds for the worst expression.
+ * Why a schedule is invalid; undefined when it is valid. A past instant is valid and due at once. The worst expression
+ * takes some milliseconds.
  */
 export function checkSchedule(schedule: CronSchedule, nowMs: number): ScheduleProblem | undefined {
   switch (schedule.kind) {
@@ -35,7 +35,7 @@ function checkCron(expr: string, tz: string | undefined, nowMs: number): Schedul
   if (problem !== undefined) return { field: 'expr', problem };
   const zone = resolveTimeZone(tz, 'UTC');
   if (zone === undefined) {
-    return { field: 'tz', problem: 'is no time zone that is known here; write it like Europe/Berlin or UTC' };
+    return { field: 'tz', problem: 'is not a known time zone; use a name like Europe/Berlin or UTC' };
   }
   if (nextAfter({ kind: 'cron', expr, tz: zone }, nowMs, { anchorMs: 0 }) !== undefined) return undefined;
   return { field: 'expr', problem: `never fires in ${zone}: its times fall where the clock is set forward` };

@@ -111,7 +111,7 @@ for (const [tz, cases] of Object.entries(CASES)) {
   });
 }
 
-test('seconds count in a gap and in an hour that comes twice', () => {
+test('seconds count in a gap and in a repeated hour', () => {
   const nextInBerlin = (expr: string, after: string) => {
     const atMs = nextInstant(readExpression(expr), 'Europe/Berlin', Date.parse(after));
     return atMs === undefined ? undefined : new Date(atMs).toISOString();
@@ -122,7 +122,7 @@ test('seconds count in a gap and in an hour that comes twice', () => {
   assert.equal(nextInBerlin('* * * * * *', '2027-03-28T00:59:59.500Z'), '2027-03-28T01:00:00.000Z');
 });
 
-test('a rhythm that lies in a gap each time never comes', () => {
+test('a rhythm whose times always fall into gaps never fires', () => {
   assert.equal(nextInstant(readExpression('* 2 * 3 SUNL'), 'Europe/Berlin', Date.UTC(2026, 0, 1)), undefined);
 });
 

@@ -1,7 +1,7 @@
 import type { Calendar } from './schedule-calendar.ts';
 import { DAY_MS, type Place, placeWall, toWallMs, transitionBetween } from './schedule-zone.ts';
 
-/** Wall times of a calendar as instants of a zone, by the rule of decision 32. */
+/** Converts wall times of a calendar to instants in a zone, by decision 32. */
 
 /** The first occurrence after `afterMs`; undefined when there is none before the year 3000. */
 export function nextInstant(calendar: Calendar, tz: string, afterMs: number): number | undefined {
@@ -9,7 +9,7 @@ export function nextInstant(calendar: Calendar, tz: string, afterMs: number): nu
   const hour = repeatedHour(tz, placeWall(tz, wallMs));
   if (hour === undefined) return firstAfter(calendar, tz, { afterMs, wallMs });
   if (calendar.isFixedTime) {
-    // The second pass has none; and while it runs, the wall shows again what was there before.
+    // Intervals do not fire in the second pass of a repeated hour, where the wall clock repeats times.
     return firstAfter(calendar, tz, { afterMs, wallMs: afterMs < hour.changeMs ? wallMs : hour.toWallMs - 1 });
   }
   const nextWallMs = calendar.nextAfter(wallMs);
@@ -20,7 +20,10 @@ export function nextInstant(calendar: Calendar, tz: string, afterMs: number): nu
   return firstAfter(calendar, tz, { afterMs, wallMs });
 }
 
-/** An expression whose next times all fall into gaps, this many one after the other (once or twice a year), counts as one that never comes. */
+/**
+ * If this many consecutive times all fall into gaps (which come once or twice a year), the expression counts as never
+ * firing.
+ */
 const MAX_GAPS = 60;
 
 function firstAfter(calendar: Calendar, tz: string, from: { afterMs: number; wallMs: number }): number | undefined {
@@ -36,7 +39,7 @@ function firstAfter(calendar: Calendar, tz: string, from: { afterMs: number; wal
   return undefined;
 }
 
-/** The instant after `afterMs` at which a wall time counts; undefined when the clock jumps over it and it is passed over. */
+/** The instant after `afterMs` for a wall time; undefined when the clock skips that time and so does the job. */
 function instantOf(place: Place, isFixedTime: boolean, afterMs: number): number | undefined {
   if (place.kind === 'once') return place.atMs;
   if (place.kind === 'twice') return place.firstMs > afterMs ? place.firstMs : place.secondMs;
@@ -44,7 +47,10 @@ function instantOf(place: Place, isFixedTime: boolean, afterMs: number): number 
   return isFixedTime && toOffsetMs - fromOffsetMs < DAY_MS ? atMs : undefined;
 }
 
-/** What the clock shows twice, from its first wall time to the first that is shown once again, and when it was set back. */
+/**
+ * The repeated hour after the clock is set back: its first wall time, the first wall time after it, and the moment of
+ * the change.
+ */
 function repeatedHour(
   tz: string,
   place: Place,

@@ -52,12 +52,12 @@ test('instants', () => {
   for (const [text, expected] of Object.entries(cases)) assert.equal(instant(text), expected, text);
 });
 
-test('a local time that is missing or comes twice follows the rule of schedules', () => {
+test('a missing or repeated local time follows the rule of schedules', () => {
   assert.equal(instant('at 2027-03-28 02:30'), '2027-03-28T01:00:00.000Z');
   assert.equal(instant('at 2027-10-31 02:30'), '2027-10-31T00:30:00.000Z');
 });
 
-test('of a time that is missing it is said what stands for it', () => {
+test('for a missing time a note names its replacement', () => {
   const noteOf = (text: string, nowMs = context.nowMs) => {
     const found = parseHumanSchedule(text, { nowMs, tz: 'UTC' });
     return 'schedule' in found ? found.note : found;
@@ -69,7 +69,7 @@ test('of a time that is missing it is said what stands for it', () => {
     assert.equal(noteOf(text), undefined, text);
 });
 
-test('the zone that was written is told, for an instant too', () => {
+test('the written zone is returned, also for an instant', () => {
   const zoneOf = (text: string) => {
     const found = parseHumanSchedule(text, context);
     return 'schedule' in found && found.tz;
@@ -90,23 +90,23 @@ test('expressions, with a zone or without', () => {
   assert.deepEqual(read('0 9 * * * Japan'), { kind: 'cron', expr: '0 9 * * *', tz: 'Japan' });
 });
 
-test('what cannot be read gets a sentence that helps', () => {
-  assert.match(String(read('')), /^"" is no schedule: write it like "every 15m", "in 20m"/);
-  assert.match(String(read('tomorrow')), /is no schedule: write it like/);
-  assert.match(String(read('every now and then')), /"now and then" is no duration; write it like "every 15m"/);
-  assert.match(String(read('every monday at 9')), /"monday at 9" is no duration; write it like "0 9 \* \* 1"/);
-  assert.match(String(read('every 0m')), /is no duration/);
+test('unreadable text gets a helpful sentence', () => {
+  assert.match(String(read('')), /^"" is not a schedule: write it like "every 15m", "in 20m"/);
+  assert.match(String(read('tomorrow')), /is not a schedule: write it like/);
+  assert.match(String(read('every now and then')), /"now and then" is not a duration; write it like "every 15m"/);
+  assert.match(String(read('every monday at 9')), /"monday at 9" is not a duration; write it like "0 9 \* \* 1"/);
+  assert.match(String(read('every 0m')), /is not a duration/);
   assert.match(String(read('every 15m UTC')), /takes no time zone/);
   assert.match(String(read('in 15m Asia/Tokyo')), /takes no time zone/);
-  assert.match(String(read('in -5m')), /is no duration; write it like "in 20m"/);
-  assert.match(String(read('at 25:00')), /"25:00" is no time of day/);
-  assert.match(String(read('at noon')), /"noon" is no time: write it like/);
-  assert.match(String(read('at 2026-02-30 10:00')), /is no date: February 2026 has 28 days/);
-  assert.match(String(read('at 2026-12-24 24:00')), /is no time: a day goes from 00:00/);
+  assert.match(String(read('in -5m')), /is not a duration; write it like "in 20m"/);
+  assert.match(String(read('at 25:00')), /"25:00" is not a time of day/);
+  assert.match(String(read('at noon')), /"noon" is not a time: write it like/);
+  assert.match(String(read('at 2026-02-30 10:00')), /is not a date: February 2026 has 28 days/);
+  assert.match(String(read('at 2026-12-24 24:00')), /is not a time: a day goes from 00:00/);
   assert.match(String(read('2026-12-24T18:00Z UTC')), /takes no time zone; leave out UTC/);
-  assert.equal(read('at 2020-01-01 10:00'), '"2020-01-01 10:00" is past');
-  assert.match(String(read('0 9 * * 1-5 Europe/Atlantis')), /"Europe\/Atlantis" is no time zone that is known here/);
-  assert.match(String(read('0 25 * * *')), /^"0 25 \* \* \*" cannot be read: "25" is no hour/);
+  assert.equal(read('at 2020-01-01 10:00'), '"2020-01-01 10:00" has passed');
+  assert.match(String(read('0 9 * * 1-5 Europe/Atlantis')), /"Europe\/Atlantis" is not a known time zone/);
+  assert.match(String(read('0 25 * * *')), /^"0 25 \* \* \*" cannot be read: invalid hour "25"/);
   assert.equal(read('0 0 30 2 *'), '"0 0 30 2 *" never fires: no month has that day');
   assert.match(String(read('@reboot')), /^"@reboot" is not one of @yearly/);
   for (const text of ['at 9999-01-01 10:00', 'every 999999w', 'in 999999w'])
@@ -114,7 +114,7 @@ test('what cannot be read gets a sentence that helps', () => {
   assert.match(String(read('x'.repeat(500))), /at most 400 characters/);
 });
 
-test('any text is read or refused, and what is read can run', () => {
+test('any text is read or refused, and accepted text can run', () => {
   const word = fc.constantFrom(
     'every',
     'at',

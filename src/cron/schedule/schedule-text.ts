@@ -7,16 +7,16 @@ import { toLocalTime } from './schedule-zone.ts';
 import { findExpression } from './weekly-words.ts';
 
 /**
- * A schedule as it was written by a person, in which zone it was read (an instant does not know any more) and what is
- * worth a word about it; or a sentence about what could not be read.
+ * A schedule that a person wrote, the zone it was read in (an instant does not keep its zone), and an optional note; or
+ * a sentence about why it could not be read.
  */
 export type ReadSchedule = { schedule: CronSchedule; tz: string; note?: string } | { problem: string };
 type ReadWords = { schedule: CronSchedule; note?: string } | { problem: string };
 
 /**
  * Reads `every 2h30m`, `in 20m`, `at 18:00`, `at 2026-12-24 18:00`, `2026-12-24T18:00Z`, `0 9 * * 1-5 Europe/Berlin`,
- * `@daily`. Times of day, dates without offset and expressions may end with a zone. A time of day that is past is tomorrow's;
- * a date and time that is past is a problem.
+ * `@daily`. Times of day, dates without offset and expressions may end with a zone. A time of day that has passed means
+ * tomorrow; a date and time that has passed is a problem.
  */
 export function parseHumanSchedule(text: string, context: ReadingContext): ReadSchedule {
   if (text.length > MAX_TEXT_CHARS) return { problem: `a schedule has at most ${MAX_TEXT_CHARS} characters` };
@@ -31,7 +31,7 @@ export function parseHumanSchedule(text: string, context: ReadingContext): ReadS
   return wrong === undefined ? { ...read, tz: local.tz } : { problem: toProblem(rest, wrong) };
 }
 
-/** `every 15 minutes`, `at 2026-12-24 18:00 +01:00 (Europe/Berlin)`, `0 9 * * 1-5 (Europe/Berlin)`. */
+/** For example `every 15 minutes`, `at 2026-12-24 18:00 +01:00 (Europe/Berlin)`, `0 9 * * 1-5 (Europe/Berlin)`. */
 export function describeSchedule(schedule: CronSchedule, tz = 'UTC'): string {
   switch (schedule.kind) {
     case 'at': {
@@ -64,7 +64,7 @@ function readWords({ word, tail }: { word: string; tail: string }, context: Read
   }
 }
 
-/** As a person would say it, who knows of no fields. */
+/** Words a problem for people, who do not know the field names. */
 function toProblem(text: string, { field, problem }: ScheduleProblem): string {
   if (field === 'tz') return `tz ${problem}`;
   if (field !== 'expr') return `"${text}" is too far away: nothing is planned after the year 2999`;
@@ -74,7 +74,7 @@ function toProblem(text: string, { field, problem }: ScheduleProblem): string {
 const EXAMPLES =
   'write it like "every 15m", "in 20m", "at 18:00", "at 2026-12-24 18:00", "2026-12-24T18:00Z", "0 9 * * 1-5 Europe/Berlin" or "@daily"';
 
-/** A duration has none, and an instant with an offset has one already. */
+/** Whether a zone makes no sense: for a duration, and for an instant that already has an offset. */
 function needsNoZone(word: string, tail: string): boolean {
   return /^(every|in)$/i.test(word) || /\d(Z|[+-]\d\d:?\d\d)$/i.test(tail);
 }
@@ -84,16 +84,16 @@ function readEvery(text: string): ReadWords {
   if (everyMs !== undefined) return { schedule: { kind: 'every', everyMs } };
   const expr = findExpression(text);
   const example = expr === undefined ? '"every 15m" or "every 2h30m"' : `"${expr}" (minute hour day month weekday)`;
-  return { problem: `"${text}" is no duration; write it like ${example}` };
+  return { problem: `"${text}" is not a duration; write it like ${example}` };
 }
 
 function readIn(text: string, { nowMs }: ReadingContext): ReadWords {
   const ms = parseSpan(text);
-  if (ms === undefined) return { problem: `"${text}" is no duration; write it like "in 20m" or "in 2h30m"` };
+  if (ms === undefined) return { problem: `"${text}" is not a duration; write it like "in 20m" or "in 2h30m"` };
   return { schedule: { kind: 'at', atMs: nowMs + ms } };
 }
 
-/** `15m`, `15 m`, `15 minutes`, `hour`; more than nothing. */
+/** Reads `15m`, `15 m`, `15 minutes`, `hour`. Must be more than zero. */
 function parseSpan(text: string): number | undefined {
   const short = text
     .toLowerCase()
@@ -103,7 +103,7 @@ function parseSpan(text: string): number | undefined {
 }
 
 function readExpression(text: string, { tz }: ReadingContext): ReadWords {
-  if (!/^(@|(\S+ ){4,5}\S+$)/.test(text)) return { problem: `"${text}" is no schedule: ${EXAMPLES}` };
+  if (!/^(@|(\S+ ){4,5}\S+$)/.test(text)) return { problem: `"${text}" is not a schedule: ${EXAMPLES}` };
   return { schedule: { kind: 'cron', expr: text, tz } };
 }
 
@@ -112,15 +112,15 @@ function readAt(text: string, context: ReadingContext): ReadWords {
   const read = parseDateTime(text, context.tz);
   if ('problem' in read) return read;
   const { atMs, ...more } = read;
-  return atMs <= context.nowMs ? { problem: `"${text}" is past` } : { schedule: { kind: 'at', atMs }, ...more };
+  return atMs <= context.nowMs ? { problem: `"${text}" has passed` } : { schedule: { kind: 'at', atMs }, ...more };
 }
 
-/** The next time that the clock shows it: as an expression of its day would fire. */
+/** The next time that the clock shows this time of day, as a daily expression would fire. */
 function readTimeOfDay(text: string, { nowMs, tz }: ReadingContext): ReadWords {
   const [hour = 0, minute = 0, second = 0] = text.split(':').map(Number);
   const schedule: CronSchedule = { kind: 'cron', expr: `${second} ${minute} ${hour} * * *`, tz };
   const atMs = checkSchedule(schedule, nowMs) === undefined ? nextAfter(schedule, nowMs, { anchorMs: 0 }) : undefined;
-  if (atMs === undefined) return { problem: `"${text}" is no time of day: it goes from 00:00 to 23:59:59` };
+  if (atMs === undefined) return { problem: `"${text}" is not a time of day: it goes from 00:00 to 23:59:59` };
   const time = [hour, minute, second].map((part) => String(part).padStart(2, '0')).join(':');
   return { schedule: { kind: 'at', atMs }, ...noteOf(time, { atMs, tz }) };
 }

@@ -4,7 +4,7 @@ import { describeInWords } from './schedule-words.ts';
 
 const inWords = (expr: string, tz?: string) => describeInWords({ kind: 'cron', expr, tz }, 'UTC');
 
-test('an expression is told in words, with its zone', async () => {
+test('an expression is described in words, with its zone', async () => {
   assert.deepEqual(
     await Promise.all([
       inWords('0 9 * * 1-5', 'Europe/Berlin'),
@@ -25,7 +25,7 @@ test('an expression is told in words, with its zone', async () => {
   );
 });
 
-test('what has no words stays as it is written; other schedules have their own', async () => {
+test('an expression without words is shown as written; other schedules have their own words', async () => {
   assert.equal(await inWords('5L 0 * * *'), '5L 0 * * * (UTC)');
   assert.equal(await describeInWords({ kind: 'every', everyMs: 900_000 }), 'every 15 minutes');
 });

@@ -2,8 +2,8 @@ import type { CronSchedule } from '../../../protocol/cron.ts';
 import { describeSchedule } from './schedule-text.ts';
 
 /**
- * As `describeSchedule`, with the expression in words: `at 09:00, Monday through Friday (Europe/Berlin)`. What reads it is
- * loaded with the first question, since a daemon has to start without.
+ * Like `describeSchedule`, with the expression in words: `at 09:00, Monday through Friday (Europe/Berlin)`. The parser
+ * is loaded on first use, because the daemon starts faster without it.
  */
 export async function describeInWords(schedule: CronSchedule, tz = 'UTC'): Promise<string> {
   if (schedule.kind !== 'cron') return describeSchedule(schedule, tz);
@@ -12,6 +12,6 @@ export async function describeInWords(schedule: CronSchedule, tz = 'UTC'): Promi
     const words = cronstrue.toString(schedule.expr, { use24HourTimeFormat: true });
     return `${words.charAt(0).toLowerCase()}${words.slice(1)} (${schedule.tz ?? tz})`;
   } catch {
-    return describeSchedule(schedule, tz); // it does not know everything that an expression may say
+    return describeSchedule(schedule, tz); // the parser does not support every expression
   }
 }

@@ -4,7 +4,7 @@ import { offsetMsAt, placeWall, resolveTimeZone, toLocalTime, transitionBetween 
 
 const HOUR_MS = 3_600_000;
 
-test('a zone is named as it is written; letter case does not matter, and none is the host’s', () => {
+test('a zone keeps its name as written, ignoring case; without a zone, the host’s applies', () => {
   assert.equal(resolveTimeZone('europe/BERLIN', 'UTC'), 'Europe/Berlin');
   assert.equal(resolveTimeZone(undefined, 'Asia/Tokyo'), 'Asia/Tokyo');
   assert.equal(resolveTimeZone('US/Eastern', 'UTC'), 'US/Eastern');
@@ -24,7 +24,7 @@ test('offsets are exact to the second', () => {
   assert.deepEqual(toLocalTime('UTC', 1_500), { local: '1970-01-01T00:00:01', offset: '+00:00' });
 });
 
-test('more zones than are remembered have their own offsets', () => {
+test('more zones than fit into the cache have their own offsets', () => {
   const zones = Intl.supportedValuesOf('timeZone');
   const first = zones.map((tz) => offsetMsAt(tz, 0));
   assert.deepEqual(
@@ -33,7 +33,7 @@ test('more zones than are remembered have their own offsets', () => {
   );
 });
 
-test('a wall time is there once, twice or never', () => {
+test('a wall time occurs once, twice or never', () => {
   const gap = { atMs: Date.UTC(2027, 2, 28, 1), fromOffsetMs: HOUR_MS, toOffsetMs: 2 * HOUR_MS };
   assert.deepEqual(placeWall('Europe/Berlin', Date.UTC(2027, 2, 28, 2, 30)), { kind: 'never', gap });
   assert.deepEqual(placeWall('Europe/Berlin', Date.UTC(2027, 2, 28, 2)), { kind: 'never', gap });

@@ -1,15 +1,15 @@
 /**
- * The clock on the wall of a time zone. `wallMs` is what that clock shows, written as the milliseconds at which UTC shows
- * the same; `atMs` is an instant, milliseconds since the Unix epoch.
+ * The wall clock of a time zone. `wallMs` is the time on that clock, as the milliseconds at which UTC shows the same
+ * time. `atMs` is an instant in milliseconds since the Unix epoch.
  */
 
-/** Where a wall time lies: once, twice (the clock was set back over it) or never (the clock was set forward over it). */
+/** How often a wall time occurs: once, twice (the clock was set back) or never (the clock was set forward over it). */
 export type Place =
   | { kind: 'once'; atMs: number }
   | { kind: 'twice'; firstMs: number; secondMs: number }
   | { kind: 'never'; gap: Transition };
 
-/** A change of the offset from UTC: the first instant at which the new one holds, to the second. */
+/** A change of the offset from UTC: the first instant with the new offset, to the second. */
 export interface Transition {
   atMs: number;
   fromOffsetMs: number;
@@ -19,8 +19,8 @@ export interface Transition {
 export const DAY_MS = 86_400_000;
 
 /**
- * The zone that `tz` names, or `hostTz` where none is named; undefined for a name that nobody knows. Aliases (US/Eastern,
- * Asia/Kolkata) stay as they are written, fixed offsets (+05:30) are zones too, and letter case does not matter.
+ * The zone that `tz` names, or `hostTz` without a name; undefined for an unknown name. Keeps aliases (US/Eastern,
+ * Asia/Kolkata) as written, accepts fixed offsets (+05:30), and ignores case.
  */
 export function resolveTimeZone(tz: string | undefined, hostTz: string): string | undefined {
   const name = (tz ?? hostTz).trim();
@@ -33,7 +33,7 @@ export function resolveTimeZone(tz: string | undefined, hostTz: string): string 
   }
 }
 
-/** What is added to UTC to get the zone's wall time at `atMs`. The zone must exist. */
+/** The offset to add to UTC for the zone's wall time at `atMs`. The zone must exist. */
 export function offsetMsAt(tz: string, atMs: number): number {
   const zone = zoneOf(tz);
   const known = zone.stretches.find(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs);
@@ -52,7 +52,7 @@ export function toWallMs(tz: string, atMs: number): number {
   return atMs + offsetMsAt(tz, atMs);
 }
 
-/** The instants at which the zone's clock shows `wallMs`. The offset may change once within a day of it. */
+/** The instants at which the zone's clock shows `wallMs`. The offset may change at most once within a day of it. */
 export function placeWall(tz: string, wallMs: number): Place {
   const before = offsetMsAt(tz, wallMs - DAY_MS);
   const after = offsetMsAt(tz, wallMs + DAY_MS);
@@ -66,7 +66,7 @@ export function placeWall(tz: string, wallMs: number): Place {
   return { kind: 'never', gap: transitionBetween(tz, secondMs, firstMs) };
 }
 
-/** The change of the offset after `beforeMs` and not after `byMs`; there must be exactly one. */
+/** The change of the offset after `beforeMs` and up to `byMs`; there must be exactly one. */
 export function transitionBetween(tz: string, beforeMs: number, byMs: number): Transition {
   const fromOffsetMs = offsetMsAt(tz, beforeMs);
   let [low, high] = [Math.floor(beforeMs / 1000), Math.ceil(byMs / 1000)];
@@ -78,7 +78,7 @@ export function transitionBetween(tz: string, beforeMs: number, byMs: number): T
   return { atMs: high * 1000, fromOffsetMs, toOffsetMs: offsetMsAt(tz, high * 1000) };
 }
 
-/** `2026-12-24T18:00:00` and `+01:00`: what the zone's clock shows at `atMs`, and its offset from UTC. */
+/** `2026-12-24T18:00:00` and `+01:00`: the zone's wall time at `atMs`, and its offset from UTC. */
 export function toLocalTime(tz: string, atMs: number): { local: string; offset: string } {
   const offsetMs = offsetMsAt(tz, atMs);
   return { local: new Date(atMs + offsetMs).toISOString().slice(0, -5), offset: toOffsetText(offsetMs) };
@@ -91,10 +91,12 @@ function toOffsetText(offsetMs: number): string {
 
 const MAX_NAME_CHARS = 64;
 
-/** To print a date is most of what an occurrence costs, so what was seen of a zone is kept: where its offset stood still. */
+/**
+ * Caches the periods of a zone with a constant offset, because formatting a date is most of the cost of an occurrence.
+ */
 interface Zone {
   format: Intl.DateTimeFormat;
-  /** The newest first, at most four: one on either side of a change, and two for jobs that are far away. */
+  /** Newest first, at most four: one on each side of a change, and two for jobs that are far in the future. */
   stretches: Stretch[];
 }
 
@@ -107,7 +109,7 @@ interface Stretch {
 const zones = new Map<string, Zone>();
 const MAX_ZONES = 64;
 
-/** The oldest goes when there are too many. */
+/** Removes the oldest zone when there are too many. */
 function zoneOf(tz: string): Zone {
   const known = zones.get(tz);
   if (known !== undefined) return known;
@@ -121,7 +123,7 @@ function zoneOf(tz: string): Zone {
   return zone;
 }
 
-/** No zone changes its offset and goes back within two days; the oracle would find it. */
+/** No zone changes its offset and back within two days; `npm run cron-oracle` would find one. */
 function isNear({ fromMs, toMs }: Stretch, atMs: number): boolean {
   return atMs >= fromMs - 2 * DAY_MS && atMs <= toMs + 2 * DAY_MS;
 }

@@ -3,13 +3,13 @@ import { readExpression } from './schedule-calendar.ts';
 import { nextInstant } from './schedule-instants.ts';
 import { DAY_MS, toLocalTime } from './schedule-zone.ts';
 
-/** What stands in for what a schedule leaves out: the job's creation, and the zone of the host (UTC if not given). */
+/** Defaults for a schedule: the job's creation time, and the zone of the host (UTC if not given). */
 export interface ScheduleDefaults {
   anchorMs: number;
   tz?: string;
 }
 
-/** An occurrence and what the clock of its zone shows then. */
+/** An occurrence with its local time. */
 export interface Preview {
   atMs: number;
   local: string;
@@ -17,18 +17,18 @@ export interface Preview {
   tz: string;
 }
 
-/** An agent turn has no use for less, and the ledger would fill up with what nobody could run. */
+/** Shorter periods would fill the ledger with occurrences that cannot run, and no agent turn needs them. */
 export const MIN_EVERY_MS = 1_000;
 
 /**
- * The first occurrence strictly after `afterMs`, undefined when none is left. The schedule must be one that `checkSchedule`
- * has nothing against. No occurrence lies before 1970 or after 2999.
+ * The first occurrence strictly after `afterMs`; undefined when none is left. The schedule must be valid by
+ * `checkSchedule`. No occurrence lies before 1970 or after 2999.
  */
 export function nextAfter(schedule: CronSchedule, afterMs: number, defaults: ScheduleDefaults): number | undefined {
   return occurrencesOf(schedule, defaults)(afterMs);
 }
 
-/** The next `count` occurrences strictly after `fromMs`, fewer when no more are left. */
+/** The next `count` occurrences strictly after `fromMs`; fewer when no more are left. */
 export function preview(
   schedule: CronSchedule,
   { fromMs, count, ...defaults }: { fromMs: number; count: number } & ScheduleDefaults,
@@ -43,8 +43,8 @@ export function preview(
 }
 
 /**
- * Whether a schedule has occurrences closer together than a day. Of an expression, when it means more than one time of
- * day: what its zone does with a day (23 or 25 hours) does not count.
+ * Whether a schedule has occurrences less than a day apart. An expression has them if it means more than one time of
+ * day; days of 23 or 25 hours do not matter.
  */
 export function isMoreFrequentThanDaily(schedule: CronSchedule): boolean {
   if (schedule.kind === 'at') return false;
@@ -57,12 +57,12 @@ export function isMoreFrequentThanDaily(schedule: CronSchedule): boolean {
   return secondMs !== undefined && secondMs < midnightMs + DAY_MS;
 }
 
-/** A period below `MIN_EVERY_MS` becomes its first multiple that is not: it stays on the same grid. */
+/** Rounds a period below `MIN_EVERY_MS` up to its first multiple of at least that, so that it keeps its grid. */
 export function toPeriodMs(everyMs: number): number {
   return everyMs * Math.ceil(Math.max(1, MIN_EVERY_MS / everyMs));
 }
 
-/** The schedule with the period that is used, which is what clients are shown. */
+/** The schedule with its effective period, as shown to clients. */
 export const usedPeriod = <S extends CronSchedule>(schedule: S): S =>
   schedule.kind === 'every' ? { ...schedule, everyMs: toPeriodMs(schedule.everyMs) } : schedule;
 
@@ -70,7 +70,7 @@ export function zoneOf(schedule: CronSchedule, defaults: Pick<ScheduleDefaults, 
   return (schedule.kind === 'cron' ? schedule.tz : undefined) ?? defaults.tz ?? 'UTC';
 }
 
-/** What comes after the year 2999 is not considered. */
+/** Times from the year 3000 on are not considered. */
 export const END_MS = Date.UTC(3000, 0, 1);
 
 function occurrencesOf(schedule: CronSchedule, defaults: ScheduleDefaults): (afterMs: number) => number | undefined {

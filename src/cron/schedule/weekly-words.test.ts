@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findExpression } from './weekly-words.ts';
 
-test('days of the week and times of the clock have an expression', () => {
+test('days of the week and times of day have an expression', () => {
   const cases: Record<string, string> = {
     'monday at 9': '0 9 * * 1',
     'Sundays at 18:30': '30 18 * * 0',
@@ -15,7 +15,7 @@ test('days of the week and times of the clock have an expression', () => {
   for (const [text, expr] of Object.entries(cases)) assert.equal(findExpression(text), expr, text);
 });
 
-test('what is not quite that has none', () => {
+test('similar texts have none', () => {
   for (const text of [
     '',
     'monday',

@@ -4,14 +4,17 @@ import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { hasCode } from '../../home/private-file.ts';
 
-/** The bytes of attachments: one file each, 0600, in a folder of the home, named by the attachment's id. */
+/** The bytes of attachments: one file each, mode 0600, in a folder of the home, named by the attachment's id. */
 export interface AttachmentFiles {
-  /** Keeps what `bytes` yields; rejects, leaving nothing, with whatever `bytes` throws, or UNAVAILABLE. Synced when it resolves. */
+  /**
+   * Stores what `bytes` yields; it is synced when this resolves. Rejects with the error of `bytes` or with UNAVAILABLE,
+   * and then leaves no file.
+   */
   write(id: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
-  /** For reading; undefined when it is gone, or is no file of `size` bytes any more. To be closed by the caller. */
+  /** Opens for reading; undefined when the file is gone or no longer has `size` bytes. The caller closes it. */
   open(id: string, size: number): Promise<FileHandle | undefined>;
   remove(id: string): Promise<void>;
-  /** Ids of the files that are there, whole or not. */
+  /** Ids of the files that exist, complete or not. */
   list(): Promise<string[]>;
 }
 
@@ -19,10 +22,10 @@ const PART = '.part';
 
 export function createAttachmentFiles(folder: string): AttachmentFiles {
   const placeOf = (id: string) => {
-    if (!/^[\w-]{1,128}$/.test(id)) throw new Error('not the id of an attachment');
+    if (!/^[\w-]{1,128}$/.test(id)) throw new Error('not an attachment id');
     return path.join(folder, id);
   };
-  // A link put in its place would lead out of the folder.
+  // A symbolic link could lead out of the folder.
   const openFile = async (id: string) => {
     try {
       return await open(placeOf(id), constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -60,15 +63,14 @@ export function createAttachmentFiles(folder: string): AttachmentFiles {
       try {
         return (await readdir(folder)).map((name) => (name.endsWith(PART) ? name.slice(0, -PART.length) : name));
       } catch (error) {
-        if (hasCode(error, 'ENOENT')) return []; // made with the first attachment
+        if (hasCode(error, 'ENOENT')) return []; // the folder is created with the first attachment
         throw error;
       }
     },
   };
 }
 
-const noRoom = (cause: unknown) =>
-  new GatewayError('UNAVAILABLE', 'There is no room on the disk for the file', { cause });
+const noRoom = (cause: unknown) => new GatewayError('UNAVAILABLE', 'The disk has no room for the file', { cause });
 
 async function writeSynced(file: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
   await using handle = await open(file, 'wx', 0o600);

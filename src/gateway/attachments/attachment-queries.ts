@@ -1,7 +1,7 @@
 import type { AttachmentTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 
-/** Whose they are. */
+/** The owner of uploaded files. */
 export interface Owner {
   wsId: string;
   principal: string;
@@ -9,7 +9,7 @@ export interface Owner {
 
 type Db = Store['db'];
 
-/** What the owner has uploaded and not sent yet, oldest first. */
+/** The files that the owner has uploaded and not sent yet, oldest first. */
 export const findWaiting = (db: Db, { wsId, principal }: Owner): Promise<AttachmentTable[]> =>
   db
     .selectFrom('attachments')
@@ -24,7 +24,7 @@ export const findWaiting = (db: Db, { wsId, principal }: Owner): Promise<Attachm
 export const findAttachment = (db: Db, wsId: string, id: string): Promise<AttachmentTable | undefined> =>
   db.selectFrom('attachments').selectAll().where('ws_id', '=', wsId).where('attachment_id', '=', id).executeTakeFirst();
 
-/** Whether any workstream has it. */
+/** Whether any workstream refers to it. */
 export async function isNamed(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('attachments').select('ws_id').where('attachment_id', '=', id).executeTakeFirst();
   return row !== undefined;

@@ -4,8 +4,8 @@ import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
 /*
- * The statements by which an attachment comes to belong to exactly one message: pending → reserved with the acceptance
- * of its run, reserved → consumed with the message, reserved → pending when the run is dropped before it began.
+ * The statements that assign an attachment to exactly one message: pending → reserved when its run is accepted,
+ * reserved → consumed with the message, reserved → pending if the run is dropped before it began.
  */
 
 export const toAttachment = (row: AttachmentTable): Attachment => ({
@@ -23,7 +23,7 @@ export interface NewAttachment {
   nowMs: number;
 }
 
-/** Refused when `most` of the uploader's wait already. */
+/** Refused when the uploader already has `most` pending attachments. */
 export const insertPending = (added: NewAttachment, most: number): Statement => ({
   sql: `INSERT INTO attachments
           (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, status, run_id, created_ms)
@@ -33,7 +33,7 @@ export const insertPending = (added: NewAttachment, most: number): Statement => 
   expect: 1,
 });
 
-/** One that came with the message itself. */
+/** Inserts an attachment that came inside the message itself. */
 export const insertReserved = (added: NewAttachment, runId: string): Statement => ({
   sql: `INSERT INTO attachments
           (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, created_ms, status, run_id)
@@ -42,7 +42,7 @@ export const insertReserved = (added: NewAttachment, runId: string): Statement =
   expect: 1,
 });
 
-/** Refused when another message has it. */
+/** Refused when another message has reserved it. */
 export const reserve = (wsId: string, attachmentId: string, runId: string): Statement =>
   statementOf(
     build
@@ -54,7 +54,7 @@ export const reserve = (wsId: string, attachmentId: string, runId: string): Stat
     1,
   );
 
-/** The message that they were reserved for is in the conversation. */
+/** Marks the attachments as consumed, because their message is in the conversation. */
 export const consume = (runId: string, count: number): Statement =>
   statementOf(
     build
@@ -65,7 +65,7 @@ export const consume = (runId: string, count: number): Statement =>
     count,
   );
 
-/** The run was dropped before it began: they may be sent again. */
+/** Makes the attachments available again, because their run was dropped before it began. */
 export const release = (runId: string): Statement =>
   statementOf(
     build
@@ -75,7 +75,7 @@ export const release = (runId: string): Statement =>
       .where('status', '=', 'reserved'),
   );
 
-/** What the messages of one workstream name, for the one that they are copied to. */
+/** Copies the attachments of one workstream's messages to another workstream. */
 export const copyAttachments = (from: string, to: string): Statement => ({
   sql: `INSERT INTO attachments
           (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, status, run_id, created_ms)

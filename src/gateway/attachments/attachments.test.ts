@@ -99,7 +99,7 @@ test('one caller has twenty uploads on their way at most, and others theirs', as
   const receive = (principal: string) =>
     gateway.gateway.attachments.receive({ wsId, principal }, { fileName: 'a', bytes: slow() });
   const uploads = Array.from({ length: LIMITS.uploadsAtOnce }, () => receive(ADA));
-  const busy = { code: 'BUSY', message: 'Too many uploads at the same time: at most 20', retryable: true };
+  const busy = { code: 'BUSY', message: 'Too many simultaneous uploads (limit 20); retry later', retryable: true };
   await assert.rejects(receive(ADA), busy);
   const other = receive('bob');
   going.resolve();
@@ -134,7 +134,7 @@ for (const [damage, apply] of Object.entries(DAMAGES)) {
     const { wsId, receive, send, open, waiting } = await setUp(gateway);
     const [{ attachment_id: bad }, { attachment_id: good }] = [await receive('was whole'), await receive('is whole')];
     await apply(join(gateway.dir, 'attachments', bad));
-    await assert.rejects(open(bad), { code: 'NOT_FOUND', message: 'The file of that attachment is gone or damaged' });
+    await assert.rejects(open(bad), { code: 'NOT_FOUND', message: 'The file of the attachment is gone or damaged' });
     const words = `The file of attachment ${bad} is gone or damaged; upload it again`;
     await assert.rejects(async () => send(bad, 'named'), { code: 'NOT_FOUND', message: words });
     gateway.puppet.turn('only one');

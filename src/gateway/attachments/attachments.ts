@@ -29,36 +29,36 @@ interface AttachmentsDeps {
   log: Log;
 }
 
-/** What the sender calls a file, and its bytes as they come in. */
+/** A file as sent: its name and its bytes. */
 export interface ReceivedFile {
   fileName: string | undefined;
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Files on their way into one message. */
+/** Files claimed for one message. */
 export interface Claim {
   attachments: Attachment[];
-  /** Ids that were asked for and cannot be had. */
+  /** Requested ids that are not available. */
   dropped: string[];
-  /** Those of them that wait, but whose file is not what was uploaded. */
+  /** Requested ids that are pending but whose file is missing or damaged. */
   damaged: string[];
-  /** To be committed with the acceptance of the run; refused when another message was quicker. */
+  /** To be committed with the acceptance of the run; refused when another message reserved a file first. */
   statements(runId: string): Statement[];
-  /** The message was not accepted: what came with it goes. */
+  /** Call this if the message was not accepted: removes the files that came with it. */
   abandon(): Promise<void>;
-  /** The message was accepted. */
+  /** Call this once the message was accepted. */
   settle(): void;
 }
 
-/** Uploaded ones that no message took in so long are removed. */
+/** Uploads that were not sent within this time are removed. */
 const PENDING_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** The files of messages: rows in the store, bytes beside it. A file whose row never came about goes with the next sweep. */
+/** The files of messages: rows in the store, bytes in files. The next sweep removes files without a row. */
 export class Attachments {
   readonly #deps: AttachmentsDeps;
   readonly #whole: WholeFiles;
-  /** Files whose row is on its way, and whose they are: no orphans. */
+  /** Files whose row is not committed yet, with their owner, so that the sweep keeps them. */
   readonly #arriving = new Map<string, string>();
 
   constructor(deps: AttachmentsDeps) {
@@ -67,12 +67,12 @@ export class Attachments {
   }
 
   /**
-   * Stores one file as pending. Throws GatewayError for what cannot be attached, and whatever `bytes` throws. The same file
-   * again under the same idempotency key is the one that is there, wherever it has got to.
+   * Stores a file as pending. Throws GatewayError if it cannot be attached, and errors of `bytes`. Repeating an upload
+   * with the same idempotency key returns the existing file, whatever its state.
    */
   async receive(owner: Owner, { fileName, bytes }: ReceivedFile, key?: string): Promise<Attachment> {
     await this.#requireWorkstream(owner.wsId);
-    // Under a key it may be one of those that wait: that is known when it was read.
+    // With a key, the file may be one of the pending ones; that is known only after it was read.
     if (key === undefined && (await this.#waiting(owner)).length >= LIMITS.pendingAttachments) throw tooMany();
     const arriving = [...this.#arriving.values()].filter((principal) => principal === owner.principal);
     if (arriving.length >= LIMITS.uploadsAtOnce) throw tooManyAtOnce();
@@ -92,7 +92,7 @@ export class Attachments {
     }
   }
 
-  /** Its row, or the one that is there for its key; without a row of its own the file goes. */
+  /** Adds its row, or returns the row that exists for its key. The file is removed if no row was added. */
   async #add(added: NewAttachment, keyed: { key: string; sha256: string } | undefined): Promise<Attachment> {
     const { store, files, idempotency } = this.#deps;
     const { attachment, wsId, principal } = added;
@@ -120,7 +120,7 @@ export class Attachments {
     }
   }
 
-  /** What the owner has uploaded and not sent yet, oldest first. */
+  /** The files that the owner has uploaded and not sent yet, oldest first. */
   async list(owner: Owner): Promise<Attachment[]> {
     await this.#requireWorkstream(owner.wsId);
     return this.#waiting(owner);
@@ -130,15 +130,15 @@ export class Attachments {
     return (await findWaiting(this.#deps.store.db, owner)).map(toAttachment);
   }
 
-  /** NOT_FOUND also for what another has uploaded and not sent. */
+  /** Throws NOT_FOUND, including for files that another caller has uploaded and not sent. */
   async open(owner: Owner, id: string): Promise<{ attachment: Attachment; bytes: ReadStream }> {
     const attachment = toAttachment(await this.#get(owner, id));
     const file = await this.#whole.open(attachment);
-    if (!file) throw new GatewayError('NOT_FOUND', 'The file of that attachment is gone or damaged');
+    if (!file) throw new GatewayError('NOT_FOUND', 'The file of the attachment is gone or damaged');
     return { attachment, bytes: file.createReadStream() };
   }
 
-  /** CONFLICT for what belongs to a message. */
+  /** Throws CONFLICT for a file that belongs to a message. */
   async remove(owner: Owner, id: string): Promise<void> {
     await this.#get(owner, id);
     const { store, files } = this.#deps;
@@ -151,14 +151,14 @@ export class Attachments {
       await store.commit({ statements: [statementOf(pending, 1)] });
     } catch (error) {
       if (!(error instanceof UnitRefused)) throw error;
-      throw new GatewayError('CONFLICT', 'That attachment belongs to a message');
+      throw new GatewayError('CONFLICT', 'The attachment belongs to a message');
     }
     await files.remove(id);
   }
 
   /**
-   * Takes files for one message: uploaded ones in the order asked for (`pending`: all that wait), then those that came with
-   * it. Nothing is taken until the statements are committed.
+   * Claims files for one message: uploaded ones in the requested order (`pending`: all that are pending), then those in
+   * the message itself. Nothing is claimed until the statements are committed.
    */
   async claim(owner: Owner, asked: { ids: readonly string[] | 'pending'; inline?: InlineImage[] }): Promise<Claim> {
     const waiting = asked.ids.length === 0 ? [] : await this.#waiting(owner);
@@ -182,17 +182,17 @@ export class Attachments {
     };
   }
 
-  /** The bytes of an attachment of a message; undefined when they are gone or damaged. */
+  /** The bytes of a message's attachment; undefined when they are gone or damaged. */
   read(attachment: Attachment): Promise<Buffer | undefined> {
     return this.#whole.read(attachment);
   }
 
-  /** Removes what was never sent, and files that no workstream names any more. What fails waits for the next time. */
+  /** Removes uploads that were never sent, and files without a workstream. Retries failures at the next sweep. */
   async sweep(): Promise<void> {
     try {
       await this.#sweep();
     } catch (err) {
-      this.#deps.log.warn({ err }, 'files that nobody needs could not be removed');
+      this.#deps.log.warn({ err }, 'unused files could not be removed');
     }
   }
 
@@ -245,7 +245,7 @@ export class Attachments {
     return row;
   }
 
-  /** A repeat that comes late must not bring back, nor name, what its owner has removed. */
+  /** Throws if the row is gone, so that a late repeat does not restore a file that its owner has removed. */
   async #requireRow(wsId: string, attachment: Attachment): Promise<Attachment> {
     if (await findAttachment(this.#deps.store.db, wsId, attachment.attachment_id)) return attachment;
     throw new GatewayError(
@@ -261,9 +261,9 @@ export class Attachments {
   }
 }
 
-/** What keys of uploads are kept under. */
+/** The scope of idempotency keys for uploads. */
 const UPLOAD = 'attachment.upload';
-/** When the row is committed the file is there: nobody stops it any more. */
+/** The file exists when the row is committed, so nothing cancels this call. */
 const UNHURRIED = { signal: new AbortController().signal, interim: () => undefined };
 
 async function* hashing(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
@@ -278,10 +278,13 @@ const idsOf = (attachments: Attachment[]): string[] => attachments.map(({ attach
 const unknown = () => new GatewayError('NOT_FOUND', 'Unknown attachment');
 
 const tooMany = () =>
-  new GatewayError('CONFLICT', `Too many attachments wait to be sent: at most ${LIMITS.pendingAttachments}`);
+  new GatewayError(
+    'CONFLICT',
+    `Too many unsent attachments (limit ${LIMITS.pendingAttachments}); send or remove some first`,
+  );
 
 const tooManyAtOnce = () =>
-  new GatewayError('BUSY', `Too many uploads at the same time: at most ${LIMITS.uploadsAtOnce}`);
+  new GatewayError('BUSY', `Too many simultaneous uploads (limit ${LIMITS.uploadsAtOnce}); retry later`);
 
 export const tooManyForOne = () =>
   new GatewayError('INVALID_REQUEST', `too_many: at most ${LIMITS.attachmentsPerMessage} attachments per message`);

@@ -3,14 +3,14 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChatAttachment } from '../../../protocol/methods/chat.ts';
 import { imageTypeOf, safeFileName } from '../../content/file-kind.ts';
 
-/** An image that came with its message, decoded. */
+/** A decoded image that came inside its message. */
 export interface InlineImage {
   fileName: string;
   mimeType: string;
   bytes: Buffer;
 }
 
-/** Throws INVALID_REQUEST that names the attachment, and for what is too large the way that is open to it. */
+/** Throws INVALID_REQUEST that names the attachment; for large images it names the upload as the alternative. */
 export function decodeInline(given: readonly ChatAttachment[]): InlineImage[] {
   const images = given.map(decode);
   const total = images.reduce((sum, { bytes }) => sum + bytes.length, 0);

@@ -4,15 +4,15 @@ import type { Log } from '../../log.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
 
 export interface WholeFiles {
-  /** To be closed by the caller. */
+  /** The caller closes it. */
   open(attachment: Attachment): Promise<FileHandle | undefined>;
   read(attachment: Attachment): Promise<Buffer | undefined>;
   sort(attachments: Attachment[]): Promise<Record<'whole' | 'damaged', Attachment[]>>;
 }
 
 /**
- * Files that are what was stored, as far as their size says. Others count as not there, as do those that the disk does not
- * give: whoever runs the daemon reads of them in the log, and everything else goes on.
+ * Opens files whose size matches what was stored. Other files, and those that cannot be read, count as missing; the log
+ * has the reason, and the conversation continues.
  */
 export function createWholeFiles({ files, log }: { files: Pick<AttachmentFiles, 'open'>; log: Log }): WholeFiles {
   const orAbsent = async <T>(id: string, work: () => Promise<T>): Promise<T | undefined> => {

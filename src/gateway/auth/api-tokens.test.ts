@@ -71,9 +71,12 @@ test('a name is given once, and there is an end to how many there may be', async
   await using world = await setUp();
   const [one] = await Promise.allSettled([world.create(), world.create()]);
   assert.equal(one?.status, 'fulfilled');
-  await assert.rejects(world.create(), { code: 'CONFLICT', message: 'There is a token named "backup" already' });
+  await assert.rejects(world.create(), { code: 'CONFLICT', message: 'A token named "backup" already exists' });
   for (let n = 1; n < LIMITS.apiTokens; n++) await world.create({ name: `t${n}` });
-  await assert.rejects(world.create({ name: 'one more' }), { code: 'CONFLICT', message: /1000 tokens already/ });
+  await assert.rejects(world.create({ name: 'one more' }), {
+    code: 'CONFLICT',
+    message: /Token limit \(1000\) reached/,
+  });
 });
 
 test('uses are noted once a minute, and survive a restart', async () => {

@@ -12,34 +12,37 @@ import { type Bounds, clampEnd, type Lineage, type Minter, narrow, parentEnded, 
 import type { Principal } from './principal.ts';
 import { findOrphans, TokenTree } from './token-tree.ts';
 
-/** What tells a token from a JWT, and a secret scanner what it has found. */
+/** Distinguishes a token from a JWT, and identifies it for secret scanners. */
 export const TOKEN_PREFIX = 'svc_';
-/** A use is written down at most this often. */
+/** The last use is stored at most this often. */
 const USED_EVERY_MS = 60_000;
 
-/** Credentials of programs, each with a scope of its own. Only their digests are kept. */
+/** Credentials of programs, each with its own scopes. Only digests are stored. */
 export interface ApiTokens extends Lineage {
-  /** The answer holds the token itself, this once. CONFLICT when the name is taken or there are too many. */
+  /**
+   * The result contains the token itself, only this once. Throws CONFLICT when the name is taken or the limit is
+   * reached.
+   */
   create(asked: NewApiToken): Promise<ApiToken & { token: string }>;
-  /** Those that count or did until they expired, oldest first. */
+  /** All tokens that are not revoked, including expired ones, oldest first. */
   list(): ApiToken[];
-  /** A token followed by every token below it; empty when there is none of this id. */
+  /** A token followed by all its descendants; empty for an unknown id. */
   below(tokenId: string): string[];
-  /** Ends what is open under the tokens at once. */
+  /** Revokes tokens and ends everything open under them at once. */
   revoke(tokenIds: readonly string[]): Promise<void>;
   find(token: string): Principal | undefined;
-  /** Aborts with the token that this principal acts under; undefined for principals that act under none. */
+  /** Aborts with the token that this principal acts under; undefined for other principals. */
   endOf(principalId: string): AbortSignal | undefined;
-  /** Ends tokens whose time is over, until aborted. */
+  /** Ends expired tokens, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface NewApiToken {
   name: string;
   scope: TokenScope;
-  /** Left out: as late as its parent. The parent's end comes first in any case. */
+  /** Default: the parent's expiry, which is also the maximum. */
   expiresInMs?: number | undefined;
-  /** The principal that asked for it. */
+  /** The principal that requested it. */
   createdBy: string;
   minter: Minter;
 }
@@ -61,10 +64,10 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
     below: (tokenId) => tree.below(tokenId),
     async revoke(tokenIds) {
       const ended = tokenIds.flatMap((tokenId) => tree.find(tokenId) ?? []);
-      // Before the disk is asked: whatever happens there, it is over.
+      // Before the write: the tokens end even if the write fails.
       for (const { end } of ended) end.abort(new Error('the token was revoked'));
       await store.commit({ statements: [revocationOf(tokenIds, deps)], durable: true });
-      for (const entry of ended) tree.remove(entry); // only now, so that a revocation that failed can be repeated
+      for (const entry of ended) tree.remove(entry); // only now, so that a failed revocation can be repeated
     },
     find(token) {
       const entry = tree.findByHash(digestOf(token));
@@ -87,7 +90,7 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
   };
 }
 
-/** Tokens whose parent is gone, such as an earlier operator token, are revoked here with all below them. */
+/** Tokens whose parent is gone, such as an earlier operator token, are revoked here with their descendants. */
 async function loadTree(deps: ApiTokensDeps): Promise<TokenTree> {
   const { store, clock } = deps;
   const rows = await store.db
@@ -116,21 +119,21 @@ async function create(asked: NewApiToken, tree: TokenTree, deps: ApiTokensDeps):
   const { name, scope, minter } = asked;
   const { entries } = tree;
   if (entries.length >= LIMITS.apiTokens)
-    throw new GatewayError('CONFLICT', `There are ${entries.length} tokens already; revoke some`);
+    throw new GatewayError('CONFLICT', `Token limit (${entries.length}) reached; revoke one first`);
   if (entries.some(({ row }) => row.name === name)) throw nameTaken(name);
   const bounds = tree.boundsOf(minter.parent);
   if (bounds === undefined) throw parentEnded();
   if (!narrow(minter.scopes, bounds).includes(scope)) throw scopeTooWide(scope);
   const token = `${TOKEN_PREFIX}${ids.secret(32)}`;
   const row = toRow(asked, { bounds, token, tokenId: ids.id('tok'), nowMs: clock.now() });
-  const entry = tree.add(row); // holds the name while it is written
+  const entry = tree.add(row); // reserves the name during the write
   try {
     await store.commit({ statements: [store.db.insertInto('api_tokens').values(row).compile()], durable: true });
   } catch (error) {
     tree.remove(entry);
     throw error;
   }
-  if (!tree.isStanding(entry)) throw parentEnded(); // revoked while it was written
+  if (!tree.isStanding(entry)) throw parentEnded(); // revoked during the write
   return { ...toApiToken(row), token };
 }
 
@@ -168,21 +171,21 @@ const toApiToken = (row: ApiTokenTable): ApiToken => ({
   lastUsedAtMs: row.used_ms,
 });
 
-/** Nobody waits for it, and nothing depends on it: an operator wants to know which tokens are in use. */
+/** Stores when a token was last used, for operators. Does not delay the request, and nothing depends on it. */
 function noteUse(row: ApiTokenTable, { store, clock, log }: ApiTokensDeps): void {
   const nowMs = clock.now();
   if (row.used_ms !== null && Math.abs(nowMs - row.used_ms) < USED_EVERY_MS) return;
   row.used_ms = nowMs;
   const mark = store.db.updateTable('api_tokens').set({ used_ms: nowMs }).where('token_id', '=', row.token_id);
   store.commit({ statements: [mark.compile()] }).catch((error: unknown) => {
-    log.warn({ err: error, tokenId: row.token_id }, 'the use of a token could not be noted');
+    log.warn({ err: error, tokenId: row.token_id }, 'the last use of a token could not be stored');
   });
 }
 
 const scopeTooWide = (scope: TokenScope) =>
-  new GatewayError('FORBIDDEN', `Your credential lacks the scope "${scope}", so it cannot create a token that has it`);
+  new GatewayError('FORBIDDEN', `A credential without the scope "${scope}" cannot create a token with it`);
 
-const nameTaken = (name: string) => new GatewayError('CONFLICT', `There is a token named "${name}" already`);
+const nameTaken = (name: string) => new GatewayError('CONFLICT', `A token named "${name}" already exists`);
 
-/** A token has 256 random bits: a slow hash would add nothing, and looking up the digest tells no time. */
+/** A token has 256 random bits, so a slow hash would add nothing, and the lookup by digest leaks no timing. */
 const digestOf = (token: string): string => hash('sha256', token, 'hex');

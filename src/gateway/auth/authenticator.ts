@@ -1,14 +1,17 @@
 import type { Principal } from './principal.ts';
 
-/** Turns what a request carries into who it is. */
+/** Finds the principal of a request's credential. */
 export interface Authenticator {
-  /** False with --no-auth: everyone is `local`. */
+  /** False with --no-auth: every caller is `local`. */
   readonly enabled: boolean;
   /**
-   * The principal of a bearer token or cookie value; undefined when it is missing, wrong, expired or revoked. A promise only
-   * where a signature has to be checked.
+   * The principal of a bearer token or cookie value; undefined when it is missing, wrong, expired or revoked. Returns a
+   * promise only if a signature must be checked.
    */
   authenticate(token: string | undefined): Principal | undefined | Promise<Principal | undefined>;
-  /** Aborts when nobody acts under this id any more, and is aborted when nobody does; undefined where that never happens. */
+  /**
+   * A signal that aborts when this principal ends, and is already aborted if it has; undefined for principals that
+   * never end.
+   */
   endOf(principalId: string): AbortSignal | undefined;
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** Whose request it is: an IP address, IPv4 ones without the IPv6 prefix; empty once the socket is gone. */
+/** The IP address of a request's client, IPv4 addresses without the IPv6 prefix; empty once the socket is gone. */
 export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
 /**
- * The socket's address, unless that is a proxy we trust: then the right-most hop of X-Forwarded-For that is none. What
- * stands left of it anybody may have written. `trustedProxies` are addresses or CIDR ranges.
+ * The socket's address, unless it is a trusted proxy: then the right-most hop of X-Forwarded-For that is not a trusted
+ * proxy. Any client may have written the hops left of it. `trustedProxies` are addresses or CIDR ranges.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const isTrusted = matcher(trustedProxies);
@@ -17,7 +17,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** A single address or a range, as `createClientAddress` takes it. */
+/** Whether the text is an address or a range that `createClientAddress` accepts. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, more] = text.split('/');
   const family = isIP(address);
@@ -29,7 +29,7 @@ function hopBehind(peer: string, forwarded: string, isTrusted: (address: string)
   let client = peer;
   for (const hop of forwarded.split(',').reverse()) {
     const address = plain(hop.trim());
-    if (isIP(address) === 0) return client; // nothing that a proxy of ours wrote
+    if (isIP(address) === 0) return client; // not written by a trusted proxy
     client = address;
     if (!isTrusted(address)) return client;
   }

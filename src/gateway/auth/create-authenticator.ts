@@ -5,7 +5,7 @@ import type { LoginSessions } from './login-sessions.ts';
 import type { Principal } from './principal.ts';
 import { tokenMatcher } from './token-matcher.ts';
 
-/** Longer ones are not looked at: a JWT of ours has about 350 characters. */
+/** Longer tokens are rejected unread; our JWTs have about 350 characters. */
 const MAX_TOKEN_LENGTH = 4_096;
 
 interface AuthenticatorDeps {
@@ -15,7 +15,7 @@ interface AuthenticatorDeps {
   sessions: Pick<LoginSessions, 'verify'>;
 }
 
-/** Everyone, where auth is off. */
+/** The principal of every caller when auth is off. */
 const LOCAL_ID = 'local';
 
 export function createAuthenticator({ enabled, operatorToken, tokens, sessions }: AuthenticatorDeps): Authenticator {
@@ -37,7 +37,7 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
   };
 }
 
-/** A principal that nothing revokes while the daemon runs. */
+/** A principal that is not revoked while the daemon runs. */
 const standing = (id: string, source: Principal['source']): Principal => ({
   id,
   scopes: OPERATOR.scopes,

@@ -1,23 +1,23 @@
 import type { Clock } from '../../clock.ts';
 
-/** Timers are never longer: the wall clock may jump and machines sleep. */
+/** No timer is longer, because the wall clock may jump and machines sleep. */
 const MAX_NAP_MS = 60_000;
 
 interface Expiring {
-  /** Ends what is over. */
+  /** Ends everything that has expired. */
   sweep(nowMs: number): void;
-  /** When the others are over, in any order. */
+  /** The remaining expiry times, in any order. */
   ends(): Iterable<number>;
 }
 
 interface ExpiryOptions {
   clock: Pick<Clock, 'now' | 'sleep'>;
-  /** What moments are told by; default: the wall clock. */
+  /** The clock of the expiry times; default: the wall clock. */
   nowMs?(): number;
   signal: AbortSignal;
 }
 
-/** Ends what has a last moment close to that moment, until aborted. */
+/** Sweeps close to each expiry time, until aborted. */
 export async function runExpiry({ sweep, ends }: Expiring, { clock, nowMs = clock.now, signal }: ExpiryOptions) {
   while (!signal.aborted) {
     sweep(nowMs());

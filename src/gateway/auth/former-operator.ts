@@ -12,8 +12,8 @@ interface FormerOperatorDeps {
 }
 
 /**
- * Another operator token than at the last start revokes the earlier one, and with it everything that hung below it.
- * Returns a sentence for the person who starts the daemon when something ended.
+ * Revokes the operator token of an earlier start if it has changed, with all its descendants. Returns a sentence for
+ * the person who starts the daemon if something was revoked.
  */
 export async function endFormerOperator({
   store,

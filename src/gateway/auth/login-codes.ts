@@ -7,16 +7,16 @@ import { clampEnd, type Lineage, type Minter, narrow, parentEnded, parentOf, toC
 import { expandScopes } from './scopes.ts';
 
 const CODE_BYTES = 16;
-/** Beyond it the oldest code is held against the wall clock alone, like one of an earlier process. */
+/** Beyond this, the oldest codes expire by the wall clock only, like those of an earlier process. */
 const MAX_REMEMBERED = 1_000;
 
 /** One-time codes that a browser exchanges for a login session. */
 export interface LoginCodes {
-  /** UNAUTHORIZED when the minter's parent has ended meanwhile. */
+  /** Throws UNAUTHORIZED when the minter's parent has ended. */
   issue(minter: Minter): Promise<{ code: string; expiresAtMs: number }>;
-  /** What the session is to hang below. Uses the code up: of two that come at once, one gets the answer. */
+  /** Uses up the code and returns the parent for the session. Of two simultaneous calls, one succeeds. */
   redeem(code: string): Promise<Minter | undefined>;
-  /** Deletes the codes that hang below the tokens. */
+  /** Deletes the codes below these tokens. */
   revokeBelow(tokenIds: readonly string[]): Promise<void>;
 }
 
@@ -28,7 +28,10 @@ interface LoginCodesDeps {
 }
 
 export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps): LoginCodes {
-  /** When codes of this process are over, in monotonic milliseconds, by digest: a clock set back prolongs none. */
+  /**
+   * Expiry of this process's codes by digest, in monotonic milliseconds, so that a clock set back does not prolong
+   * them.
+   */
   const ends = new Map<string, number>();
   const remember = (digest: string) => {
     ends.set(digest, clock.monotonic() + LIMITS.loginCodeMs);
@@ -65,7 +68,7 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
         .select(['parent_kind', 'parent_id', 'scopes'])
         .where('code_hash', '=', digest)
         .executeTakeFirst();
-      // A code of a parent that has ended is as good as none, and stays unused.
+      // A code whose parent has ended is invalid, and is not used up.
       if (row === undefined || lineage.boundsOf(parentOf(row)) === undefined) return undefined;
       const use = store.db
         .updateTable('login_codes')
@@ -77,7 +80,7 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
         await store.commit({ statements: [{ ...use.compile(), expect: 1 }] });
         return { parent: parentOf(row), scopes: expandScopes(row.scopes.split(',')) };
       } catch (error) {
-        if (error instanceof UnitRefused) return undefined; // used before, or too late
+        if (error instanceof UnitRefused) return undefined; // already used, or expired
         throw error;
       }
     },

@@ -21,7 +21,7 @@ import { expandScopes } from './scopes.ts';
 
 const ISSUER = 'headgate';
 const AUDIENCE = 'headgate';
-/** Another kind of token gets another type, so that neither passes for the other. */
+/** A separate token type, so that other JWTs are not accepted as logins. */
 const TYPE = 'headgate-login+jwt';
 const MAX_SESSIONS = 1_000;
 const MAX_VERIFIED = 1_024;
@@ -32,16 +32,18 @@ interface LoginSession {
   principal: Principal;
 }
 
-/** Browser logins. Every use of a token asks whether its session still stands, so an end is immediate everywhere. */
+/** Browser logins. Each use of a token checks that its session is still valid, so revocation takes effect at once. */
 export interface LoginSessions {
-  /** It lasts as long as the cookie, or until its parent ends. UNAUTHORIZED when that has happened already. */
+  /**
+   * The session lasts as long as the cookie, or until its parent ends. Throws UNAUTHORIZED when the parent has ended.
+   */
   start(minter: Minter): Promise<LoginSession>;
   verify(jwt: string): Promise<Principal | undefined>;
-  /** Open sockets and streams of the session end at once. An unknown one is no error. */
+  /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
   revoke(jti: string): Promise<void>;
-  /** As `revoke`, of every session that hangs below the tokens. */
+  /** Like `revoke`, for every session below the tokens. */
   revokeBelow(tokenIds: readonly string[]): Promise<void>;
-  /** Ends sessions whose time is over, until aborted. */
+  /** Ends expired sessions, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -57,7 +59,7 @@ interface Session {
   parent: Parent;
   principal: Principal;
   expiresAtMs: number;
-  /** The same in monotonic milliseconds, as far as this process knows: a clock set back prolongs nothing. */
+  /** The same in monotonic milliseconds, as far as this process knows, so that a clock set back does not prolong it. */
   endMs: number;
   end: AbortController;
 }
@@ -78,7 +80,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
     sessions.delete(jti);
   };
   const revoke = async (jti: string) => {
-    end(jti); // before the disk is asked: whatever happens there, the session is over
+    end(jti); // before the write: the session ends even if the write fails
     const row = store.db.updateTable('login_sessions').set({ revoked_ms: clock.now() }).where('jti', '=', jti);
     await store.commit({ statements: [row.compile()] });
   };
@@ -108,7 +110,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       });
       const jwt = await sign(deps, { jti, subject: principalIdOf(parent), expiresAtMs });
       const session = toSession({ jti, parent, scopes, expiresAtMs }, clock);
-      sessions.set(jti, session); // before it is written: a revocation of its parent meanwhile ends it too
+      sessions.set(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
       try {
         await store.commit({ statements: [row.compile()] });
       } catch (error) {
@@ -139,7 +141,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
   };
 }
 
-/** Sessions that outlived a restart of the daemon; the rest is cleared away. */
+/** Loads the sessions that are still valid and deletes the others. */
 async function loadSessions({ store, clock }: LoginSessionsDeps): Promise<Map<string, Session>> {
   const gone = store.db.deleteFrom('login_sessions').where('expires_ms', '<=', clock.now());
   await store.commit({ statements: [gone.compile()] });
@@ -190,7 +192,7 @@ function sign(deps: LoginSessionsDeps, claims: { jti: string; subject: string; e
     .sign(deps.key);
 }
 
-/** The session a token names, when it is one of ours. The algorithm is fixed here; the token has no say in it. */
+/** The session id of a token that we signed. The algorithm is fixed here and not taken from the token. */
 async function readJti(jwt: string, { key, clock }: LoginSessionsDeps): Promise<string | undefined> {
   try {
     const { payload } = await jwtVerify(jwt, key, {
@@ -203,11 +205,11 @@ async function readJti(jwt: string, { key, clock }: LoginSessionsDeps): Promise<
     });
     return payload.jti;
   } catch {
-    return undefined; // whatever is wrong with it, it authenticates nobody
+    return undefined; // an invalid token authenticates nobody
   }
 }
 
-/** Signatures that were checked already, by digest. Says nothing about whether the session still stands. */
+/** Remembers verified signatures by digest. The session itself must still be checked. */
 function createVerifiedTokens() {
   const jtis = new Map<string, string>();
   return {

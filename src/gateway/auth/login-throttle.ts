@@ -3,22 +3,22 @@ import type { Clock } from '../../clock.ts';
 
 const WINDOW_MS = 5 * 60_000;
 const PER_ADDRESS = 5;
-/** All addresses together; higher, so that one address alone cannot keep everyone out. */
+/** The limit for all addresses together; higher, so that one address cannot lock everyone out. */
 const PER_KIND = 50;
 const MAX_LOCK_MS = 15 * 60_000;
 const MAX_KEYS = 10_000;
 
-/** Slows down guessing. Each further lock of a key lasts twice as long; none lasts for ever. */
+/** Slows down guessing. Each lock of a key lasts twice as long as the one before, up to a maximum. */
 export interface LoginThrottle {
-  /** Counts the attempt as failed before it is made, so that many at once cannot slip through. */
+  /** Counts the attempt as failed in advance, so that many simultaneous attempts cannot get through. */
   begin(kind: 'code' | 'token', address: string): Attempt;
 }
 
-/** `locked`: not now. `counted`: go ahead, and say so if it was right after all. */
+/** `locked`: refuse the attempt. `counted`: proceed, and report success. */
 type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
 
 interface Failures {
-  /** When those of the current window happened, oldest first. */
+  /** Times of the failures in the current window, oldest first. */
   atMs: number[];
   locks: number;
   lockedUntilMs: number;
@@ -31,7 +31,7 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
     const known = byKey.get(key);
     const failures = known === undefined || isOver(known, nowMs) ? noFailures() : known;
     byKey.delete(key);
-    byKey.set(key, failures); // last in the map: the one used longest ago goes first
+    byKey.set(key, failures); // moved to the end of the map: the least recently used key is removed first
     const [oldest] = byKey.keys();
     if (byKey.size > MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
     return failures;
@@ -41,7 +41,7 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
     begin(kind, address) {
       const nowMs = clock.monotonic();
       const all = failuresOf(`kind:${kind}`, nowMs);
-      // Wrong tokens of one program do not keep a person with a good link out.
+      // Wrong tokens of a program do not lock out a person with a valid link.
       const own = failuresOf(`address:${kind}:${networkOf(address)}`, nowMs);
       const waitMs = Math.max(lockOf(all, PER_KIND, nowMs), lockOf(own, PER_ADDRESS, nowMs));
       if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
@@ -58,11 +58,11 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
 
 const noFailures = (): Failures => ({ atMs: [], locks: 0, lockedUntilMs: Number.NEGATIVE_INFINITY });
 
-/** Nothing of it counts any more: no failure in the window, and a long time since the last lock. */
+/** Whether nothing counts any more: no failure in the window, and a long time since the last lock. */
 const isOver = ({ atMs, lockedUntilMs }: Failures, nowMs: number) =>
   (atMs.at(-1) ?? Number.NEGATIVE_INFINITY) <= nowMs - WINDOW_MS && lockedUntilMs + MAX_LOCK_MS <= nowMs;
 
-/** How long these failures keep the next attempt out; locks them when they have become too many. */
+/** How long the next attempt is refused. Locks the key when it has too many failures. */
 function lockOf(failures: Failures, limit: number, nowMs: number): number {
   failures.atMs = failures.atMs.filter((atMs) => atMs > nowMs - WINDOW_MS);
   if (failures.atMs.length >= limit) {
@@ -73,7 +73,7 @@ function lockOf(failures: Failures, limit: number, nowMs: number): number {
   return Math.max(0, failures.lockedUntilMs - nowMs);
 }
 
-/** What one party can be assumed to hold: an IPv4 address, or the /64 of an IPv6 one. */
+/** The network that one party may control: an IPv4 address, or the /64 of an IPv6 address. */
 function networkOf(address: string): string {
   const v4 = address.replace(/^::ffff:/i, '');
   if (isIPv4(v4)) return v4;

@@ -1,15 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface OriginPolicy {
-  /** False for a name we do not go by: a foreign page whose DNS name was pointed at this machine. */
+  /** False for an unknown host name, such as that of a foreign page whose DNS name points at this machine. */
   checkHost(host: string | undefined): boolean;
-  /** Whether an Origin header names the very server the request was sent to. */
+  /** Whether an Origin header names the server that received the request. */
   isOwn(origin: string, host: string | undefined): boolean;
-  /** Whether a browser says that another site's page (or another port's) caused the request. */
+  /** Whether the browser reports that another site's page (or another port's) caused the request. */
   isForeign(headers: IncomingHttpHeaders): boolean;
-  /** Whether the page that asks may open a WebSocket: our own, or one of `allowedOrigins`. Programs may in any case. */
+  /** Whether the page may open a WebSocket: our own page, or one of `allowedOrigins`. Programs always may. */
   admitsSocket(headers: IncomingHttpHeaders): boolean;
-  /** Whether a foreign page may cause this request: only reading, and below /v1 only when a credential is needed. */
+  /**
+   * Whether a foreign page may cause this request: only for reading, and below /v1 only if a credential is required.
+   */
   admitsForeign(method: string, path: string): boolean;
 }
 
@@ -17,17 +19,17 @@ interface OriginOptions {
   authEnabled: boolean;
   /** `name` (any port) or `name:port`. */
   allowedHosts: readonly string[];
-  /** Other sites whose pages may open WebSockets, unless authentication is off. The cookie does not count there. */
+  /** Other sites whose pages may open WebSockets, unless authentication is off. Their sockets ignore the cookie. */
   allowedOrigins: readonly string[];
-  /** Where people reach the daemon when something stands before it. */
+  /** The address that people use when a proxy stands in front of the daemon. */
   publicUrl: string | undefined;
   host: string;
   port: number;
 }
 
 /**
- * Which requests of browsers count as our own page's. The CORS header is `*` by specification, so the request itself has
- * to be refused (decision 20).
+ * Decides which browser requests come from our own page. The specification fixes the CORS header to `*`, so foreign
+ * requests must be refused themselves (decision 20).
  */
 export function createOriginPolicy(options: OriginOptions): OriginPolicy {
   const isKnown = knownHosts(options);
@@ -47,7 +49,7 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
     isForeign,
     admitsSocket: (headers) => !isForeign(headers) || isAllowed(headers),
     admitsForeign: (method, path) =>
-      method === 'OPTIONS' || // tells the same to everyone
+      method === 'OPTIONS' || // has the same answer for everyone
       ((method === 'GET' || method === 'HEAD') && (options.authEnabled || !path.startsWith('/v1/'))),
   };
 }
@@ -57,7 +59,7 @@ const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
 const WILDCARD = new Set(['0.0.0.0', '::']);
 
-/** Whether a Host header names this machine itself, by whatever port (a tunnel may have changed it). */
+/** Whether a Host header names this machine, with any port, because a tunnel may have changed it. */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   LOOPBACK.test(HOST.exec((host ?? '').toLowerCase())?.[1] ?? '');
 
@@ -69,7 +71,7 @@ function knownHosts({ allowedHosts, publicUrl, host, port }: OriginOptions): (ho
   return (text) => {
     const name = HOST.exec(text)?.[1];
     if (name === undefined) return false;
-    // A page reached by a bare address cannot have been rebound to us by DNS.
+    // A page opened by IP address cannot have been rebound by DNS.
     const byAddress = WILDCARD.has(host) && ADDRESS.test(name);
     return LOOPBACK.test(name) || byAddress || known.has(name) || known.has(text);
   };

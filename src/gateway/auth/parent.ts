@@ -1,14 +1,14 @@
 /**
- * The credential that API tokens, login links and login sessions hang below. They never have more rights than it, never
- * last longer, and end with it (decision 37).
+ * The parent of API tokens, login links and login sessions. A child never has more rights than its parent, never lasts
+ * longer, and ends with it (decision 37).
  */
 export interface Parent {
   kind: 'operator' | 'token';
-  /** The token's id; for the operator token a fixed name. */
+  /** The token's id; a fixed name for the operator token. */
   id: string;
 }
 
-/** The columns that hold a credential's parent. */
+/** The columns with a credential's parent. */
 export interface LineageColumns {
   parent_kind: Parent['kind'];
   parent_id: string;

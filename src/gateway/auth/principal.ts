@@ -1,19 +1,22 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Parent } from './parent.ts';
 
-/** Who calls, with the scopes the server granted. Never what a client says of itself. */
+/** The caller, with the scopes that the server granted. Never based on what a client claims. */
 export interface Principal {
   id: string;
   scopes: ReadonlySet<Scope>;
-  /** How the caller proved it: the machine's operator token, an API token, a browser login (with its JWT id), or auth is off. */
+  /**
+   * The proof of identity: the operator token, an API token, a browser login (with its JWT id), or none when auth is
+   * off.
+   */
   source:
     | { kind: 'operator' }
     | { kind: 'token'; tokenId: string }
-    /** `parent`: what the session was minted by; what it mints hangs below that too. */
+    /** `parent`: the credential above the session, and above everything created in it. */
     | { kind: 'login'; jti: string; parent: Parent }
-    /** A paired node by its token, or a machine that may only ask to become one. */
+    /** A paired node with its token, or a machine that may only request pairing. */
     | { kind: 'node' | 'unpaired'; nodeId: string }
     | { kind: 'local' };
-  /** Aborts when the credential is revoked: open sockets and streams end within a second. */
+  /** Aborts when the credential is revoked. Open sockets and streams end within a second. */
   revoked: AbortSignal;
 }

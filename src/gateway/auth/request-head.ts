@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../protocol/limits.ts';
 
-/** Headers that decide who asks, from where, and how the body is read. */
+/** Headers that decide who the caller is, where the request comes from, and how the body is read. */
 const SINGLE = new Set(['host', 'origin', 'sec-fetch-site', 'authorization', 'content-type']);
 const LENGTHS = new Set([...SINGLE].map((name) => name.length));
 
@@ -10,8 +10,8 @@ export interface HeadProblem {
 }
 
 /**
- * What is wrong with a request's headers before any of them is looked at. Of a header that comes twice, servers and
- * proxies read different ones, so what one of them checked need not be what the other obeys.
+ * A problem with a request's headers, checked before anything else. If a header is repeated, servers and proxies may
+ * use different values, so a check by one of them would not bind the other.
  */
 export function problemOfHead(rawHeaders: readonly string[]): HeadProblem | undefined {
   if (rawHeaders.length > 2 * LIMITS.requestHeaders) {
@@ -20,7 +20,7 @@ export function problemOfHead(rawHeaders: readonly string[]): HeadProblem | unde
   let seen: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (!LENGTHS.has(name.length)) continue; // most headers are spared the rest
+    if (!LENGTHS.has(name.length)) continue; // skips most headers cheaply
     const known = name.toLowerCase();
     if (!SINGLE.has(known)) continue;
     if (seen?.has(known)) return { status: 400, text: `The header ${name} was sent more than once. Send it once.` };

@@ -9,7 +9,7 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 
 const MIN_SECRET_BYTES = 32;
-/** Others may keep secrets of this machine in the same file. */
+/** The file may contain other secrets of this machine. */
 const Secrets = z.looseObject({
   jwt_secret: z
     .string()
@@ -24,12 +24,13 @@ interface SigningKeyDeps {
   ids: Pick<Ids, 'secret'>;
   clock: Clock;
   log: Log;
-  /** Is told what a person should know of a file that was damaged. */
+  /** Reports a damaged file to a person. */
   onNotice?(notice: Notice): void;
 }
 
 /**
- * The HS256 key that signs login sessions, made at the first start, and anew when nothing tells it any more. Imported once: that halves the cost of a check.
+ * The HS256 key that signs login sessions. Created at the first start, and again if it was lost. Imported once, which
+ * halves the cost of a check.
  */
 export async function openSigningKey({
   home,

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** Compares in constant time; the length is no secret. */
+/** Compares in constant time; the length is not secret. */
 export function tokenMatcher(token: string): (candidate: string) => boolean {
   const expected = Buffer.from(token);
   return (candidate) => {

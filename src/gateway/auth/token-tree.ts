@@ -11,7 +11,7 @@ export interface TokenEntry {
   end: AbortController;
 }
 
-/** The API tokens that were not revoked, and which of them hang below which. */
+/** The API tokens that are not revoked, and their parents. */
 export class TokenTree implements Lineage {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #byId = new Map<string, TokenEntry>();
@@ -21,7 +21,7 @@ export class TokenTree implements Lineage {
     this.#clock = clock;
   }
 
-  /** In the order in which they were added. */
+  /** In the order of creation. */
   get entries(): TokenEntry[] {
     return [...this.#byId.values()];
   }
@@ -53,13 +53,13 @@ export class TokenTree implements Lineage {
     return { scopes: entry.principal.scopes, expiresAtMs: entry.row.expires_ms ?? undefined };
   }
 
-  /** Neither it nor any credential above it was revoked or has expired. */
+  /** Whether neither it nor any credential above it was revoked or has expired. */
   isStanding({ row, end }: TokenEntry): boolean {
     if (end.signal.aborted || (row.expires_ms !== null && row.expires_ms <= this.#clock.now())) return false;
     return this.boundsOf(parentOf(row)) !== undefined;
   }
 
-  /** Aborts with the token that this principal acts under; undefined for principals that act under none. */
+  /** Aborts with the token that this principal acts under; undefined for other principals. */
   endOf(principalId: string): AbortSignal | undefined {
     const tokenId = tokenIdOf(principalId);
     if (tokenId === undefined) return undefined;
@@ -67,11 +67,11 @@ export class TokenTree implements Lineage {
     return entry && this.isStanding(entry) ? entry.end.signal : AbortSignal.abort();
   }
 
-  /** A token followed by every token below it; empty when there is none of this id. */
+  /** A token followed by all its descendants; empty for an unknown id. */
   below(tokenId: string): string[] {
     if (!this.#byId.has(tokenId)) return [];
     const found = new Set([tokenId]);
-    // Iterating over a set includes what is added meanwhile, so the children's children follow.
+    // Iterating over a set includes entries added meanwhile, so all descendants follow.
     for (const id of found)
       for (const { row } of this.#byId.values())
         if (row.parent_kind === 'token' && row.parent_id === id) found.add(row.token_id);
@@ -79,7 +79,7 @@ export class TokenTree implements Lineage {
   }
 }
 
-/** The ids of tokens that hang below nothing that is among them, neither directly nor through others. */
+/** The ids of tokens whose chain of parents does not lead to the operator or a known token. */
 export function findOrphans(rows: readonly ApiTokenTable[]): string[] {
   const attached = new Set<string>();
   const isAttached = ({ parent_kind, parent_id }: ApiTokenTable) =>

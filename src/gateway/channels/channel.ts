@@ -1,16 +1,19 @@
 import type { Statement } from '../store/store.ts';
 
-/** Where messages leave Headgate: chat services, other programs, other workstreams. */
+/** A way for messages to leave Headgate: to chat services, other programs, or other workstreams. */
 export interface Channel {
-  /** What `provider` and `channel` parameters say. */
+  /** The name in `provider` and `channel` parameters. */
   readonly name: string;
-  /** Destinations it has, for people; empty: it is not linked to anything. Undefined: any that `find` knows. */
+  /**
+   * The destinations of the channel, for people. Empty: it is not linked. Undefined: every destination that `find`
+   * knows.
+   */
   readonly destinations: readonly string[] | undefined;
-  /** The canonical name of a destination; undefined when there is none of this name. */
+  /** The canonical name of a destination; undefined if it does not exist. */
   find(to: string): Promise<string | undefined>;
   /**
-   * Resolves once the other side has it. Throws DeliveryError or NotNow. The same messageId may come again after a crash,
-   * unless the channel stored the end of the delivery together with its effect.
+   * Resolves once the other side has accepted the message. Throws DeliveryError or NotNow. After a crash the same
+   * messageId may come again, unless the channel stored the end of the delivery together with its effect.
    */
   deliver(delivery: Delivery, attempt: Attempt): Promise<Delivered>;
 }
@@ -18,7 +21,7 @@ export interface Channel {
 export interface Attempt {
   /** Aborts when the daemon stops. */
   signal: AbortSignal;
-  /** Records that it was delivered: for a channel whose effect is stored by us, in the same unit. */
+  /** Records the delivery, for a channel that stores its effect in our database, in the same unit. */
   delivered(): Statement;
 }
 
@@ -27,7 +30,7 @@ export type Delivered = 'taken' | 'recorded';
 
 export interface Delivery {
   messageId: string;
-  /** As `find` answered it. */
+  /** As returned by `find`. */
   to: string;
   message: string;
   mediaUrl?: string | undefined;
@@ -36,10 +39,10 @@ export interface Delivery {
   acceptedMs: number;
 }
 
-/** The other side takes messages, but not at this moment: neither a failure nor an attempt. */
+/** The other side is temporarily busy. This is neither a failure nor an attempt. */
 export class NotNow extends Error {
   override readonly name = 'NotNow';
-  /** When to look again. */
+  /** When to try again. */
   readonly againInMs: number;
 
   constructor(message: string, { againInMs }: { againInMs: number }) {
@@ -48,12 +51,12 @@ export class NotNow extends Error {
   }
 }
 
-/** Why something was not delivered. */
+/** Why a message was not delivered. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
-  /** Later it may work. */
+  /** Whether a retry may succeed. */
   readonly retryable: boolean;
-  /** The least that the other side wants to be left alone. */
+  /** The minimum wait that the other side asked for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | undefined; cause?: unknown }) {

@@ -1,22 +1,22 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Channel } from './channel.ts';
 
-/** A channel and a destination that it has. */
+/** A channel and one of its destinations. */
 export interface Destination {
   channel: Channel;
-  /** Canonical. */
+  /** The canonical name. */
   to: string;
 }
 
-/** The ways out, by name. */
+/** All channels, by name. */
 export interface Channels {
   readonly all: readonly Channel[];
   byName(name: string): Channel | undefined;
-  /** Throws INVALID_REQUEST for a name nobody knows, NOT_LINKED for a channel without destinations. */
+  /** Throws INVALID_REQUEST for an unknown name, NOT_LINKED for a channel without destinations. */
   linked(name: string): Channel;
   /**
-   * Where a message is to go. Without a provider it is the first channel that has the destination. Throws as `linked`
-   * does, and NOT_FOUND for a destination.
+   * Finds the channel and destination for a message. Without a provider, the first channel with that destination.
+   * Throws like `linked`, and NOT_FOUND for an unknown destination.
    */
   resolve(asked: { provider?: string | undefined; to: string }): Promise<Destination>;
 }
@@ -43,7 +43,7 @@ export function createChannels(all: readonly Channel[]): Channels {
 function requireLinked(channel: Channel | undefined, asked: string, all: readonly Channel[]): Channel {
   if (channel === undefined) {
     const known = all.map(({ name }) => name).join(', ');
-    throw new GatewayError('INVALID_REQUEST', `unsupported channel: ${asked.slice(0, 80)} (there are: ${known})`);
+    throw new GatewayError('INVALID_REQUEST', `unsupported channel: ${asked.slice(0, 80)} (available: ${known})`);
   }
   if (channel.destinations?.length === 0) {
     throw new GatewayError(
@@ -56,5 +56,5 @@ function requireLinked(channel: Channel | undefined, asked: string, all: readonl
 
 function namesOf(channels: readonly Channel[]): string {
   const names = channels.flatMap(({ destinations }) => destinations ?? []);
-  return names.length === 0 ? '' : ` (there are: ${names.slice(0, 20).join(', ')})`;
+  return names.length === 0 ? '' : ` (available: ${names.slice(0, 20).join(', ')})`;
 }

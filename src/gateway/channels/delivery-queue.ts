@@ -7,10 +7,10 @@ import { type Delivered, DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
 import { endOutbox, putOff, readHeads } from './delivery-rows.ts';
 
-/** With the waits in between, about a day. */
+/** With the waits between them, about a day. */
 const MAX_ATTEMPTS = 20;
 const MAX_WAIT_MS = 2 * 3_600_000;
-/** Different destinations at once; one after the other for each. */
+/** Destinations that are served in parallel; each gets one message at a time. */
 const MAX_CONCURRENT = 8;
 const MAX_NAP_MS = 60_000;
 
@@ -21,11 +21,11 @@ interface OutboxDeps {
   log: Log;
 }
 
-/** Delivers accepted messages, in order for each destination, until they are taken or given up. */
+/** Delivers accepted messages, in order per destination, until they are taken or given up. */
 export class Outbox {
   readonly #deps: OutboxDeps;
   readonly #busy = new Set<string>();
-  /** Places that take nothing at the moment, and when they are asked again, on the steady clock. */
+  /** Destinations that are temporarily busy, and when to try again, on the steady clock. */
   readonly #pausedMs = new Map<string, number>();
   #woken = Promise.withResolvers<void>();
 
@@ -33,12 +33,12 @@ export class Outbox {
     this.#deps = deps;
   }
 
-  /** Something was accepted: look at once. */
+  /** A message was accepted: checks at once. */
   wake(): void {
     this.#woken.resolve();
   }
 
-  /** Delivers until the signal aborts; then what was under way is left for the next start. */
+  /** Delivers until the signal aborts. Deliveries in progress continue at the next start. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     const stop = () => this.wake();
@@ -47,14 +47,14 @@ export class Outbox {
       this.#woken = Promise.withResolvers();
       const napMs = await this.#start(signal);
       const nap = new AbortController();
-      const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken before
+      const slept = clock.sleep(napMs, nap.signal).catch(() => undefined); // woken early
       await Promise.race([this.#woken.promise, slept]);
       nap.abort();
     }
     signal.removeEventListener('abort', stop);
   }
 
-  /** Starts what is due; answers how long there is nothing more to do. */
+  /** Starts due deliveries; returns how long there is nothing more to do. */
   async #start(signal: AbortSignal): Promise<number> {
     const { store, log } = this.#deps;
     try {
@@ -69,7 +69,7 @@ export class Outbox {
     }
   }
 
-  /** Until the next attempt. */
+  /** Milliseconds until the next attempt. */
   #leftMs(row: OutboxTable): number {
     const { clock } = this.#deps;
     const pausedMs = Math.max(0, (this.#pausedMs.get(placeOf(row)) ?? 0) - clock.monotonic());
@@ -85,9 +85,9 @@ export class Outbox {
       if (outcome instanceof NotNow) this.#pausedMs.set(place, this.#deps.clock.monotonic() + outcome.againInMs);
       else if (outcome !== 'recorded' && !signal.aborted) await this.#record(row, outcome);
     } catch (error) {
-      // It is sent again: at least once is what is promised.
+      // It will be sent again: delivery is guaranteed at least once.
       this.#deps.log.warn({ err: error, messageId: row.message_id }, 'the end of a delivery could not be recorded');
-      await this.#deps.clock.sleep(1_000, signal).catch(() => undefined); // the daemon stops
+      await this.#deps.clock.sleep(1_000, signal).catch(() => undefined); // the daemon is stopping
     } finally {
       this.#busy.delete(place);
       this.wake();
@@ -96,7 +96,7 @@ export class Outbox {
 
   async #attempt(row: OutboxTable, signal: AbortSignal): Promise<Delivered | DeliveryError | NotNow> {
     const channel = this.#deps.channels.byName(row.provider);
-    if (!channel) return new DeliveryError(`there is no channel ${row.provider} any more`, { retryable: false });
+    if (!channel) return new DeliveryError(`the channel ${row.provider} no longer exists`, { retryable: false });
     try {
       return await channel.deliver(toDelivery(row), { signal, delivered: () => this.#delivered(row) });
     } catch (error) {
@@ -116,14 +116,14 @@ export class Outbox {
     return endOutbox(row.message_id, { ...end, nowMs: this.#deps.clock.now() });
   }
 
-  /** To be tried again, or given up. */
+  /** Records a failed attempt: schedules a retry, or gives up. */
   #failed(row: OutboxTable, failure: DeliveryError): Statement {
     const { clock, log } = this.#deps;
     const nowMs = clock.now();
     const attempts = row.attempts + 1;
     const error = failure.message.slice(0, 500);
     if (failure.retryable && attempts < MAX_ATTEMPTS) {
-      // Who asks to be asked again soon gets no more attempts for it.
+      // A destination that asks for short waits does not get more attempts.
       const waitMs = Math.max(failure.retryAfterMs ?? 0, 1_000 * 2 ** row.attempts);
       return putOff(row.message_id, {
         attempts,
@@ -131,12 +131,12 @@ export class Outbox {
         nextMs: nowMs + Math.min(MAX_WAIT_MS, waitMs),
       });
     }
-    log.warn({ messageId: row.message_id, to: placeOf(row), error }, 'a message was given up');
+    log.warn({ messageId: row.message_id, to: placeOf(row), error }, 'gave up delivering a message');
     return endOutbox(row.message_id, { status: 'dead', attempts, error, nowMs });
   }
 }
 
-/** No wait is longer than the longest: where it seems to be, the clock was set back. */
+/** A remaining wait above the maximum means that the clock was set back. */
 const leftMs = (nextMs: number, nowMs: number): number =>
   nextMs - nowMs > MAX_WAIT_MS ? 0 : Math.max(0, nextMs - nowMs);
 

@@ -5,11 +5,11 @@ import type { Delivery } from './channel.ts';
 
 export interface NewOutboxMessage extends Delivery {
   provider: string;
-  /** The session whose run sent it; its next `last` goes the same way. */
+  /** The session whose run sent it; the session's next `last` uses the same destination. */
   wsId?: string | undefined;
 }
 
-/** Accepts a message: it is delivered at least once from here on. */
+/** Accepts a message: from here on it is delivered at least once. */
 export const insertOutbox = ({ provider, wsId, to, acceptedMs, ...message }: NewOutboxMessage): Statement => ({
   sql: `INSERT INTO outbox (message_id, seq, provider, destination, ws_id, sender, message, media_url, status, attempts,
           next_ms, error, accepted_ms, ended_ms)
@@ -20,7 +20,7 @@ export const insertOutbox = ({ provider, wsId, to, acceptedMs, ...message }: New
   ],
 });
 
-/** The one terminal record; refused when there is one. */
+/** Writes the final record; refused when there is one already. */
 export const endOutbox = (
   messageId: string,
   end: { status: 'delivered' | 'dead'; attempts: number; error: string | null; nowMs: number },
@@ -44,7 +44,7 @@ export const putOff = (messageId: string, later: { attempts: number; error: stri
     1,
   );
 
-/** The first message that waits for each destination: what comes after it must not overtake it. */
+/** The first pending message of each destination. Later ones must not overtake it. */
 export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
   db
     .selectFrom('outbox')
@@ -58,7 +58,7 @@ export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
     )
     .execute();
 
-/** How many wait, how many were given up, and the latest of those. */
+/** Counts pending and abandoned messages, and reads the latest abandoned one. */
 export async function readState({ db }: Pick<Store, 'db'>) {
   const counts = await db
     .selectFrom('outbox')

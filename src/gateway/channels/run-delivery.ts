@@ -4,18 +4,18 @@ import type { Store } from '../store/store.ts';
 import type { Channels } from './channels.ts';
 import { readLast } from './delivery-rows.ts';
 
-/** What a client says of where the answer of a run is to go. */
+/** Where a client wants the answer of a run to go. */
 interface Asked {
   deliver?: boolean | undefined;
-  /** `last` or left out: any. `webchat`: nowhere but to clients. */
+  /** Absent or `last`: any channel. `webchat`: clients only. */
   channel?: string | undefined;
-  /** Left out: where the session's last message by the channel went. */
+  /** Default: where the session's last message on the channel went. */
   to?: string | undefined;
-  /** Of the session, when it is there already. */
+  /** Of the session, if it exists. */
   wsId: string | undefined;
 }
 
-/** Where the answer goes, checked before the run is accepted; undefined when only clients get it. */
+/** The destination of the answer, checked before the run is accepted; undefined when only clients get it. */
 export async function resolveDelivery(
   { deliver, channel, to, wsId }: Asked,
   { channels, store }: { channels: Channels; store: Pick<Store, 'db'> },

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { EgressError } from '../../egress/guarded-fetch.ts';
 import { type Channel, type Delivery, DeliveryError } from './channel.ts';
 
-/** One destination of config.json. */
+/** A destination of config.json. */
 export interface WebhookDestination {
   url: string;
   /** Signs every message. */
@@ -11,20 +11,20 @@ export interface WebhookDestination {
 }
 
 export interface WebhookDeps {
-  /** By name; asked each time, because an operator may change them. */
+  /** Keyed by name. Read at each use, because an operator may change them. */
   destinations(): ReadonlyMap<string, WebhookDestination>;
   fetch(url: string, init: RequestInit): Promise<Response>;
   clock: Pick<Clock, 'now'>;
 }
 
 const TIMEOUT_MS = 30_000;
-/** Too early, too many, or not their fault: worth another attempt. Other 4xx say that it will never be taken. */
+/** Temporary refusals that are worth a retry. Other 4xx are permanent. */
 const RETRYABLE = new Set([408, 409, 425, 429]);
 
 /**
- * POSTs messages as JSON, signed as Standard Webhooks says (https://www.standardwebhooks.com): `webhook-id`,
- * `webhook-timestamp` in seconds, `webhook-signature` `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`. Redirects are not
- * followed: the message and its signature are for the address that the operator wrote down.
+ * POSTs messages as JSON, signed as specified by Standard Webhooks (https://www.standardwebhooks.com): `webhook-id`,
+ * `webhook-timestamp` in seconds, `webhook-signature` `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`. Does not follow
+ * redirects, because the message and its signature are for the configured address only.
  */
 export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps): Channel => ({
   name: 'webhook',
@@ -34,7 +34,7 @@ export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps
   find: async (to) => (destinations().has(to) ? to : undefined),
   async deliver(delivery, { signal }) {
     const destination = destinations().get(delivery.to);
-    if (!destination) throw new DeliveryError('config.json names this destination no more', { retryable: false });
+    if (!destination) throw new DeliveryError('the destination is no longer in config.json', { retryable: false });
     const body = toBody(delivery);
     const response = await post(fetch, destination.url, {
       method: 'POST',
@@ -45,7 +45,7 @@ export const createWebhookChannel = ({ destinations, fetch, clock }: WebhookDeps
       },
       body,
     });
-    await response.body?.cancel(); // nothing they say is read
+    await response.body?.cancel(); // the response body is not used
     if (!response.ok) throw refusalOf(response);
     return 'taken';
   },
@@ -91,6 +91,6 @@ function signatureOf(
   };
 }
 
-/** `whsec_<base64>` is the key's bytes, anything else the key itself. */
+/** `whsec_<base64>` encodes the bytes of the key; any other text is the key itself. */
 const keyOf = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);

@@ -11,8 +11,8 @@ interface WorkstreamNoteDeps {
 }
 
 /**
- * Leaves a note in another workstream: people see it at once, the model reads it with its next turn. While a run goes on
- * there it waits, because nothing may come between a model's calls and their results.
+ * Leaves a note in another workstream. People see it at once; the model reads it with its next turn. It waits while a
+ * run is in progress there, because nothing may come between a model's calls and their results.
  */
 export const createWorkstreamChannel = ({ workstreams, store, clock }: WorkstreamNoteDeps): Channel => ({
   name: 'workstream',
@@ -26,14 +26,14 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
     const isDone = await workstream.whileIdle(async () => {
       const at = { wsId: data.wsId, runId: null, nowMs: clock.now() };
       await store.commit({
-        // In one unit: a daemon that is killed must not leave the note a second time.
+        // One unit, so that a daemon killed here does not leave the note twice.
         statements: [...insertMessage(at, { role: 'user', content: note }), delivered()],
         events: { wsId: data.wsId, events: [{ type: 'info', message: note }], inMessages: true },
       });
       data.messageCount += 1;
       workstream.forgetContext();
     });
-    if (!isDone) throw new NotNow('a run goes on there', { againInMs: 1_000 });
+    if (!isDone) throw new NotNow('a run is in progress there', { againInMs: 1_000 });
     return 'recorded';
   },
 });

@@ -1,8 +1,11 @@
 import { LIMITS } from '../../../protocol/limits.ts';
 
-/** Counts sockets that have not said who they are, so that strangers cannot use up the daemon's. */
+/** Counts sockets that have not authenticated, so that strangers cannot use up all places. */
 export interface Admission {
-  /** Undefined when the address, or everyone together, holds enough; otherwise gives the place back, once. */
+  /**
+   * Undefined when the address, or all addresses together, reached the limit; otherwise a function that frees the
+   * place, once.
+   */
   enter(address: string): (() => void) | undefined;
 }
 

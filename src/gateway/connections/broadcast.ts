@@ -10,22 +10,22 @@ import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 import { type Rights, rightsFrom } from '../rights.ts';
 
-/** A connection as the events see it. */
+/** A connection as a receiver of events. */
 export interface Member {
   readonly rights: Rights;
   /** Must not throw. */
   deliver(frame: Buffer, dropIfSlow: boolean): void;
 }
 
-/** What a member has to say about itself later on. */
+/** Changes that a member makes later. */
 export interface Membership {
-  /** The first one ends "every workstream": from then on only watched ones. */
+  /** Before the first call, a member gets all workstreams; from then on only the watched ones. */
   watch(wsId: string): void;
   unwatch(wsId: string): void;
   leave(): void;
 }
 
-/** Sends events to everyone who may see them, each encoded once for all clients with the same rights. */
+/** Sends events to all clients that may see them, encoded once per set of rights. */
 export interface Broadcast {
   join(member: Member): Membership;
   publish<E extends SequencedEvent>(
@@ -33,16 +33,16 @@ export interface Broadcast {
     payload: GatewayEventPayload<E>,
     options?: { stateVersion?: StateVersion },
   ): void;
-  /** An `agent` or `chat` event, its payload as JSON text, to those who watch that workstream. */
+  /** Sends an `agent` or `chat` event, with its payload as JSON text, to the clients that watch that workstream. */
   toWatchers(event: 'agent' | 'chat', wsId: string, payloadJson: string): void;
-  /** An event for one connection, as its frame. */
+  /** Encodes the frame of an event for one connection. */
   encodeDirect<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): Buffer;
-  /** Whether `toWatchers` would reach anyone. */
+  /** Whether `toWatchers` would reach any client. */
   hasWatchers(wsId: string): boolean;
   readonly size: number;
 }
 
-/** Events without a place in a log of their own. */
+/** Events with a sequence number. */
 export type SequencedEvent = Exclude<
   GatewayEventName,
   'agent' | 'chat' | 'workstream' | 'node.pair.token' | 'node.invoke.request' | 'node.invoke.cancel'
@@ -76,7 +76,7 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
       const json = JSON.stringify(payload);
       const tail = stateVersion === undefined ? '}' : `,"stateVersion":${JSON.stringify(stateVersion)}}`;
       for (const rights of rightsFrom(row.scope)) {
-        // Counted per class and also when nobody listens, so whoever joins later sees no gap that is not a loss.
+        // Counted per set of rights, even without members, so that a client that joins later sees no false gap.
         const group = classes[rights];
         group.seq += 1;
         if (group.members.size === 0) continue;
@@ -102,7 +102,7 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
   };
 }
 
-/** Who gets the output of which workstream: everyone, until a member names the ones it wants. */
+/** Tracks who gets the output of which workstream: everyone, until a member names workstreams. */
 function createWatchers() {
   const ofEvery = new Set<Member>();
   const ofOne = new Map<string, Set<Member>>();

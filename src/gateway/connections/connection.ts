@@ -22,14 +22,14 @@ import type { Revocations } from './revocations.ts';
 import { type ConnectionSubscriptions, createSubscriptions, type Follow } from './subscriptions.ts';
 import type { Wire, WireListener } from './wire.ts';
 
-/** What the upgrade request told of a client. */
+/** What the upgrade request says about a client. */
 export interface Upgrade {
   connId: string;
   address: string;
   token: string | undefined;
-  /** A web page asked for it. */
+  /** Whether a web page opened it. */
   hasOrigin: boolean;
-  /** Gives back the place among sockets that have not authenticated. The end of the socket does that, too. */
+  /** Frees the place among unauthenticated sockets. Closing the socket does so too. */
   leaveLobby(): void;
 }
 
@@ -43,7 +43,7 @@ export interface ConnectionDeps {
     disconnected(connId: string): void;
   };
   nodes: NodeDoor & {
-    /** A node is there, or a machine that wants to be one; the answer says that it has gone. */
+    /** Registers a node, or a machine that wants to become one. Returns a function that unregisters it. */
     join(node: JoiningNode): () => void;
   };
   broadcast: Pick<Broadcast, 'join' | 'encodeDirect'>;
@@ -54,7 +54,7 @@ export interface ConnectionDeps {
   live: Pick<LiveSettings, 'inbound'>;
   defer: Defer;
   join: JoinFrames;
-  /** Of the handshake. */
+  /** The deadlines of handshakes. */
   deadlines: Deadlines;
   clock: Pick<Clock, 'monotonic' | 'sleep'>;
   log: Log;
@@ -70,7 +70,7 @@ export interface JoiningNode {
 type Accepted = HandshakeOutcome & { kind: 'accepted' };
 
 const MAX_MISSED_PINGS = 2;
-/** What work gets to hear that waited for a client that is gone. */
+/** The error for work that waited for a client that has disconnected. */
 const GONE = new GatewayError('UNAVAILABLE', 'the connection was closed');
 
 /** One client from its upgrade to its end. */
@@ -82,13 +82,13 @@ export class Connection implements WireListener {
   #gone: AbortController | undefined;
   readonly #endHandshake: () => void;
   #state: 'greeting' | 'joining' | 'open' | 'closed' = 'greeting';
-  /** Frames that came with the first one, before it was judged: no more than one read of the socket holds. */
+  /** Frames that arrived before the handshake was decided: no more than one read of the socket contains. */
   #early: (string | undefined)[] = [];
   #missedPings = 0;
-  /** Nothing is read from it for a while, because it asks far too much. */
+  /** Reading is paused for a while, because the client sends far too many requests. */
   #isResting = false;
   #requests: Requests | undefined;
-  /** What requests need is made with the first one: many clients only listen. */
+  /** Created with the first request, because many clients only listen. */
   #openRequests: (() => Requests) | undefined;
   #subscriptions: ConnectionSubscriptions | undefined;
   readonly #endings: (() => void)[] = [];
@@ -121,7 +121,7 @@ export class Connection implements WireListener {
     this.#end();
   }
 
-  /** Asks for a sign of life; ends a client that did not answer twice. */
+  /** Pings the client; closes the connection after two unanswered pings. */
   tick(): void {
     if (this.#state !== 'open') return;
     if (this.#missedPings >= MAX_MISSED_PINGS) {
@@ -255,14 +255,14 @@ export class Connection implements WireListener {
     this.#subscriptions?.resume();
   }
 
-  /** What it sends waits on its side meanwhile. */
+  /** Pauses reading; the client's data waits on its side. */
   #rest(ms: number, gone: AbortSignal): void {
     if (this.#isResting) return;
     this.#isResting = true;
     this.#wire.pause();
     this.#deps.clock.sleep(ms, gone).then(
       () => this.#endRest(),
-      () => undefined, // it has gone
+      () => undefined, // the connection has ended
     );
   }
 

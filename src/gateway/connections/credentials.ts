@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { OriginPolicy } from '../auth/origin-policy.ts';
 
 /**
- * The token that an upgrade request carries. A cookie counts only when our own page opened the socket: browsers attach
- * it whoever asks, and a WebSocket is not bound by CORS.
+ * The token of an upgrade request. A cookie counts only if our own page opened the socket, because browsers attach it
+ * to requests of any page, and CORS does not apply to WebSockets.
  */
 export function tokenOfUpgrade(
   { authorization, cookie, origin, host }: IncomingHttpHeaders,

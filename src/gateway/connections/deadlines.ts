@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts';
 
-/** What has to happen within a fixed time. One timer for all that wait: each of their own costs more than a handshake does. */
+/** Fixed timeouts that share one timer, because a timer each would cost more than a handshake. */
 export interface Deadlines {
-  /** Calls back when the time is over, unless the answer is called before. */
+  /** Calls `onLate` after the time, unless the returned function is called before. */
   start(onLate: () => void): () => void;
 }
 
 export function createDeadlines({ ms, clock }: { ms: number; clock: Pick<Clock, 'monotonic' | 'sleep'> }): Deadlines {
-  /** As all wait equally long, in the order in which they are due. */
+  /** Since all wait equally long, the insertion order is the order of the deadlines. */
   const waiting = new Set<{ dueMs: number; onLate(): void }>();
   const never = new AbortController().signal;
   let isWatching = false;

@@ -9,7 +9,7 @@ const problem = (text: string) => {
 };
 
 test('a name that an object has twice is told, however it is written and wherever it stands', () => {
-  const twice = '"a" is written twice in one object';
+  const twice = '"a" occurs twice in one object';
   for (const text of [
     '{"a":1,"a":1}',
     '{"a":1,"b":{"a":1,"c":[{"a":{}, "a" \t:2}]}}',
@@ -18,7 +18,7 @@ test('a name that an object has twice is told, however it is written and whereve
   ]) {
     assert.equal(problem(text), twice, text);
   }
-  assert.equal(problem('{"__proto__":1,"__proto__":2}'), '"__proto__" is written twice in one object');
+  assert.equal(problem('{"__proto__":1,"__proto__":2}'), '"__proto__" occurs twice in one object');
 });
 
 test('the same name in different objects, and what only looks like a name, is none', () => {
@@ -40,7 +40,7 @@ test('whatever JSON.stringify writes is read, and with one more property of a na
       const names = Object.keys(value);
       const name = JSON.stringify(names[pick % names.length]);
       assert.equal(problem(text), 'read');
-      assert.match(problem(`${text.slice(0, -1)},${name}:null}`), /is written twice in one object$/);
+      assert.match(problem(`${text.slice(0, -1)},${name}:null}`), /occurs twice in one object$/);
     }),
     { numRuns: 300 },
   );
@@ -55,5 +55,5 @@ test('half of a surrogate pair is told in names, strings and lists; whole ones a
 test('a megabyte of either is looked at in no time that anybody would notice', () => {
   const long = JSON.stringify({ message: '{"a":1,"a":2}'.repeat(40_000) });
   assert.equal(problem(long), 'read');
-  assert.equal(problem(`{${'"a":1,'.repeat(100_000)}"a":2}`), '"a" is written twice in one object');
+  assert.equal(problem(`{${'"a":1,'.repeat(100_000)}"a":2}`), '"a" occurs twice in one object');
 });

@@ -1,15 +1,16 @@
-/** The codes of JSON's white space are all at most this. */
+/** All white space characters of JSON have codes up to this. */
 const SPACE = 0x20;
 
 /**
- * The name of a property that a JSON text writes twice in one object, where readers differ in which one counts (RFC 8259,
- * section 4). `properties` is how many there are in what was read: a text that cannot hold more names is not looked at twice.
+ * The name of a property that occurs twice in one object of a JSON text. Parsers differ in which one they use (RFC
+ * 8259, section 4). `properties` is the number in the parsed value: a text that cannot contain more names is not
+ * searched.
  */
 export function findTwice(text: string, properties: number): string | undefined {
   return mayHoldMore(text, properties) ? search(text) : undefined;
 }
 
-/** Counts what looks like the end of a name; inside of strings there may be more of it. */
+/** Counts what looks like the end of a name. Strings may contain more of these. */
 function mayHoldMore(text: string, properties: number): boolean {
   let count = 0;
   for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
@@ -33,7 +34,7 @@ function search(text: string): string | undefined {
   return undefined;
 }
 
-/** Where objects and lists begin and end, and the names in between. */
+/** The beginnings and ends of objects and lists, and the names between them. */
 function* marksOf(text: string): Generator<'open' | 'close' | { name: string }> {
   for (let at = 0; at < text.length; at += 1) {
     const sign = text[at] ?? '';
@@ -46,7 +47,7 @@ function* marksOf(text: string): Generator<'open' | 'close' | { name: string }> 
   }
 }
 
-/** Where the closing quotation mark stands. */
+/** The position of the closing quotation mark. */
 function endOfString(text: string, start: number): number {
   let end = start;
   do end = text.indexOf('"', end + 1);

@@ -7,7 +7,9 @@ import { createAdmission } from './admission.ts';
 import { tokenOfUpgrade } from './credentials.ts';
 import { refusalOf } from './upgrade.ts';
 
-/** `token`: what the request carries, right or wrong. `leaveLobby` gives the place back; the end of the socket does, too. */
+/**
+ * `token`: the credential of the request, valid or not. `leaveLobby` frees the place; closing the socket does so too.
+ */
 export type Entry =
   | { kind: 'admitted'; token: string | undefined; leaveLobby(): void }
   | { kind: 'refused'; status: number };
@@ -42,11 +44,11 @@ export function createEntrance({ authenticator, originPolicy, log }: EntranceDep
     const refusal = refusalOf(request, originPolicy);
     if (refusal !== undefined) return { kind: 'refused', status: refusal };
     const token = tokenOfUpgrade(request.headers, originPolicy);
-    // The places are limited for those who have not said who they are; a valid credential needs none of them.
+    // Places are limited for unauthenticated clients only; a valid credential needs none.
     if (await isKnown(token)) return { kind: 'admitted', token, leaveLobby: () => undefined };
     const leaveLobby = admission.enter(address);
     if (!leaveLobby) return { kind: 'refused', status: 503 };
-    socket.once('close', leaveLobby); // also when ws finds the request wanting and never calls back
+    socket.once('close', leaveLobby); // also if ws rejects the request and never calls back
     if (socket.destroyed) leaveLobby();
     return { kind: 'admitted', token, leaveLobby };
   };

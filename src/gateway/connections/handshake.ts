@@ -11,21 +11,21 @@ import type { NodeDoor } from '../nodes/node-door.ts';
 import { readJson } from './json-text.ts';
 
 export type HandshakeOutcome =
-  /** `leave` gives back what an unpaired node holds besides its connection. */
+  /** `leave` releases what an unpaired node holds besides its connection. */
   | { kind: 'accepted'; id: string; params: ConnectParams; principal: Principal; leave?: () => void }
-  /** Without an answer where there is no request to answer. */
+  /** Without an answer if there was no valid request. */
   | { kind: 'refused'; answer?: { id: string; error: GatewayError }; closing: ClosingName };
 
 interface HandshakeContext {
   authenticator: Pick<Authenticator, 'authenticate'>;
-  /** What the upgrade request carried; counts when the client gives no token in its first frame. */
+  /** The token of the upgrade request; used when the first frame has none. */
   upgradeToken: string | undefined;
   nodes: NodeDoor;
   address: string;
   hasOrigin: boolean;
 }
 
-/** Judges the first frame of a connection. The order of the checks is part of the protocol. */
+/** Checks the first frame of a connection. The order of the checks is part of the protocol. */
 export async function shakeHands(text: string | undefined, context: HandshakeContext): Promise<HandshakeOutcome> {
   const json = readJson(text);
   if (json.kind === 'unreadable') return { kind: 'refused', closing: 'no_handshake' };
@@ -39,7 +39,7 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     const message = 'invalid handshake: first request must be connect';
     return refuse(new GatewayError('INVALID_REQUEST', message), 'invalid_handshake');
   }
-  // First: other versions have other params, and what is wrong with those would only mislead.
+  // First, because other versions have other params, and errors about those would be misleading.
   if (isOtherProtocol(frame.data.params)) {
     const details = { expectedProtocol: LIMITS.protocolVersion };
     const error = new GatewayError('INVALID_REQUEST', 'protocol mismatch', { details });
@@ -49,7 +49,7 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
   if (params instanceof GatewayError) return refuse(params, 'invalid_handshake');
   const token = params.auth?.token ?? context.upgradeToken;
   if (params.client.mode === 'node') {
-    // Whatever else its credential could do: what calls itself a node is never more than its node.
+    // Checked whatever the credential may do: a client that calls itself a node never gets more rights than that node.
     const admission = context.nodes.admit({ ...context, client: params.client, token });
     if (admission.kind === 'refused') return refuse(admission.error, admission.closing);
     return { ...admission, kind: 'accepted', id, params };
@@ -59,13 +59,13 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
   return { kind: 'accepted', id, params, principal };
 }
 
-/** The range alone, whatever stands beside it. */
+/** Only the version range; all other fields are ignored. */
 const ProtocolRange = z.object({
   minProtocol: ConnectParams.shape.minProtocol,
   maxProtocol: ConnectParams.shape.maxProtocol,
 });
 
-/** A range that can be read, and that our version is not in. */
+/** Whether the client has a valid version range that excludes ours. */
 function isOtherProtocol(params: unknown): boolean {
   const range = ProtocolRange.safeParse(params).data;
   const { protocolVersion } = LIMITS;

@@ -7,7 +7,7 @@ import type { HelloOk, PresenceEntry } from '../../../protocol/methods/connect.t
 import type { Principal } from '../auth/principal.ts';
 import { holds, isOfNode, mayCall } from '../rights.ts';
 
-/** What `hello-ok` tells of the daemon, at the moment it is asked. */
+/** What `hello-ok` reports about the daemon, at that moment. */
 export interface GatewayView {
   server: { version: string; host?: string; commit?: string };
   presence(): PresenceEntry[];
@@ -19,14 +19,14 @@ export interface GatewayView {
 }
 
 /**
- * The answer to a good handshake as JSON (HelloOk): who we are, what this principal may use, the state it starts from.
- * Thousands of clients may come back at once, so what many are told alike is encoded once.
+ * The answer to a successful handshake as JSON (HelloOk): the server, what this principal may use, and the initial state.
+ * Thousands of clients may reconnect at once, so shared parts are encoded once.
  */
 export function createHello(view: GatewayView): (connId: string, principal: Principal) => string {
   const encodeFeatures = createFeatures();
   const encodePresence = createPresenceEncoding();
   return (connId, { scopes, source }) => {
-    // A node is not told who else is connected, nor how the daemon is.
+    // Nodes get no information about other clients and the daemon's health.
     const presence = isOfNode(scopes) ? '[]' : encodePresence(view.presence());
     const health = isOfNode(scopes) ? {} : view.health();
     const { stateVersion, uptimeMs } = { stateVersion: view.stateVersion(), uptimeMs: Math.floor(view.uptimeMs()) };
@@ -38,7 +38,7 @@ export function createHello(view: GatewayView): (connId: string, principal: Prin
   };
 }
 
-/** Most entries are those of the last time. */
+/** Caches the JSON of entries, because most of them are unchanged since the last call. */
 function createPresenceEncoding(): (entries: readonly PresenceEntry[]) => string {
   const known = new WeakMap<PresenceEntry, string>();
   const encode = (entry: PresenceEntry) => {
@@ -49,11 +49,11 @@ function createPresenceEncoding(): (entries: readonly PresenceEntry[]) => string
   return (entries) => `[${entries.map(encode).join()}]`;
 }
 
-/** Who is a stranger still after the handshake may not send more than before it. */
+/** A client that is still unauthenticated after the handshake keeps the small limit of before. */
 export const maxPayloadOf = ({ kind }: Principal['source']): number =>
   kind === 'unpaired' ? LIMITS.maxPayloadBeforeConnectBytes : LIMITS.maxPayloadBytes;
 
-/** Few principals differ in their scopes, so what each set may use is worked out and encoded once. */
+/** Few distinct sets of scopes exist, so the features of each set are computed and encoded once. */
 function createFeatures(): (scopes: ReadonlySet<Scope>) => string {
   const known = new Map<string, string>();
   return (scopes) => {

@@ -2,13 +2,13 @@ import { findTwice } from './duplicate-keys.ts';
 
 const MAX_LEVELS = 32;
 
-/** `faulty`: JSON, but nothing that two readers would surely understand alike; the problem is for people. */
+/** `faulty`: valid JSON that different parsers may read differently; the problem is worded for people. */
 export type JsonText =
   | { kind: 'read'; value: unknown }
   | { kind: 'faulty'; value: unknown; problem: string }
   | { kind: 'unreadable' };
 
-/** The value of one text frame; binary frames (undefined) are as unreadable as broken JSON. */
+/** Parses one text frame. A binary frame (undefined) counts as invalid JSON. */
 export function readJson(text: string | undefined): JsonText {
   if (text === undefined) return { kind: 'unreadable' };
   try {
@@ -21,9 +21,9 @@ export function readJson(text: string | undefined): JsonText {
 }
 
 interface Walk {
-  /** Of all objects so far. */
+  /** The number of properties in all objects so far. */
   properties: number;
-  /** Only what is escaped can be a lone surrogate: a text frame is UTF-8. */
+  /** A text frame is UTF-8, so only an escape can be half of a surrogate pair. */
   hasEscapes: boolean;
 }
 
@@ -32,10 +32,10 @@ function problemOf(value: unknown, text: string): string | undefined {
   const problem = walkInto(value, MAX_LEVELS, walk);
   if (problem !== undefined) return problem;
   const name = findTwice(text, walk.properties);
-  return name === undefined ? undefined : `${JSON.stringify(name)} is written twice in one object`;
+  return name === undefined ? undefined : `${JSON.stringify(name)} occurs twice in one object`;
 }
 
-/** Looks no deeper than it has to, so a hostile value cannot exhaust the stack. */
+/** Limits the depth, so that a hostile value cannot overflow the stack. */
 function walkInto(value: unknown, levels: number, walk: Walk): string | undefined {
   if (typeof value === 'string') return walk.hasEscapes ? surrogateIn(value) : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -54,6 +54,6 @@ function walkThrough(value: object, levels: number, walk: Walk): string | undefi
   return undefined;
 }
 
-/** Databases and other languages would store it as another text. */
+/** Databases and other languages would store another text. */
 const surrogateIn = (text: string): string | undefined =>
   text.isWellFormed() ? undefined : 'a string holds half of a surrogate pair';

@@ -2,28 +2,28 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { Defer } from '../../end-of-turn.ts';
 import type { Wire } from './wire.ts';
 
-/** Several frames as one piece of bytes. */
+/** Joins several frames into one buffer. */
 export type JoinFrames = (frames: readonly Buffer[]) => Buffer;
 
 interface OutboxOptions {
   wire: Pick<Wire, 'write' | 'pendingBytes'>;
-  /** Above it, broadcasts are skipped or close the connection, and nothing more is read from it. */
+  /** Above this, broadcasts are skipped or close the connection, and reading pauses. */
   maxBufferedBytes: number;
-  /** A client that had too much waiting has taken enough to go on. */
+  /** Called when a client with a full buffer has room again. */
   onRelief(): void;
   defer: Defer;
   join: JoinFrames;
 }
 
-/** What waits to be written to one client. All that one turn of the event loop produces goes out in one write. */
+/** The frames that wait for one client. Frames of one turn of the event loop are sent in one write. */
 export class Outbox {
   readonly #options: OutboxOptions;
   #first: Buffer | undefined;
-  /** What came after it in the same turn; most turns bring one frame to a client. */
+  /** Further frames of the same turn; most turns have one frame per client. */
   #more: Buffer[] | undefined;
   #queuedBytes = 0;
   #queuedAnswerBytes = 0;
-  /** Of answers, until the system has taken them. */
+  /** Bytes of answers that the system has not taken yet. */
   #answerBytes = 0;
   #isScheduled: boolean = false;
   #isBlocked: boolean = false;
@@ -33,7 +33,7 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Something the client did not ask for. */
+  /** Queues an event. */
   push(frame: Buffer): void {
     if (this.#isClosed) return;
     this.#queuedBytes += frame.length;
@@ -45,7 +45,7 @@ export class Outbox {
     this.#options.defer(this.flush);
   }
 
-  /** The answer to a request: it counts as memory, but is not held against the client when a broadcast comes. */
+  /** Queues the answer to a request. Its bytes use memory, but do not count as slowness when a broadcast comes. */
   answer(frame: Buffer): void {
     if (this.#isClosed) return;
     this.#queuedAnswerBytes += frame.length;
@@ -54,29 +54,29 @@ export class Outbox {
   }
 
   /**
-   * Room for an answer. A small one always has it, as a client that reads nothing is not read from either, and so has
-   * any answer while no other waits: asking again later would not make it smaller.
+   * Whether an answer fits. Small ones always fit, because reading pauses for a client that does not read. While no
+   * other answer waits, any answer fits, because a retry would not make it smaller.
    */
   hasRoomFor(bytes: number): boolean {
     if (bytes < LIMITS.largeAnswerBytes || this.#answerBytes === 0) return true;
     return this.#answerBytes + bytes <= LIMITS.unreadAnswerBytes;
   }
 
-  /** Over the budget with what was pushed. What only waits for the end of this turn is no sign of a slow client. */
+  /** Whether events exceed the budget. Frames that only wait for the end of this turn do not count. */
   isOver(): boolean {
     if (this.#pushedBytes() <= this.#options.maxBufferedBytes) return false;
     this.flush();
     return this.#pushedBytes() > this.#options.maxBufferedBytes;
   }
 
-  /** Over the budget, answers included: time to stop reading requests until `onRelief`. */
+  /** Whether everything, including answers, exceeds the budget: stop reading requests until `onRelief`. */
   isClogged(): boolean {
     return this.#blockedIf(this.#bufferedBytes() > this.#options.maxBufferedBytes);
   }
 
   /**
-   * Room for more of a log; when not, `onRelief` comes. A quarter of the budget, so that a client that is caught up from
-   * the log is never over it.
+   * Whether there is room for more of a log; if not, `onRelief` follows. The limit is a quarter of the budget, so that
+   * catching up on a log never exceeds the budget.
    */
   isReady(): boolean {
     return !this.#isClosed && !this.#blockedIf(this.#bufferedBytes() >= this.#options.maxBufferedBytes / 4);
@@ -92,7 +92,7 @@ export class Outbox {
     this.#options.wire.write(bytes, answerBytes === 0 ? this.#relieve : () => this.#answered(answerBytes));
   };
 
-  /** Forgets what waits; later frames go nowhere. */
+  /** Discards what waits; later frames are ignored. */
   close(): void {
     this.#isClosed = true;
     this.#forgetQueue();
@@ -131,7 +131,7 @@ export class Outbox {
   }
 }
 
-/** Remembers the last one: clients that follow the same workstreams get the same frames, one client after the other. */
+/** Caches the last result, because clients that follow the same workstreams get the same frames in a row. */
 export function createFrameJoin(): JoinFrames {
   let last: { frames: readonly Buffer[]; bytes: Buffer } = { frames: [], bytes: Buffer.alloc(0) };
   const isLast = (frames: readonly Buffer[]) =>

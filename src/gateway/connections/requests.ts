@@ -21,17 +21,17 @@ interface RequestsOptions {
   subscriptions: ConnectionSubscriptions;
   outbox: Pick<Outbox, 'answer' | 'hasRoomFor'>;
   live: Pick<LiveSettings, 'inbound'>;
-  /** A request was refused for coming too soon. */
+  /** A request was refused because of the rate limit. */
   onRateLimited(): void;
-  /** So many were refused in a row that nothing more should be read for this time. */
+  /** So many requests in a row were refused that reading should pause for this time. */
   onFlood(restMs: number): void;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
 }
 
-/** Answers the frames of a connection after its handshake, each beside the others. */
+/** Answers the frames of a connection after its handshake, concurrently. */
 export interface Requests {
-  /** One frame; undefined for a binary one. Must not throw. */
+  /** Handles one frame; undefined for a binary one. Must not throw. */
   onText(text: string | undefined): void;
 }
 
@@ -73,14 +73,14 @@ export function createRequests(options: RequestsOptions): Requests {
   const refuse = (error: unknown, { request: { id, method } }: Asked) =>
     outbox.answer(encodeRefusal(id, toTold(error, method)));
 
-  /** Dispatch rejects with nothing but GatewayError; a result that JSON cannot say fails only here. */
+  /** Dispatch rejects only with GatewayError. A result that cannot be encoded as JSON fails only here. */
   function toTold(error: unknown, method: string): GatewayError {
     if (error instanceof GatewayError) return error;
     log.error({ err: error, method }, 'an answer could not be encoded');
     return new GatewayError('INTERNAL', 'Internal error', { cause: error });
   }
 
-  /** What the connection itself has against a frame, before anyone looks at what it asks. */
+  /** Checks of the connection itself, before the request is looked at. */
   function refusalOf(frame: ReadRequest, waitMs: number): GatewayError | undefined {
     if (waitMs > 0) return new GatewayError('RATE_LIMITED', 'too many requests', { retryAfterMs: waitMs });
     if (frame.kind === 'refused') return frame.error;
@@ -91,7 +91,7 @@ export function createRequests(options: RequestsOptions): Requests {
     return new GatewayError('BUSY', 'too many requests in flight');
   }
 
-  /** Also a refusal costs the reading of a frame, and all connections share the time for that. */
+  /** A refusal also costs reading a frame, and all connections share that time. */
   function countRefusals(isRefused: boolean): void {
     refusedInARow = isRefused ? refusedInARow + 1 : 0;
     if (!isRefused) return;
@@ -111,25 +111,25 @@ export function createRequests(options: RequestsOptions): Requests {
   };
 }
 
-/** A client that asks for much and reads nothing may not have us keep all of it. */
+/** Refuses a large answer for a client that does not read, to limit memory. */
 function fitting(frame: Buffer, outbox: Pick<Outbox, 'hasRoomFor'>): Buffer {
   if (outbox.hasRoomFor(frame.length)) return frame;
-  throw new GatewayError('BUSY', 'too many large answers wait to be read by this client', { retryAfterMs: 1_000 });
+  throw new GatewayError('BUSY', 'this client has too many large answers to read', { retryAfterMs: 1_000 });
 }
 
-/** A request under way. */
+/** A request in progress. */
 interface Asked {
   request: RequestFrame;
   subscribing: ReturnType<ConnectionSubscriptions['during']>;
 }
 
-/** A stranger that wants to be a node needs a handful of requests. */
+/** The limit for an unpaired machine, which needs few requests. */
 const STRANGER: InboundLimit = { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 };
 
 const limitOf = (principal: Principal | undefined, live: Pick<LiveSettings, 'inbound'>): (() => InboundLimit) =>
   principal?.source.kind === 'unpaired' ? () => STRANGER : () => live.inbound;
 
-/** Reading pages of a store costs more than asking how things are; the row says how much. */
+/** The row says how much a method costs: reading pages of a store costs more than asking for the status. */
 function weightOf(frame: ReadRequest): number {
   if (frame.kind === 'refused' || !isMethodName(frame.request.method)) return 1;
   const row: Contract = CONTRACTS[frame.request.method];
@@ -153,7 +153,7 @@ const refusedFrame = (id: string, problem: string): ReadRequest => ({
   error: new GatewayError('INVALID_REQUEST', `invalid request frame: ${problem}`),
 });
 
-/** The id to answer a bad frame with, where it has a usable one. */
+/** The id for the answer to an invalid frame, if it has a valid one. */
 function idOf(value: unknown): string | undefined {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
   return typeof id === 'string' && id !== '' ? id : undefined;

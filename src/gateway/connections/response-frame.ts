@@ -5,11 +5,11 @@ import { encodeTextFrame } from '../frame-encoding.ts';
 export const encodeAnswer = (id: string, payload: unknown): Buffer =>
   encodeTextFrame(JSON.stringify({ type: 'res', id, ok: true, payload }));
 
-/** An answer whose payload is JSON already. */
+/** Encodes an answer whose payload is already JSON. */
 export const encodeAnswerOf = (id: string, payloadJson: string): Buffer =>
   encodeTextFrame(`{"type":"res","id":${JSON.stringify(id)},"ok":true,"payload":${payloadJson}}`);
 
-/** The refusal of a request; where the error carries a result, both. */
+/** Encodes the refusal of a request; if the error carries a result, with both. */
 export function encodeRefusal(id: string, error: GatewayError): Buffer {
   const { payload } = error;
   return encodeTextFrame(JSON.stringify({ type: 'res', id, ok: false, payload, error: toErrorShape(error) }));

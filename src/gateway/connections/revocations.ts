@@ -1,6 +1,6 @@
-/** Tells connections that their credential was revoked. One listener per credential, however many connections hold it. */
+/** Notifies connections that their credential was revoked, with one listener per credential for all its connections. */
 export interface Revocations {
-  /** Calls back once, at once if it has happened already; the answer lets go. */
+  /** Calls back once; immediately if already revoked. Returns a function that stops watching. */
   watch(revoked: AbortSignal, onRevoked: () => void): () => void;
 }
 

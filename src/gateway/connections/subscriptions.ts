@@ -4,8 +4,8 @@ import type { Membership } from './broadcast.ts';
 import type { Outbox } from './outbox.ts';
 
 /**
- * Opens a reader of a workstream's log; `onEnd` when the log has no more to come because the workstream was closed;
- * `mayDecide`: whoever reads may answer questions, so they are asked.
+ * Opens a reader of a workstream's log. `onEnd` is called when the workstream was closed and the log has ended.
+ * `mayDecide`: this reader may answer approvals, so questions are asked.
  */
 export type Follow = (
   wsId: string,
@@ -16,17 +16,17 @@ export type Follow = (
 interface SubscriptionsOptions {
   follow: Follow;
   outbox: Pick<Outbox, 'push' | 'isReady'>;
-  /** Hears which workstreams the connection wants. */
+  /** Receives which workstreams the connection follows. */
   watching: Pick<Membership, 'watch' | 'unwatch'>;
-  /** Whoever the connection is of may answer questions. */
+  /** Whether the caller may answer approvals. */
   mayDecide?: boolean;
 }
 
-/** What one connection follows. */
+/** The subscriptions of one connection. */
 export interface ConnectionSubscriptions {
-  /** The subscriptions as one request may change them; `start` opens the readers once its answer is on the way. */
+  /** The subscriptions for one request to change; `start` opens the readers after its answer was sent. */
   during(): Subscriptions & { start(): void };
-  /** The client can take more. */
+  /** The client has room for more. */
   resume(): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function createSubscriptions({
   }
 
   function open(wsId: string, after: number): void {
-    drop(wsId); // a request that ran beside this one may have been faster
+    drop(wsId); // a concurrent request may have subscribed before
     let reader: LogReader | undefined;
     const onEnd = () => {
       if (reader && readers.get(wsId) === reader) remove(wsId);
@@ -70,10 +70,10 @@ export function createSubscriptions({
 
   return {
     during() {
-      let added: Map<string, number> | undefined; // few requests follow anything
+      let added: Map<string, number> | undefined; // created on demand, because few requests subscribe
       return {
         add(wsId, offset) {
-          drop(wsId); // nothing of the old place may come between the answer and the new one
+          drop(wsId); // nothing from the old position may arrive between the answer and the new position
           added ??= new Map();
           added.set(wsId, offset);
         },
@@ -93,7 +93,7 @@ export function createSubscriptions({
         if (!outbox.isReady()) return;
         reader.resume();
         if (!readers.delete(wsId)) continue;
-        readers.set(wsId, reader); // at the end: whoever got nothing this time is first the next
+        readers.set(wsId, reader); // moved to the end: a reader that got nothing this time is first next time
       }
     },
     close() {

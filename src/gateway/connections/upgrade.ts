@@ -6,8 +6,8 @@ import { problemOfHead } from '../auth/request-head.ts';
 const PATHS = new Set(['/', '/v1/ws']);
 
 /**
- * Why an upgrade request gets no WebSocket, as an HTTP status; undefined when it may have one. Pages of other sites get
- * none unless they were allowed: they could not log in, but could take up every place of those who have not logged in yet.
+ * Why an upgrade request gets no WebSocket, as an HTTP status; undefined when it may have one. Pages of other sites are
+ * refused unless allowed: they could not log in, but could use up all places for unauthenticated clients.
  */
 export function refusalOf(
   { url, headers, rawHeaders }: IncomingMessage,
@@ -20,10 +20,10 @@ export function refusalOf(
   return originPolicy.admitsSocket(headers) ? undefined : 403;
 }
 
-/** Places are given back as fast as handshakes end, so a client that found none should not wait for long. */
+/** Places become free as fast as handshakes end, so a refused client should retry soon. */
 const RETRY_AFTER_SECS = 1;
 
-/** Answers an upgrade request with a status and nothing else, but for when to come back after a 503. */
+/** Answers an upgrade request with a status only, plus Retry-After for a 503. */
 export function refuseUpgrade(socket: Duplex, status: number): void {
   socket.once('finish', () => socket.destroy());
   const retryAfter = status === 503 ? `Retry-After: ${RETRY_AFTER_SECS}\r\n` : '';
@@ -32,6 +32,6 @@ export function refuseUpgrade(socket: Duplex, status: number): void {
   );
 }
 
-/** Whether a request wants a WebSocket. Others, like curl’s offer of HTTP/2, are answered as if they had not asked. */
+/** Whether a request asks for a WebSocket. Other upgrades, such as curl’s offer of HTTP/2, are ignored. */
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';

@@ -1,24 +1,24 @@
-/** A WebSocket as a connection sees it; a test gives it an array. Every call on a closed one does nothing. */
+/** A WebSocket as a connection uses it; tests replace it with an array. Calls on a closed one have no effect. */
 export interface Wire {
-  /** Writes whole frames to the raw socket, past ws, so they must never meet a fragmented send. */
+  /** Writes whole frames directly to the socket and not through ws, so they must never mix with a fragmented send. */
   write(chunk: Buffer, onWritten: () => void): void;
-  /** Bytes that were written and that the system has not taken. */
+  /** Bytes written that the system has not taken yet. */
   readonly pendingBytes: number;
-  /** A close frame, and the end a moment later whether it is answered or not. */
+  /** Sends a close frame, and closes the socket a moment later even without an answer. */
   close(code: number, reason: string): void;
   terminate(): void;
   ping(): void;
-  /** Stop and go on reading; frames that were read already may still arrive. */
+  /** Pause and resume reading. Frames that were already read may still arrive. */
   pause(): void;
   resume(): void;
   setMaxPayload(bytes: number): void;
 }
 
-/** What happens on a wire. */
+/** Receives what happens on a wire. */
 export interface WireListener {
   /** One text message, or undefined for a binary one. */
   onMessage(text: string | undefined): void;
   onPong(): void;
-  /** The last call. */
+  /** Always the last call. */
   onClose(): void;
 }

@@ -8,7 +8,7 @@ import { asksAgent, executorFixture } from './executor-fixture.ts';
 
 type CronFixture = Awaited<ReturnType<typeof executorFixture>>;
 
-const NOBODY = 'Not run: nobody is there to approve it, and the job’s policy is deny.';
+const NOBODY = 'Not run: no approver was available, and the job’s policy is deny.';
 const sink = { ready: () => true, write: () => undefined };
 
 /** What the model has read of its calls. */

@@ -15,19 +15,19 @@ interface CronDeps extends Omit<ExecutorDeps, 'owner' | 'clock'> {
   live: Pick<LiveSettings, 'cron'>;
   ids: Ids;
   toolbox: Pick<Toolbox, 'definitions'>;
-  /** Of this machine, an IANA name. */
+  /** The zone of this machine, an IANA name. */
   hostTimeZone: string;
   publish(event: CronEvent): void;
 }
 
-/** Scheduled jobs, whole. */
+/** Scheduled jobs with all their parts. */
 export interface Cron {
   jobs: CronJobs;
   scheduler: Scheduler;
   occurrences: Occurrences;
-  /** The jobs are read, once and beside everything else. */
+  /** Resolves when the jobs are loaded; loading happens once, in parallel with the start. */
   loaded(): Promise<void>;
-  /** Fires what is due until the signal aborts. */
+  /** Runs due jobs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function createCron(deps: CronDeps): Cron {
   });
   const scheduler = new Scheduler({
     ...{ ledger, executor, owner, publish, clock, log },
-    isAlone: true, // one daemon has the home to itself
+    isAlone: true, // one daemon at a time uses the home
     settings: {
       get enabled() {
         return live.cron.enabled;
@@ -70,7 +70,7 @@ export function createCron(deps: CronDeps): Cron {
     loaded,
     async run(signal) {
       await loaded();
-      log.info({ jobs: scheduler.jobCount }, 'the schedule is read');
+      log.info({ jobs: scheduler.jobCount }, 'loaded the scheduled jobs');
       await Promise.all([scheduler.run(signal), forgetOccurrences({ store, live, clock, log }, signal)]);
     },
   };

@@ -99,7 +99,7 @@ test('an answer is delivered; where it cannot be, nothing is asked, or the run s
   const sent = () => store.db.selectFrom('outbox').select(['provider', 'destination', 'message']).execute();
   const deliver = (turn: object) => cron.run(asksAgent('report', { turn: { deliver: true, ...turn } }));
   const noRecipient = 'deliver needs `to`: this session has sent nothing yet';
-  const unknown = 'unsupported channel: pigeon (there are: webhook)';
+  const unknown = 'unsupported channel: pigeon (available: webhook)';
   assert.deepEqual(await (await deliver({})).ended, { status: 'error', error: noRecipient });
   assert.deepEqual(await (await deliver({ channel: 'pigeon', to: 'ops' })).ended, { status: 'error', error: unknown });
   assert.deepEqual(cron.fixture.puppet.requests, []);
@@ -118,7 +118,7 @@ test('runs that end badly are errors with their reason; one that somebody cancel
   await using cron = await executorFixture();
   cron.fixture.puppet.turn(new Error('no power'));
   const { status, error } = await (await cron.run(asksAgent('work'))).ended;
-  assert.deepEqual([status, error], ['error', 'Internal error (the daemon’s log says more)']);
+  assert.deepEqual([status, error], ['error', 'Internal error (see the daemon’s log)']);
   const job = asksAgent('work', { turn: { timeoutSeconds: 3 } });
   cron.fixture.puppet.turn(never());
   const slow = await cron.run(job);

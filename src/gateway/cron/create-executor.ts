@@ -16,17 +16,17 @@ export interface ExecutorDeps extends IsolatedTurnDeps {
   heartbeats: Pick<Heartbeats, 'wake'>;
 }
 
-/** Lets jobs do what they are for: tell the main session something, or ask the agent in a session of their own. */
+/** Runs jobs: adds a text to the main session, or starts an agent turn in the job's own session. */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const { systemEvents, heartbeats, owner, clock } = deps;
   const turns = createIsolatedTurns(deps);
 
-  /** The text is queued with the start, so once it has started it is done. */
+  /** Queues the text in the same transaction as the start, so the run is complete once it has started. */
   async function tellMain({ id, wakeMode }: Job, text: string, claim: Claim): Promise<Begun> {
     const wakes = sessionKeyOf(id);
     const nowMs = clock.now();
     await systemEvents.add(text, {
-      rights: 'approve', // jobs are made by callers who may approve
+      rights: 'approve', // jobs are created by callers with the approve scope
       also: startStatements(claim, { owner, nowMs, sessionKey: MAIN }),
       ...(wakeMode === 'now' && { wakes }),
     });
@@ -44,7 +44,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       } catch (error) {
         if (isClaimLost(error)) return undefined;
         throw isRefusal(error)
-          ? new GatewayError('UNAVAILABLE', 'Something else came between', { cause: error })
+          ? new GatewayError('UNAVAILABLE', 'The run was superseded; retry', { cause: error })
           : error;
       }
     },
@@ -55,18 +55,18 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   };
 }
 
-/** Something that the start is committed with was settled in the same moment (a turn was cancelled by force). */
+/** Something in the same transaction was settled just before (a turn was cancelled by force). */
 const isRefusal = (error: unknown): boolean =>
   error instanceof UnitRefused || error instanceof StepOutdated || error instanceof RunSuperseded;
 
 const told = (text: string, startedMs: number): Begun => ({
   startedMs,
   ended: Promise.resolve({ status: 'ok', summary: text }),
-  stop: () => undefined, // it is over
+  stop: () => undefined, // the run is already over
 });
 
-/** What was to be begun was refused because the claim has gone to somebody else, or was begun already. */
+/** Whether the start was refused because another scheduler took the claim, or it was begun before. */
 export function isClaimLost(error: unknown): boolean {
   if (error instanceof UnitRefused) return error.tag === CLAIM;
-  return error instanceof Error && error.cause !== undefined && isClaimLost(error.cause); // as a run says it
+  return error instanceof Error && error.cause !== undefined && isClaimLost(error.cause); // the run wraps it as a cause
 }

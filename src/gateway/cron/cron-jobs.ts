@@ -16,28 +16,28 @@ interface CronJobsDeps {
   scheduler: Pick<Scheduler, 'add' | 'change' | 'job' | 'jobs' | 'jobCount' | 'nextRunMs'>;
   clock: { now(): number };
   ids: Pick<Ids, 'id'>;
-  /** That runs of jobs use. */
+  /** The tools of runs of jobs. */
   toolbox: { definitions(): readonly { name: string }[] };
-  /** Where answers of turns may go. */
+  /** The channels that can deliver answers. */
   channels: Pick<Channels, 'all' | 'byName'>;
-  /** Of this machine, an IANA name. */
+  /** The zone of this machine, an IANA name. */
   hostTimeZone: string;
   publish(event: CronEvent): void;
 }
 
-/** What `channel` may say besides our channels: that any will do, and the providers of the gateways before this one. */
+/** Values of `channel` besides our channels: `last`, and provider names of earlier gateways. */
 const WITHOUT_LINK = ['last', 'webchat', 'whatsapp', 'telegram'];
 
 type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'>;
 
-/** More would be a mistake of some program. */
+/** More jobs would be a program's mistake. */
 const MAX_JOBS = 20_000;
-/** Characters of what all jobs say together: they are kept in memory, and listed in one answer. */
+/** The limit for the text of all jobs together, in characters. They are kept in memory and listed in one answer. */
 const MAX_TEXT = 32 * 1024 * 1024;
-/** What is no longer needs no counting: as many as there may be have room. */
+/** Shorter texts are not counted: even the maximum number of such jobs fits. */
 const SHORT_TEXT = 4_096;
 
-/** Jobs as people and programs change them. None of it waits for a run. */
+/** Changes that people and programs make to jobs. None of them waits for a run. */
 export class CronJobs {
   readonly #deps: CronJobsDeps;
 
@@ -45,13 +45,13 @@ export class CronJobs {
     this.#deps = deps;
   }
 
-  /** `keep`: what is committed with the job. Throws INVALID_REQUEST naming the field. */
+  /** `keep`: statements to commit with the job. Throws INVALID_REQUEST naming the field. */
   async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[]): Promise<Job> {
     const { store, scheduler, ids } = this.#deps;
     this.#checkWork(asked);
     const job = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
     if (scheduler.jobCount >= MAX_JOBS) {
-      throw new GatewayError('INVALID_REQUEST', `there are ${MAX_JOBS} jobs; remove some first`);
+      throw new GatewayError('INVALID_REQUEST', `job limit (${MAX_JOBS}) reached; remove some first`);
     }
     this.#checkRoom(job);
     await scheduler.add(job, () => store.commit({ statements: [insertJob(job), ...keep(job)], durable: true }));
@@ -59,14 +59,14 @@ export class CronJobs {
     return job;
   }
 
-  /** For who asks again to add it: the job, also when it has come and gone since. */
+  /** The job for a repeated call, even if it has been removed since. */
   asMade(asked: Params<'cron.add'>, { id, madeMs }: { id: string; madeMs: number }): Job {
     return this.#deps.scheduler.job(id) ?? newJob(asked, { ...this.#circumstances(), id, nowMs: madeMs });
   }
 
   /**
-   * NOT_FOUND for an unknown id, CONFLICT for another revision than the one that is expected; whatever is refused leaves the
-   * job as it was.
+   * Throws NOT_FOUND for an unknown id, and CONFLICT for a revision other than the expected one. A refused change
+   * leaves the job unchanged.
    */
   async update({ id, patch, revision }: Change): Promise<Job> {
     const changed = await this.#deps.scheduler.change(id, (job) => {
@@ -82,7 +82,7 @@ export class CronJobs {
     return changed.job ?? this.get(id);
   }
 
-  /** False when there was none. */
+  /** False when it did not exist. */
   async remove(id: string): Promise<boolean> {
     const removed = await this.#deps.scheduler.change(id, () => undefined);
     if (removed === 'refused') throw changedMeanwhile();
@@ -97,7 +97,7 @@ export class CronJobs {
     return job;
   }
 
-  /** The next due first; those without a next run before all others. */
+  /** Sorted by next run; jobs without a next run come first. */
   list({ includeDisabled }: { includeDisabled: boolean }): Job[] {
     const { scheduler } = this.#deps;
     const listed = [...scheduler.jobs()].filter(({ enabled }) => enabled || includeDisabled);
@@ -105,7 +105,7 @@ export class CronJobs {
     return keyed.sort((a, b) => a.nextMs - b.nextMs).map(({ job }) => job);
   }
 
-  /** What no run could be made with is said at once, not by every run. */
+  /** Checks work that would fail in every run. */
   #checkWork({ payload, approval }: Pick<Change['patch'], 'payload' | 'approval'>): void {
     checkThinking(payload);
     this.#checkChannel(payload);
@@ -113,7 +113,7 @@ export class CronJobs {
     const known = this.#deps.toolbox.definitions().map(({ name }) => name);
     const index = approval.tools.findIndex((tool) => !known.includes(tool));
     if (index === -1) return;
-    const problem = `"${approval.tools[index]}" is the name of no tool; there are: ${known.join(', ')}`;
+    const problem = `unknown tool "${approval.tools[index]}"; available: ${known.join(', ')}`;
     throw wrongField(`approval.tools.${index}`, problem);
   }
 
@@ -123,7 +123,7 @@ export class CronJobs {
     const { channels } = this.#deps;
     if (name === '' || WITHOUT_LINK.includes(name) || channels.byName(name) !== undefined) return;
     const known = [...channels.all.map((channel) => channel.name), ...WITHOUT_LINK].join(', ');
-    throw wrongField('payload.channel', `unsupported channel: ${name.slice(0, 80)} (there are: ${known})`);
+    throw wrongField('payload.channel', `unsupported channel: ${name.slice(0, 80)} (available: ${known})`);
   }
 
   #checkRoom(job: Job): void {
@@ -133,7 +133,7 @@ export class CronJobs {
     for (const other of others) if (other.id !== job.id) all += textOf(other).length;
     if (all <= MAX_TEXT) return;
     const field = job.payload.kind === 'systemEvent' ? 'text' : 'message';
-    const problem = `is too long beside what the other jobs say: ${MAX_TEXT} characters are for all of them`;
+    const problem = `is too long: all jobs together may have at most ${MAX_TEXT} characters of text`;
     throw wrongField(`payload.${field}`, problem, { separator: ' ' });
   }
 
@@ -160,7 +160,7 @@ function checkThinking(payload: CronPayload | undefined): void {
 const textOf = ({ payload }: Job): string => (payload.kind === 'systemEvent' ? payload.text : payload.message);
 
 const changedMeanwhile = (): GatewayError =>
-  new GatewayError('CONFLICT', 'The job was changed by somebody else meanwhile: read it again');
+  new GatewayError('CONFLICT', 'The job has been changed since it was read; read it again');
 
 const unknownJob = (id: string): GatewayError =>
   new GatewayError('NOT_FOUND', `unknown cron job id: ${id.slice(0, 80)}`);

@@ -18,7 +18,7 @@ const hook: Channel = {
   deliver: async () => 'taken',
 };
 
-/** An executor over workstreams whose process can die, and claims as a ledger makes them. */
+/** An executor with workstreams whose process can die, and claims as a ledger creates them. */
 export async function executorFixture(options: WorkstreamsOptions = {}) {
   const fixture = await startedWorkstreams(options);
   const woken: string[] = [];
@@ -43,9 +43,9 @@ export async function executorFixture(options: WorkstreamsOptions = {}) {
   };
   return {
     fixture,
-    /** Who wanted a heartbeat. */
+    /** The callers that requested heartbeats. */
     woken,
-    /** Stores the job, with a claim on its next occurrence; those before are over. */
+    /** Stores the job with a claim on its next occurrence; ends earlier ones. */
     async claim(job: Job): Promise<Claim> {
       scheduledMs += 1;
       const claim: Claim = { jobId: job.id, scheduledMs, trigger: 'schedule', epoch: 1, attempts: 0 };
@@ -58,17 +58,17 @@ export async function executorFixture(options: WorkstreamsOptions = {}) {
       return claim;
     },
     begin: (job: Job, claim: Claim) => executor().begin(job, claim),
-    /** What became of it when the process died now. */
+    /** Simulates a crash now and resumes. */
     async afterCrash(job: Job, claim: Claim): Promise<Begun | undefined> {
       await fixture.crash();
       return executor().resume(job, await occurrence(claim));
     },
     occurrence,
-    /** Begins a job that has to begin. */
+    /** Begins a job; fails the test if it does not begin. */
     async run(job: Job): Promise<Begun> {
       return (await executor().begin(job, await this.claim(job))) ?? assert.fail('did not begin');
     },
-    /** The workstream of a job, and what its model has read last. */
+    /** The workstream of a job, and the last message that its model read. */
     async session({ id }: Job) {
       const workstream = (await fixture.parts.workstreams.findByKey(`cron:${id}`)) ?? assert.fail('no session');
       const { wsId } = workstream.data;
@@ -96,10 +96,10 @@ export const asksAgent = (message: string, { turn = {}, ...more }: Partial<Job> 
 
 const forget = ({ id }: Job) => statementOf(build.deleteFrom('cron_jobs').where('job_id', '=', id));
 
-/** One job has one occurrence at a time. */
+/** A job has only one open occurrence at a time. */
 const endOpen = statementOf(build.updateTable('cron_occurrences').set({ status: 'ok', ended_ms: 0 }));
 
-/** As it stands after so many tries and owners. */
+/** The claim after so many attempts and owners. */
 const laterClaim = ({ jobId, scheduledMs, epoch, attempts }: Claim) =>
   statementOf(
     build

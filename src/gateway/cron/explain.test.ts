@@ -37,8 +37,8 @@ test('what has a record is told from it', () => {
   const atMs = NOW - MINUTE_MS;
   const of = (changes: Partial<CronOccurrenceTable>) => told({ atMs, row: rowOf(changes) });
   assert.equal(of({}), 'ok: It ran.');
-  assert.equal(of({ trigger: 'forced', attempts: 2 }), 'ok: It ran, because somebody asked for it after 2 attempts.');
-  assert.equal(of({ status: 'retrying', error: 'no model' }), 'retrying: It failed and is tried again: no model');
+  assert.equal(of({ trigger: 'forced', attempts: 2 }), 'ok: It ran, because a caller requested it after 2 attempts.');
+  assert.equal(of({ status: 'retrying', error: 'no model' }), 'retrying: It failed and will be retried: no model');
   assert.equal(of({ status: 'skipped', error: 'left alone' }), 'skipped: Left alone.');
 });
 
@@ -51,15 +51,18 @@ test('a record of several instants speaks for them, and not for the times betwee
     error: 'it was off',
   });
   assert.equal(told({ row, atMs: MADE + 5 * MINUTE_MS }), 'missed: It was off (one of 60 that passed together).');
-  assert.equal(told({ row, atMs: MADE + 5 * MINUTE_MS + 1 }), 'not-scheduled: The schedule has no instant then.');
+  assert.equal(
+    told({ row, atMs: MADE + 5 * MINUTE_MS + 1 }),
+    'not-scheduled: The schedule has no occurrence at that time.',
+  );
 });
 
 test('what had a record that was forgotten is not taken for due', () => {
   const handled = jobOf({ handledMs: NOW });
-  assert.match(told({ job: handled, atMs: NOW - MINUTE_MS }), /^unknown: .* not kept any more/);
-  assert.match(told({ job: jobOf({ handledMs: NOW - MINUTE_MS }), atMs: NOW }), /^due: It is due for 0 s/);
+  assert.match(told({ job: handled, atMs: NOW - MINUTE_MS }), /^unknown: The records of that time have expired/);
+  assert.match(told({ job: jobOf({ handledMs: NOW - MINUTE_MS }), atMs: NOW }), /^due: It has been due for 0 s/);
   const once = jobOf({ handledMs: 1_000, enabled: false }, { kind: 'at', atMs: 1_000 });
-  assert.match(told({ job: once, atMs: 1_000 }), /^unknown: .* not kept any more/);
+  assert.match(told({ job: once, atMs: 1_000 }), /^unknown: The records of that time have expired/);
 });
 
 test('an overdue job that was made just now is due, however old its time', () => {
@@ -69,21 +72,27 @@ test('an overdue job that was made just now is due, however old its time', () =>
 test('of the time before the last change it is said that nothing is known', () => {
   const changed = { sinceMs: NOW - 10 * MINUTE_MS };
   const atMs = NOW - 20 * MINUTE_MS;
-  assert.match(told({ job: jobOf(changed), atMs }), /^unknown: Nothing is on record; the job was last enabled/);
-  assert.match(told({ job: jobOf({ ...changed, enabled: false }), atMs }), /^unknown: .* last disabled/);
-  assert.match(told({ job: jobOf(changed), atMs, keptSinceMs: NOW }), /^unknown: .* not kept any more/);
-  assert.match(told({ job: jobOf(changed), atMs: atMs + 1 }), /^not-scheduled: The schedule that the job has now/);
-  assert.equal(told({ atMs: MADE }), 'unknown: The job was made only after that.');
+  assert.match(told({ job: jobOf(changed), atMs }), /^unknown: There is no record, because the job was enabled/);
+  assert.match(
+    told({ job: jobOf({ ...changed, enabled: false }), atMs }),
+    /^unknown: There is no record, because the job was disabled/,
+  );
+  assert.match(
+    told({ job: jobOf(changed), atMs, keptSinceMs: NOW }),
+    /^unknown: The records of that time have expired/,
+  );
+  assert.match(told({ job: jobOf(changed), atMs: atMs + 1 }), /^not-scheduled: The current schedule of the job/);
+  assert.equal(told({ atMs: MADE }), 'unknown: The job was created later.');
 });
 
 test('what is to come says whether it will run', () => {
   const atMs = NOW + MINUTE_MS;
-  assert.equal(told({ atMs }), 'scheduled: It is to run then.');
+  assert.equal(told({ atMs }), 'scheduled: It will run at that time.');
   assert.match(told({ atMs, job: jobOf({ failures: 3, holdMs: atMs + 1 }) }), /^skipped: .* 3 errors in a row/);
   assert.equal(told({ atMs, job: jobOf({ enabled: false }) }), 'disabled: The job is disabled.');
   assert.equal(
     told({ atMs, switchedOffBy: ['HEADGATE_SKIP_CRON'] }),
-    'disabled: Schedules are switched off here (HEADGATE_SKIP_CRON): nothing runs by itself.',
+    'disabled: Schedules are switched off here (HEADGATE_SKIP_CRON): nothing runs automatically.',
   );
 });
 

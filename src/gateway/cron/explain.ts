@@ -9,42 +9,44 @@ type Explanation = Omit<Result<'cron.explain'>, 'jobId' | 'atMs' | 'previousAtMs
 
 export interface Explained {
   job: Job;
-  /** The instant that is asked about. */
+  /** The instant in question. */
   atMs: number;
-  /** What the ledger has for it. */
+  /** The ledger's record of it. */
   row: CronOccurrenceTable | undefined;
   nowMs: number;
   isRunning: boolean;
-  /** What keeps schedules from running by themselves here. */
+  /** What disables automatic runs here. */
   switchedOffBy: readonly CronSwitch[];
-  /** Older rows are forgotten. */
+  /** Older records have been removed. */
   keptSinceMs: number;
 }
 
-/** Why a job did or did not run at an instant. */
+/** Explains why a job did or did not run at an instant. */
 export function explain(asked: Explained): Explanation {
   const { job, row, atMs } = asked;
   const isInstant = isInstantOf(job, atMs);
-  // A row for several instants says nothing of the times between them; what another schedule meant is not known any more.
+  // A row for several instants does not cover the times between them. Instants of an earlier schedule are no longer
+  // known.
   if (row && (row.scheduled_ms === atMs || isInstant || atMs <= job.sinceMs)) {
     return { ...explainRow(row), occurrence: toOccurrence(row) };
   }
-  if (!isInstant) return { verdict: 'not-scheduled', because: `${scheduleThen(job, atMs)} has no instant then.` };
+  if (!isInstant)
+    return { verdict: 'not-scheduled', because: `${scheduleThen(job, atMs)} has no occurrence at that time.` };
   return atMs > asked.nowMs ? explainFuture(asked) : explainPast(asked);
 }
 
-/** Why a job waits for no instant at all. */
+/** Explains why a job has no next instant. */
 export const explainIdle = ({ enabled }: Pick<Job, 'enabled'>): Explanation =>
-  enabled ? { verdict: 'not-scheduled', because: 'The schedule has no instant left.' } : DISABLED;
+  enabled ? { verdict: 'not-scheduled', because: 'The schedule has no further occurrences.' } : DISABLED;
 
 const DISABLED: Explanation = { verdict: 'disabled', because: 'The job is disabled.' };
 const switchedOff = (by: readonly CronSwitch[]): Explanation => ({
   verdict: 'disabled',
-  because: `Schedules are switched off here (${by.join(' and ')}): nothing runs by itself.`,
+  because: `Schedules are switched off here (${by.join(' and ')}): nothing runs automatically.`,
 });
 
 const scheduleThen = ({ createdMs, sinceMs }: Job, atMs: number): string =>
-  createdMs < atMs && atMs <= sinceMs ? 'The schedule that the job has now' : 'The schedule';
+  createdMs < atMs && atMs <= sinceMs ? 'The current schedule of the job' : 'The schedule';
 
 const isInstantOf = ({ schedule }: Job, atMs: number): boolean =>
   schedule.kind === 'at' ? schedule.atMs === atMs : nextOf(schedule, atMs - 1) === atMs;
@@ -57,17 +59,17 @@ function explainRow(row: CronOccurrenceTable): Explanation {
     case 'started':
       return { verdict: 'running', because: 'It is running.' };
     case 'retrying':
-      return { verdict: 'retrying', because: `It failed and is tried again: ${row.error ?? ''}` };
+      return { verdict: 'retrying', because: `It failed and will be retried: ${row.error ?? ''}` };
     case 'ok':
       return {
         verdict: 'ok',
-        because: `It ran${row.trigger === 'forced' ? ', because somebody asked for it' : ''}${trials}.`,
+        because: `It ran${row.trigger === 'forced' ? ', because a caller requested it' : ''}${trials}.`,
       };
     default: {
       const several = row.count === 1 ? '' : ` (one of ${row.count ?? 'many'} that passed together)`;
       return {
         verdict: row.status,
-        because: `${capital(row.error ?? 'There is no reason on record')}${several}${trials}.`,
+        because: `${capital(row.error ?? 'No reason was recorded')}${several}${trials}.`,
       };
     }
   }
@@ -79,35 +81,35 @@ function explainFuture({ job, atMs, switchedOffBy }: Explained): Explanation {
   if (job.holdMs !== undefined && atMs < job.holdMs) {
     return {
       verdict: 'skipped',
-      because: `It will be skipped: after ${job.failures} errors in a row the job is left alone for a while.`,
+      because: `It will be skipped: after ${job.failures} errors in a row the job is paused for a while.`,
     };
   }
-  return { verdict: 'scheduled', because: 'It is to run then.' };
+  return { verdict: 'scheduled', because: 'It will run at that time.' };
 }
 
 function explainPast({ job, atMs, nowMs, isRunning, switchedOffBy, keptSinceMs }: Explained): Explanation {
   if (job.schedule.kind !== 'at' && atMs <= job.sinceMs) return explainBefore(job, { atMs, keptSinceMs });
-  if (job.handledMs !== undefined && atMs <= job.handledMs) return FORGOTTEN; // every one of these had its row
+  if (job.handledMs !== undefined && atMs <= job.handledMs) return FORGOTTEN; // handled instants always had a record
   if (!job.enabled) return DISABLED;
   if (switchedOffBy.length > 0) return switchedOff(switchedOffBy);
-  if (isRunning) return { verdict: 'due', because: 'The run before is still going.' };
+  if (isRunning) return { verdict: 'due', because: 'The previous run is still in progress.' };
   const late = Math.round((nowMs - atMs) / 1000);
-  return { verdict: 'due', because: `It is due for ${late} s and waits for a free slot.` };
+  return { verdict: 'due', because: `It has been due for ${late} s and waits for a free slot.` };
 }
 
-const FORGOTTEN: Explanation = { verdict: 'unknown', because: 'The history of that time is not kept any more.' };
+const FORGOTTEN: Explanation = { verdict: 'unknown', because: 'The records of that time have expired.' };
 
-/** Before the schedule was as it is: only the last change is known, not those before it. */
+/** For times before the schedule's last change. Only that change is known, not earlier ones. */
 function explainBefore(
   { enabled, createdMs }: Job,
   { atMs, keptSinceMs }: Pick<Explained, 'atMs' | 'keptSinceMs'>,
 ): Explanation {
-  if (atMs <= createdMs) return { verdict: 'unknown', because: 'The job was made only after that.' };
+  if (atMs <= createdMs) return { verdict: 'unknown', because: 'The job was created later.' };
   if (atMs < keptSinceMs) return FORGOTTEN;
   const change = enabled ? 'enabled' : 'disabled';
   return {
     verdict: 'unknown',
-    because: `Nothing is on record; the job was last ${change}, or given this schedule, only after that.`,
+    because: `There is no record, because the job was ${change} or got this schedule later.`,
   };
 }
 

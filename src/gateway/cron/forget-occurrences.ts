@@ -12,16 +12,16 @@ interface ForgetDeps {
   live: { cron: Pick<CronSettings, 'retentionDays'> };
 }
 
-/** Of one job; what runs every second would fill the disk. */
+/** Per job, because a job that runs every second would fill the disk. */
 const MAX_PER_JOB = 2_000;
 const DAY_MS = 86_400_000;
 
-/** Daily, while the clock does not jump: history that is too old, or too much. */
+/** Removes records that are too old or too many, daily while the clock does not jump. */
 export const forgetOccurrences = ({ store, clock, log, live }: ForgetDeps, signal: AbortSignal): Promise<void> =>
   dailyWhileSteady(clock, signal, async () => {
     const beforeMs = clock.now() - live.cron.retentionDays * DAY_MS;
     await store.commit({ statements: [forgetOld(beforeMs), FORGET_SURPLUS, FORGET_ATTEMPTS] }).catch((err: unknown) => {
-      log.warn({ err }, 'the history of scheduled jobs could not be shortened');
+      log.warn({ err }, 'old records of scheduled jobs could not be removed');
     });
   });
 

@@ -27,7 +27,7 @@ export interface IsolatedTurnDeps {
   store: Pick<Store, 'db' | 'commit' | 'readMessages'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
-  /** The scheduler that starts are recorded of. */
+  /** The scheduler in whose name starts are recorded. */
   owner: string;
 }
 
@@ -35,14 +35,14 @@ type JobRequest = Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
 type AgentTurn = Extract<CronPayload, { kind: 'agentTurn' }>;
 
 const DEFAULT_TIMEOUT_SECS = 600;
-/** A session that has been left alone for longer begins afresh. */
+/** A session that was idle for longer starts with an empty context. */
 const IDLE_MS = 60 * 60_000;
 
-/** Turns of the agent in the sessions of jobs. */
+/** Agent turns in the sessions of jobs. */
 export function createIsolatedTurns(deps: IsolatedTurnDeps) {
   const { runs, commands, store, clock, owner } = deps;
 
-  /** A turn that cannot be as the job says is an attempt that failed: nothing is asked of the agent. */
+  /** Records a failed attempt for a turn that cannot run as configured. The agent is not called. */
   async function fail(claim: Claim, error: string): Promise<Begun> {
     const nowMs = clock.now();
     await store.commit({ statements: startStatements(claim, { owner, nowMs }) });
@@ -50,7 +50,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
   }
 
   return {
-    /** Rejects with UnitRefused, as a cause or itself, when the claim is lost. */
+    /** Rejects with UnitRefused, directly or as a cause, when the claim is lost. */
     async begin(job: Job, turn: AgentTurn, claim: Claim): Promise<Begun> {
       let request: JobRequest;
       try {
@@ -61,20 +61,20 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       }
       const sessionKey = sessionKeyOf(job.id);
       const workstream = await obtain(sessionKey, deps);
-      if (isStale(workstream, clock.now())) await commands.clear(workstream); // where somebody talks in it, it goes on
+      if (isStale(workstream, clock.now())) await commands.clear(workstream); // not while it is in use
       if (job.approval.mode === 'allow') await commands.clearForeignText(workstream);
       const nowMs = clock.now();
       const handle = await runs.accept(workstream, {
         message: `[cron:${job.id} ${job.name}] ${turn.message}`,
         principal: sessionKey,
-        rights: 'approve', // as whoever made the job
+        rights: 'approve', // with the rights of the job's creator
         source: 'cron',
         request,
         also: (runId) => startStatements(claim, { owner, nowMs, runId, sessionKey }),
       });
       return toBegun(handle, nowMs, deps);
     },
-    /** Undefined when the run is not to be found any more. */
+    /** Undefined when the run no longer exists. */
     async resume(
       jobId: string,
       { runId, startedMs }: { runId: string; startedMs: number },
@@ -93,7 +93,7 @@ async function obtain(sessionKey: string, { workstreams }: IsolatedTurnDeps): Pr
   }
 }
 
-/** Throws GatewayError when the turn cannot be as the job says. */
+/** Throws GatewayError when the turn cannot run as configured. */
 async function toRequest({ id, approval }: Job, turn: AgentTurn, deps: IsolatedTurnDeps): Promise<JobRequest> {
   return {
     unattended: true,

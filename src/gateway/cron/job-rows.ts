@@ -6,14 +6,14 @@ import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
-/** Refused when there is one of that id. */
+/** Refused when a job with this id exists. */
 export const insertJob = (job: Job): Statement =>
   statementOf(
     build.insertInto('cron_jobs').values({ job_id: job.id, created_ms: job.createdMs, ...byHand(job), ...byRuns(job) }),
     1,
   );
 
-/** A change by hand; refused when the job was changed since `before`, by hand or by a run. */
+/** A change by a caller; refused when the job has changed since `before`, by a caller or a run. */
 export const updateJob = (before: Job, after: Job): Statement =>
   statementOf(unchanged(before).set({ ...byHand(after), ...byRuns(after) }), 1);
 
@@ -21,10 +21,10 @@ export const updateJob = (before: Job, after: Job): Statement =>
 export const deleteJob = (before: Job): Statement =>
   statementOf(build.deleteFrom('cron_jobs').where(asKnown(before)), 1);
 
-/** What its occurrences make of a job; refused when it was changed by hand, or by another scheduler, since `before`. */
+/** A change by occurrences; refused when a caller or another scheduler has changed the job since `before`. */
 export const moveJob = (before: Job, after: Job): Statement => statementOf(unchanged(before).set(byRuns(after)), 1);
 
-/** What a run that is not over needs of its job, is kept with it. */
+/** Copies a removed job to its open occurrence, which still needs it. */
 export const keepRemoved = (job: Job): Statement =>
   statementOf(
     build
@@ -36,7 +36,7 @@ export const keepRemoved = (job: Job): Statement =>
 
 const unchanged = (before: Job) => build.updateTable('cron_jobs').where(asKnown(before));
 
-/** Every change shows in one of these: made by hand, another instant dealt with, another run ended. */
+/** Each kind of change affects one of these: made by a caller, an instant handled, a run ended. */
 const asKnown =
   ({ id, revision, nextMs, last }: Job) =>
   ({ eb, and }: ExpressionBuilder<Database, 'cron_jobs'>) =>
@@ -81,7 +81,7 @@ const definitionOf = (job: Job): JobDefinition => ({
 
 export function toJob(row: CronJobTable): Job {
   const stored: JobDefinition = JSON.parse(row.definition_json);
-  // Jobs of earlier versions have the period as it was asked for.
+  // Jobs of earlier versions have the period as requested.
   const definition = { ...stored, schedule: usedPeriod(stored.schedule) };
   return {
     ...definition,

@@ -3,10 +3,10 @@ import type { Store } from '../store/store.ts';
 const PREFIX = 'cron:';
 const MAX_NAME = 80;
 
-/** The session that a job's turns run in. */
+/** The session in which a job's turns run. */
 export const sessionKeyOf = (jobId: string): string => PREFIX + jobId;
 
-/** What a job's session is called; undefined when no job has this key. */
+/** The name of the job with this session; undefined when there is none. */
 export async function readJobName({ db }: Pick<Store, 'db'>, sessionKey: string): Promise<string | undefined> {
   if (!sessionKey.startsWith(PREFIX)) return undefined;
   const row = await db

@@ -4,7 +4,7 @@ import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
-/** What a start is recorded with; belongs into the transaction that accepts what is begun. */
+/** The data of a start record. It belongs into the transaction that accepts the run. */
 export interface Start {
   /** The scheduler that holds the claim. */
   owner: string;
@@ -13,10 +13,10 @@ export interface Start {
   sessionKey?: string | undefined;
 }
 
-/** Names the statement that is refused when the claim has gone to somebody else, or was begun already. */
+/** Names the statement that is refused when another scheduler has the claim, or the occurrence was begun before. */
 export const CLAIM = 'claim';
 
-/** Refuses the whole unit when the claim has gone to somebody else, or was begun already. */
+/** Refuses the whole unit when another scheduler has the claim, or the occurrence was begun before. */
 export const startStatements = (claim: Claim, { owner, nowMs, runId, sessionKey }: Start): Statement[] => [
   statementOf(
     fenced(claim)
@@ -54,7 +54,7 @@ interface NewClaim {
   leaseMs: number;
 }
 
-/** Refused when the instant has a row, or the job an occurrence that is not over. */
+/** Refused when the instant has a row, or the job an open occurrence. */
 export const insertClaim = ({ jobId, scheduledMs, trigger, owner, leaseMs }: NewClaim): Statement =>
   statementOf(
     build.insertInto('cron_occurrences').values({
@@ -68,7 +68,7 @@ export const insertClaim = ({ jobId, scheduledMs, trigger, owner, leaseMs }: New
     1,
   );
 
-/** Instants that nothing ran for: over as soon as they are recorded. */
+/** Records instants without a run, already ended. */
 export const insertSettled = (
   jobId: string,
   settled: Settled,
@@ -111,7 +111,7 @@ const rowOf = (
   removed_job_json: null,
 });
 
-/** An update that only the holder of the claim can make, and nobody once the occurrence is over. */
+/** Restricts an update to the holder of the claim, while the occurrence is open. */
 export const fenced = ({ jobId, scheduledMs, epoch }: Claim) =>
   build
     .updateTable('cron_occurrences')

@@ -1,13 +1,13 @@
 import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import type { Store } from '../store/store.ts';
 
-/** Reads the ledger for those who ask what happened. */
+/** Reads the ledger for clients. */
 export interface Occurrences {
-  /** The latest, oldest first; `isOver`: only those that are. */
+  /** The latest occurrences, oldest first; `isOver`: only ended ones. */
   latest(jobId: string, options: { limit: number; isOver: boolean }): Promise<CronOccurrenceTable[]>;
-  /** The one that is not over. */
+  /** The open occurrence. */
   open(jobId: string): Promise<CronOccurrenceTable | undefined>;
-  /** The one that stands for an instant; of a stretch of time the latest. */
+  /** The occurrence that covers an instant; of a range, the latest. */
   at(jobId: string, atMs: number, throughMs?: number): Promise<CronOccurrenceTable | undefined>;
 }
 

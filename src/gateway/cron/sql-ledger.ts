@@ -11,20 +11,20 @@ import { fenced, insertClaim, insertSettled, toOpenOccurrence } from './occurren
 interface SqlLedgerDeps {
   store: Pick<Store, 'db' | 'commit'>;
   clock: { now(): number };
-  /** Of the scheduler. */
+  /** The scheduler that owns the claims. */
   owner: string;
   /** Commits a line for the main session together with statements. */
   tellMain(line: { text: string; wakes: boolean; jobId: string }, also: Statement[]): Promise<void>;
 }
 
-/** What a run's end keeps of what was said. */
+/** The maximum stored text of a run's end. */
 const MAX_TEXT = 2_000;
-/** Jobs read in one turn of the loop: a few milliseconds. */
+/** Jobs read per turn of the event loop, which takes a few milliseconds. */
 const PAGE = 200;
-/** How far a forced run evades instants that are taken. */
+/** How many taken instants a forced run skips at most. */
 const MAX_EVADE = 100;
 
-/** The ledger in SQL. That nobody is first twice is left to keys and expectations of the database. */
+/** The ledger in SQL. Keys and expectations of the database ensure that only one scheduler succeeds. */
 export class SqlLedger implements Ledger {
   readonly #deps: SqlLedgerDeps;
 
@@ -36,7 +36,7 @@ export class SqlLedger implements Ledger {
     const jobs: Job[] = [];
     for (let page = await this.#page(''); page.length > 0; page = await this.#page(page.at(-1)?.id ?? '')) {
       jobs.push(...page);
-      await nextTurn(); // reads alone would keep the loop to themselves
+      await nextTurn(); // otherwise the reads would block the event loop
     }
     return jobs;
   }
@@ -112,7 +112,7 @@ export class SqlLedger implements Ledger {
     return isTaken ? { jobId, scheduledMs, trigger, epoch: epoch + 1, attempts } : undefined;
   }
 
-  /** Not on disk at once: what dies with the machine needs no lease. */
+  /** Not synced to disk at once: a lease that is lost with the machine is not needed. */
   renew(claim: Claim, { leaseMs, spentMs }: Parameters<Ledger['renew']>[1]): Promise<boolean> {
     const row = fenced(claim).set({ lease_ms: leaseMs, spent_ms: spentMs });
     return unlessRefused(this.#deps.store.commit({ statements: [statementOf(row, 1)] }));
@@ -158,7 +158,7 @@ export class SqlLedger implements Ledger {
     return new Set((await query.execute()).map(({ scheduled_ms }) => scheduled_ms));
   }
 
-  /** On disk before anything begins because of it; false when an expectation did not hold. */
+  /** Synced to disk before the run has any effect; false when an expectation failed. */
   #commit(statements: Statement[]): Promise<boolean> {
     return unlessRefused(this.#deps.store.commit({ statements, durable: true }));
   }
@@ -166,7 +166,7 @@ export class SqlLedger implements Ledger {
 
 const NOT_RUN = ['missed', 'skipped'] as const;
 
-/** Instants that are to come again were not missed; a row for several that began before keeps those that were. */
+/** Removes records of missed instants that are in the future again. A row for several instants keeps the past ones. */
 const forget = (jobId: string, nowMs: number): Statement[] => [
   statementOf(
     build

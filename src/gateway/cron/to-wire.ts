@@ -7,7 +7,7 @@ import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 
 type Progress = Pick<Scheduler, 'nextRunMs' | 'runningSince'>;
 
-/** As the specification has it: nothing else, whatever we know besides. */
+/** The fields of the specification and no others. */
 export function toCronJob(job: Job, progress: Progress): CronJob {
   const { last } = job;
   const said = saidOf(job);
@@ -54,11 +54,11 @@ export function toExtendedJob(job: Job, progress: Progress): CronExtendedJob {
   };
 }
 
-/** Of its last instant that is over, run or not. */
+/** The last instant that ended, with or without a run. */
 const saidOf = ({ last }: Job): Pick<LastRun, 'status' | 'scheduledMs' | 'error'> | undefined =>
   last?.missed ? { ...last.missed, status: 'missed' } : last;
 
-/** One that is over. */
+/** An ended occurrence. */
 export function toCronRun(row: CronOccurrenceTable): CronRun {
   const status = statusOf(row) ?? 'interrupted';
   return { ...lineOf(row), ts: row.ended_ms ?? 0, status: toPlainStatus(status) };
@@ -82,7 +82,7 @@ export function toOccurrence(row: CronOccurrenceTable): CronOccurrence {
 }
 
 function lineOf(row: CronOccurrenceTable) {
-  const isWaiting = row.status === 'claimed'; // to be tried again: what is known of it is of the try before
+  const isWaiting = row.status === 'claimed'; // waits for a retry: the other fields describe the previous attempt
   return {
     jobId: row.job_id,
     action: 'finished' as const,

@@ -7,7 +7,7 @@ const MAX_SUMMARY_CHARS = 2_000;
 
 type MessageStore = Pick<Store, 'db' | 'readMessages'>;
 
-/** What the end of a run means for its job. `stoppedFor`: why the job itself has stopped it. */
+/** What the end of a run means for its job. `stoppedFor`: why the job itself stopped it. */
 export async function toOutcome(
   { run, ended }: RunHandle,
   { store, stoppedFor }: { store: MessageStore; stoppedFor(): string | undefined },
@@ -30,11 +30,11 @@ export async function toOutcome(
   }
 }
 
-/** The last text of a run that says something; its last turn may have said nothing. */
+/** The last non-empty text of a run; its last turn may have no text. */
 async function lastWords({ runId, wsId }: RunRecord, { summary }: RunResult, store: MessageStore): Promise<string> {
   if (summary.trim() !== '') return summary.trim();
-  const rows = await newestRows(wsId, store).catch(() => []); // an outcome without words is one all the same
-  const end = rows.findLastIndex(({ json }) => json === undefined); // what lies before damage may not be the last text
+  const rows = await newestRows(wsId, store).catch(() => []); // the outcome counts even without text
+  const end = rows.findLastIndex(({ json }) => json === undefined); // before damage, the last text cannot be determined
   const ofRun = rows.slice(end + 1).filter((row) => row.runId === runId);
   const texts = ofRun.map(({ json = '' }) => textOf(JSON.parse(json)));
   return texts.findLast((text) => text !== '') ?? '';

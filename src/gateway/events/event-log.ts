@@ -6,11 +6,11 @@ import type { LogEntry, LogReader, Sink } from './log-reader.ts';
 import { PullReader } from './pull-reader.ts';
 import { createTail, type Tail } from './tail.ts';
 
-/** A reader that has more than this to catch up gets neighbouring deltas joined. */
+/** A reader that is further behind gets adjacent deltas joined. */
 const LAG_EVENTS = 24;
 const PAGE = 512;
 
-/** The part of the store that logs are read through. */
+/** The part of the store that reads logs. */
 export type LogStore = Pick<Store, 'epoch' | 'bounds' | 'readEvents' | 'onCommitted'>;
 
 type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
@@ -18,14 +18,14 @@ type Listener = (wsId: string, entries: readonly LogEntry[]) => void;
 interface EventLogDeps {
   store: LogStore;
   log: Log;
-  /** Readers have been given what a commit brought: time to write it. Default: it goes out at the end of the turn. */
+  /** Called after a commit was offered to the readers, to write it to clients. Default: written at the end of the turn. */
   onOffered?: () => void;
 }
 
 interface FollowOptions {
   sink: Sink;
   onEnd?: () => void;
-  /** Whoever reads may approve. */
+  /** Whether this reader may approve. */
   mayDecide?: boolean;
 }
 
@@ -36,7 +36,10 @@ interface Follower {
   mayDecide: boolean;
 }
 
-/** The live side of the stored logs: a shared tail per workstream, and readers that pull from it or from the store. */
+/**
+ * The live side of the stored logs: a shared tail per workstream, and readers that pull from the tail or from the
+ * store.
+ */
 export class EventLog {
   readonly #store: LogStore;
   readonly #log: Log;
@@ -60,12 +63,12 @@ export class EventLog {
     return this.#store.bounds(wsId);
   }
 
-  /** One page of a log as it is stored. */
+  /** One page of a log, as stored. */
   page(wsId: string, after: number, limit: number): Promise<StoredEvent[]> {
     return this.#store.readEvents(wsId, after, limit);
   }
 
-  /** Writes every event after `after` into the sink, as fast as it takes them, until closed. */
+  /** Writes every event after `after` into the sink, as fast as the sink accepts them, until closed. */
   follow(wsId: string, after: number, { sink, onEnd, mayDecide = false }: FollowOptions): LogReader {
     const group = this.#followers.get(wsId) ?? new Set<Follower>();
     this.#followers.set(wsId, group);
@@ -86,28 +89,28 @@ export class EventLog {
     return reader;
   }
 
-  /** Somebody reads this log now. */
+  /** Whether the log has a reader now. */
   isFollowed(wsId: string): boolean {
     return this.#followers.has(wsId);
   }
 
-  /** So does somebody who may answer what is asked there. */
+  /** Whether the log has a reader that may approve. */
   isWatched(wsId: string): boolean {
     return [...(this.#followers.get(wsId) ?? [])].some(({ mayDecide }) => mayDecide);
   }
 
-  /** Sends a frame that is not in the log to whoever follows it now. */
+  /** Sends a frame that is not in the log to all current readers. */
   transient(wsId: string, json: string): void {
     for (const { sink } of this.#followers.get(wsId) ?? []) sink.transient?.(json);
   }
 
-  /** Called after each commit with what a log gained, before readers are woken. Must not throw. */
+  /** Called after each commit with the new events, before readers are woken. Must not throw. */
   onAppended(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The workstream was unloaded: its readers end, its tail is let go. */
+  /** Ends the readers of an unloaded workstream and releases its tail. */
   end(wsId: string): void {
     for (const { reader, onEnd } of [...(this.#followers.get(wsId) ?? [])]) {
       reader.close();

@@ -3,8 +3,8 @@ import { type Delta, isDelta, mergeDeltas } from '../store/merge-deltas.ts';
 import type { StoredEvent } from '../store/store.ts';
 
 /**
- * Joins neighbouring deltas for a reader that lags: same text, fewer events. A joined event has the offset of its last
- * part, so a cursor taken from it continues exactly.
+ * Joins adjacent deltas for a reader that lags: same text, fewer events. A joined event has the offset of its last
+ * part, so its cursor continues at the right place.
  */
 export function joinDeltas(events: readonly StoredEvent[]): StoredEvent[] {
   const joined: StoredEvent[] = [];

@@ -6,7 +6,7 @@ import type { LogEntry } from './log-reader.ts';
 
 const TYPE_AT = '{"type":"'.length;
 
-/** Wraps a stored event so that each transport's bytes are made at most once, by the first reader that needs them. */
+/** Wraps a stored event. Each transport's bytes are created at most once, on first use. */
 export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json }: StoredEvent): LogEntry {
   const cursor = formatCursor({ epoch: log.epoch, offset });
   const type = typeOf(json);
@@ -35,8 +35,9 @@ export const toSseFrames = (cursor: string, json: string): string => toSse(curso
 const typeOf = (json: string): string => json.slice(TYPE_AT, json.indexOf('"', TYPE_AT));
 
 /**
- * `ws_state` is sent under its later name `state_change` too, and an error is followed by an idle, which clients of the
- * HTTP interface wait for. Only the frame that ends the group has the id: who stops before it gets the group again (decision 3).
+ * `ws_state` is also sent under its later name `state_change`, and an error is followed by an idle, which HTTP clients
+ * wait for. Only the last frame of the group has the id, so a client that disconnects earlier gets the whole group
+ * again (decision 3).
  */
 function toSse(cursor: string, type: string, json: string): string {
   if (type !== 'ws_state') return withId(cursor, json);

@@ -3,30 +3,30 @@ export interface LogEntry {
   offset: number;
   /** The event's JSON text. */
   json: string;
-  /** `type` of the event, for folding without parsing. */
+  /** `type` of the event, so that projections need not parse it. */
   type: string;
-  /** A prebuilt SSE frame (`id:` and `data:` lines), made when first asked for. */
+  /** The SSE frame (`id:` and `data:` lines), created on first use. */
   sse(): string;
-  /** A prebuilt unmasked WebSocket text frame of the `workstream` event, made when first asked for. */
+  /** The unmasked WebSocket text frame of the `workstream` event, created on first use. */
   wsFrame(): Buffer;
 }
 
-/** Where a reader writes to: a socket or a response, seen as something that can be full. */
+/** Where a reader writes to: a socket or a response, which may be full. */
 export interface Sink {
-  /** False while the transport's buffer is over its budget; the reader then keeps only its cursor. */
+  /** False while the transport's buffer exceeds its budget; the reader then keeps only its cursor. */
   ready(): boolean;
-  /** Takes entries in log order; called only while `ready`. */
+  /** Accepts entries in log order; called only while `ready`. */
   write(entries: readonly LogEntry[]): void;
   /** A frame that is not in the log (`busy_error`, …), as JSON text; may be dropped when not ready. */
   transient?(json: string): void;
 }
 
-/** A cursor with a wake-up: everything a client costs while it is behind. */
+/** A cursor with a wake-up. A client that is behind costs no more than this. */
 export interface LogReader {
-  /** The sink can take more again. */
+  /** The sink has room again. */
   resume(): void;
   /** Idempotent. */
   close(): void;
-  /** The offset written last. */
+  /** The offset of the last event written. */
   readonly offset: number;
 }

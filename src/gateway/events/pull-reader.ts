@@ -3,20 +3,20 @@ import type { LogEntry, LogReader, Sink } from './log-reader.ts';
 export interface PullReaderParts {
   after: number;
   sink: Sink;
-  /** What memory holds after an offset; undefined when that is no longer there. */
+  /** The entries after an offset that are in memory; undefined when some are no longer there. */
   tail(offset: number): readonly LogEntry[] | undefined;
   page(offset: number): Promise<readonly LogEntry[]>;
   onClosed(): void;
   onFailed(error: unknown): void;
 }
 
-/** Pulls a log into a sink while the sink has room; otherwise it is an offset and nothing more. */
+/** Pulls a log into a sink while the sink has room. Otherwise it holds only an offset. */
 export class PullReader implements LogReader {
   readonly #parts: PullReaderParts;
   #offset: number;
   #closed = false;
   #loading = false;
-  /** A sink that wakes us while it takes what we write must not get the next entries in between. */
+  /** Prevents a sink that calls `resume` during a write from getting the next entries inside it. */
   #delivering = false;
 
   constructor(parts: PullReaderParts) {
@@ -28,7 +28,7 @@ export class PullReader implements LogReader {
     return this.#offset;
   }
 
-  /** What the log has just gained. A reader that is at its end takes it as it is; any other one pulls. */
+  /** Offers new entries of the log. A reader at the end takes them; others pull later. */
   offer(entries: readonly LogEntry[]): void {
     const isNext = entries[0]?.offset === this.#offset + 1;
     if (!isNext || this.#closed || this.#loading || this.#delivering) this.resume();
@@ -70,7 +70,7 @@ export class PullReader implements LogReader {
       const entries = await this.#parts.page(this.#offset);
       this.#loading = false;
       if (entries.length === 0) return;
-      // A sink that filled up meanwhile gets the page again later: a stalled client costs no memory.
+      // If the sink filled up meanwhile, it gets the page again later, so a stalled client uses no memory.
       if (!this.#closed && this.#parts.sink.ready()) this.#deliver(entries);
       this.resume();
     } catch (error) {

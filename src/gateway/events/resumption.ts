@@ -7,7 +7,7 @@ export interface Resumption {
   offset: number;
 }
 
-/** `expired`: events after it are no longer held; `epoch`: another log; `ahead`: this log never got that far. */
+/** `expired`: later events are no longer stored; `epoch`: a different log; `ahead`: beyond the end of this log. */
 export function resumption(cursor: Cursor, log: { epoch: string; first: number; last: number }): Resumption {
   const { offset } = cursor;
   if (cursor.epoch !== log.epoch) return { recovered: false, reason: 'epoch', offset };

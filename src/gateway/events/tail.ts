@@ -1,13 +1,15 @@
 import type { LogEntry } from './log-reader.ts';
 
-/** The newest events of one log, in memory for every reader that is not far behind. */
+/** The newest events of one log, kept in memory for all readers that are not far behind. */
 export interface Tail {
   push(entries: readonly LogEntry[]): void;
-  /** Entries after an offset; undefined when some of them are no longer held. */
+  /** Entries after an offset; undefined when some of them are no longer in memory. */
   after(offset: number): readonly LogEntry[] | undefined;
 }
 
-/** Holds at most `maxEntries` events and `maxChars` of their text; the oldest go first, readers then ask the store. */
+/**
+ * Holds at most `maxEntries` events and `maxChars` of their text. Drops the oldest first; readers then use the store.
+ */
 export function createTail({ maxEntries = 512, maxChars = 256 * 1024 } = {}): Tail {
   let entries: LogEntry[] = [];
   let chars = 0;
@@ -18,7 +20,7 @@ export function createTail({ maxEntries = 512, maxChars = 256 * 1024 } = {}): Ta
         chars += entry.json.length;
       }
       let drop = 0;
-      // Trimmed in larger steps, so that a full tail does not move its array for every event.
+      // Trimmed in larger steps, so that a full tail does not move its array for each event.
       if (entries.length > maxEntries * 1.25 || chars > maxChars * 1.25) {
         while (drop < entries.length - 1 && (entries.length - drop > maxEntries || chars > maxChars)) {
           chars -= entries[drop]?.json.length ?? 0;

@@ -4,7 +4,7 @@ import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Messages, StoredMessage } from './history.ts';
 
-/** Read at once: of a history that is cut, no more than this is read in vain. */
+/** The batch size: at most this many messages of a shortened history are read in vain. */
 const BATCH = 50;
 
 /** The newest messages of a session, oldest first: at most `limit`, and as many as fit into one answer. */

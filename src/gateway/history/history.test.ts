@@ -66,7 +66,7 @@ test('results stand in the order of their calls, whichever finished first, in ev
 const FLAGGED: [CallOutcome, string][] = [
   ['denied', 'Denied by user: no'],
   ['expired', 'Approval timed out after 1 hour'],
-  ['blocked', 'Not run: nobody is there to approve it, and the job’s policy is deny.'],
+  ['blocked', 'Not run: no approver was available, and the job’s policy is deny.'],
   // As the specification has it: by their beginnings, whatever came of the call.
   ['done', 'Denied by user 7 times'],
   ['failed', 'Blocked: 3 threads'],

@@ -4,22 +4,22 @@ import { DENIED_BY_USER } from '../../agent/run/result-texts.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
 
-/** A stored message with its place. */
+/** A stored message with its position. */
 export interface StoredMessage {
   seq: number;
   createdMs: number;
   message: Message;
-  /** `message` only stands for one that the database no longer holds as it was written. */
+  /** `message` is a placeholder, because the stored one is damaged. */
   isDamaged?: true;
 }
 
-/** Reads stored messages of a workstream. */
+/** Reads the stored messages of a workstream. */
 export interface Messages {
-  /** Oldest first, for people: a damaged message has a placeholder. */
+  /** Oldest first, for people: damaged messages are replaced by placeholders. */
   page(wsId: string, range: MessageRange): Promise<StoredMessage[]>;
-  /** All that the model reads, oldest first, so without messages that failed. Rejects when one is damaged. */
+  /** Everything that the model reads, oldest first, without failed messages. Rejects if one is damaged. */
   context(of: { wsId: string; contextAfterSeq: number; messageCount: number }): Promise<Message[]>;
-  /** Rejects when a message of the range is damaged. */
+  /** Rejects if a message of the range is damaged. */
   requireIntact(wsId: string, range: Omit<MessageRange, 'limit'>): Promise<void>;
 }
 
@@ -57,12 +57,12 @@ const UNREADABLE: Message = {
   toolCalls: [],
 };
 
-/** Shown of one tool output; whoever needs more reads the file that the notice names. */
+/** Limit for a shown tool output; the notice names the file with the rest. */
 const SHOWN_CHARS = 32 * 1024;
 
 /**
- * Messages as clients see them. Tool results stand in the order of their calls, whichever finished first; a call that
- * was not allowed is flagged on its result and on the answer that asked for it.
+ * Messages as clients see them. Tool results are in the order of their calls, whichever finished first. A refused call
+ * is flagged on its result and on the answer with the call.
  */
 export function toHistory(stored: readonly StoredMessage[]): HistoryMessage[] {
   const shown = stored.map(toHistoryMessage);
@@ -126,7 +126,9 @@ function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, kept
 }
 
 const NOT_ALLOWED: readonly CallOutcome[] = ['denied', 'expired', 'blocked'];
-/** How results begin that count as denied whatever came of the call (spec http-and-sse, history); `outcome` tells the difference. */
+/**
+ * Results that begin like this count as denied (specification: http-and-sse, history); `outcome` has the exact reason.
+ */
 const PREFIXES = [DENIED_BY_USER, 'Blocked'];
 
 function wholeBytes(output: string, kept: KeptOutput | undefined): { whole_bytes?: number } {
@@ -140,7 +142,7 @@ function headAndTail(text: string): string {
   return `${text.slice(0, half)}\n[… ${text.length - SHOWN_CHARS} characters left out …]\n${text.slice(-half)}`;
 }
 
-/** The newest of a list, as many as their JSON text fits into `maxChars`, and always the last one. */
+/** The newest messages whose JSON texts fit into `maxChars` together, and always the last one. */
 export function newestWithin<T>(messages: readonly T[], maxChars: number): T[] {
   let chars = 0;
   const beyond = messages.findLastIndex((message) => {

@@ -58,7 +58,7 @@ test('a snapshot tells why a run failed, behind what it had said', async () => {
   await using fixture = await startedWorkstreams();
   fixture.puppet.turn('Hel', new Error('a defect'));
   await say(fixture, 'hello');
-  assert.deepEqual(await told(fixture), ['2 error: Error: Internal error (the daemon’s log says more)']);
+  assert.deepEqual(await told(fixture), ['2 error: Error: Internal error (see the daemon’s log)']);
 });
 
 for (const { name, decision, line } of [
@@ -119,7 +119,7 @@ test('/clear leaves nothing of before, and /new and /resume take what was told a
   await command(fixture, '/new');
   const [saved] = await fixture.parts.store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 0).execute();
   assert.ok(saved);
-  assert.deepEqual(await told(fixture), [`2 info: The conversation so far is saved as ${saved.generated_name}.`]);
+  assert.deepEqual(await told(fixture), [`2 info: The conversation was saved as ${saved.generated_name}.`]);
   await command(fixture, `/resume ${saved.ws_id}`);
   assert.deepEqual(await told(fixture), ['4 info: This workstream is now called garden.']);
   await command(fixture, '/clear');

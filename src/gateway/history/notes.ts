@@ -3,12 +3,15 @@ import type { ApprovalTable, NoteTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { newestWithin } from './history.ts';
 
-/** Of one page: a program that tells a lot between two messages must not make it long. */
+/** Limits per page, because a program may write many notes between two messages. */
 const MOST = { notes: 200, chars: 64 * 1024 };
 
-/** Reads what people were told between the messages. */
+/** Reads the notes between the messages. */
 export interface Notes {
-  /** Notes after the messages `from` to `upTo`, oldest first, where there are many the newest. After `upTo` itself only those up to the log's `offset`. */
+  /**
+   * Notes after the messages `from` to `upTo`, oldest first; if there are too many, the newest. After the message
+   * `upTo` itself, only notes up to the log's `offset`.
+   */
   page(wsId: string, range: { from: number; upTo: number; offset?: number }): Promise<HistoryNote[]>;
 }
 
@@ -50,7 +53,7 @@ async function readApprovals(db: Store['db'], ids: readonly string[]): Promise<M
   return new Map(rows.map((row) => [row.approval_id, row]));
 }
 
-/** None of a decision whose question is not on record any more. */
+/** Skips a decision whose question is no longer stored. */
 function toNote(
   { after_seq, created_ms }: NoteTable,
   event: NoteEvent,

@@ -4,7 +4,10 @@ import { StopReason } from '../../agent/stop-reason.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 
-/** The context of a workstream; undefined when it is damaged, as to try again helps nobody. Rejects while the disk cannot be read. */
+/**
+ * The context of a workstream; undefined when it is damaged, because a retry would not help. Rejects while the disk
+ * cannot be read.
+ */
 export async function readContext(
   data: WorkstreamData,
   { loadContext, log }: Pick<WorkstreamDeps, 'loadContext' | 'log'>,
@@ -13,11 +16,11 @@ export async function readContext(
     return await loadContext(data);
   } catch (err) {
     if (isUnavailable(err)) throw err;
-    log.error({ err, wsId: data.wsId }, 'a conversation cannot be read any more; its runs end with an error');
+    log.error({ err, wsId: data.wsId }, 'a conversation can no longer be read; its runs end with an error');
     return undefined;
   }
 }
 
-/** Why a run ends that has no context. */
+/** Why a run without a readable context ends. */
 export const unreadable = (): StopReason =>
   new StopReason('failure', 'The part of the database that holds this conversation is damaged');

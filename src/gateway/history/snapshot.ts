@@ -12,21 +12,23 @@ interface Size {
   chars: number;
 }
 
-/** Of a snapshot: it has to fit into one frame beside everything else. Older messages come by page. */
+/** The size of a snapshot, which must fit into one frame with everything else. Older messages are loaded by page. */
 const FIRST_PAINT: Size = { messages: 200, chars: 512 * 1024 };
-/** Of the `history` that an event stream begins with. */
+/** The size of the `history` at the start of an event stream. */
 const FULL_REPLAY: Size = { messages: 2_000, chars: 4 * 1024 * 1024 };
 
-/** A workstream at one place of its log: what came before, and the cursor to go on from. */
+/** The state of a workstream at a position of its log: everything before it, and the cursor to continue from. */
 export interface Snapshots {
-  /** The end of what is not in progress, now. To be asked for when no commit is half taken in: after a turn of the loop. */
+  /**
+   * The position before the turn in progress. Call it after a turn of the event loop, when no commit is partly applied.
+   */
   placeOf(workstream: Workstream): Place;
-  /** The messages up to a place. */
+  /** The messages up to a position. */
   history(workstream: Workstream, place: Place): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
 }
 
-/** An offset of the log, and how many messages were stored by then. */
+/** A position in the log, and the number of messages stored by then. */
 interface Place {
   after: number;
   upTo: number;

@@ -6,7 +6,7 @@ import { callerOf, turnsUntil, type WholeGateway, wholeGateway } from '../testin
 
 const ASK = { message: 'hello', idempotencyKey: 'k1' };
 const ACCEPTED = { runId: 'k1', status: 'accepted' };
-const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
+const NEW_KEY = ' (allowed in a new key: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const FINAL = { runId: 'k1', status: 'ok', summary: 'completed' };
 
 /** An agent call that is still going on: its interim answers, and its end. */
@@ -176,7 +176,7 @@ test('a sessionKey and a sessionId that are not one session are refused, and mak
   for (const sessionKey of ['work', 'cron:daily'])
     assert.deepEqual(await gateway.refusal('agent', { ...ASK, idempotencyKey: sessionKey, sessionKey, sessionId }), {
       code: 'INVALID_REQUEST',
-      message: `sessionKey ${sessionKey} and sessionId ${sessionId} are not one session`,
+      message: `sessionKey ${sessionKey} and sessionId ${sessionId} name different sessions`,
     });
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
   assert.equal((await gateway.call('agent', { ...ASK, sessionKey: 'main', sessionId })).status, 'ok');
@@ -202,7 +202,7 @@ test('a busy session queues ten runs and refuses the eleventh', async () => {
   const waiting = keys.map((idempotencyKey) => asking(gateway, { idempotencyKey }));
   for (const { accepted } of waiting) await accepted();
   const eleventh = await gateway.refusal('agent', { ...ASK, idempotencyKey: 'too-many' });
-  assert.deepEqual(eleventh, { code: 'BUSY', message: 'Too many messages are waiting in this workstream' });
+  assert.deepEqual(eleventh, { code: 'BUSY', message: 'Too many messages are queued in this workstream' });
   answered.resolve();
   const ends = await Promise.all(waiting.map(({ answer }) => answer));
   assert.deepEqual(

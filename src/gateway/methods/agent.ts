@@ -50,14 +50,14 @@ async function findKept(call: Call, { runs }: AgentMethodDeps): Promise<RunHandl
   return runs.find(kept.runId, { principal: call.principal?.id ?? 'unknown', wsId: kept.wsId });
 }
 
-/** Refused before a session is made, where the two ways of naming one do not agree. */
+/** Finds the session by key or id. Refuses contradicting names before a session is created. */
 async function sessionOf(named: Pick<Params<'agent'>, 'sessionKey' | 'sessionId'>, workstreams: Workstreams) {
   const [key, id] = [named.sessionKey?.trim(), named.sessionId?.trim()];
   if (!key || !id || key === id) return key || id || MAIN;
   const [byKey, byId] = [await workstreams.lookUp(key), await workstreams.lookUp(id)];
   if (byKey !== undefined && byKey.wsId === byId?.wsId) return key;
   const [shownKey, shownId] = [key.slice(0, 80), id.slice(0, 80)];
-  throw new GatewayError('INVALID_REQUEST', `sessionKey ${shownKey} and sessionId ${shownId} are not one session`);
+  throw new GatewayError('INVALID_REQUEST', `sessionKey ${shownKey} and sessionId ${shownId} name different sessions`);
 }
 
 async function accept(
@@ -67,7 +67,7 @@ async function accept(
 ): Promise<RunHandle> {
   const { workstreams, runs } = deps;
   if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
-  const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
+  const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is created
   const sessionKey = await sessionOf(params, workstreams);
   const known = params.deliver ? await workstreams.lookUp(sessionKey) : undefined;
   const deliver = await resolveDelivery({ ...params, wsId: known?.wsId }, deps);
@@ -95,7 +95,7 @@ function toWaitResult(runId: string, { run: { startedMs } }: RunHandle, result: 
   return { ...ended, status: 'error' as const, error: result.error ?? result.status };
 }
 
-/** The second answer: a run that failed is an error with the result beside it, and stays one for its key. */
+/** The second answer. A failed run is an error that includes the result, and stays one for its key. */
 function toAgentResult({ run_id: runId, status, summary, error }: RunResult) {
   if (status === 'ok') return { runId, status: 'ok' as const, summary: 'completed' };
   const payload = { runId, status: 'error' as const, summary };
@@ -113,7 +113,7 @@ async function inTime(
   const over = new AbortController();
   const late = clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
     () => undefined,
-    () => undefined, // it ended, or the caller is gone
+    () => undefined, // the run ended, or the caller disconnected
   );
   try {
     return await Promise.race([ended, late]);

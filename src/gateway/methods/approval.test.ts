@@ -54,7 +54,7 @@ test('a decision is made once, and remembered with who made it', async () => {
     approved: false,
   });
   await gateway.isIdle(wsId);
-  const decided = { code: 'CONFLICT', message: 'That approval was decided already' };
+  const decided = { code: 'CONFLICT', message: 'The approval was already decided' };
   assert.deepEqual(await gateway.refusal('approval.resolve', { approvalId, approved: true }), decided);
   await gateway.restart();
   assert.deepEqual(await gateway.refusal('approval.resolve', { approvalId, approved: true }), decided);

@@ -13,7 +13,7 @@ export interface AuthMethodDeps {
   sessions: Pick<LoginSessions, 'start' | 'revoke'>;
   codes: LoginCodes;
   throttle: LoginThrottle;
-  /** Where a browser reaches the daemon, without a slash at the end; known once it listens. */
+  /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
   baseUrl(): string;
 }
 
@@ -48,7 +48,10 @@ export function authMethods(deps: AuthMethodDeps): Handlers<keyof typeof authCon
   };
 }
 
-/** Whom a code or token logs in. A code that is valid counts also while its address is locked: nobody guesses 128 bits. */
+/**
+ * Finds whom a code or token logs in. A valid code works even while its address is locked, because 128 bits cannot be
+ * guessed.
+ */
 async function identify(
   { code, token }: Params<'auth.login'>,
   address: string,
@@ -66,7 +69,7 @@ async function identify(
   return minter;
 }
 
-/** A one-time link for a browser; the code stands in the fragment, so that it reaches no log and no Referer header. */
+/** Creates a one-time login link. The code is in the fragment, so it reaches no log and no Referer header. */
 export async function loginLink(
   { authenticator, codes, baseUrl }: Pick<AuthMethodDeps, 'authenticator' | 'codes' | 'baseUrl'>,
   minter: Minter,
@@ -75,7 +78,7 @@ export async function loginLink(
   return { url: authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`, expiresAtMs };
 }
 
-/** Only a token itself logs in: a session cannot prolong itself. */
+/** Only a token can log in, so a session cannot extend itself. */
 async function minterOfToken(token: string | undefined, authenticator: Authenticator): Promise<Minter | undefined> {
   const principal = await authenticator.authenticate(token);
   const isToken = principal?.source.kind === 'operator' || principal?.source.kind === 'token';

@@ -5,7 +5,7 @@ import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const HELLO = { sessionKey: 'main', message: 'hello', idempotencyKey: 'k1' };
-const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
+const NEW_KEY = ' (allowed in a new key: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const never = () => new Promise(() => undefined);
 
 test('chat.send answers started at once, in_flight to a repeat, and ok when the run is over', async () => {

@@ -21,7 +21,7 @@ interface ChatMethodDeps {
   runs: Runs;
   messages: Messages;
   attachments: Pick<Attachments, 'claim' | 'list'>;
-  /** For where the session's last message went: `deliver` sends the answer there too, if it went anywhere. */
+  /** Used to find where the session's last message went: `deliver` also sends the answer there. */
   store: Pick<Store, 'db'>;
 }
 
@@ -43,7 +43,7 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
     const session = await deps.workstreams.lookUp(sessionKey.trim());
     const handle = runId && (await findRun(runId, { principal: principal?.id ?? 'unknown', session }, deps));
     const workstream = session && deps.workstreams.find(session.wsId);
-    if (!workstream) return { ok: true, aborted: false }; // nothing runs in what is not open
+    if (!workstream) return { ok: true, aborted: false }; // a session that is not loaded has no run
     if (runId === undefined) {
       const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
       return { ok: true, aborted: wasRunning || queuedMessages.count > 0 };
@@ -52,7 +52,7 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
   },
 });
 
-/** A run of the session. INVALID_REQUEST for one of another session, undefined for one that nobody knows. */
+/** Finds a run of the session. Throws INVALID_REQUEST for a run of another session; undefined for an unknown run. */
 async function findRun(
   runId: string,
   { principal, session }: { principal: string; session: WorkstreamData | undefined },
@@ -71,7 +71,7 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
   const principal = call.principal?.id ?? 'unknown';
   const kept = keptOf<{ runId: string; wsId: string }>(call);
   if (kept) return { runId: kept.runId, status: await statusOf(kept, principal, runs) };
-  const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is made
+  const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is created
   const inline = decodeInline(params.attachments ?? []);
   await requireFiles(params, principal, { workstreams, attachments });
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim());
@@ -96,7 +96,7 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
 
 const isBare = ({ attachments, attachmentIds }: SendParams): boolean => !attachments?.length && !attachmentIds?.length;
 
-/** Refuses, before a session is made or opened for the message, files that it cannot have. */
+/** Refuses unavailable files before a session is created or loaded for the message. */
 async function requireFiles(
   { sessionKey, attachments: inline = [], attachmentIds = [] }: SendParams,
   principal: string,
@@ -112,7 +112,7 @@ async function requireFiles(
   if (missing !== undefined) throw unknownAttachment(missing);
 }
 
-/** All that were asked for, or none. */
+/** Claims all requested files, or none. */
 async function claimAll(
   attachments: Pick<Attachments, 'claim'>,
   owner: Owner,
@@ -130,7 +130,7 @@ const damagedAttachment = (id: string) =>
 
 const unknownAttachment = (id: string) => new GatewayError('NOT_FOUND', `Unknown attachment: ${id}`);
 
-/** What a repeat hears: still going, or how it ended. */
+/** The answer to a repeat: in progress, or how it ended. */
 async function statusOf({ runId, wsId }: { runId: string; wsId: string }, principal: string, runs: Runs) {
   const handle = await runs.find(runId, { principal, wsId });
   if (!handle) return 'error' as const;

@@ -6,9 +6,9 @@ import type { Handlers } from '../call.ts';
 /** The configuration file, as clients may see and change it. */
 export interface ConfigFile {
   read(): Promise<Result<'config.get'>>;
-  /** Writes the text as given. Throws INVALID_REQUEST with the issues, CONFLICT when the base is stale. */
+  /** Writes the text as given. Throws INVALID_REQUEST with the issues, CONFLICT when the base is outdated. */
   write(raw: string, baseHash: string | undefined): Promise<ConfigChange>;
-  /** Merges a patch into what the file says. */
+  /** Merges a patch into the file. */
   patch(raw: string, baseHash: string): Promise<ConfigChange>;
   schema(): Result<'config.schema'>;
 }
@@ -16,11 +16,11 @@ export interface ConfigFile {
 export interface ConfigChange {
   path: string;
   config: unknown;
-  /** What is in the file without effect. */
+  /** Settings in the file without effect. */
   issues: ConfigIssue[];
-  /** Keys that changed and count from now on. */
+  /** Changed keys that apply now. */
   applied: string[];
-  /** Keys that changed and count from the next start on. */
+  /** Changed keys that apply at the next start. */
   restart: string[];
 }
 

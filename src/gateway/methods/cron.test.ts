@@ -123,7 +123,7 @@ test('a channel that nobody knows is refused at once, and changes nothing; the s
     assert.deepEqual(await cron.gateway.refusal(method, params), {
       code: 'INVALID_REQUEST',
       message:
-        'payload.channel: unsupported channel: pigeon (there are: webhook, workstream, last, webchat, whatsapp, telegram)',
+        'payload.channel: unsupported channel: pigeon (available: webhook, workstream, last, webchat, whatsapp, telegram)',
     });
   }
   for (const channel of ['last', 'Workstream', 'webchat', 'telegram', 'whatsapp', '']) {
@@ -175,7 +175,7 @@ test('a policy that allows a tool that there is not is refused and names those t
   const allow = (...tools: string[]) => ({ approval: { mode: 'allow', tools } });
   const refused = (tool: string) => ({
     code: 'INVALID_REQUEST',
-    message: `approval.tools.1: "${tool}" is the name of no tool; there are: look, touch`,
+    message: `approval.tools.1: unknown tool "${tool}"; available: look, touch`,
   });
   assert.partialDeepStrictEqual(
     await gateway.refusal('cron.add', { ...TURN, ...allow('touch', 'tuch') }),

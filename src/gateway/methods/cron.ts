@@ -36,7 +36,7 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
   const { jobs, scheduler, occurrences } = deps.cron;
   const toWire = (job: Job, { extended }: { extended?: boolean | undefined }) =>
     extended ? toExtendedJob(job, scheduler) : toCronJob(job, scheduler);
-  /** Says nothing of jobs before they are read: after a start with many that takes a moment. */
+  /** Waits until the jobs are loaded, which takes a moment when there are many. */
   const onceLoaded =
     <A extends unknown[], R>(answer: (...asked: A) => R) =>
     async (...asked: A): Promise<Awaited<R>> => {
@@ -91,7 +91,7 @@ async function previewOf(params: Params<'cron.preview'>, deps: CronMethodDeps) {
   const { schedule: asked, count = PREVIEWS, fromMs, tz: typed } = params;
   const nowMs = deps.clock.now();
   const here = resolveTimeZone(typed, deps.hostTimeZone);
-  if (here === undefined) throw new GatewayError('INVALID_REQUEST', 'tz is no time zone that is known here');
+  if (here === undefined) throw new GatewayError('INVALID_REQUEST', 'tz is not a known time zone');
   const { schedule, tz: zone } =
     typeof asked === 'string' ? parsed(asked, { nowMs, tz: here }) : { schedule: asked, tz: here };
   const wrong = checkSchedule(schedule, nowMs);
@@ -138,7 +138,7 @@ async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethod
   };
 }
 
-/** Who asks in whole seconds means whatever the job has within that second: its instants have milliseconds. */
+/** Maps a time in whole seconds to the job's instant within that second, because instants have milliseconds. */
 async function meantBy(atMs: number, job: Job, occurrences: Occurrences): Promise<number> {
   const next = job.schedule.kind === 'at' ? job.schedule.atMs : nextOf(job.schedule, atMs - 1);
   if (atMs % 1000 !== 0 || next === atMs || (await occurrences.at(job.id, atMs))) return atMs;
@@ -148,13 +148,13 @@ async function meantBy(atMs: number, job: Job, occurrences: Occurrences): Promis
   return next !== undefined && next > atMs && next <= throughMs ? next : atMs;
 }
 
-/** The instant that a job is at, or waits for; undefined: for none. */
+/** The instant that a job runs at or waits for; undefined when there is none. */
 async function currentOf({ id, schedule }: Job, { cron }: CronMethodDeps): Promise<number | undefined> {
   const open = await cron.occurrences.open(id);
   return open?.scheduled_ms ?? (schedule.kind === 'at' ? schedule.atMs : cron.scheduler.nextRunMs(id));
 }
 
-/** Its last instant before a time, as far back as the job has been there. */
+/** Its last instant before a time, but not before its creation. */
 function previousOf({ schedule, createdMs }: Job, beforeMs: number): number | undefined {
   const first = nextOf(schedule, createdMs);
   if (first === undefined || first >= beforeMs) return undefined;

@@ -42,7 +42,7 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
     },
     'node.event': ({ event, ...told }, { principal }) => {
       const payload = told.payload ?? payloadOf(told.payloadJSON ?? undefined);
-      // It goes to every reader.
+      // The payload is sent to every reader.
       if (JSON.stringify(payload ?? null).length > MAX_EVENT_CHARS) {
         throw new GatewayError('PAYLOAD_TOO_LARGE', `payload: must have at most ${MAX_EVENT_CHARS} characters as JSON`);
       }
@@ -65,7 +65,8 @@ function pairingMethods({ paired, requests }: Nodes) {
     'node.pair.request': (asked, { principal, link, address }) => {
       const isNode = principal?.source.kind === 'node' || principal?.source.kind === 'unpaired';
       const nodeId = isNode ? ownId(principal, asked.nodeId) : asked.nodeId;
-      // Where a node connects from is seen, not believed; for another machine its helper's word is all there is.
+      // The address of a node is taken from its connection and not from its claim. For another machine, only the
+      // caller's claim is available.
       const { remoteIp, ...said } = asked;
       const from = isNode ? address : remoteIp;
       const isRepair = paired.find(nodeId) !== undefined;
@@ -79,7 +80,7 @@ function pairingMethods({ paired, requests }: Nodes) {
         link,
       }));
       link?.send('node.pair.token', { requestId, nodeId: node.nodeId, token: node.token });
-      retire(); // after that: the node may have asked on a connection under its old token
+      retire(); // last, because the node may have called on a connection with its old token
       return { requestId, node };
     },
     'node.pair.reject': async ({ requestId }) => ({
@@ -95,7 +96,7 @@ function pairingMethods({ paired, requests }: Nodes) {
 
 const required = (what: string) => new GatewayError('INVALID_REQUEST', `${what} required`);
 
-/** Who calls is the node that it speaks for. */
+/** The calling node, which may only act for itself. */
 function ownId(principal: Call['principal'], claimed?: Params<'node.describe'>['nodeId']): string {
   const source = principal?.source;
   if (source?.kind !== 'node' && source?.kind !== 'unpaired') throw new GatewayError('FORBIDDEN', 'only for nodes');
@@ -103,7 +104,7 @@ function ownId(principal: Call['principal'], claimed?: Params<'node.describe'>['
   return source.nodeId;
 }
 
-/** As `keep` stored it. */
+/** The value that `keep` stored. */
 const isKept = (kept: unknown): kept is { invokeId: string } =>
   typeof kept === 'object' && kept !== null && 'invokeId' in kept;
 

@@ -83,7 +83,7 @@ test('an unknown call, another workstream’s call and a file that is gone are N
     [
       'NOT_FOUND: No finished call has this id',
       'NOT_FOUND: No finished call has this id',
-      'NOT_FOUND: This output is kept no longer',
+      'NOT_FOUND: This output has expired',
     ],
   );
 });

@@ -11,12 +11,12 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 export interface OutputMethodDeps {
   workstreams: Workstreams;
   messages: Messages;
-  /** A part of a kept output by the name it was kept under; undefined when it is kept no longer. */
+  /** A part of a stored output by its name; undefined when it has expired. */
   readOutput(name: string, range: OutputRange): Promise<OutputPart | undefined>;
 }
 
 const STANDARD_BYTES = 65_536;
-/** Messages looked through at once for the result of a call. */
+/** Messages searched at a time for the result of a call. */
 const PAGE = 200;
 
 export const outputMethods = (deps: OutputMethodDeps): Handlers<keyof typeof outputContracts> => ({
@@ -27,12 +27,15 @@ export const outputMethods = (deps: OutputMethodDeps): Handlers<keyof typeof out
     const part = result.kept
       ? await deps.readOutput(result.kept.name, range)
       : takeRange(Buffer.from(result.output), range);
-    if (!part) throw new GatewayError('NOT_FOUND', 'This output is kept no longer');
+    if (!part) throw new GatewayError('NOT_FOUND', 'This output has expired');
     return { ...part, offset };
   },
 });
 
-/** The latest result of a call, from the newest message back: what people look at is mostly recent. Throws when it may be among damaged ones. */
+/**
+ * The latest result of a call. Searches from the newest message, because people mostly look at recent ones. Throws if
+ * damaged messages may contain it.
+ */
 async function findResult({ data }: Workstream, callId: string, messages: Messages): Promise<ToolMessage | undefined> {
   let isDamaged = false;
   for (let upTo = data.messageCount; upTo > data.contextAfterSeq; upTo -= PAGE) {

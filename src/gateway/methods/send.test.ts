@@ -246,9 +246,9 @@ test('who asks for what is not there hears what there is', async () => {
   assert.deepEqual(
     refusals.map(({ code, message }) => `${code}: ${message}`),
     [
-      'INVALID_REQUEST: unsupported channel: telegram (there are: webhook, workstream)',
-      'NOT_FOUND: Unknown destination: nobody (there are: ops, home)',
-      'NOT_FOUND: Unknown destination: nobody (there are: ops, home)',
+      'INVALID_REQUEST: unsupported channel: telegram (available: webhook, workstream)',
+      'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
+      'NOT_FOUND: Unknown destination: nobody (available: ops, home)',
       'INVALID_REQUEST: message must not be blank',
       'INVALID_REQUEST: to must not be blank',
     ],

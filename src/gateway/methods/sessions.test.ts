@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const DEFAULTS = { model: 'puppet', contextTokens: null };
-const NEW_KEY = ' (the key of a new one: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
+const NEW_KEY = ' (allowed in a new key: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const PATH = '/home/ada/.headgate/headgate.db';
 
 test('sessions.list gives the newest first, with their settings and tokens', async () => {

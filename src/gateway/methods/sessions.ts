@@ -19,7 +19,7 @@ interface SessionsMethodDeps {
   commands: Pick<Commands, 'startAfresh' | 'compact'>;
   messages: Messages;
   models: { current(): { alias: string } };
-  /** Where sessions are kept, for people who ask. */
+  /** Where sessions are stored, for people who ask. */
   storePath: string;
   clock: Clock;
 }
@@ -83,7 +83,7 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
 });
 
 const MAX_PREVIEWS = 64;
-/** Where no limit is given: an answer has to fit into a frame. */
+/** The default limit: the answer has to fit into a frame. */
 const MAX_LISTED = 1_000;
 
 const stillActive = (key: string) =>
@@ -113,7 +113,7 @@ async function previewOf(
   return { key, status: items.length === 0 ? 'empty' : 'ok', items };
 }
 
-/** One damaged session does not hide the others. */
+/** Skips a damaged session, so that it does not hide the others. */
 function orDamaged(error: unknown): undefined {
   if (!(error instanceof GatewayError) || error.code !== 'INTERNAL') throw error;
 }

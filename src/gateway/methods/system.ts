@@ -18,7 +18,7 @@ export const systemMethods = ({
   'system-event': async ({ text, ...said }, call) => {
     const beacon = parseBeacon(text.trim());
     presence.beacon({ ...beacon, ...withoutAbsent(said), text: text.trim() });
-    // A sign of life says nothing that the agent has to know.
+    // A keepalive contains no news for the agent.
     const isNews = beacon === undefined || !isSignOfLife(said.reason ?? beacon.reason);
     if (isNews) await systemEvents.add(text.trim(), { rights: callerOf(call).rights });
     return { ok: true };

@@ -24,13 +24,14 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
     'token.revoke': async ({ tokenId }) => {
       const tokenIds = tokens.below(tokenId);
       if (tokenIds.length === 0) throw new GatewayError('NOT_FOUND', `Unknown token: ${tokenId}`);
-      // In one turn, so in one transaction: nothing below the token outlives it, whatever dies in between.
+      // In one turn of the event loop, so in one transaction: nothing below the token survives it, even if the daemon
+      // dies in between.
       await Promise.all([tokens.revoke(tokenIds), sessions.revokeBelow(tokenIds), codes.revokeBelow(tokenIds)]);
       return { revoked: true };
     },
   };
 }
 
-/** It would still count when authentication is on again, although nobody knows who asked for it. */
+/** Refuses: the token would be valid once authentication is on again, although nobody knows who requested it. */
 const authIsOff = () =>
   new GatewayError('FORBIDDEN', 'Authentication is off. To create tokens, start the daemon without --no-auth');

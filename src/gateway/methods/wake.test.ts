@@ -64,7 +64,7 @@ test('wake now asks the model at once and tells how it went', async () => {
     preview: 'The build is red, I look into it.',
     durationMs: 0,
   });
-  assert.match(asked(gateway) ?? '', /^You were woken .*\n\nSystem: \[.*\] build 7 failed$/);
+  assert.match(asked(gateway) ?? '', /^The system lines below woke you\. .*\n\nSystem: \[.*\] build 7 failed$/);
 });
 
 test('of several wakes while a turn goes on, one more turn tells all that is left', async () => {
@@ -88,7 +88,7 @@ test('a wake that a crash overtook comes with the next start', async () => {
   await gateway.store.commit({ statements: [statementOf(row)] });
   await gateway.restart();
   await turnsUntil(async () => (await last(gateway)) !== null, 'a heartbeat');
-  assert.match(asked(gateway) ?? '', /^You were woken .*\n\nSystem: \[.*\] build 7 failed$/);
+  assert.match(asked(gateway) ?? '', /^The system lines below woke you\. .*\n\nSystem: \[.*\] build 7 failed$/);
   await gateway.isIdle(await gateway.main());
   await gateway.restart();
   assert.equal(gateway.puppet.requests.length, 1);

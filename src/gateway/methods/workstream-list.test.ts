@@ -24,7 +24,7 @@ test('what create and update refuse', async () => {
   await using gateway = await wholeGateway({ live: { ...LIVE, maxWorkstreams: 3 } });
   const { wsId } = await gateway.call('workstream.create', {});
   await gateway.call('workstream.update', { wsId, name: 'taken' });
-  const model = refused("Unknown model 'none'. There are: puppet, other");
+  const model = refused("Unknown model 'none'. Available models: puppet, other");
   const conflict = { code: 'CONFLICT', message: 'That name is already used by another workstream' };
   assert.deepEqual(
     await gateway.refusal('workstream.create', { name: 'main' }),

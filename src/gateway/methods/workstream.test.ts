@@ -88,7 +88,7 @@ test('who sends while a question waits hears that it does', async () => {
   const sink = { ready: () => true, write: () => undefined, transient: (json: string) => void told.push(json) };
   gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => undefined });
   assert.deepEqual(await gateway.call('workstream.send', { wsId, message: 'more' }), { status: 'busy' });
-  const message = 'Already processing a request, which waits for a decision: approve or deny it first.';
+  const message = 'Already processing a request that waits for approval. Approve or deny it first.';
   assert.deepEqual(told, [JSON.stringify({ type: 'busy_error', message })]);
 });
 

@@ -39,7 +39,7 @@ interface WorkstreamMethodDeps {
 
 const PAGE = 100;
 const BUSY = 'Already processing a request. Please wait.';
-const ASKING = 'Already processing a request, which waits for a decision: approve or deny it first.';
+const ASKING = 'Already processing a request that waits for approval. Approve or deny it first.';
 
 export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
   const { workstreams, commands, snapshots, saved } = deps;
@@ -79,13 +79,13 @@ const namerOf = (call: Call): Namer => ({ id: call.principal?.id ?? 'unknown', m
 
 type Handled<M extends keyof typeof workstreamContracts> = Handlers<M>[M];
 
-/** `auto_approve` answers every later question: whoever sets it needs the right to answer. */
+/** `auto_approve` approves all later calls, so it requires the approve scope. */
 function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
   if (!autoApprove || mayApprove(call)) return;
   throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
 }
 
-/** So do the folders: they decide what is read without a question. */
+/** The folders decide what is read without approval, so they require the approve scope. */
 function requireApproveForFolders(
   { confirmWorkdir, readable }: { confirmWorkdir?: true | undefined; readable?: string[] | undefined },
   call: Call,
@@ -126,7 +126,7 @@ async function create(
   return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
 }
 
-/** A name may also be given to a workstream that is only stored; everything else needs an open one. */
+/** Updates a workstream. A name may also be given to a stored workstream; all other fields need a loaded one. */
 async function update(
   { wsId, name, model, autoApprove, confirmWorkdir, readable }: Parameters<Handled<'workstream.update'>>[0],
   call: Call,
@@ -162,13 +162,13 @@ async function page(
   return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
 }
 
-/** Where nothing waits the answer is there at once, and no promise. */
+/** Decides approvals. If none is pending, the answer is synchronous. */
 function approve(
   { wsId, approved, feedback, always = false, ...named }: Parameters<Handled<'workstream.approve'>>[0],
   call: Call,
   { workstreams, approvals }: WorkstreamMethodDeps,
 ): ReturnType<Handled<'workstream.approve'>> {
-  if (call.kept) return DECIDED; // decided then; what waits now is another question
+  if (call.kept) return DECIDED; // decided by the earlier call; what is pending now is another question
   const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
   return whenThere(workstreams.findStaying(wsId) ?? workstreams.get(wsId), (workstream) => {
     const also = call.keep(DECIDED);
@@ -211,6 +211,6 @@ async function send(
     wsId,
     JSON.stringify({ type: 'busy_error', message: workstream.data.state === 'attention' ? ASKING : BUSY }),
   );
-  call.momentary(); // nothing was done, so a repeat of the same key tries again
+  call.momentary(); // nothing was done, so a repeat of the key tries again
   return { status: 'busy' };
 }

@@ -1,7 +1,7 @@
 import type { ConnectParams } from '../../../protocol/methods/connect.ts';
 import type { ClientLink } from '../call.ts';
 
-/** A paired node while it is connected, as its last handshake told. */
+/** A connected paired node, as described in its last handshake. */
 export interface ConnectedNode {
   nodeId: string;
   link: ClientLink;
@@ -10,16 +10,16 @@ export interface ConnectedNode {
   address: string;
 }
 
-/** Which nodes are here. Of two connections of one node the newest counts. */
+/** The connected nodes. If a node has two connections, the newest counts. */
 export interface ConnectedNodes {
-  /** The answer says that this connection has ended; by then another may have taken its place. */
+  /** Returns a function that ends this connection; by then another one may have replaced it. */
   add(node: ConnectedNode): () => void;
   find(nodeId: string): ConnectedNode | undefined;
-  /** Calls back whenever the node comes or goes; the answer lets go. */
+  /** Calls back whenever the node connects or disconnects. Returns a function that stops watching. */
   watch(nodeId: string, onChange: () => void): () => void;
 }
 
-/** `onPresence` is called when a node has come or gone; another connection in the place of one is a coming. */
+/** `onPresence` is called when a node connects or disconnects; a replaced connection counts as connecting. */
 export function createConnectedNodes(onPresence: (nodeId: string, isConnected: boolean) => void): ConnectedNodes {
   const nodes = new Map<string, ConnectedNode>();
   const watchers = new Map<string, Set<() => void>>();

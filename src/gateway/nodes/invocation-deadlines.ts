@@ -4,18 +4,21 @@ import type { InvocationTable } from '../store/schema/schema.ts';
 
 type Asked = Pick<InvocationTable, 'invoke_id' | 'deadline_ms' | 'timeout_ms'>;
 
-/** How long commands still have, whatever happens to the wall clock (decision 29). */
+/** How much time commands have left, independent of the wall clock (decision 29). */
 export interface InvocationDeadlines {
-  /** Its time begins now. */
+  /** Starts its time. */
   begin(invocation: Asked): void;
-  /** In whole milliseconds. Of one that an earlier process began: what its stored deadline leaves, and never more than it was given. */
+  /**
+   * In whole milliseconds. For an invocation of an earlier process: the rest of its stored deadline, at most its
+   * timeout.
+   */
   leftMs(invocation: Asked): number;
-  /** Forgets what is as old as a repeat may be. */
+  /** Forgets invocations that are too old to be repeated. */
   sweep(): void;
 }
 
 export function createInvocationDeadlines(clock: Pick<Clock, 'now' | 'monotonic'>): InvocationDeadlines {
-  /** In monotonic milliseconds, by id; in the order in which they began. */
+  /** In monotonic milliseconds, by id, in order of start. */
   const ends = new Map<string, number>();
   return {
     begin({ invoke_id, timeout_ms }) {
@@ -24,7 +27,7 @@ export function createInvocationDeadlines(clock: Pick<Clock, 'now' | 'monotonic'
     leftMs({ invoke_id, deadline_ms, timeout_ms }) {
       const endMs = ends.get(invoke_id);
       const leftMs = endMs === undefined ? deadline_ms - clock.now() : endMs - clock.monotonic();
-      return Math.min(timeout_ms, Math.ceil(leftMs)); // the monotonic clock counts fractions, the wire does not
+      return Math.min(timeout_ms, Math.ceil(leftMs)); // the monotonic clock has fractions, the wire does not
     },
     sweep() {
       const oldMs = clock.monotonic() - LIMITS.idempotencyMs;

@@ -3,7 +3,7 @@ import { type ErrorCode, GatewayError } from '../../../protocol/errors.ts';
 import type { NodeInvokeResult, NodeInvokeResultParams } from '../../../protocol/methods/node.ts';
 import { readJson } from '../connections/json-text.ts';
 
-/** What a node answered, as it is stored. */
+/** A node's answer, as stored. */
 const Outcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ok'), payload: z.unknown(), payloadJSON: z.string().nullable() }),
   z.object({ kind: z.literal('error'), code: z.string(), message: z.string() }),
@@ -20,13 +20,13 @@ export function toOutcome({ ok, payload, payloadJSON, error }: NodeInvokeResultP
 
 const MAX_MESSAGE = 2_000;
 
-/** What the caller gets; throws what the node reported as an error. */
+/** The caller's result; throws errors that the node reported. */
 export function toResult(asked: { node_id: string; command: string }, outcome: Outcome): NodeInvokeResult {
   if (outcome.kind === 'error') {
     const { code, message } = outcome;
     throw new GatewayError(OF_NODES.get(code) ?? 'UNAVAILABLE', message, {
       details: { nodeError: { code, message } },
-      retryable: false, // it is stored: a repeat hears it again
+      retryable: false, // it is stored, so a repeat gets the same error
     });
   }
   const { payload, payloadJSON } = outcome;
@@ -34,14 +34,14 @@ export function toResult(asked: { node_id: string; command: string }, outcome: O
   return { ...sent, payload: payloadJSON === null ? payload : parsed(payloadJSON) };
 }
 
-/** Codes that mean the same when a node says them; whatever else it says is only told in `details`. */
+/** Codes with the same meaning when a node reports them. Other codes appear only in `details`. */
 const OF_NODES = new Map<string, ErrorCode>(
   (['INVALID_REQUEST', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'BUSY', 'PAYLOAD_TOO_LARGE', 'TIMEOUT'] as const).map(
     (code) => [code, code],
   ),
 );
 
-/** Text that is no JSON, or nested too deeply to be passed on, is handed over as it came. */
+/** Text that is not JSON, or too deeply nested, is passed on unparsed. */
 function parsed(payloadJSON: string): unknown {
   const json = readJson(payloadJSON);
   return json.kind === 'read' ? json.value : { payloadJSON };

@@ -15,36 +15,36 @@ import { readOutcome, toOutcome, toResult } from './invocation-outcome.ts';
 import { createOutcomeWaits, type WaitEnd } from './outcome-waits.ts';
 import type { PairedNodes } from './paired-nodes.ts';
 
-/** What is asked of a node. */
+/** A command for a node. */
 export interface Invocation {
   nodeId: string;
   command: string;
   params: unknown;
-  /** 0: the usual 30 s. */
+  /** 0: the default of 30 s. */
   timeoutMs: number;
-  /** As the node is told it. */
+  /** The idempotency key that the node receives. */
   key: string;
-  /** A tool call that runs once however often it is asked for, also after a restart. */
+  /** A tool call, which runs only once even if it is repeated, also after a restart. */
   toolCall?: string;
-  /** What has to be stored with it. */
+  /** Statements to commit with it. */
   keep?(invokeId: string): Statement[];
 }
 
 /**
- * Commands on their way to nodes. Each is stored before it is sent and is sent at most once; its result is stored when it
- * comes, however late, and whoever asks again gets it.
+ * Commands sent to nodes. Each is stored before it is sent, and sent at most once. Its result is stored whenever it
+ * arrives, and repeated calls get it.
  */
 export interface Invocations {
   /**
-   * Refused before it is sent where it is not allowed. Rejects when the signal aborts. A caller that only goes away
-   * leaves the command to its end; when the run of a tool call is cancelled, the node is asked to end it.
+   * Refuses a command that is not allowed. Rejects when the signal aborts. A command continues when its caller
+   * disconnects; when the run of a tool call is cancelled, the node is asked to stop it.
    */
   start(invocation: Invocation, signal: AbortSignal): Promise<NodeInvokeResult>;
-  /** The result of an earlier one: there already, or waited for until its deadline. */
+  /** The result of an earlier invocation: the stored one, or the one that arrives before its deadline. */
   resume(invokeId: string, signal: AbortSignal): Promise<NodeInvokeResult>;
-  /** What a node answers; false when nobody asked it, or the answer is known. */
+  /** Records a node's answer; false when the node was not asked, or the answer is known. */
   finish(nodeId: string, result: NodeInvokeResultParams): Promise<boolean>;
-  /** Forgets what is a day old, after each hour in which the clock did not jump. */
+  /** Removes invocations older than a day, hourly while the clock does not jump. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export interface InvocationsDeps {
   store: Pick<Store, 'db' | 'commit'>;
   connected: Pick<ConnectedNodes, 'find' | 'watch'>;
   paired: Pick<PairedNodes, 'revocationOf'>;
-  /** Throws where the command may not be sent as things are now. */
+  /** Throws if the command is currently not allowed. */
   checkAllowed(nodeId: string, command: string): void;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
@@ -75,14 +75,17 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
     throw toUnanswered(row, end.kind);
   }
 
-  /** Stored as sent already. When the node has gone meanwhile, that is taken back: a repeat may still send it. */
+  /**
+   * Sends a command that is stored as sent. If the node has disconnected, resets it to unsent, so that a repeat may
+   * send it.
+   */
   async function send(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
     const node = connected.find(row.node_id);
     if (node === undefined || isCalledOff(row, signal)) {
       await store.commit({ statements: [move(row, { from: 'sent', to: { status: 'unsent' } })], durable: true });
       throw node === undefined ? notConnected(row.node_id) : signal.reason;
     }
-    const outcome = wait(row, signal); // before it is sent: the answer may be quick
+    const outcome = wait(row, signal); // before sending, because the answer may come at once
     node.link.send('node.invoke.request', toRequest(row, deadlines.leftMs(row)));
     return outcome;
   }
@@ -90,7 +93,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
   async function resumeRow(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
     if (row.outcome_json !== null) return toResult(row, readOutcome(row.outcome_json));
     if (row.status !== 'unsent') return wait(row, signal);
-    requireReady(deps, row); // it was when it was stored
+    requireReady(deps, row); // things may have changed since it was stored
     const to = { status: 'sent', deadline_ms: clock.now() + row.timeout_ms } as const;
     deadlines.begin(row);
     await store.commit({ statements: [move(row, { from: 'unsent', to })], durable: true });
@@ -111,7 +114,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
     },
     async resume(invokeId, signal) {
       const row = await findRow('invoke_id', invokeId);
-      if (row === undefined) throw new GatewayError('NOT_FOUND', 'the invocation is too old to be known');
+      if (row === undefined) throw new GatewayError('NOT_FOUND', 'the invocation is too old; its result has expired');
       return resumeRow(row, signal);
     },
     async finish(nodeId, result) {
@@ -122,7 +125,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
       try {
         await store.commit({ statements: [move(row, { from: 'sent', to })] });
       } catch (error) {
-        if (error instanceof UnitRefused) return false; // answered already
+        if (error instanceof UnitRefused) return false; // already answered
         throw error;
       }
       waits.answer(row.invoke_id, outcome);
@@ -132,11 +135,13 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
   };
 }
 
-/** Nobody will ask for its result: the run that it belongs to ends here, not only this daemon or a connection. */
+/**
+ * Whether no caller will request the result any more: the run itself ends here, not only this daemon or a connection.
+ */
 const isCalledOff = ({ tool_call }: InvocationTable, { aborted, reason }: AbortSignal): boolean =>
   aborted && tool_call !== null && reason instanceof StopReason && ['cancel', 'timeout'].includes(reason.kind);
 
-/** A node that is away hears nothing, and goes on until the deadline. */
+/** Asks the node to stop. A disconnected node does not get this, and continues until the deadline. */
 function callOff({ invoke_id, node_id }: InvocationTable, connected: InvocationsDeps['connected']): void {
   connected.find(node_id)?.link.send('node.invoke.cancel', { id: invoke_id, nodeId: node_id });
 }
@@ -193,7 +198,7 @@ interface Move {
   to: Partial<InvocationTable> & { status: InvocationTable['status'] };
 }
 
-/** Refused when it is not where it is thought to be. */
+/** Refused when the row is not in the expected state. */
 const move = ({ invoke_id }: InvocationTable, { from, to }: Move): Statement =>
   statementOf(
     build.updateTable('invocations').set(to).where('invoke_id', '=', invoke_id).where('status', '=', from),
@@ -204,7 +209,7 @@ const notConnected = (nodeId: string) =>
   new GatewayError('UNAVAILABLE', `node not connected (${nodeId})`, { details: { code: 'NOT_CONNECTED' } });
 
 const UNKNOWN =
-  'Whether it ran is not known; it is not sent again, and a repeat of this key gets its result if it comes.';
+  'It is unknown whether it ran. It is not sent again; repeating this key returns its result if it arrives.';
 
 function toUnanswered(row: InvocationTable, kind: Exclude<WaitEnd['kind'], 'answered'>): GatewayError {
   if (kind === 'revoked') return pairingRevoked(row);
@@ -214,12 +219,12 @@ function toUnanswered(row: InvocationTable, kind: Exclude<WaitEnd['kind'], 'answ
 const pairingRevoked = ({ command, invoke_id }: InvocationTable) =>
   new GatewayError(
     'UNAVAILABLE',
-    `the pairing of the node was revoked while it had ${command}. Whether it ran to its end is not known; it is not sent again.`,
-    { details: { code: 'PAIRING_REVOKED', invokeId: invoke_id }, retryable: false }, // nobody may bring the result
+    `the pairing of the node was revoked while it ran ${command}. It is unknown whether it finished; it is not sent again.`,
+    { details: { code: 'PAIRING_REVOKED', invokeId: invoke_id }, retryable: false }, // the node can no longer report the result
   );
 
 const nodeLost = ({ command, invoke_id }: InvocationTable) =>
-  new GatewayError('UNAVAILABLE', `the node was lost while it had ${command}. ${UNKNOWN}`, {
+  new GatewayError('UNAVAILABLE', `the node disconnected while running ${command}. ${UNKNOWN}`, {
     details: { code: 'NODE_LOST', invokeId: invoke_id },
   });
 

@@ -217,7 +217,7 @@ test('A command whose node has been disconnected for ten seconds must be answere
   await gateway.reaches('n1', false);
   await gateway.clock.advance(LIMITS.nodeLossMs);
   const { code, message } = await answer;
-  assert.deepEqual([code, message.startsWith('the node was lost while it had camera.snap.')], ['UNAVAILABLE', true]);
+  assert.deepEqual([code, message.startsWith('the node disconnected while running camera')], ['UNAVAILABLE', true]);
   const back = await gateway.connect({ nodeId: 'n1', token });
   const repeated = gateway.call('node.invoke', ASKED);
   await back.call('node.invoke.result', { id, nodeId: 'n1', ok: true, payload: 'after all' });

@@ -9,10 +9,10 @@ interface JoinDeps {
   clock: Pick<Clock, 'sleep'>;
 }
 
-/** How long a stranger may stay: its request, and a moment to hear what became of it. */
+/** How long an unpaired machine may stay connected: the time of its request, plus a moment to receive the decision. */
 const STRANGER_MS = LIMITS.pairingMs + 10_000;
 
-/** Takes in a node whose handshake is over; the answer says that its connection has ended. */
+/** Registers a node after its handshake. Returns a function for the end of its connection. */
 export function joinNodes({ nodes, clock }: JoinDeps): (node: JoiningNode) => () => void {
   return ({ principal: { source }, params, address, link }) => {
     const endings = [() => nodes.requests.gone(link)];
@@ -28,12 +28,12 @@ export function joinNodes({ nodes, clock }: JoinDeps): (node: JoiningNode) => ()
   };
 }
 
-/** So that strangers cannot hold all places for good. */
+/** Disconnects unpaired machines after a while, so that they cannot hold all places forever. */
 function closeLater(link: ClientLink, clock: Pick<Clock, 'sleep'>): () => void {
   const over = new AbortController();
   clock.sleep(STRANGER_MS, over.signal).then(
     () => link.close('pairing_expired'),
-    () => undefined, // it has gone before
+    () => undefined, // it disconnected before
   );
   return () => over.abort();
 }

@@ -3,17 +3,17 @@ import type { Log } from '../../log.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
 
-/** When paired nodes were here. */
+/** When paired nodes were connected. */
 export interface LastSeen {
-  /** When its last connection ended, and while it is here when it came; undefined before the first time. */
+  /** When its last connection ended, or when the current one began; undefined if it never connected. */
   find(nodeId: string): number | undefined;
-  /** It has come, or gone. */
+  /** Records that it connected or disconnected. */
   saw(nodeId: string, isConnected: boolean): void;
 }
 
 interface LastSeenDeps {
   store: Pick<Store, 'db' | 'commit'>;
-  /** When the daemon before this one was alive last. */
+  /** When the previous daemon was last known to be alive. */
   lastAliveMs: number | undefined;
   clock: Pick<Clock, 'now'>;
   log: Log;
@@ -26,14 +26,14 @@ export async function openLastSeen({ store, lastAliveMs, clock, log }: LastSeenD
   function keep(nodeId: string, atMs: number, isConnected: boolean): void {
     seenMs.set(nodeId, atMs);
     const seen = { seen_ms: atMs, is_connected: Number(isConnected) };
-    // Where its pairing was revoked there is no row any more, and nothing to write.
+    // A revoked pairing has no row to update.
     const change = build.updateTable('nodes').set(seen).where('node_id', '=', nodeId);
     store
       .commit({ statements: [statementOf(change)] })
-      .catch((error: unknown) => log.warn({ err: error, nodeId }, 'when a node was here could not be stored'));
+      .catch((error: unknown) => log.warn({ err: error, nodeId }, 'the last connection of a node could not be stored'));
   }
 
-  // These were here when the daemon died: its last sign of life is the last that is known of them.
+  // These were connected when the daemon died; its last sign of life is the last time they were seen.
   const left = rows.filter((row) => row.is_connected === 1);
   for (const { node_id, seen_ms } of left) keep(node_id, Math.max(seen_ms ?? 0, lastAliveMs ?? 0), false);
 

@@ -1,7 +1,7 @@
 import type { NodeDirectory } from '../../agent/tools/node.ts';
 import type { Nodes } from './nodes.ts';
 
-/** The nodes as the agent's tool uses them. */
+/** Adapts the nodes to the agent's tool. */
 export const toNodeDirectory = (nodes: Pick<Nodes, 'list' | 'paired' | 'invocations'>): NodeDirectory => ({
   list: () =>
     nodes.list().map(({ nodeId, displayName = nodeId, platform, commands, connected }) => ({

@@ -6,21 +6,21 @@ import type { Principal } from '../auth/principal.ts';
 import { createAdmission } from '../connections/admission.ts';
 import type { PairedNodes } from './paired-nodes.ts';
 
-/** A connection that calls itself a node, when its handshake is judged. */
+/** A client that calls itself a node, during its handshake. */
 export interface NodeCandidate {
   client: ConnectParams['client'];
   token: string | undefined;
   address: string;
-  /** Its upgrade came from a web page. */
+  /** Its upgrade request came from a web page. */
   hasOrigin: boolean;
 }
 
 export type NodeAdmission =
-  /** `leave` gives back the place that an unpaired node takes, when its connection ends. */
+  /** `leave` frees the place of an unpaired node when its connection ends. */
   | { kind: 'admitted'; principal: Principal; leave?: () => void }
   | { kind: 'refused'; error: GatewayError; closing: ClosingName };
 
-/** Lets nodes in: paired ones by their token, others only to ask, and not many of those (decision 28). */
+/** Admits nodes: paired ones by their token, others only to request pairing, in limited numbers (decision 28). */
 export interface NodeDoor {
   admit(candidate: NodeCandidate): NodeAdmission;
 }
@@ -49,7 +49,7 @@ export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeD
       const { client, token } = candidate;
       const nodeId = client.instanceId;
       if (nodeId === undefined || nodeId.length > MAX_NODE_ID) {
-        const problem = `invalid connect params: client.instanceId: a node needs one of at most ${MAX_NODE_ID} characters`;
+        const problem = `invalid connect params: client.instanceId: required for a node, with at most ${MAX_NODE_ID} characters`;
         return refuse(new GatewayError('INVALID_REQUEST', problem), 'invalid_handshake');
       }
       if (token === undefined) return admitUnpaired(nodeId, candidate);

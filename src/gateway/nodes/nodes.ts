@@ -13,7 +13,7 @@ import { createNodeDoor, type NodeDoor } from './node-door.ts';
 import { openPairedNodes, type PairedNodes } from './paired-nodes.ts';
 import { createPairingRequests, type PairingRequests } from './pairing-requests.ts';
 
-/** Machines that lend commands: who may connect as one, who is one, who is here, and what they are asked. */
+/** Machines that lend commands: pairing, connections and invocations. */
 export interface Nodes {
   door: NodeDoor;
   paired: PairedNodes;
@@ -21,12 +21,12 @@ export interface Nodes {
   connected: ConnectedNodes;
   invocations: Invocations;
   /**
-   * Paired nodes, connected ones first, then by name. What a connected one says of itself now wins. `extended`: with when
-   * those that are away were here.
+   * Paired nodes, connected ones first, then by name. Values from a current connection override stored ones.
+   * `extended`: adds when disconnected nodes were last seen.
    */
   list(options?: { extended?: boolean | undefined }): NodeRow[];
   describe(nodeId: string): NodeRow;
-  /** Tells everyone who may know; set once, by the gateway. */
+  /** Sets where announcements are published; called once, by the gateway. */
   onAnnouncement(publish: Publish): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -37,7 +37,7 @@ type Publish = <E extends Announced>(event: E, payload: GatewayEventPayload<E>) 
 export interface NodesDeps {
   store: Pick<Store, 'db' | 'commit'>;
   lastAliveMs: number | undefined;
-  /** What config.json says now. */
+  /** The current rules of config.json. */
   rules(): NodesConfig;
   clock: Clock;
   ids: Pick<Ids, 'id' | 'secret'>;
@@ -83,7 +83,7 @@ export async function openNodes({ store, lastAliveMs, rules, clock, ids, log }: 
   };
 }
 
-/** Declared when it was approved, and not forbidden by config.json. */
+/** Allows only commands that were declared when the node was approved and that config.json does not forbid. */
 function checkAllowed({ nodeId, commands = [] }: PairedNode, command: string, policy: CommandPolicy): void {
   const reason = commands.includes(command) ? policy(nodeId, command) : 'not declared by the node when it was approved';
   if (reason === undefined) return;

@@ -8,12 +8,15 @@ export type WaitEnd =
   | { kind: 'answered'; outcome: Outcome }
   | { kind: 'deadline' }
   | { kind: 'lost' }
-  /** The node is not paired any more. */
+  /** The node is no longer paired. */
   | { kind: 'revoked' };
 
-/** Callers that wait for a node to answer. */
+/** Callers that wait for a node's answer. */
 export interface OutcomeWaits {
-  /** Until the answer, the deadline, ten seconds without the node, or the end of its pairing. Rejects with the signal's reason. */
+  /**
+   * Waits until the answer, the deadline, ten seconds of lost connection, or the end of the pairing. Rejects with the
+   * signal's reason.
+   */
   wait(of: { invoke_id: string; node_id: string; left_ms: number }, signal: AbortSignal): Promise<WaitEnd>;
   answer(invokeId: string, outcome: Outcome): void;
 }
@@ -36,7 +39,7 @@ export function createOutcomeWaits({ connected, paired, clock }: OutcomeWaitsDep
     };
   }
 
-  /** A node that lost its connection comes back within seconds, and brings what it has done meanwhile. */
+  /** A node that lost its connection usually reconnects within seconds and then sends its results. */
   function watchLoss(nodeId: string, onLost: () => void): () => void {
     let grace: AbortController | undefined;
     const back = () => {
@@ -47,7 +50,7 @@ export function createOutcomeWaits({ connected, paired, clock }: OutcomeWaitsDep
       if (connected.find(nodeId)) return back();
       if (grace) return;
       grace = new AbortController();
-      clock.sleep(LIMITS.nodeLossMs, grace.signal).then(onLost, () => undefined); // it came back, or nobody waits
+      clock.sleep(LIMITS.nodeLossMs, grace.signal).then(onLost, () => undefined); // it reconnected, or the wait is over
     };
     const letGo = connected.watch(nodeId, look);
     look();
@@ -71,7 +74,7 @@ export function createOutcomeWaits({ connected, paired, clock }: OutcomeWaitsDep
       const over = new AbortController();
       clock.sleep(left_ms, over.signal).then(
         () => resolve({ kind: 'deadline' }),
-        () => undefined, // over before
+        () => undefined, // over before the deadline
       );
       const leave = join(invoke_id, resolve);
       const stopWatching = watchLoss(node_id, () => resolve({ kind: 'lost' }));

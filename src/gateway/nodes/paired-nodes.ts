@@ -8,24 +8,24 @@ import type { NodeTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 
-/** What tells a node's token from other secrets, for people and secret scanners. */
+/** Identifies a node's token, for people and secret scanners. */
 const TOKEN_PREFIX = 'node_';
 
-/** The nodes that were approved. Only the digests of their tokens are kept. */
+/** The approved nodes. Only digests of their tokens are stored. */
 export interface PairedNodes {
   /** Newest first. */
   list(): PairedNode[];
   find(nodeId: string): PairedNode | undefined;
-  /** NOT_FOUND when there is none. */
+  /** Throws NOT_FOUND for an unknown node. */
   get(nodeId: string): PairedNode;
-  /** Aborts when the pairing is revoked, and for nothing else; undefined when there is none. */
+  /** A signal that aborts only when the pairing is revoked; undefined for an unknown node. */
   revocationOf(nodeId: string): AbortSignal | undefined;
-  /** Who holds the node's token is the node. */
+  /** The principal of the node whose token this is. */
   authenticate(nodeId: string, token: string): Principal | undefined;
-  /** Pairs what asked, with a new token. `retire` ends what is open under an earlier one. */
+  /** Pairs the requesting machine with a new token. `retire` ends everything open under an earlier token. */
   approve(request: NodePairing, by: string): Promise<{ node: PairedNode & { token: string }; retire(): void }>;
   rename(nodeId: string, displayName: string): Promise<void>;
-  /** Ends what is open under the old token, at once; the answer is the only place where the new one is shown. */
+  /** Ends everything open under the old token at once. Returns the new token, which is not shown anywhere else. */
   rotate(nodeId: string): Promise<string>;
   revoke(nodeId: string): Promise<void>;
 }
@@ -40,7 +40,7 @@ interface Entry {
   row: NodeTable;
   principal: Principal;
   end: AbortController;
-  /** The same for every token of one pairing. */
+  /** Shared by all tokens of one pairing. */
   revocation: AbortController;
 }
 
@@ -89,7 +89,7 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       const replaced = entries.get(row.node_id);
       entries.set(row.node_id, toEntry(row, replaced?.revocation));
       const node = { ...toPairedNode(row), token };
-      return { node, retire: () => replaced?.end.abort(new Error('the node was paired anew')) };
+      return { node, retire: () => replaced?.end.abort(new Error('the node was paired again')) };
     },
     async rename(nodeId, displayName) {
       const { row } = entryOf(nodeId);
@@ -99,7 +99,7 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
     async rotate(nodeId) {
       const { row, end, revocation } = entryOf(nodeId);
       const token = newToken(ids);
-      end.abort(new Error('the token was rotated')); // before the disk is asked: whatever happens there, it is over
+      end.abort(new Error('the token was rotated')); // before the write: the old token ends even if the write fails
       const changed = { ...row, token_hash: digestOf(token) };
       entries.set(nodeId, toEntry(changed, revocation));
       await update(nodeId, { token_hash: changed.token_hash });
@@ -126,7 +126,7 @@ function toEntry(row: NodeTable, revocation = new AbortController()): Entry {
   return { row, principal, end, revocation };
 }
 
-/** What is known of its presence stays. */
+/** Keeps the stored presence. */
 function toUpsert(row: NodeTable): Statement {
   const { node_id: _, seen_ms: __, is_connected: ___, ...change } = row;
   const insert = build.insertInto('nodes').values(row);
@@ -134,7 +134,7 @@ function toUpsert(row: NodeTable): Statement {
 }
 
 type About = Omit<PairedNode, 'nodeId' | 'displayName' | 'commands' | 'createdAtMs' | 'approvedAtMs'> & {
-  /** What it called itself; left out by earlier versions. */
+  /** The name that the node gave itself; absent in rows of earlier versions. */
   saidName?: string | null;
 };
 
@@ -149,7 +149,7 @@ function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing, 
   };
 }
 
-/** Its name was given by a person, and stays when it asks again. */
+/** Whether a person gave the name, which then survives another request. */
 function isRenamed({ about_json, display_name }: NodeTable): boolean {
   const { saidName }: About = JSON.parse(about_json);
   return saidName !== undefined && saidName !== display_name;
@@ -169,7 +169,7 @@ function toPairedNode(row: NodeTable): PairedNode {
 
 const newToken = (ids: Pick<Ids, 'secret'>): string => `${TOKEN_PREFIX}${ids.secret(32)}`;
 
-/** A token has 256 random bits: a slow hash would add nothing. */
+/** A token has 256 random bits, so a slow hash would add nothing. */
 const digestOf = (token: string): string => hash('sha256', token, 'hex');
 
 const isSame = (expected: string, found: string): boolean => timingSafeEqual(Buffer.from(expected), Buffer.from(found));

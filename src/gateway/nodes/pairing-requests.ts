@@ -6,33 +6,36 @@ import type { Ids } from '../../ids.ts';
 import { runExpiry } from '../auth/expiry.ts';
 import type { ClientLink } from '../call.ts';
 
-/** What asks to be paired; where it comes from is known of the connection, not claimed. */
+/** A request for pairing. Its address comes from the connection and not from the claim. */
 export type PairingClaim = Omit<NodePairing, 'requestId' | 'ts'>;
 
-/** Machines that wait for a person's word: one request each, for five minutes, and no longer than they are there. */
+/** Machines that wait for a person's decision: one request each, for five minutes at most, while they are connected. */
 export interface PairingRequests {
   /**
-   * A repeat by the same connection is the request that waits already; one that names other commands takes its place. BUSY while
-   * another connection waits under this id: a code that both displayed would prove nothing.
+   * A repeat by the same connection returns the pending request; with other commands it replaces it. Throws BUSY while
+   * another connection waits under this id, because then the displayed code could not identify the machine.
    */
   ask(claim: PairingClaim, link: ClientLink | undefined): { request: NodePairing; created: boolean };
   /** Newest first. */
   list(): NodePairing[];
-  /** Decides one; NOT_FOUND when it is unknown or over. While `decide` works nobody else can; if it fails it waits on. */
+  /**
+   * Decides a request; throws NOT_FOUND when it is unknown or has ended. No other decision is possible while `decide`
+   * runs. If `decide` fails, the request stays pending.
+   */
   settle<T>(
     requestId: string,
     decision: 'approved' | 'rejected',
     decide: (waiting: WaitingNode) => T | Promise<T>,
   ): Promise<T>;
-  /** The connection has ended, and what it asked with it. */
+  /** Ends the requests of a closed connection. */
   gone(link: ClientLink): void;
-  /** Ends what nobody has decided, until aborted. */
+  /** Expires undecided requests, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface WaitingNode {
   request: NodePairing;
-  /** The connection that waits; undefined when someone else asked for the node. */
+  /** The waiting connection; undefined when another caller made the request for the node. */
   link: ClientLink | undefined;
 }
 
@@ -71,10 +74,11 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
     ask(asked, link) {
       sweep();
       const earlier = [...waiting.values()].find(({ request }) => request.nodeId === asked.nodeId);
-      if (earlier !== undefined && earlier.link !== link) throw tooMany('another connection asks to be this node');
+      if (earlier !== undefined && earlier.link !== link)
+        throw tooMany('another connection requests to pair as this node');
       if (earlier && hasSameCommands(earlier.request, asked)) return { request: earlier.request, created: false };
       if (earlier !== undefined) end(earlier.request.requestId);
-      if (waiting.size >= LIMITS.pairingRequests) throw tooMany('too many machines ask to be paired');
+      if (waiting.size >= LIMITS.pairingRequests) throw tooMany('too many pairing requests');
       const request: NodePairing = { requestId: ids.secret(16), ...asked, ts: clock.now() };
       waiting.set(request.requestId, { request, link, endMs: clock.monotonic() + LIMITS.pairingMs });
       onRequested(request);
@@ -106,7 +110,7 @@ export function createPairingRequests({ onRequested, onResolved, clock, ids }: P
   };
 }
 
-/** Whatever their order. What else a node says of itself decides nothing: the person has read the first request. */
+/** Compares in any order. Other claims are not compared, because a person has read those of the first request. */
 function hasSameCommands({ commands: before = [] }: PairingClaim, { commands: after = [] }: PairingClaim): boolean {
   const [one, other] = [new Set(before), new Set(after)];
   return one.size === other.size && [...one].every((command) => other.has(command));

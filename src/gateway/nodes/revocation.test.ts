@@ -9,7 +9,7 @@ test('a command whose node’s pairing is revoked is answered at once, also when
   const revoked = {
     code: 'UNAVAILABLE',
     message:
-      'the pairing of the node was revoked while it had camera.snap. Whether it ran to its end is not known; it is not sent again.',
+      'the pairing of the node was revoked while it ran camera.snap. It is unknown whether it finished; it is not sent again.',
   };
   for (const [nodeId, isAway] of [
     ['n1', false],

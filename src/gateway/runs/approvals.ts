@@ -6,7 +6,7 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { decided } from './live-run.ts';
 
-/** The ways to say which question is meant. */
+/** The ways to name an approval. */
 interface NamedApproval {
   approvalId?: string | undefined;
   callId?: string | undefined;
@@ -17,7 +17,7 @@ interface InWorkstream extends NamedApproval {
   also: Statement[];
 }
 
-/** The questions that wait, over all workstreams. */
+/** The pending approvals of all workstreams. */
 export class Approvals {
   readonly #workstreams: Workstreams;
   readonly #store: Store;
@@ -36,14 +36,17 @@ export class Approvals {
       .sort((a, b) => a.expiresAtMs - b.expiresAtMs);
   }
 
-  /** NOT_FOUND for an id that never was, CONFLICT for one that is decided. */
+  /** Throws NOT_FOUND for an unknown id, CONFLICT for a decided approval. */
   async resolve(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
     const owner = this.#workstreams.list().find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
     if (owner?.current) return owner.current.decide(approvalId, decision, also);
     throw await this.#notWaiting(approvalId);
   }
 
-  /** Decides whatever waits in a workstream; nothing waiting is no error, and no promise. Naming what does not wait is. */
+  /**
+   * Decides the pending approval of a workstream. If none is pending, this is not an error and returns synchronously.
+   * Naming an approval that is not pending is an error.
+   */
   resolveIn(workstream: Workstream, decision: Decision, options: InWorkstream): Promise<void> | undefined {
     const pending = workstream.current?.pendingApproval();
     requireWaiting(pending, options);
@@ -70,7 +73,7 @@ export class Approvals {
   }
 }
 
-/** Throws CONFLICT for a call or cycle that is not asked about now; the caller's clients know them from the events alone. */
+/** Throws CONFLICT for a call or cycle that is not pending; clients know these ids only from events. */
 function requireWaiting(pending: Approval | undefined, { callId, cycleId }: NamedApproval): void {
   const isAsked = pending?.items.some(({ call_id }) => call_id === callId);
   if (callId !== undefined && !isAsked) throw new GatewayError('CONFLICT', 'stale call_id');

@@ -25,7 +25,9 @@ const runningTools = ({ progress }: LiveRun): string[] =>
     .filter(({ id }) => progress.tools.get(id)?.state === 'started')
     .map(({ name }) => name);
 
-/** The last word of a run that is abandoned: `stream_end` and idle, nothing else (spec http-and-sse, POST cancel). */
+/**
+ * The final step of an abandoned run: `stream_end` and idle, nothing else (specification: http-and-sse, POST cancel).
+ */
 export function lastWord(live: LiveRun): Step {
   const { run } = live;
   const partial = live.partialAnswer();

@@ -1,18 +1,18 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 
-/** The pieces of an answer, and of the output of tools, on their way to the log: nobody waits, and it never has a hole. */
+/** Appends pieces of an answer and of tool output to the log. Callers do not wait, and the log never has a gap. */
 export class Deltas {
   readonly #store: (event: StreamEvent) => Promise<unknown>;
   readonly #untold: StreamEvent[] = [];
   #failure: unknown;
-  /** Calls of which a chunk of output was lost. */
+  /** Calls that lost a chunk of output. */
   readonly #muted = new Set<string>();
 
   constructor(store: (event: StreamEvent) => Promise<unknown>) {
     this.#store = store;
   }
 
-  /** Those of the answer that could not be stored; the next step tells them first, and `forget`s them then. */
+  /** Deltas of the answer that could not be stored; the next step stores them first and then calls `forget`. */
   get untold(): readonly StreamEvent[] {
     return this.#untold;
   }
@@ -21,13 +21,13 @@ export class Deltas {
     this.#untold.splice(0, count);
   }
 
-  /** Throws, as `throwFailure`, instead of telling an answer further. */
+  /** Appends a delta. Throws like `throwFailure` if an earlier one was lost. */
   tell(event: StreamEvent): void {
     if (event.type === 'tool_output_chunk') this.#tellOutput(event);
     else this.#tellAnswer(event);
   }
 
-  /** Throws, once, what kept a piece of the answer from the log. */
+  /** Throws, once, the error that kept a piece of the answer from the log. */
   throwFailure(): void {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -42,7 +42,7 @@ export class Deltas {
     });
   }
 
-  /** After a lost chunk the rest is left out: the call's result has the output whole. */
+  /** Drops the rest of the output after a lost chunk; the call's result has the whole output. */
   #tellOutput(event: StreamEvent & { type: 'tool_output_chunk' }): void {
     const { call_id: callId } = event;
     if (this.#muted.has(callId)) return;

@@ -10,7 +10,7 @@ import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { LiveRun } from './live-run.ts';
 
-/** Runs the agent for a run that is on record, with the run's own clocks beside it. Never rejects. */
+/** Executes a recorded run, with its timeouts. Never rejects. */
 export async function driveRun(
   live: LiveRun,
   data: WorkstreamData,
@@ -51,7 +51,10 @@ export async function driveRun(
   }
 }
 
-/** A policy that lets calls through does not do so for what callers wrote who may not approve. */
+/**
+ * A policy that allows calls does not apply while the conversation contains text from callers without the approve
+ * scope.
+ */
 function policyOf({ run, messages }: LiveRun): ApprovalPolicy | undefined {
   const { approval } = run.request;
   return approval?.mode === 'allow' && hasForeignText(messages) ? { ...approval, mode: 'withheld' } : approval;
@@ -82,7 +85,7 @@ async function decisionInTime(live: LiveRun, approvalId: string, expiry: Approva
 
 const SLICE_MS = 1_000;
 
-/** Stops a run that takes too long. The time a person takes to decide does not count. */
+/** Stops a run that exceeds its timeout. Time spent waiting for a person does not count. */
 async function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { clock: Clock; over: AbortSignal }) {
   let leftMs = timeoutMs;
   while (leftMs > 0) {

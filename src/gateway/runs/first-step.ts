@@ -4,7 +4,7 @@ import { consume } from '../attachments/attachment-rows.ts';
 import type { Statement } from '../store/store.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
 
-/** The first step of a run: its message is in the conversation, and so are the files that were reserved for it. */
+/** The first step of a run: adds its message to the conversation, with the files reserved for it. */
 export function openingOf({ runId, source, request }: RunRecord): { step: Step; statements: Statement[] } {
   const { message, attachments } = request;
   const files = attachments && { attachments };
@@ -18,7 +18,7 @@ export function openingOf({ runId, source, request }: RunRecord): { step: Step; 
   };
 }
 
-/** What a run was asked, as it stands in the conversation. */
+/** The message of a run, as stored in the conversation. */
 export const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({
   role: 'user',
   content: message,

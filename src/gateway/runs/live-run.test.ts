@@ -133,7 +133,7 @@ test('a delta that could not be stored surfaces, and what was said is kept as pa
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // the delta fails meanwhile
   gate.resolve();
   const result = await handle?.ended;
-  assert.deepEqual([result?.status, result?.error], ['error', 'The disk takes no writes']);
+  assert.deepEqual([result?.status, result?.error], ['error', 'Cannot write to the disk']);
   const { data } = fixture.main();
   const stored = await fixture.parts.messages.page(data.wsId, { after: 0, upTo: data.messageCount, limit: 10 });
   assert.deepEqual(stored.at(-1)?.message, { role: 'assistant', content: 'Hello', toolCalls: [], partial: true });

@@ -16,7 +16,7 @@ import { openingOf } from './first-step.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
 import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
 
-/** Who hears of what a run does; called after the commit, and must not throw. */
+/** Receives what a run does. Called after the commit; must not throw. */
 export interface RunObserver {
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
@@ -29,9 +29,9 @@ export interface LiveRunParts {
   run: RunRecord;
   data: WorkstreamData;
   progress: Progress;
-  /** The context the model reads; what the run records is appended to it. */
+  /** The context for the model; everything that the run records is appended. */
   messages: Message[];
-  /** A question that was pending when the daemon stopped. */
+  /** An approval that was pending when the daemon stopped. */
   pending?: NewApproval;
   store: Store;
   always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
@@ -39,31 +39,31 @@ export interface LiveRunParts {
   observer: RunObserver;
 }
 
-/** One run while it is in memory: the recorder it writes through, its pending question, its way to stop. */
+/** One run while it is in memory: its recorder, its pending approval, and its cancellation. */
 export class LiveRun implements Recorder {
   readonly run: RunRecord;
   readonly progress: Progress;
   readonly messages: Message[];
-  /** Resolves with the terminal record; never rejects. */
+  /** Resolves with the final record; never rejects. */
   readonly ended: Promise<RunResult>;
-  /** Resolves when it was stopped and all that is left is to record so, which the store refuses at the moment. */
+  /** Resolves when the run was stopped and only its end is left to record, which the store currently refuses. */
   readonly stalled: Promise<void>;
   readonly #parts: LiveRunParts;
   readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<RunResult>();
   readonly #stalled = Promise.withResolvers<void>();
-  /** The store did not take what was recorded last. */
+  /** The store refused the latest step. */
   #isRefused = false;
   #superseded = false;
-  /** The last word is being written: what the worker says meanwhile waits for whether it still counts. */
+  /** Set while the final step is written. Steps of the worker wait until it is known whether they still count. */
   #superseding: Promise<void> | undefined;
-  /** Steps on their way to the disk. */
+  /** Steps that are being committed. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #deltas: Deltas;
   #pending: NewApproval | undefined;
-  /** A decision on its way to the disk. */
+  /** A decision that is being committed. */
   #deciding: Promise<void> | undefined;
-  /** What the model has said in the turn in progress. */
+  /** The model's text in the current turn. */
   #partial = '';
   #onDecision: ((decision: Decision) => void) | undefined;
 
@@ -79,7 +79,7 @@ export class LiveRun implements Recorder {
     this.#deltas = new Deltas((event) => parts.store.commit({ events: { wsId, events: [event] } }));
   }
 
-  /** Aborts with the StopReason of `stop`. */
+  /** Aborts with the reason passed to `stop`. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -90,7 +90,7 @@ export class LiveRun implements Recorder {
   }
 
   async record(step: Step): Promise<void> {
-    while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // whoever abandons it hears of it
+    while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // its caller gets the error
     if (this.#superseded) throw new RunSuperseded('the run was taken over');
     this.#deltas.throwFailure();
     try {
@@ -109,13 +109,13 @@ export class LiveRun implements Recorder {
     if (event.type === 'content') this.#partial += event.text;
   }
 
-  /** The first step: the message is in the conversation and the run on record, with `statements` in the same transaction. */
+  /** The first step: commits the message, the run and `statements` in one transaction. */
   begin(statements: Statement[]): Promise<void> {
     const { step, statements: consumed } = openingOf(this.run);
     return this.#commit(step, [...statements, ...consumed]);
   }
 
-  /** The answer in progress as far as it was shown; undefined between answers. */
+  /** The answer in progress, as far as it was shown; undefined between answers. */
   partialAnswer(): Message | undefined {
     if (this.#partial === '') return undefined;
     return { role: 'assistant', content: this.#partial, toolCalls: [], partial: true };
@@ -147,11 +147,11 @@ export class LiveRun implements Recorder {
   }
 
   /**
-   * Records the one decision, with `also` in the same transaction. CONFLICT when it is decided already: said only when
-   * that is on disk, for until then the other decision may come to nothing.
+   * Records the decision, with `also` in the same transaction. Throws CONFLICT when it is already decided. It waits
+   * until the other decision is committed, because that commit may fail.
    */
   async decide(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
-    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // whoever made it hears of it
+    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // its caller gets the error
     if (this.signal.aborted) throw await this.#stoppedInstead();
     const asked = pendingApproval(this.progress);
     if (asked?.approvalId !== approvalId) throw decided();
@@ -177,18 +177,18 @@ export class LiveRun implements Recorder {
     rules.noteChange();
   }
 
-  /** Why a run that is being stopped takes no decision: its end settles the question, unless a restart asks it again. */
+  /** Why a run that is being stopped accepts no decision: its end settles the approval, unless a restart asks again. */
   async #stoppedInstead(): Promise<GatewayError> {
     const { reason } = this.signal;
     const isOver = this.ended.then(() => true);
     const isLeft = reason instanceof StopReason && reason.kind === 'shutdown' ? Promise.resolve() : this.stalled;
     const settled = await Promise.race([isLeft.then(() => false), isOver]);
-    return settled ? decided() : new GatewayError('UNAVAILABLE', 'The run was stopped, and that is not on record yet');
+    return settled ? decided() : new GatewayError('UNAVAILABLE', 'The end of the run is not recorded yet; retry');
   }
 
   /**
-   * Takes the run away from its worker: whatever it still says is refused. What is on its way to the disk counts, and
-   * changes what is left to say: `lastWord` is asked when that is settled.
+   * Takes the run away from its worker, whose further steps are refused. Steps that are being committed count and
+   * change what is left to record, so `lastWord` is called after them.
    */
   async supersede(lastWord: () => Step): Promise<void> {
     if (this.#superseded || this.#superseding !== undefined) throw new RunSuperseded('the run was taken over');
@@ -298,8 +298,8 @@ function toRunError(error: unknown): unknown {
   return new StepOutdated('something else was settled first', { cause: error });
 }
 
-/** Of a question that somebody answered before. */
-export const decided = () => new GatewayError('CONFLICT', 'That approval was decided already');
+/** The error for an approval that was decided before. */
+export const decided = () => new GatewayError('CONFLICT', 'The approval was already decided');
 
 const toolName = (progress: Progress, callId: string): string =>
   progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';

@@ -15,15 +15,15 @@ import type { AdoptedRun } from './run-record.ts';
 export interface RecoveryDeps {
   store: Store;
   nowMs: number;
-  /** When the last process was surely alive. */
+  /** When the previous process was last known to be alive. */
   lastAliveMs: number | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
   log: Log;
 }
 
 /**
- * Reads what the last process left unfinished, kills what it left running, and closes answers that were cut off
- * (`stream_end {interrupted}`), before anybody is served. The runs are continued by `Workstream.adopt`.
+ * Reads the runs that the previous process left unfinished, kills its leftover processes, and closes interrupted
+ * answers (`stream_end {interrupted}`) before any client is served. `Workstream.adopt` continues the runs.
  */
 export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, AdoptedRun[]>> {
   const { store } = deps;
@@ -44,7 +44,7 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
   return recovered;
 }
 
-/** A damaged part of the database costs the runs whose story lies in it, and only those. */
+/** Damage to a part of the database ends only the runs whose data lies in it. */
 async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun> {
   const run = toRecord(row);
   try {
@@ -54,7 +54,7 @@ async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun>
     return { run, progress, ...(pending && { pending }) };
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    deps.log.error({ err: error, runId: row.run_id, wsId: row.ws_id }, 'what a run has done cannot be read any more');
+    deps.log.error({ err: error, runId: row.run_id, wsId: row.ws_id }, 'the journal of a run cannot be read');
     if (row.status === 'queued') return { run, progress: newProgress() };
     return { run, progress: { ...newProgress(), phase: 'started' }, isUnreadable: true };
   }
@@ -65,7 +65,7 @@ const readJournal = (runId: string, { store }: RecoveryDeps): Promise<JournalTab
 
 function foldJournal(rows: readonly JournalTable[]): Progress {
   const progress = newProgress();
-  // The generic seam between stored JSON and the entries that were written as it.
+  // The generic seam between stored JSON and the entries that it was written from.
   for (const { kind, body_json } of rows) advance(progress, { kind, ...JSON.parse(body_json) } as JournalEntry);
   return progress;
 }
@@ -122,8 +122,8 @@ const toRecord = (row: RunTable): AdoptedRun['run'] => ({
 });
 
 /**
- * Brings a loaded workstream to where its unfinished run is, and closes an answer that was cut off. The run's
- * generation is asked again; clients fold the void text away.
+ * Restores a loaded workstream to the position of its unfinished run, and closes an interrupted answer. The model is
+ * asked again; clients discard the void text.
  */
 export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, store: Store): Promise<void> {
   const { phase, afterSeq } = adopted.progress;

@@ -1,12 +1,12 @@
 import type { RunRecord, RunResult } from './run-record.ts';
 
-/** An accepted run that waits for the one in progress. */
+/** An accepted run that waits for the current one. */
 export interface QueuedRun {
   run: RunRecord;
   ended: PromiseWithResolvers<RunResult>;
 }
 
-/** What waits behind the run in progress, oldest first. Callers keep it within its limit (LIMITS.queuedRunsPerWorkstream). */
+/** The runs that wait, oldest first. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
 export class RunQueue {
   readonly #items: QueuedRun[] = [];
 
@@ -22,7 +22,7 @@ export class RunQueue {
     return [...this.#items];
   }
 
-  /** Times of acceptance are made to differ, because a restart finds the order by them. */
+  /** Makes acceptance times distinct, because a restart restores the order from them. */
   add(run: RunRecord): QueuedRun {
     const lastMs = this.#items.at(-1)?.run.acceptedMs ?? 0;
     run.acceptedMs = Math.max(run.acceptedMs, lastMs + 1);
@@ -31,7 +31,7 @@ export class RunQueue {
     return item;
   }
 
-  /** It could not be started or dropped: it has its place again. */
+  /** Returns a run that could be neither started nor dropped to its place. */
   putBack(item: QueuedRun): void {
     const later = this.#items.findIndex(({ run }) => run.acceptedMs > item.run.acceptedMs);
     this.#items.splice(later < 0 ? this.#items.length : later, 0, item);

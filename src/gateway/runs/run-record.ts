@@ -6,32 +6,32 @@ import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { Rights } from '../rights.ts';
 import type { Statement } from '../store/store.ts';
 
-/** What a run was accepted with. */
+/** The request that a run was accepted with. */
 export interface RunRequest {
   message: string;
-  /** The least rights among those who wrote the message; absent in runs that an earlier version accepted. */
+  /** The lowest rights among the authors of the message; absent in runs accepted by an earlier version. */
   rights?: Rights;
-  /** The daemon started it by itself. */
+  /** Started by the daemon itself. */
   unattended?: true;
   /** Reserved for this run until its message is in the conversation; absent when there are none. */
   attachments?: Attachment[];
   /** Overrides the workstream's effort for this run. */
   effort?: Effort;
-  /** Waking time it may take; time a person takes to decide does not count. */
+  /** The timeout in waking time, without the time spent waiting for a person. */
   timeoutMs?: number;
-  /** Where the answer is sent besides. */
+  /** An additional destination for the answer. */
   deliver?: { provider: string; to: string } | undefined;
-  /** Why it is sent nowhere though it should be. */
+  /** Why the answer cannot be delivered although it should be. */
   undeliverable?: string | undefined;
-  /** What becomes of calls that need approval while nobody is there; left out: they wait for a person. */
+  /** What happens to calls that need approval while no approver is subscribed; absent: they wait for a person. */
   approval?: ApprovalPolicy | undefined;
 }
 
-/** One accepted message, from acceptance to its terminal record. */
+/** One accepted message, from acceptance to its final record. */
 export interface RunRecord {
   runId: string;
   wsId: string;
-  /** Whoever asked, and the key they may ask again by. */
+  /** The caller, and its idempotency key. */
   principal: string;
   runKey?: string;
   source: RunSource;
@@ -41,17 +41,17 @@ export interface RunRecord {
   startedMs?: number;
 }
 
-/** How a run ended, as waiters are told. */
+/** How a run ended, for its waiters. */
 export interface RunResult extends RunOutcome {
   summary: string;
   startedMs?: number;
   endedMs: number;
 }
 
-/** A run as whoever asked for it holds it. */
+/** A run, for the caller that requested it. */
 export interface RunHandle {
   run: RunRecord;
-  /** Resolves with the terminal record; never rejects. */
+  /** Resolves with the final record; never rejects. */
   ended: Promise<RunResult>;
 }
 
@@ -69,11 +69,11 @@ export interface NewRun {
   also: Statement[];
 }
 
-/** A run that the last process left unfinished. */
+/** A run that the previous process left unfinished. */
 export interface AdoptedRun {
   run: RunRecord;
   progress: Progress;
-  /** What it has done cannot be read any more: all it can do is end. */
+  /** Its journal cannot be read, so it can only end. */
   isUnreadable?: boolean;
   pending?: NewApproval;
 }

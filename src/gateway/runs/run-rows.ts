@@ -13,13 +13,13 @@ import type { RunRecord } from './run-record.ts';
  * The statements of a run. Plain SQL where every model turn passes several times; the builder elsewhere.
  */
 
-/** Names the statement that is refused when the run was taken away. */
+/** Names the statement that is refused when the run was superseded. */
 export const RUN_FENCE = 'run fence';
 
-/** Named, so that its refusal can be told from others. */
+/** Named, so that its refusal can be recognised. */
 const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
 
-/** Refuses the whole unit when a newer epoch owns the workstream; also its `updated_ms`. */
+/** Refuses the whole unit when the workstream has a newer epoch. Also sets its `updated_ms`. */
 export const fence = (wsId: string, epoch: number, nowMs: number): Statement => ({
   sql: FENCE_SQL,
   tag: RUN_FENCE,
@@ -27,7 +27,7 @@ export const fence = (wsId: string, epoch: number, nowMs: number): Statement => 
   expect: 1,
 });
 
-/** Everything that a step says, but for its events. */
+/** All statements of a step except its events. */
 export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
   const at = { wsId: run.wsId, runId: run.runId, nowMs };
   return [
@@ -47,7 +47,7 @@ const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs:
   ...delivery(run, ended, nowMs),
 ];
 
-/** The answer is accepted for its destination together with the end of the run: it goes out once the run is over, or not at all. */
+/** Queues the answer for its destination together with the end of the run, so neither exists without the other. */
 function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']>, nowMs: number): Statement[] {
   const { deliver } = run.request;
   if (!deliver || status !== 'ok' || summary.trim() === '') return [];
@@ -65,7 +65,7 @@ export const insertJournal = (run: { runId: string; wsId: string }, entry: Journ
   };
 };
 
-/** The message takes the next number of its workstream. */
+/** Adds the message with the next number of its workstream. */
 export const insertMessage = (
   at: { wsId: string; runId: string | null; nowMs: number },
   message: Message,
@@ -80,7 +80,7 @@ export const insertMessage = (
   { sql: 'UPDATE workstreams SET message_count = message_count + 1 WHERE ws_id = ?', parameters: [at.wsId] },
 ];
 
-/** A damaged message takes no mark: a fresh checksum would make it look intact. */
+/** Skips a damaged message, because a new checksum would make it look intact. */
 const markFailed = ({ wsId, runId, request }: RunRecord, failed: MessageFailure): Statement => ({
   sql: `UPDATE messages SET body_json = ?1, checksum = message_checksum(ws_id, seq, run_id, ?1, created_ms)
         WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
@@ -120,14 +120,14 @@ export const startRun = (run: RunRecord, nowMs: number): Statement =>
     1,
   );
 
-/** A run that never began still gets its terminal record. */
+/** Records the end of a run that never began. */
 export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
   insertJournal(run, { kind: 'ended', status: 'cancelled' }, nowMs),
   endRun(run.runId, { run_id: run.runId, status: 'cancelled', summary: 'cancelled' }, nowMs),
   ...(run.request.attachments ? [release(run.runId)] : []),
 ];
 
-/** The one terminal record of a run: refused when it has one already. */
+/** Writes the final record of a run; refused when it has one. */
 const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>
   statementOf(
     build
@@ -163,7 +163,7 @@ const insertApproval = (run: { runId: string; wsId: string }, approval: NewAppro
     1,
   );
 
-/** Exactly one decision: refused when the approval is not pending any more. */
+/** Records a decision; refused when the approval is no longer pending. */
 const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement =>
   statementOf(
     build
@@ -183,7 +183,7 @@ const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): S
 export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement =>
   statementOf(build.updateTable('workstreams').set(values).where('ws_id', '=', wsId), 1);
 
-/** Columns of a workstream that change one at a time. */
+/** Columns of a workstream that change individually. */
 export interface WorkstreamValues {
   alias: string | null;
   title: string | null;

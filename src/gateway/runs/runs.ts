@@ -15,21 +15,21 @@ export interface AcceptOptions {
   message: string;
   principal: string;
   rights: Rights;
-  /** The caller's idempotency key; becomes the run's id where it is free. */
+  /** The caller's idempotency key; becomes the run's id unless that is taken. */
   key?: string;
   source: RunRecord['source'];
   request?: Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
-  /** Files of the message; without the run they are let go. */
+  /** Files of the message; released if the run is not accepted. */
   claim?: Claim | undefined;
-  /** What is committed together with the acceptance. */
+  /** Statements to commit together with the acceptance. */
   also?(runId: string): Statement[];
 }
 
 type Queued = Pick<SystemEvents, 'take'>;
-/** Gives the run to its workstream. */
+/** Passes the run to its workstream. */
 type Take<H extends RunHandle | undefined> = (run: NewRun) => Promise<H>;
 
-/** Accepts runs and finds them again, in memory while they go on, in the store afterwards. */
+/** Accepts runs and finds them again: in memory while they run, afterwards in the store. */
 export class Runs {
   readonly #store: Store;
   readonly #ids: Ids;
@@ -42,7 +42,7 @@ export class Runs {
     this.#queued = deps.queued;
   }
 
-  /** Starts it, or lets it wait until the workstream is free; BUSY beyond ten. */
+  /** Starts the run, or queues it until the workstream is free. Throws BUSY for more than ten queued runs. */
   accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle> {
     return this.#withClaim(workstream, options, (run) => workstream.accept(run));
   }
@@ -103,7 +103,7 @@ export class Runs {
     return handle;
   }
 
-  /** What waits for the main session's next turn goes with it, or waits on when the turn is not accepted. */
+  /** Adds the texts queued for the main session's next turn; they stay queued if the turn is not accepted. */
   async #withQueued<H extends RunHandle | undefined>(
     { data }: Workstream,
     accept: (queued: TakenEvents | undefined) => Promise<H>,
@@ -124,7 +124,7 @@ export class Runs {
     void handle.ended.then(() => this.#live.delete(runId));
   }
 
-  /** A run by its id, or by the key it was asked for with; only the caller's own, in one session where that is said. */
+  /** Finds a run by its id or by its idempotency key. Only the caller's own runs, in one session if `wsId` is given. */
   async find(runId: string, by: { principal: string; wsId?: string }): Promise<RunHandle | undefined> {
     const named = this.#live.get(runId);
     const live = named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
@@ -161,9 +161,11 @@ export class Runs {
 const isLostRace = (error: unknown) => error instanceof UnitRefused || error instanceof StepOutdated;
 
 const takenMeanwhile = () =>
-  new GatewayError('CONFLICT', 'Another message took one of these attachments; nothing was sent');
+  new GatewayError('CONFLICT', 'Another message uses one of these attachments; nothing was sent');
 
-/** A key that is used again, by another method or after its answer was forgotten, names the newer run. */
+/**
+ * Frees a key that is used again (by another method, or after its answer expired), so that it identifies the newer run.
+ */
 const releaseKey = (key: string, { principal, wsId }: { principal: string; wsId: string }): Statement =>
   statementOf(
     build
@@ -190,7 +192,7 @@ const toRecord = (row: RunTable): RunRecord => ({
 
 function toResult(row: RunTable): RunResult {
   if (row.status === 'queued' || row.status === 'running') {
-    throw new GatewayError('UNAVAILABLE', 'That run belongs to another daemon'); // every unfinished one of ours is in memory
+    throw new GatewayError('UNAVAILABLE', 'That run belongs to another daemon'); // all unfinished runs of this daemon are in memory
   }
   return {
     run_id: row.run_id,

@@ -5,13 +5,13 @@ import type { Clock } from '../../clock.ts';
 import { lastWord } from './cancel-receipt.ts';
 import type { LiveRun } from './live-run.ts';
 
-/** A worker that does not follow a cancel within this time is abandoned, as if the cancel had been a forced one. */
+/** A worker that does not follow a cancel within this time is abandoned, as with a forced cancel. */
 const CANCEL_MS = 5_000;
 const MAX_REFUSALS = 5;
 
 /**
- * Cancels a run; resolves when its end is on record or, while the store takes no writes, when it has stopped and its
- * worker goes on trying to record that. `force`: without waiting for its worker, where the store takes writes.
+ * Cancels a run. Resolves when its end is recorded or, while the store cannot be written, when the run has stopped and
+ * its worker keeps trying to record the end. `force` does not wait for the worker if the store can be written.
  */
 export async function stopRun(live: LiveRun, { force, reason = byClient(), clock }: StopOptions): Promise<void> {
   live.stop(reason);
@@ -32,12 +32,12 @@ const byClient = () => new StopReason('cancel', 'a client cancelled it', { isByU
 
 export interface StopOptions {
   force: boolean;
-  /** Left out: a client cancels it. */
+  /** Default: a client cancels it. */
   reason?: StopReason | undefined;
   clock: Clock;
 }
 
-/** False when the store cannot be told: then the worker is waited for. */
+/** False when the store cannot be written; the caller then waits for the worker. */
 async function isAbandoned(live: LiveRun): Promise<boolean> {
   try {
     await abandon(live);
@@ -55,7 +55,7 @@ async function abandon(live: LiveRun): Promise<void> {
       return await live.supersede(() => lastWord(live));
     } catch (error) {
       if (error instanceof RunSuperseded) return; // another cancel was faster
-      // It was decided, or ended by itself, in the same moment: what is left to say is another thing now.
+      // It was decided, or ended, at the same moment, so the final step must be computed again.
       if (!(error instanceof StepOutdated) || ++refusals === MAX_REFUSALS) throw error;
     }
   }

@@ -6,20 +6,20 @@ import type { Connection } from './sqlite/sqlite-connection.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 import type { MessageRange, StoredEvent, StoredRow } from './store.ts';
 
-/** The one way to read what events and messages hold: each row is compared with its checksum, and none may be missing. */
+/** The only way to read events and messages: compares each row with its checksum, and detects missing rows. */
 export interface CheckedRows {
-  /** As `Store.readEvents`. */
+  /** See `Store.readEvents`. */
   events(wsId: string, after: number, limit: number): StoredEvent[];
-  /** As `Store.findNewestEvent`. */
+  /** See `Store.findNewestEvent`. */
   newestEvent(wsId: string, type: StreamEvent['type']): number;
-  /** As `Store.readMessages`. */
+  /** See `Store.readMessages`. */
   messages(wsId: string, range: MessageRange): StoredRow[];
 }
 
 interface CheckedRowsDeps {
   connection: Connection;
   heads: Pick<LogHeads, 'bounds'>;
-  /** Hears of all damage, also where a placeholder is returned. */
+  /** Called for all damage, even where a placeholder is returned. */
   onDamage(error: unknown): void;
 }
 
@@ -40,14 +40,15 @@ function readEvents(
   const page = [...withoutHoles(rows, place, lost)];
   if (place.next > last) return page;
   if (place.rowsLeft > 0) return [...page, ...lost(place.next, last)];
-  // What is damaged at the end of a full page is left to the next one; but an empty page would say that no more comes.
+  // Damage at the end of a full page is reported with the next page. An empty page would mean the end, so it gets the
+  // placeholder.
   return page.length > 0 ? page : lost(place.next, Math.min(last, place.next + limit - 1));
 }
 
 interface Place {
-  /** The offset that has to come now. */
+  /** The next expected offset. */
   next: number;
-  /** Above 0 when there were fewer rows than asked for. */
+  /** Above 0 when there were fewer rows than the limit. */
   rowsLeft: number;
 }
 
@@ -118,7 +119,7 @@ function* readable(rows: Rows, { onDamage }: CheckedRowsDeps): Rows {
   }
 }
 
-/** None for a workstream that is being removed: its rows go batch by batch, and a missing one is no damage. */
+/** Nothing for a workstream that is being removed: its rows are removed in batches, so missing rows are not damage. */
 function placeholder(
   deps: CheckedRowsDeps,
   { wsId, from, through }: { wsId: string; from: number; through: number },
@@ -128,7 +129,7 @@ function placeholder(
   return [{ offset: through, json: JSON.stringify(LOST_EVENTS), isDamaged: true }];
 }
 
-/** Undefined for a workstream that is removed, or being removed. */
+/** Undefined for a workstream that is removed or being removed. */
 function messageCountOf({ connection }: CheckedRowsDeps, wsId: string): number | undefined {
   const [row] = connection.all('select message_count, loaded from workstreams where ws_id = ?', [wsId]);
   return row === undefined || row.loaded === DELETED ? undefined : Number(row.message_count);
@@ -141,15 +142,15 @@ const toStoredRow = ({ seq, run_id, body_json, created_ms }: Record<string, unkn
   json: String(body_json),
 });
 
-/** What readers get instead, at the last offset that it stands for. */
+/** What readers get for lost events, with the last of their offsets. */
 const LOST_EVENTS: StreamEvent = {
   type: 'error',
   message: 'Part of this log is damaged in the database and cannot be shown. Reload to see the stored messages.',
   damaged: true,
 };
-/** A page of large events must not cost a reader that cannot take it many megabytes. */
+/** Limits the size of a page, because a slow reader would hold all of it in memory. */
 const MAX_READ_CHARS = 512 * 1024;
-/** A message count that is itself wrong must not make placeholders without end. */
+/** Limits the placeholders, in case the message count itself is wrong. */
 const MAX_LOST = 10_000;
 const EVENT_COLUMNS = 'ws_id, "offset", body_json, created_ms, checksum';
 const READ_EVENTS = `select ${EVENT_COLUMNS} from events where ws_id = ? and "offset" > ? order by "offset" limit ?`;

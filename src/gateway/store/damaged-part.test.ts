@@ -58,7 +58,7 @@ test('a damaged page is an error for what lies in it, and only for that; health 
         reason: 'a part of the database is damaged: database disk image is malformed',
         damaged: true,
       },
-      lines: [['error', 'a part of the database is damaged; everything else goes on']],
+      lines: [['error', 'a part of the database is damaged; everything else stays available']],
     },
   );
   await store.close();

@@ -2,12 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { build, statementOf } from './statements.ts';
 import type { Statement, Store } from './store.ts';
 
-/** `workstreams.loaded` of a workstream whose rows are being removed: nobody finds it any more. */
+/** The value of `workstreams.loaded` for a workstream whose rows are being removed; it cannot be found any more. */
 export const DELETED = 3;
-/** Rows per transaction: the loop is not held up however long the conversation was. */
+/** Rows per transaction, so that a long conversation does not block the event loop. */
 const BATCH = 1_000;
 
-/** Makes a stored workstream vanish at once, by any name; refused when there is none. What is left goes with `removeRows`. */
+/**
+ * Hides a stored workstream at once, under all its names; refused when there is none. `removeRows` removes its rows.
+ */
 export const markDeleted = (wsId: string): Statement =>
   statementOf(
     build
@@ -21,7 +23,7 @@ export const markDeleted = (wsId: string): Statement =>
     1,
   );
 
-/** Removes all rows of a workstream that was marked, batch by batch, its own row last. */
+/** Removes all rows of a deleted workstream in batches, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
   for (const remove of [removeMessages, removeNotes, removeEvents, removeRuns, removeAttachments]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
@@ -34,13 +36,13 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   await store.commit({ statements: [statementOf(head), statementOf(own)] });
 }
 
-/** Goes on where a daemon that died had stopped. */
+/** Continues removals that an earlier daemon did not finish. */
 export async function removeDeleted(store: Pick<Store, 'db' | 'commit'>): Promise<void> {
   const rows = await store.db.selectFrom('workstreams').select('ws_id').where('loaded', '=', DELETED).execute();
   for (const { ws_id } of rows) await removeRows(store, ws_id);
 }
 
-/** The statements that remove the next batch; none when nothing is left. */
+/** Returns the statements that remove the next batch; none when nothing is left. */
 type Remove = (store: Pick<Store, 'db'>, wsId: string) => Promise<Statement[]>;
 
 const removeMessages: Remove = async ({ db }, wsId) => {
@@ -81,7 +83,7 @@ const removeRuns: Remove = async ({ db }, wsId) => {
   );
 };
 
-/** Their files go with the next sweep of those that no row names. */
+/** The next sweep of unreferenced files removes the files. */
 const removeAttachments: Remove = async ({ db }, wsId) => {
   const ofWorkstream = db.selectFrom('attachments').select('attachment_id').where('ws_id', '=', wsId);
   const end = await ofWorkstream.orderBy('attachment_id').limit(BATCH).execute();

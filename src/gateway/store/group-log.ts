@@ -5,18 +5,18 @@ import type { StoredEvent, Unit } from './store.ts';
 /** The events of one group, per log, with their offsets. */
 export interface GroupLog {
   /**
-   * Encodes a unit's events, which may throw, and gives back the step that appends them, which may not. The step
-   * answers the offset of each event.
+   * Encodes a unit's events, which may throw. Returns a function that appends them, which never throws and returns the
+   * offset of each event.
    */
   prepare(unit: Unit): () => number[];
   appended(): Map<string, StoredEvent[]>;
 }
 
-/** A delta of a unit without statements stays open for its successor; everything else is encoded at once. */
+/** A delta of a unit without statements stays open for merging; everything else is encoded at once. */
 type Entry = { json: string } | { delta: Delta };
 type PlacedEntry = Entry & { offset: number };
 
-/** Offsets go on from `lastOffset`, which answers the committed end of a log. */
+/** Offsets continue from `lastOffset`, the committed end of a log. */
 export function createGroupLog(lastOffset: (wsId: string) => number): GroupLog {
   const logs = new Map<string, PlacedEntry[]>();
   return {

@@ -7,21 +7,21 @@ import type { Connection } from './sqlite/sqlite-connection.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from './store.ts';
 
-/** What became of one unit: the offset of its last event, or why it left nothing behind. */
+/** The result of one unit: the offset of its last event, or why nothing was written. */
 export type UnitOutcome = { kind: 'done'; offset: number } | { kind: 'refused'; error: Error };
 
-/** What a committed group did: an outcome per unit, in order, and what each log gained. */
+/** The result of a committed group: an outcome per unit, in order, and the new events of each log. */
 export interface GroupResult {
   outcomes: UnitOutcome[];
   appended: Map<string, StoredEvent[]>;
-  /** A rough count of what it cost the write-ahead log. */
+  /** An estimate of the bytes written to the write-ahead log. */
   walBytes: number;
 }
 
-/** Writes a group in one transaction; throws, with nothing written, when that could not be committed. */
+/** Writes a group in one transaction. Throws, with nothing written, when it could not be committed. */
 export type GroupWriter = (units: readonly Unit[]) => GroupResult;
 
-/** The only place that opens a transaction after the start; never leaves one open. */
+/** The only code that opens a transaction after the start. It never leaves one open. */
 export function createGroupWriter(deps: {
   connection: Connection;
   heads: LogHeads;
@@ -44,7 +44,7 @@ export function createGroupWriter(deps: {
   };
   return (units) => {
     if (deps.durability === 'full' || !units.some((unit) => unit.durable)) return writeAll(units);
-    connection.run('pragma synchronous = full'); // not changeable inside a transaction
+    connection.run('pragma synchronous = full'); // cannot be changed inside a transaction
     try {
       return writeAll(units);
     } finally {
@@ -76,10 +76,13 @@ function writeUnits(
   return { outcomes, appended, walBytes };
 }
 
-/** The offsets are those of the unit's events. */
+/** The offsets of the unit's events. */
 type WrittenUnit = { kind: 'done'; offsets: readonly number[] } | Extract<UnitOutcome, { kind: 'refused' }>;
 
-/** A unit's own savepoint keeps its failure from its neighbours; a full disk concerns them all and is thrown. */
+/**
+ * Writes a unit in its own savepoint, so that its failure does not affect other units. A full disk affects all of them
+ * and is thrown.
+ */
 function writeUnit(connection: Connection, unit: Unit, log: GroupLog): WrittenUnit {
   const { statements = [] } = unit;
   if (statements.length > 0) connection.run('savepoint unit');
@@ -99,7 +102,7 @@ function writeUnit(connection: Connection, unit: Unit, log: GroupLog): WrittenUn
   }
 }
 
-/** What people read between the messages, and no message tells, is kept beside them. */
+/** Stores events that people read between the messages, if no message has their content. */
 function keepNotes(
   connection: Connection,
   { wsId, events, inMessages }: NonNullable<Unit['events']>,
@@ -126,7 +129,7 @@ function runStatement(connection: Connection, statement: Statement): void {
 const toUnitError = (error: unknown): Error =>
   error instanceof Error ? error : new Error('a unit failed', { cause: error });
 
-/** A key that is in use is a lost race like a missed `expect`. */
+/** Executes a statement. A key that is in use means a lost race, like a missed `expect`. */
 function changedBy(connection: Connection, { sql, parameters, tag }: Statement): number {
   try {
     return connection.run(sql, parameters);

@@ -4,15 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 
-/** Proof that this process is the home's only daemon; keep it referenced until `release`. */
+/** Proof that this process is the home's only daemon. Keep a reference to it until `release`. */
 export interface HomeLock {
   /** Idempotent. */
   release(): void;
 }
 
 /**
- * Takes `<home>/daemon.lock` or throws. A lock of the file system, not a pid in a file: the kernel frees it however
- * the process ends, and no other process can be taken for its owner.
+ * Locks `<home>/daemon.lock` or throws. It is a lock of the file system and not a pid in a file: the kernel frees it
+ * however the process ends, and no other process can be mistaken for its owner.
  */
 export function lockHome(homeDir: string): HomeLock {
   const path = join(homeDir, 'daemon.lock');
@@ -21,7 +21,8 @@ export function lockHome(homeDir: string): HomeLock {
   } catch (error) {
     if (faultOf(error) !== 'damaged') throw new Error(messageOf(error, homeDir), { cause: error });
   }
-  // It holds nothing. Emptied, not removed: whoever else finds it so has to lock the same file.
+  // The file has no content. It is emptied and not removed, because another process with the same file must lock the
+  // same inode.
   truncateSync(path);
   return lockHome(homeDir);
 }

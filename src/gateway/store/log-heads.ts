@@ -7,16 +7,16 @@ interface Head {
   last: number;
 }
 
-/** Where each log begins and ends, as committed; read from the tables when first asked for. */
+/** The first and last offset of each log, as committed; read from the tables on first use. */
 export interface LogHeads {
   bounds(wsId: string): Readonly<Head>;
-  /** After a commit: the log now ends here. */
+  /** Records after a commit that the log now ends here. */
   advance(wsId: string, last: number): void;
-  /** What is known may be wrong: read again. */
+  /** Discards cached values that may be wrong. */
   forget(wsId?: string): void;
-  /** Records that a log begins behind `through`; belongs to the transaction that removes the events before. */
+  /** Records that a log begins after `through`. Use it in the transaction that removes the earlier events. */
   begin(wsId: string, through: number): Statement;
-  /** Records, for at most `limit` logs, the ends that have changed; once each. */
+  /** Returns statements that store the ends that have changed, for at most `limit` logs, once each. */
   takeUnsaved(limit: number): Statement[];
 }
 
@@ -26,7 +26,7 @@ interface LogHeadsDeps {
   capacity?: number;
 }
 
-/** Keeps at most `capacity` logs; the rest is one index look-up away. */
+/** Caches at most `capacity` logs; others take one index lookup. */
 export function createLogHeads({ connection, onDamage, capacity = 20_000 }: LogHeadsDeps): LogHeads {
   const heads = new Map<string, Head>();
   const unsaved = new Map<string, number>();
@@ -40,14 +40,14 @@ export function createLogHeads({ connection, onDamage, capacity = 20_000 }: LogH
     return head;
   };
   /**
-   * The last offset by the newest row that is intact. Damaged rows behind it keep their offsets: given a second time,
-   * clients that have seen the first event would never ask for the other.
+   * The last offset, based on the newest intact row. Damaged rows after it keep their offsets, because clients that
+   * have seen the first event with an offset would never request another one.
    */
   const findLast = (wsId: string, first: number): number => {
     let damaged = 0;
     for (const row of connection.iterateStored(NEWEST, [wsId])) {
       if (isIntactEvent(row)) return Number(row.offset) + damaged;
-      if (damaged++ === 0) onDamage(new DamagedRow(`the newest event of workstream ${wsId} is not what was written`));
+      if (damaged++ === 0) onDamage(new DamagedRow(`the newest event of workstream ${wsId} is damaged`));
     }
     return first - 1 + damaged;
   };
@@ -78,7 +78,7 @@ export function createLogHeads({ connection, onDamage, capacity = 20_000 }: LogH
 const NEWEST = `select ws_id, "offset", body_json, created_ms, checksum from events where ws_id = ? order by "offset" desc`;
 const SAVE_FIRST = `insert into log_heads (ws_id, "first", "last") values (?, ?, ?)
   on conflict (ws_id) do update set "first" = excluded."first"`;
-/** Not of a log that was deleted meanwhile. */
+/** Skips a log that was deleted meanwhile. */
 const SAVE_LAST = `insert into log_heads (ws_id, "first", "last")
   select ?, 1, ? where exists (select 1 from events where ws_id = ?)
   on conflict (ws_id) do update set "last" = excluded."last"`;

@@ -1,9 +1,9 @@
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 
-/** Pieces of one growing text; two neighbours say the same as their concatenation. */
+/** A piece of a growing text; two adjacent ones are equivalent to their concatenation. */
 export type Delta = StreamEventOf<'content'> | StreamEventOf<'reasoning'> | StreamEventOf<'tool_output_chunk'>;
 
-/** The one event that stands for two neighbours, or undefined when they are not of one text or would grow too long. */
+/** Merges two adjacent deltas; undefined when they belong to different texts or would grow too long. */
 export function mergeDeltas(older: Delta, newer: Delta, maxLength = 32_768): Delta | undefined {
   const length = textOf(older).length + textOf(newer).length;
   if (older.type !== newer.type || callOf(older) !== callOf(newer) || length > maxLength) return undefined;

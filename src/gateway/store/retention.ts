@@ -6,17 +6,17 @@ import { removeDeleted } from './deletion.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { build, statementOf } from './statements.ts';
 
-/** Removes what nobody can ask for any more. */
+/** Removes rows that nobody can request any more. */
 export interface Retention {
-  /** Daily, while the clock does not jump, until the signal aborts. */
+  /** Sweeps daily, while the clock does not jump, until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** One pass; stops between two batches when the signal aborts. */
+  /** Sweeps once; stops between two batches when the signal aborts. */
   sweep(signal: AbortSignal): Promise<void>;
 }
 
 type RetainedStore = Pick<SqliteStore, 'db' | 'commit' | 'dropPrefix' | 'readEvents'>;
 
-/** Events are kept for `retentionDays`; other rows until they expire. */
+/** Keeps events for `retentionDays`, and other rows until they expire. */
 export function createRetention(deps: {
   store: RetainedStore;
   clock: Clock;
@@ -36,7 +36,7 @@ export function createRetention(deps: {
       await pruneLog(store, { wsId, beforeMs, signal }).catch((err: unknown) =>
         log.warn({ err, wsId }, 'the old events of a workstream could not be removed'),
       );
-      await nextTurn(); // reads alone would keep the loop to themselves
+      await nextTurn(); // otherwise the reads would block the event loop
       if (signal.aborted) return;
     }
   };
@@ -61,7 +61,7 @@ async function sweepExpired(store: RetainedStore, nowMs: number): Promise<void> 
   });
 }
 
-/** Each step is one look-up at the end of an index range; `distinct` would walk every event. */
+/** Each step is one lookup at the end of an index range; `distinct` would read every event. */
 async function nextLog(store: RetainedStore, after: string): Promise<string | undefined> {
   const row = await store.db
     .selectFrom('events')
@@ -73,13 +73,16 @@ async function nextLog(store: RetainedStore, after: string): Promise<string | un
   return row?.ws_id;
 }
 
-/** Batch by batch from the log's beginning, so that what is left is dense. The last event stays: it holds the offset. */
+/**
+ * Removes batches from the beginning of the log, so that the rest has no gaps. Keeps the last event, which holds the
+ * offset.
+ */
 async function pruneLog(
   store: RetainedStore,
   { wsId, beforeMs, signal }: { wsId: string; beforeMs: number; signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    if (await hasUnfinishedRun(store, wsId)) return; // its events are still read from their beginning
+    if (await hasUnfinishedRun(store, wsId)) return; // its events are still read from the beginning
     const through = await oldPrefixEnd(store, wsId, beforeMs);
     if (through === undefined) return;
     await store.dropPrefix(wsId, through);
@@ -105,10 +108,10 @@ async function oldPrefixEnd(store: RetainedStore, wsId: string, beforeMs: number
     .orderBy('offset')
     .limit(BATCH + 1)
     .execute();
-  // What lies before an old event is old too, though the clock may have said otherwise then.
+  // Everything before an old event is old, even if the clock was wrong when it was written.
   const old = rows.slice(0, -1).filter((row) => row.created_ms < beforeMs);
   for (const { offset } of old.reverse()) {
-    const [event] = await store.readEvents(wsId, offset - 1, 1); // a time that was altered proves no age
+    const [event] = await store.readEvents(wsId, offset - 1, 1); // checks the row, because an altered time proves nothing
     if (event?.offset === offset && !event.isDamaged) return offset;
   }
   return undefined;

@@ -17,19 +17,22 @@ export interface MessageColumns {
 }
 
 /**
- * The checksum stored with an event: the CRC-32 of its body, begun with a sum of all other columns, the key included.
- * Another beginning always makes another CRC.
+ * The checksum stored with an event: the CRC-32 of its body, seeded with a sum of all other columns, including the key.
+ * Different seeds always give different CRCs.
  */
 export const eventChecksum = ({ ws_id, offset, body_json, created_ms }: EventColumns): number =>
-  crc32(body_json, addNumber(addNumber(addText(BASIS, ws_id), offset), created_ms) >>> 0) | 0; // signed takes fewer bytes
+  crc32(body_json, addNumber(addNumber(addText(BASIS, ws_id), offset), created_ms) >>> 0) | 0; // signed, which takes fewer bytes
 
-/** The same for a message. No run and an empty id are different values. */
+/** The same for a message. No run and an empty run id are different values. */
 function messageChecksum({ ws_id, seq, run_id, body_json, created_ms }: MessageColumns): number {
   const key = addNumber(addNumber(addText(BASIS, ws_id), seq), created_ms);
   return crc32(body_json, (run_id === null ? key : addText(addNumber(key, 1), run_id)) >>> 0) | 0;
 }
 
-/** FNV-1a: for columns so short that one more call into zlib would cost more than the sum. A change of one word always shows. */
+/**
+ * FNV-1a, for short columns: another call into zlib would cost more than this sum. It detects every change of a single
+ * word.
+ */
 const BASIS = 0x811c9dc5;
 const add = (sum: number, word: number): number => Math.imul(sum ^ word, 0x01000193);
 
@@ -43,7 +46,10 @@ const addNumber = (sum: number, value: number): number => add(add(sum, value | 0
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The row, read with whole numbers as bigints, is what was written. A damaged column can have any type. */
+/**
+ * Whether the row is unchanged since it was written. Integers are read as bigints, because a damaged column may have
+ * any type and size.
+ */
 export function isIntactEvent({ ws_id, offset, body_json, created_ms, checksum }: Row): boolean {
   if (typeof ws_id !== 'string' || typeof body_json !== 'string') return false;
   if (!isNumber(offset) || !isNumber(created_ms)) return false;
@@ -61,8 +67,8 @@ export function isIntactMessage({ ws_id, seq, run_id, body_json, created_ms, che
 const isNumber = (value: unknown): boolean => typeof value === 'bigint' && Number.isSafeInteger(Number(value));
 
 /**
- * Makes the checksums available to SQL, for rows whose key the statement itself chooses:
- * `event_checksum(ws_id, "offset", body_json, created_ms)` and `message_checksum(ws_id, seq, run_id, body_json, created_ms)`.
+ * Makes the checksums available in SQL, for rows whose key the statement itself chooses: `event_checksum(ws_id,
+ * "offset", body_json, created_ms)` and `message_checksum(ws_id, seq, run_id, body_json, created_ms)`.
  */
 export function defineChecksums(database: DatabaseSync): void {
   const options = { deterministic: true, directOnly: true, varargs: true, useBigIntArguments: true };
@@ -85,7 +91,7 @@ export function defineChecksums(database: DatabaseSync): void {
   );
 }
 
-/** Something that is stored is not what was written. */
+/** A stored row differs from what was written. */
 export class DamagedRow extends Error {
   override readonly name = 'DamagedRow';
 }

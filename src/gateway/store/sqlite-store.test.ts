@@ -72,12 +72,12 @@ test('a full disk fails the whole group as unavailable, and its offsets are give
     },
   );
   assert.deepEqual(log.lines.slice(1), [
-    ['error', 'the disk takes no writes'],
-    ['info', 'the disk takes writes again'],
+    ['error', 'cannot write to the disk'],
+    ['info', 'the disk can be written again'],
   ]);
 });
 
-test('an idle store finds out by itself that the disk takes writes again', async () => {
+test('an idle store finds out by itself that the disk can be written again', async () => {
   const clock = fakeClock();
   await using store = await tempStore({ clock });
   await allowMorePages(store, 2);
@@ -172,7 +172,7 @@ test('what is asked at every boot is found by an index, with bound values', asyn
   );
 });
 
-const UNAVAILABLE = { code: 'UNAVAILABLE', message: 'The disk takes no writes', retryAfterMs: 1_000 };
+const UNAVAILABLE = { code: 'UNAVAILABLE', message: 'Cannot write to the disk', retryAfterMs: 1_000 };
 
 function toError(outcome: PromiseSettledResult<number>): object | number {
   if (outcome.status === 'fulfilled') return outcome.value;

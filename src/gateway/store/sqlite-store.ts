@@ -21,21 +21,27 @@ import { toReadError } from './store-fault.ts';
 import { claimIdentity, releaseIdentity, UPSERT_META } from './store-identity.ts';
 import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
 
-/** The store of one machine: a SQLite file that this process alone writes. */
+/** The store of one machine: a SQLite file that only this process writes. */
 export interface SqliteStore extends Store, AsyncDisposable {
-  /** Writes what waits, marks the stop as clean and closes the file; later commits are refused. Idempotent. */
+  /** Writes what is queued, marks the stop as clean and closes the file. Later commits are refused. Idempotent. */
   close(): Promise<void>;
-  /** Remembers that the daemon ran at this time. */
+  /** Stores that the daemon was running at this time. */
   markAlive(nowMs: number): Promise<void>;
-  /** The time the daemon before was last known to run. */
+  /** When the previous daemon was last known to be running. */
   readonly lastAliveMs: number | undefined;
-  /** The machine went down under the daemon before; its last commits may be lost unless they were durable. */
+  /**
+   * The machine went down while the previous daemon was running, so its last commits may be lost unless they were
+   * durable.
+   */
   readonly openedAfterUncleanPowerLoss: boolean;
-  /** Where a damaged file was put at this start. */
+  /** The path that a damaged file was moved to at this start. */
   readonly setAside: string | undefined;
-  /** What this start found damaged, for a person. */
+  /** Damage found at this start, for people. */
   readonly notices: readonly Notice[];
-  /** Removes the events up to and including an offset. Never pass the last one: the log would forget where it was. */
+  /**
+   * Removes the events up to and including an offset. Never pass the last one, because it holds the position of the
+   * log.
+   */
   dropPrefix(wsId: string, through: number): Promise<void>;
 }
 
@@ -44,13 +50,13 @@ export interface SqliteStoreOptions {
   clock: Clock;
   log: Log;
   durability: 'normal' | 'full';
-  /** Names this run of the machine; on Linux /proc/sys/kernel/random/boot_id. */
+  /** Identifies the boot of the machine; on Linux /proc/sys/kernel/random/boot_id. */
   bootId: string;
   checkpoint?: CheckpointWorker;
   maxWalBytes?: number;
 }
 
-/** Opens, checks, migrates and claims the file; see `openUndamaged` and `migrate` for what can go wrong. */
+/** Opens, checks, migrates and claims the file. For the possible errors see `openUndamaged` and `migrate`. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { path, clock, log, durability, maxWalBytes = 64 * 1_048_576 } = options;
   const opened = openUndamaged(path, {
@@ -60,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       migrate(connection, { path, log });
       connection.run(`pragma synchronous = ${durability}`);
       connection.run('pragma wal_autocheckpoint = 0');
-      connection.run(`pragma journal_size_limit = ${maxWalBytes}`); // a log that grew beyond is cut when it starts anew
+      connection.run(`pragma journal_size_limit = ${maxWalBytes}`); // a larger log is truncated when it restarts
       connection.run('pragma cache_size = -16384'); // KiB
       return claimIdentity(connection, { ...options, hasLostCommits });
     },
@@ -91,7 +97,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       await checkpointer.close();
       releaseIdentity(connection, heads.takeUnsaved(Number.POSITIVE_INFINITY));
     } catch (err) {
-      log.warn({ err }, 'the stop in order could not be recorded; the next start checks the database');
+      log.warn({ err }, 'the clean stop could not be recorded; the next start checks the database');
     } finally {
       connection.close();
     }
@@ -109,7 +115,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 
 type Reading = <T>(read: () => T) => T;
 
-/** Callers are told what they can do about a failed read; the writer sees SQLite's own errors. */
+/** Callers of a failed read get an error that says what to do; the writer gets SQLite's own errors. */
 const readingFor =
   (health: DiskHealth): Reading =>
   (read) => {
@@ -152,5 +158,5 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreParts) {
   };
 }
 
-/** Ends of logs that one sign of life records; the loop must not wait long for it. */
+/** How many ends of logs are stored at once, so that the event loop is not blocked. */
 const MAX_HEADS = 500;

@@ -9,14 +9,14 @@ import {
 import type { Database } from './schema/schema.ts';
 import type { Statement } from './store.ts';
 
-/** A statement for a unit, from a query made with `build`. `expect`: the rows it has to change. */
+/** Converts a query made with `build` to a statement for a unit. `expect`: how many rows it must change. */
 export function statementOf(query: { compile(): CompiledQuery }, expect?: number, tag?: string): Statement {
   const { sql, parameters } = query.compile();
   if (expect === undefined) return { sql, parameters };
   return tag === undefined ? { sql, parameters, expect } : { sql, parameters, expect, tag };
 }
 
-/** Builds queries and cannot run them: `statementOf(build.insertInto('messages').values(row))`. */
+/** Builds queries but cannot run them: `statementOf(build.insertInto('messages').values(row))`. */
 export const build = new Kysely<Database>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

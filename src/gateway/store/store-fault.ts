@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 
-/** What a failure of the store tells whoever asked: to try again, or that what they asked for is damaged. */
+/** Converts a store error for callers: retry later, or the data is damaged. */
 export function toReadError(error: unknown): unknown {
   switch (faultOf(error)) {
     case 'damaged':
@@ -15,7 +15,7 @@ export function toReadError(error: unknown): unknown {
   }
 }
 
-/** Nothing helps but a repair of the file; the rest of it goes on. */
+/** Only a repair of the file helps; other data stays available. */
 export const damaged = (cause: unknown): GatewayError =>
   new GatewayError('INTERNAL', 'The part of the database that holds this is damaged', { cause });
 

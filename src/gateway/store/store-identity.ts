@@ -2,27 +2,27 @@ import { nanoid } from 'nanoid';
 import type { Connection } from './sqlite/sqlite-connection.ts';
 import type { Statement } from './store.ts';
 
-/** What a store knows of itself and of how it was left. */
+/** What a store knows about itself and how it was left. */
 export interface StoreIdentity {
   epoch: string;
   lastAliveMs: number | undefined;
-  /** The machine lost power, or was reset, while a daemon was writing: the newest commits may be missing. */
+  /** The machine lost power, or was reset, while a daemon was writing, so the newest commits may be missing. */
   openedAfterUncleanPowerLoss: boolean;
 }
 
 interface Claim {
   bootId: string;
   durability: 'normal' | 'full';
-  /** As the files themselves have shown. */
+  /** Found by checking the files themselves. */
   hasLostCommits: boolean;
 }
 
-/** Reads the identity and marks the store as in use; renews the epoch when the logs may have lost their ends. */
+/** Reads the identity and marks the store as in use. Renews the epoch when logs may have lost their ends. */
 export function claimIdentity(connection: Connection, { bootId, durability, hasLostCommits }: Claim): StoreIdentity {
   const meta = readMeta(connection);
   const openedAfterUncleanPowerLoss =
     meta.has('boot_id') && meta.get('boot_id') !== bootId && meta.get('clean_stop') !== '1';
-  // What counts is how the writes before the loss were made.
+  // The durability setting before the loss decides.
   const lost = hasLostCommits || (openedAfterUncleanPowerLoss && meta.get('durability') !== 'full');
   const kept = lost ? undefined : meta.get('epoch');
   const epoch = kept ?? nanoid(12);
@@ -31,12 +31,12 @@ export function claimIdentity(connection: Connection, { bootId, durability, hasL
   return { epoch, lastAliveMs: alive === undefined ? undefined : Number(alive), openedAfterUncleanPowerLoss };
 }
 
-/** The last word of a daemon that stops in order, with what else is to be on record then. */
+/** Marks an orderly stop, with further statements to commit. */
 export function releaseIdentity(connection: Connection, also: readonly Statement[]): void {
   writeMeta(connection, { clean_stop: '1' }, also);
 }
 
-/** False when the daemon before did not stop in order; a new file counts as clean. */
+/** False when the previous daemon did not stop in an orderly way; a new file counts as clean. */
 export function isCleanlyStopped(connection: Connection): boolean {
   const hasMeta = connection.all("select 1 from sqlite_schema where type = 'table' and name = 'meta'").length > 0;
   return !hasMeta || readMeta(connection).get('clean_stop') !== '0';
@@ -46,7 +46,7 @@ function readMeta(connection: Connection): Map<string, string> {
   return new Map(connection.all('select key, value from meta').map((row) => [String(row.key), String(row.value)]));
 }
 
-/** Synced at once: an "in use" mark that is lost with the power would hide that later commits were lost too. */
+/** Synced at once, because an "in use" mark that is lost with the power would hide that later commits were lost too. */
 function writeMeta(connection: Connection, values: Record<string, string>, also: readonly Statement[] = []): void {
   const [before] = connection.all('pragma synchronous');
   connection.run('pragma synchronous = full');

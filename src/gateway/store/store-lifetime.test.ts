@@ -97,7 +97,7 @@ test('a file that is no database is set aside whole, reported, and replaced', as
     { setAside: store.setAside, content: readFileSync(`${path}.damaged-19700101T000001Z`, 'utf8').slice(0, 14) },
     { setAside: `${path}.damaged-19700101T000001Z`, content: 'not a database' },
   );
-  assert.deepEqual(log.lines[0], ['error', 'the database is damaged; it was set aside and an empty one made']);
+  assert.deepEqual(log.lines[0], ['error', 'the database is damaged; moved it aside and created an empty one']);
 });
 
 test('a second damaged file never takes the place of the first', async () => {

@@ -6,7 +6,7 @@ import { type Statement, type Store, type StoredEvent, UnitRefused } from './sto
 
 type Open = () => Promise<Store & AsyncDisposable>;
 
-/** What every store promises; `name` begins each title. */
+/** The requirements for every store; `name` is the prefix of each title. */
 export function storeContract(name: string, open: Open): void {
   offsetsContract(name, open);
   isolationContract(name, open);

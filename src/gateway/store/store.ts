@@ -6,37 +6,39 @@ import type { Database } from './schema/schema.ts';
 export interface Statement {
   sql: string;
   parameters: readonly unknown[];
-  /** Rows it has to change; otherwise the whole unit is refused (a fence, a lost race) and leaves nothing behind. */
+  /**
+   * How many rows it must change. Otherwise the whole unit is refused (a fence, a lost race) and nothing is written.
+   */
   expect?: number;
-  /** Names the statement for whoever has to know that this one was refused. */
+  /** A name for callers that must know whether this statement was refused. */
   tag?: string;
 }
 
 /**
- * Writes that take effect together or not at all. Units of one event-loop turn share a transaction; a refused or
- * broken unit does not touch its neighbours.
+ * Writes that take effect together or not at all. Units of one turn of the event loop share a transaction; a refused or
+ * failed unit does not affect the others.
  */
 export interface Unit {
   statements?: readonly Statement[];
-  /** Appended to the workstream's log in this order; offsets are given at commit, dense per workstream. */
+  /** Appended to the workstream's log in this order. Offsets are assigned at commit, without gaps per workstream. */
   events?: UnitEvents;
-  /** Must precede an effect outside (a decision, a started tool): the group is synced to disk before it resolves. */
+  /** An external effect follows (a decision, a started tool), so the group is synced to disk before it resolves. */
   durable?: boolean;
 }
 
 interface UnitEvents {
   wsId: string;
   events: readonly StreamEvent[];
-  /** What these tell is in the messages too: no notes are kept of them. */
+  /** The messages have the same content, so no notes are stored. */
   inMessages?: true;
 }
 
-/** One event as it stands in a log. */
+/** One event of a log. */
 export interface StoredEvent {
   offset: number;
-  /** The event's JSON text, as it goes over every wire. */
+  /** The event's JSON text, as sent on every transport. */
   json: string;
-  /** It only stands for events that are missing or altered. */
+  /** A placeholder for events that are missing or altered. */
   isDamaged?: true;
 }
 
@@ -47,7 +49,7 @@ export interface MessageRange {
   limit: number;
 }
 
-/** One message as it is stored; `json` is undefined where the database no longer holds what was written. */
+/** One stored message; `json` is undefined when the stored text is damaged. */
 export interface StoredRow {
   seq: number;
   runId: string | null;
@@ -55,12 +57,12 @@ export interface StoredRow {
   json: string | undefined;
 }
 
-/** An expectation of a unit did not hold: someone else was there first. */
+/** An expectation of a unit failed: another writer was first. */
 export class UnitRefused extends Error {
   override readonly name = 'UnitRefused';
-  /** `rows`: a statement changed not as many as it had to; `key`: a key of it is in use. */
+  /** `rows`: a statement changed an unexpected number of rows; `key`: a key is in use. */
   readonly why: 'rows' | 'key';
-  /** That of the refused statement, where it has one. */
+  /** The tag of the refused statement, if it has one. */
   readonly tag: string | undefined;
 
   constructor(
@@ -73,7 +75,7 @@ export class UnitRefused extends Error {
   }
 }
 
-/** False when the unit was refused: what it is about is not there, or somebody else was first. */
+/** False when the unit was refused: its target does not exist, or another writer was first. */
 export async function tookEffect(committed: Promise<unknown>): Promise<boolean> {
   try {
     await committed;
@@ -84,34 +86,39 @@ export async function tookEffect(committed: Promise<unknown>): Promise<boolean> 
   }
 }
 
-/** `damaged`: some of what is stored cannot be read; without it, degraded means that nothing can be written. */
+/** `damaged`: some stored data cannot be read. Without it, degraded means that nothing can be written. */
 export interface StoreHealth {
   status: 'ok' | 'degraded';
   reason?: string;
   damaged?: boolean;
 }
 
-/** What the gateway needs of a database. Asynchronous, so that a server can stand behind it. */
+/** The database as the gateway uses it. Asynchronous, so that a server could implement it. */
 export interface Store {
-  /** For reads; every write goes through `commit`. What events and messages hold is read by the methods below, which check it. */
+  /**
+   * For reads; every write goes through `commit`. Read the contents of events and messages with the methods below,
+   * which verify them.
+   */
   readonly db: Kysely<Database>;
-  /** Names the logs' identity: a cursor of another epoch cannot be continued. */
+  /** Identifies the logs: cursors of another epoch cannot be continued. */
   readonly epoch: string;
   /**
-   * Adds a unit to this turn's group. Resolves, after the commit, with the offset of the unit's last event (0 without
-   * events). Rejects with UnitRefused, or GatewayError UNAVAILABLE while the disk takes no writes.
+   * Adds a unit to this turn's group. Resolves after the commit with the offset of the unit's last event (0 without
+   * events). Rejects with UnitRefused, or with GatewayError UNAVAILABLE while the disk cannot be written.
    */
   commit(unit: Unit): Promise<number>;
-  /** Called once per committed group, after the commit and before its units resolve, with what each log gained. */
+  /**
+   * Called once per committed group, after the commit and before its units resolve, with the new events of each log.
+   */
   onCommitted(listener: (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void): void;
-  /** The last offset of a log (0 when empty) and the first one still held (1 when nothing was pruned). */
+  /** The last offset of a log (0 when empty) and the first one still stored (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
   /**
-   * Stored events after an offset, oldest first, at most about `limit`; fewer when they are long, but at least one, if any
-   * exist. An `error` event marked `damaged` stands for those that are missing or altered.
+   * Stored events after an offset, oldest first, about `limit` at most; fewer when they are long, but at least one, if
+   * any exist. An `error` event marked `damaged` replaces missing or altered ones.
    */
   readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
-  /** The offset of the newest event of this type, or of a damaged one behind it; 0 without either. */
+  /** The offset of the newest event of this type, or of a damaged one after it; 0 if there is neither. */
   findNewestEvent(wsId: string, type: StreamEvent['type']): Promise<number>;
   /** Stored messages, oldest first, one for each number of the range. */
   readMessages(wsId: string, range: MessageRange): Promise<StoredRow[]>;

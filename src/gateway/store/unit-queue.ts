@@ -12,15 +12,15 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Gathers the units of one event-loop turn and writes them as a group at its end (decision 5). */
+/** Collects the units of one turn of the event loop and writes them as a group at its end (decision 5). */
 export interface UnitQueue {
   commit(unit: Unit): Promise<number>;
   onCommitted(listener: Listener): void;
-  /** Writes what waits now, and refuses what comes later. */
+  /** Writes what is queued and refuses later units. */
   close(): void;
 }
 
-/** Takes as many units as a turn brings; who commits faster than the disk writes must wait for the promise. */
+/** Unbounded within a turn: a caller that commits faster than the disk can write must await the promise. */
 export function createUnitQueue(deps: {
   write: GroupWriter;
   log: Log;
@@ -52,9 +52,9 @@ export function createUnitQueue(deps: {
   };
   const refuse = (group: readonly Waiting[], error: unknown): void => {
     deps.onFailure(error);
-    for (const { reject } of group) reject(unavailable('The disk takes no writes', error));
+    for (const { reject } of group) reject(unavailable('Cannot write to the disk', error));
   };
-  /** Only those that touch what is damaged are refused. */
+  /** Writes the units one by one, so that only those that touch damaged data are refused. */
   const writeApart = (group: readonly Waiting[], error: unknown): void => {
     deps.onDamage(error);
     const [only, ...others] = group;

@@ -14,11 +14,11 @@ export interface AgentEventsDeps {
   events: EventLog;
   clock: Clock;
   stopping: AbortSignal;
-  /** To every connection that watches this workstream. Must not throw. */
+  /** Sends to every connection that watches this workstream. Must not throw. */
   send(wsId: string, frame: AgentFrame): void;
 }
 
-/** Projects running workstreams for protocol-2 clients: once per run for all of them, text at most every 150 ms. */
+/** Projects running workstreams for protocol-2 clients: once per run for all clients, text at most every 150 ms. */
 export class AgentEvents {
   readonly #deps: AgentEventsDeps;
   readonly #runs = new Map<string, AgentProjection>();
@@ -29,14 +29,14 @@ export class AgentEvents {
     deps.events.onAppended((wsId, entries) => this.#take(wsId, entries));
   }
 
-  /** A run begins, or goes on after a restart. */
+  /** A run begins, or continues after a restart. */
   begin({ wsId, runId, sessionKey }: RunIdentity): void {
     const projection = new AgentProjection({ runId, sessionKey, sessionId: wsId });
     this.#runs.set(wsId, projection);
     this.#send(wsId, projection.started(this.#deps.clock.now()));
   }
 
-  /** A run that waited was cancelled: its only news. */
+  /** A queued run was cancelled; this is its only event. */
   dropped({ wsId, runId, sessionKey }: RunIdentity): void {
     const projection = new AgentProjection({ runId, sessionKey, sessionId: wsId });
     const run = { run_id: runId, status: 'cancelled' as const };
@@ -55,14 +55,14 @@ export class AgentEvents {
     if (projection.dirty) void this.#sampleLater();
   }
 
-  /** One timer for all runs, armed only while something has gathered. */
+  /** One timer for all runs, started only when text is pending. */
   async #sampleLater(): Promise<void> {
     if (this.#sampling) return;
     this.#sampling = true;
     try {
       await this.#deps.clock.sleep(LIMITS.agentSampleMs, this.#deps.stopping);
     } catch {
-      return; // the daemon stops
+      return; // the daemon is stopping
     } finally {
       this.#sampling = false;
     }

@@ -7,8 +7,8 @@ import { GrowingText } from './growing-text.ts';
 export type AgentFrame = { event: 'agent'; payload: AgentEvent } | { event: 'chat'; payload: ChatEvent };
 
 /**
- * One run as protocol-2 clients see it: a fold of its log. Text is cumulative and sampled: `take` says what is due at
- * once, `sample` what has gathered; numbers are given when a frame is made, so `seq` is dense for every reader.
+ * A run as protocol-2 clients see it: a fold of its log. Text is cumulative and sampled: `take` returns what is due at
+ * once, `sample` the collected text. Numbers are assigned when a frame is created, so `seq` has no gaps for any reader.
  */
 export class AgentProjection {
   readonly #run: { runId: string; sessionKey: string; sessionId: string };
@@ -26,7 +26,7 @@ export class AgentProjection {
     return [this.#agent('job', nowMs, { state: 'started', startedAt: nowMs, sessionId, sessionKey })];
   }
 
-  /** Something waits to be sampled. */
+  /** Whether there is text to sample. */
   get dirty(): boolean {
     return this.#text.isDirty || this.#reasoning.isDirty || this.#output.size > 0;
   }
@@ -61,7 +61,7 @@ export class AgentProjection {
     }
   }
 
-  /** What has gathered since the last sample, as one frame per stream. */
+  /** The text collected since the last sample, as one frame per stream. */
   sample(nowMs: number): AgentFrame[] {
     const frames: AgentFrame[] = [];
     if (this.#reasoning.isDirty) frames.push(this.#agent('reasoning', nowMs, this.#reasoning.sample()));
@@ -120,7 +120,7 @@ export class AgentProjection {
     return { event: 'agent', payload: { runId: this.#run.runId, seq: this.#seq, stream, ts, data } };
   }
 
-  /** A chat event has the number of the agent event beside it. */
+  /** A chat event has the number of the agent event that precedes it. */
   #chat(state: ChatEvent['state'], timestamp: number, said: { text?: string; error?: string } = {}): AgentFrame {
     const { runId, sessionKey } = this.#run;
     const { text = '', error } = said;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrowingText } from './growing-text.ts';
 
-const GOES_ON = '\n[The text goes on; chat.history has it whole.]';
+const GOES_ON = '\n[The text continues; chat.history has all of it.]';
 
 test('samples repeat the text and say what is new', () => {
   const text = new GrowingText();

@@ -1,11 +1,11 @@
 /**
- * Each event about a text repeats it whole, so it is told up to a limit: with a longer one a client would be over its
- * budget by two events, however well it reads, and a daemon would send gigabytes of an answer of megabytes.
+ * Limits the cumulative text of an event. Without it, a client would exceed its budget after two events, however fast
+ * it reads, and the daemon would send gigabytes for an answer of megabytes.
  */
 const MAX_CHARS = 128 * 1024;
-const GOES_ON = '\n[The text goes on; chat.history has it whole.]';
+const GOES_ON = '\n[The text continues; chat.history has all of it.]';
 
-/** A text that grows by pieces and is told in samples. */
+/** A growing text that is sent in samples. */
 export class GrowingText {
   #text = '';
   #sent = 0;
@@ -15,7 +15,7 @@ export class GrowingText {
     return this.#text;
   }
 
-  /** It has grown since the last sample. */
+  /** Whether it has grown since the last sample. */
   get isDirty(): boolean {
     return this.#text.length > this.#sent;
   }

@@ -13,15 +13,15 @@ export interface ReplayedFrame {
 export interface ReplayRange {
   after: number;
   upTo: number;
-  /** A longer stretch is not replayed. */
+  /** A longer range is not replayed. */
   maxChars: number;
-  /** No question up to this offset waits for an answer any more. */
+  /** All questions up to this offset have been decided. */
   overUpTo?: number | undefined;
 }
 
 /**
- * A stretch of a log as ordinary events with their own ids; a question that is decided replays as `tool_info`. One that
- * is longer than one client may cost is undefined: it has to be read from the log, as fast as the client takes it.
+ * A range of a log as ordinary events with their own ids. Decided questions are replayed as `tool_info`. Undefined for
+ * a range that is too long to hold in memory for a client; it must be read from the log, as fast as the client reads.
  */
 export async function replay(
   events: EventLog,
@@ -53,7 +53,7 @@ export async function replay(
   }));
 }
 
-/** What the turn has said, in one frame without id; what else happened in it follows as it was. */
+/** The text of the turn in one frame without id; its other events follow unchanged. */
 export function asSnapshot(wsId: string, turn: ReplayedFrame[]): { id?: string; json: string }[] {
   let content = '';
   let reasoning = '';
@@ -64,7 +64,7 @@ export function asSnapshot(wsId: string, turn: ReplayedFrame[]): { id?: string; 
     else if (event.type === 'reasoning') reasoning += event.text;
     else rest.push({ id, json: text });
     if (event.type !== 'stream_end' || !event.interrupted) continue;
-    content = ''; // void: it is asked for again
+    content = ''; // void: it will be generated again
     reasoning = '';
   }
   if (content === '' && reasoning === '') return rest;

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
 
-/** A client whose stream broke with the last process tries again for about this long. */
+/** How long a client whose stream ended with the previous process keeps reconnecting. */
 const RECENT_MS = 30_000;
 /** A run with more messages than this counts as seen. */
 const MAX_MESSAGES = 1_000;
@@ -19,8 +19,8 @@ interface RestoreDeps {
 }
 
 /**
- * After a restart nobody knows whether a run that has just ended was read. It counts as unseen: a repeated event does no
- * harm, a missing end leaves a client waiting.
+ * After a restart it is unknown whether the end of a recent run was delivered. It counts as unseen: a repeated event
+ * does no harm, but a missing end would leave a client waiting.
  */
 export async function restoreUnseen(workstreams: Pick<Workstreams, 'list'>, deps: RestoreDeps): Promise<void> {
   const { unseenRuns, events, clock, log } = deps;

@@ -3,16 +3,16 @@ import type { Clock } from '../../clock.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LogEntry } from '../events/log-reader.ts';
 
-/** A run that ended longer ago belongs to the history. */
+/** A run that ended longer ago is part of the history. */
 const FRESH_MS = 3_000;
-/** How long a new stream waits for the message that its client may be about to send. */
+/** How long a new stream waits for a message that its client may be about to send. */
 const HOLD_MS = 300;
 
 /** Where a run began. */
 export interface RunPlace {
   /** The offset of its `user_turn`. */
   after: number;
-  /** The messages stored by then, its own included. */
+  /** The number of messages stored by then, including its own. */
   upTo: number;
 }
 
@@ -30,8 +30,8 @@ interface Entry extends SentRun {
 }
 
 /**
- * Runs that ended before any event stream could carry them. A client that opens its stream only after `send` was
- * answered may be too late for a short run, and must still get its events (decision 3).
+ * Runs that ended before any event stream delivered them. A client that opens its stream only after `send` was answered
+ * may miss a short run, but must still get its events (decision 3).
  */
 export class UnseenRuns {
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class UnseenRuns {
     });
   }
 
-  /** A run began: earlier ones are history. `place` is left out for runs that `send` did not start. */
+  /** A run began, so earlier runs are history. `place` is undefined for runs that `send` did not start. */
   begun(wsId: string, place: RunPlace | undefined): void {
     this.#runs.get(wsId)?.supersede.abort();
     this.#runs.delete(wsId);
@@ -54,36 +54,36 @@ export class UnseenRuns {
     if (place) this.#runs.set(wsId, createEntry(place));
   }
 
-  /** A run that ended shortly before the daemon did; the log ends at `endOffset`. */
+  /** Restores a run that ended shortly before the daemon did; the log ends at `endOffset`. */
   restore(wsId: string, { place, endOffset }: { place: RunPlace; endOffset: number }): void {
     if (this.#runs.has(wsId)) return;
     this.#runs.set(wsId, { ...createEntry(place), end: { offset: endOffset, atMs: this.#clock.monotonic() } });
   }
 
-  /** A stream has written the log up to this offset. */
+  /** A stream has delivered the log up to this offset. */
   written(wsId: string, offset: number): void {
     const run = this.#runs.get(wsId);
     if (run?.end && offset >= run.end.offset) run.isSeen = true;
   }
 
-  /** The newest run, whether it goes on or not. */
+  /** The newest run, running or ended. */
   newest(wsId: string): SentRun | undefined {
     return this.#runs.get(wsId);
   }
 
-  /** The newest run if it has just ended and no stream has carried its end. */
+  /** The newest run, if it has just ended and no stream has delivered its end. */
   findEnded(wsId: string): SentRun | undefined {
     const run = this.#runs.get(wsId);
     return !run?.end || run.isSeen || this.#isOld(run) ? undefined : run;
   }
 
-  /** Waits for a newer run: true when none came in time. False also when the signal aborts. */
+  /** Waits for a newer run; true when none began in time. Also false when the signal aborts. */
   async staysNewest({ superseded }: SentRun, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#clock.sleep(HOLD_MS, AbortSignal.any([superseded, signal]));
       return true;
     } catch {
-      return false; // only the signals end a sleep
+      return false; // only the signals end a sleep early
     }
   }
 

@@ -19,7 +19,7 @@ export interface StreamsDeps {
 
 const MAX_TURN_CHARS = 1024 * 1024;
 
-/** The HTTP interface's event streams over the shared logs. */
+/** The event streams of the HTTP interface, on the shared logs. */
 export class WorkstreamStreams implements EventStreams {
   readonly #deps: StreamsDeps;
   readonly #stateListeners = new Set<(wsId: string, json: string) => void>();
@@ -74,7 +74,7 @@ export class WorkstreamStreams implements EventStreams {
     return () => this.#stateListeners.delete(listener);
   }
 
-  /** A workstream came without an event of its own (made, reopened). */
+  /** A workstream appeared without an event of its own (created or reopened). */
   announce(data: { wsId: string; state: string }): void {
     for (const listener of this.#stateListeners) listener(data.wsId, stateJson(data));
   }
@@ -108,8 +108,8 @@ export class WorkstreamStreams implements EventStreams {
   }
 
   /**
-   * Where the history ends and the replay begins. A run that ended before any stream carried it is replayed from its
-   * beginning, unless a newer one begins in a moment: then the client sends after opening its stream and waits for that.
+   * Where the history ends and the replay begins. A run that ended before any stream delivered it is replayed from its
+   * beginning, unless a newer run begins within a moment: its client then opened the stream before sending.
    */
   async #placeFor(workstream: Workstream, signal: AbortSignal): Promise<StartingPlace> {
     const { snapshots, unseenRuns, workstreams } = this.#deps;
@@ -124,7 +124,7 @@ export class WorkstreamStreams implements EventStreams {
     if (isNewest && newest === ended && !open.busy) {
       return { workstream: open, place: ended.place, overUpTo: ended.end?.offset };
     }
-    const isNewer = newest !== undefined && newest !== ended; // and may have ended already
+    const isNewer = newest !== undefined && newest !== ended; // the newer run may have ended already
     return { workstream: open, place: isNewer ? newest.place : snapshots.placeOf(open) };
   }
 }
@@ -132,7 +132,7 @@ export class WorkstreamStreams implements EventStreams {
 interface StartingPlace {
   workstream: Workstream;
   place: RunPlace;
-  /** What is replayed up to this offset is over. */
+  /** The approvals replayed up to this offset are decided. */
   overUpTo?: number | undefined;
 }
 

@@ -15,7 +15,7 @@ import { fakeWire } from './fake-wire.ts';
 import { INBOUND, noNodes, strictBroadcast } from './gateway-fixture.ts';
 import { CONNECT } from './test-client.ts';
 
-/** What may wait for a client of this fixture, in bytes. */
+/** The buffer limit for a client of this fixture, in bytes. */
 export const BUDGET = 4_000;
 
 interface ConnectionFixtureOptions {
@@ -25,7 +25,7 @@ interface ConnectionFixtureOptions {
   authenticate?: () => Promise<Principal | undefined>;
 }
 
-/** One connection over a wire and a clock that are moved by hand; its turns end when the test says so. */
+/** A connection with a wire and a clock that tests control; turns end when the test says so. */
 export function openConnection({
   dispatch = async (method) => method,
   isStalled = false,
@@ -91,7 +91,7 @@ export function openConnection({
       call('c', 'connect', CONNECT);
       await endTurn();
     },
-    /** Answers as `id code|payload`. */
+    /** Answers in the form `id code|payload`. */
     answers: () =>
       (fake.frames() as ResponseFrame[])
         .filter(({ type }) => type === 'res')

@@ -15,7 +15,7 @@ import { tokenMethods } from '../methods/token.ts';
 
 export const OPERATOR_TOKEN = `svc_${'0f'.repeat(32)}`;
 
-/** Tokens, links and logins over a real store, with a clock that the test moves; `restart` opens them again. */
+/** Tokens, links and logins with a real store and a clock that tests advance; `restart` opens them again. */
 export async function openCredentialWorld() {
   const clock = fakeClock(Date.UTC(2030, 0, 1));
   const store = await tempStore({ clock });

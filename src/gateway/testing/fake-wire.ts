@@ -1,7 +1,7 @@
 import type { Frame } from '../../../protocol/frames.ts';
 import type { Wire } from '../connections/wire.ts';
 
-/** A wire that remembers what was done to it. With `isStalled` it takes writes, and nobody reads them until `drain`. */
+/** A wire that records its calls. With `isStalled` it accepts writes, but nothing is read until `drain`. */
 export function fakeWire({ isStalled = false } = {}) {
   const writes: Buffer[] = [];
   const calls: string[] = [];
@@ -35,7 +35,7 @@ export function fakeWire({ isStalled = false } = {}) {
   };
 }
 
-/** The messages of a chunk of unmasked text frames. */
+/** The messages in a chunk of unmasked text frames. */
 export function framesOf(chunk: Buffer): Frame[] {
   if (chunk.length === 0) return [];
   const short = chunk.readUInt8(1);

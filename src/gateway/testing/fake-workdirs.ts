@@ -1,7 +1,7 @@
 import type { HeldFolder } from '../../agent/tools/files/held-folder.ts';
 import type { Workdirs } from '../workstreams/workdirs.ts';
 
-/** For tests whose tools touch no files: every path is a folder, and always the same one. */
+/** For tests whose tools use no files: every path is a folder that never changes. */
 export const fakeWorkdirs: Workdirs = {
   choose: async (asked = '/work') => ({ folder: { path: asked, ino: '7' }, statements: [] }),
   identify: async (path) => ({ path, ino: '7' }),

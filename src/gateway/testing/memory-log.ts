@@ -3,7 +3,7 @@ import type { LogStore } from '../events/event-log.ts';
 import type { LogEntry, Sink } from '../events/log-reader.ts';
 import type { StoredEvent } from '../store/store.ts';
 
-/** Stored logs without a database; a group is whatever one `append` gets. */
+/** Logs in memory; each `append` is a group. */
 export function memoryLog() {
   const logs = new Map<string, StoredEvent[]>();
   const listeners: Parameters<LogStore['onCommitted']>[0][] = [];
@@ -29,7 +29,7 @@ export function memoryLog() {
   };
 }
 
-/** A sink that takes as many writes as it has room for, and remembers them. */
+/** A sink that accepts a limited number of writes and records them. */
 export function roomySink(room = Number.POSITIVE_INFINITY) {
   const written: { offset: number; event: StreamEvent }[] = [];
   const transients: string[] = [];

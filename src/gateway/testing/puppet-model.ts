@@ -4,18 +4,18 @@ import type { Message, ToolCall } from '../../agent/message.ts';
 import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
 import { until } from '../../until.ts';
 
-/** One thing that the model does in a turn: say, call, wait, fail. Text alone is content. */
+/** One step of the model in a turn: say, call, wait, or fail. Plain text is content. */
 export type Move = string | ModelPart | Promise<unknown> | Error;
 
 const USAGE: Usage = { promptTokens: 70, completionTokens: 30, cacheCreationTokens: 0, cacheReadTokens: 0 };
 
-/** A call as the puppet makes it, for `turn`. */
+/** A call of the puppet, for `turn`. */
 export const calling = (name: string, args: object = {}, id = `call_${name}`): ModelPart => ({
   type: 'tool_call',
   call: { id, name, arguments: JSON.stringify(args) } satisfies ToolCall,
 });
 
-/** Models of which each turn does what the test has said; a turn that nobody said anything about answers `ok`. */
+/** Models whose turns are scripted by the test; a turn without a script answers `ok`. */
 export function puppetModels() {
   const turns: Move[][] = [];
   const requests: ModelRequest[] = [];
@@ -35,7 +35,7 @@ export function puppetModels() {
   const models: Models = {
     async resolve(alias = 'puppet') {
       if (ALIASES.includes(alias)) return model(alias);
-      throw new GatewayError('INVALID_REQUEST', `Unknown model '${alias}'. There are: ${ALIASES.join(', ')}`);
+      throw new GatewayError('INVALID_REQUEST', `Unknown model '${alias}'. Available models: ${ALIASES.join(', ')}`);
     },
     list: () => ALIASES.map((alias) => ({ alias, provider: 'puppet', modelId: alias, isDefault: alias === 'puppet' })),
     current: () => ({ alias: 'puppet', provider: 'puppet', modelId: 'puppet' }),
@@ -44,9 +44,9 @@ export function puppetModels() {
   };
   return {
     models,
-    /** What it was asked, in order. */
+    /** The requests it received, in order. */
     requests,
-    /** What it does in its next turn that nothing is said about yet. */
+    /** Scripts the next turn without a script. */
     turn(...moves: Move[]) {
       turns.push(moves);
     },
@@ -55,7 +55,7 @@ export function puppetModels() {
 
 const ALIASES = ['puppet', 'other'];
 
-/** Who wrote a message is nothing that a model reads. */
+/** Removes the author of a message, which models do not read. */
 function asRead(message: Message): Message {
   if (message.role !== 'user') return message;
   const { trusted: _, ...read } = message;

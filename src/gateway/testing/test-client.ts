@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { EventFrame, Frame, ResponseFrame } from '../../../protocol/frames.ts';
 
-/** What a client says first, but for its token. */
+/** The first frame of a client, without its token. */
 export const CONNECT = {
   minProtocol: 1,
   maxProtocol: 2,
@@ -10,7 +10,7 @@ export const CONNECT = {
 
 export type TestClient = Awaited<ReturnType<typeof openClient>>;
 
-/** A ws client that remembers every frame; it never times out, a test that waits in vain is ended by the runner. */
+/** A ws client that records every frame. It never times out; the test runner ends a test that waits in vain. */
 export async function openClient(url: string, headers: Record<string, string>, from: { localAddress?: string } = {}) {
   const socket = new WebSocket(url, { headers, perMessageDeflate: true, ...from });
   const frames: Frame[] = [];
@@ -35,7 +35,7 @@ export async function openClient(url: string, headers: Record<string, string>, f
   });
   socket.on('error', () => undefined);
 
-  /** The first frame, read or still to come, that fits; undefined when the socket ends without one. */
+  /** The first matching frame, received or still to come; undefined when the socket closes without one. */
   const until = <F extends Frame>(fits: (frame: Frame) => frame is F) =>
     new Promise<F>((resolve, reject) => {
       const look = () => {

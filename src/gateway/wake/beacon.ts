@@ -1,8 +1,8 @@
 import type { PresenceEntry } from '../../../protocol/methods/connect.ts';
 
 /**
- * Reads the line by which clients of the protocol say where they are: `Node: host (ip) · app 1.2 · last input 5s ago ·
- * mode M · reason R`, any part but the first left out. Undefined for any other text.
+ * Parses the line by which clients of the protocol describe themselves: `Node: host (ip) · app 1.2 · last input 5s ago
+ * · mode M · reason R`, where all parts but the first are optional. Undefined for any other text.
  */
 export function parseBeacon(text: string): Partial<PresenceEntry> | undefined {
   const [head = '', ...parts] = text.split('·').map((part) => part.trim());
@@ -11,7 +11,7 @@ export function parseBeacon(text: string): Partial<PresenceEntry> | undefined {
   return Object.assign({ host, ...(ip !== undefined && { ip }) }, ...parts.map(toField));
 }
 
-/** The reasons that clients of the protocol give for a beacon that only says that they are there: its specified words. */
+/** Whether the reason is one that clients use for a keepalive beacon, in the words of the protocol. */
 export const isSignOfLife = (reason: string | undefined): boolean =>
   reason !== undefined && (reason.startsWith('periodic') || reason === 'heartbeat');
 

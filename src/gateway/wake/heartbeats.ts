@@ -11,17 +11,17 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { SystemEvents } from './system-events.ts';
 
 /**
- * What the model answers when nothing needs attention. The specification's word, and the only text that decides here: a model
- * can answer in nothing but words.
+ * The model's answer when nothing needs attention. The specification gives this word. It is the only case where a text
+ * decides, because a model can only answer in words.
  */
 const NOTHING = 'HEARTBEAT_OK';
-const WOKEN = `You were woken by the system lines below. Do what they need; when nothing does, answer ${NOTHING}.`;
-const PERIODIC = `Heartbeat. See whether anything that was agreed on is due; when nothing is, answer ${NOTHING}.`;
+const WOKEN = `The system lines below woke you. Do what they require. If nothing is required, answer ${NOTHING}.`;
+const PERIODIC = `Heartbeat. Check whether anything that was agreed on is due. If nothing is due, answer ${NOTHING}.`;
 const PREVIEW_CHARS = 200;
-/** The wall clock may jump and machines sleep: no timer is longer. */
+/** No timer is longer, because the wall clock may jump and machines sleep. */
 const MAX_NAP_MS = 60_000;
 
-/** Undefined: the main session is busy, and the beat is left out. */
+/** Undefined: the main session is busy, and this heartbeat is skipped. */
 type AcceptBeat = (main: Workstream, by: Omit<AcceptOptions, 'message'>) => Promise<RunHandle | undefined>;
 
 interface HeartbeatDeps {
@@ -34,12 +34,12 @@ interface HeartbeatDeps {
   publish(event: HeartbeatEvent): void;
 }
 
-/** Turns of the main session that nobody typed: when something wakes it, and from time to time where that is wanted. */
+/** Turns of the main session that no person started: when an event wakes it, and at intervals if configured. */
 export class Heartbeats {
   readonly #deps: HeartbeatDeps;
   #enabled = true;
   #last: HeartbeatEvent | null = null;
-  /** The turn in progress, or about to be. */
+  /** The turn that is running or about to start. */
   #beating: Promise<void> | undefined;
 
   constructor(deps: HeartbeatDeps) {
@@ -58,19 +58,19 @@ export class Heartbeats {
     this.#enabled = enabled;
   }
 
-  /** A turn for what is queued, after the one in progress. Does not wait for it. */
+  /** Starts a turn for queued events after the current turn. Does not wait for it. */
   wake(principal: string): void {
     const before = this.#beating ?? Promise.resolve();
     this.#beating = before.then(() => this.#beatForEvents(principal));
   }
 
-  /** Wakes for what was queued when the last process ended. */
+  /** Starts a turn for events that were queued when the previous process ended. */
   async recover(): Promise<void> {
     const wakes = this.#deps.systemEvents.wakes();
     if (wakes !== undefined) this.wake(wakes);
   }
 
-  /** Beats until the signal aborts. */
+  /** Starts heartbeats until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, live } = this.#deps;
     let lastMs = clock.monotonic();
@@ -85,7 +85,7 @@ export class Heartbeats {
     }
   }
 
-  /** A person's turn may have carried the events meanwhile; then there is nothing left to wake for. */
+  /** A person's turn may have carried the events meanwhile; then no turn is needed. */
   async #beatForEvents(principal: string): Promise<void> {
     if (this.#deps.systemEvents.texts().length === 0) return;
     await this.#beat(principal, (main, by) => this.#deps.runs.accept(main, { message: WOKEN, ...by }));

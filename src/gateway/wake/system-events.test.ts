@@ -70,7 +70,11 @@ test('what had to go unread is told as a number, over a restart too', async () =
   const lines = (await queue.reread()).take()?.text.split('\n') ?? [];
   assert.deepEqual(
     [lines.length, lines[0], lines[1]?.slice(-7)],
-    [21, 'System: 2 earlier events were dropped: at most 20 wait, with 262144 characters together.', 'event 2'],
+    [
+      21,
+      'System: 2 earlier events were dropped: the queue holds at most 20, with 262144 characters in total.',
+      'event 2',
+    ],
   );
 });
 

@@ -3,25 +3,29 @@ import { lesserOf, type Rights } from '../rights.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 
-/** What programs want the main session to know, until its next turn carries it. Survives a restart. */
+/** Events for the main session, which its next turn carries. They survive a restart. */
 export interface SystemEvents {
-  /** Reads what the last process left. */
+  /** Loads the events that the previous process left. */
   load(): Promise<void>;
   /**
-   * On disk when it resolves, together with `also`. A repeat of the last one is dropped; the oldest go where there are more
-   * than twenty, or more text than one turn should carry. Rejects with UnitRefused, having queued nothing, when `also` is refused.
+   * Stored, together with `also`, when it resolves. Drops a repeat of the last event. Drops the oldest events when
+   * there are more than twenty, or more text than one turn should carry. Rejects with UnitRefused and queues nothing
+   * when `also` is refused.
    */
   add(text: string, from: NewSystemEvent): Promise<void>;
-  /** Who wants a turn for what is queued; undefined when nobody does. Survives a restart, until the events are told. */
+  /**
+   * The principal that wants a turn for the queued events, if any. Survives a restart, until a turn has carried the
+   * events.
+   */
   wakes(): string | undefined;
   /** Oldest first. */
   texts(): string[];
-  /** All of them, for a run that is being accepted; undefined when there are none. */
+  /** Takes all events for a run that is being accepted; undefined when there are none. */
   take(): TakenEvents | undefined;
 }
 
 export interface NewSystemEvent {
-  /** What its author may do. */
+  /** The rights of its author. */
   rights: Rights;
   /** The principal that wants a turn for it. */
   wakes?: string | undefined;
@@ -29,30 +33,30 @@ export interface NewSystemEvent {
 }
 
 export interface TakenEvents {
-  /** One line each, and first how many had to go unread. */
+  /** One line per event, preceded by the number of dropped events. */
   text: string;
-  /** The least among their authors. */
+  /** The lowest rights among the authors. */
   rights: Rights;
-  /** To be committed with the acceptance: then they are told, exactly once. */
+  /** To be committed with the acceptance, so that the events are carried exactly once. */
   statements: Statement[];
-  /** The run was not accepted. */
+  /** The run was not accepted: queues the events again. */
   putBack(): void;
 }
 
 const CAPACITY = 20;
-/** Characters of all of them together: the next turn carries them at once. */
+/** The maximum total text, because the next turn carries all of it. */
 const CAPACITY_CHARS = 4 * LIMITS.systemEventChars;
 const PREFIX = 'system_event:';
 
 interface Queued {
-  /** Of its row; rises. */
+  /** The key of its row; increases. */
   key: string;
   text: string;
   atMs: number;
-  /** Left out by earlier versions. */
+  /** Absent in rows of earlier versions. */
   rights?: Rights | undefined;
   wakes?: string | undefined;
-  /** How many had to go for this one, and for those that went with them. */
+  /** How many earlier events were dropped for this one, directly or indirectly. */
   dropped?: number | undefined;
 }
 
@@ -76,7 +80,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
     };
     try {
       await store.commit({ statements: [...also, insert(added), ...dropped.map(remove)] });
-      queue.push(added); // not before: a turn must not take with it what may come to nothing
+      queue.push(added); // only after the commit, so that a turn cannot carry an event whose commit fails
     } catch (error) {
       queue = [...dropped, ...queue];
       throw error;
@@ -103,9 +107,9 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
       last = Number(queue.at(-1)?.key.slice(PREFIX.length) ?? 0);
     },
     add(text, from) {
-      // One after the other: what is a repeat depends on whether the one before came to be.
+      // One at a time, because whether an event is a repeat depends on the previous one being stored.
       const added = adding.then(() => addNext(text, from));
-      adding = added.catch(() => undefined); // whoever added it hears of it
+      adding = added.catch(() => undefined); // the caller who added it gets the error
       return added;
     },
     wakes: () => queue.findLast(({ wakes }) => wakes !== undefined)?.wakes,
@@ -126,7 +130,7 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
   };
 }
 
-/** How many have to go for one more. */
+/** How many events must be dropped for a new one. */
 function excessOf(queue: readonly Queued[], text: string): number {
   let room = CAPACITY_CHARS - text.length;
   const fitting = queue.toReversed().findIndex((one) => {
@@ -142,7 +146,7 @@ const toValue = ({ key: _, ...value }: Queued): string => JSON.stringify(value);
 const insert = (event: Queued): Statement =>
   statementOf(build.insertInto('meta').values({ key: event.key, value: toValue(event) }), 1);
 
-/** It may have been told a moment ago. */
+/** Has no effect if a turn has just carried it. */
 const update = (event: Queued): Statement =>
   statementOf(
     build
@@ -159,7 +163,7 @@ const toLoss = (count: number): string[] =>
   count === 0
     ? []
     : [
-        `System: ${count} earlier ${count === 1 ? 'event was' : 'events were'} dropped: at most ${CAPACITY} wait, with ${CAPACITY_CHARS} characters together.`,
+        `System: ${count} earlier ${count === 1 ? 'event was' : 'events were'} dropped: the queue holds at most ${CAPACITY}, with ${CAPACITY_CHARS} characters in total.`,
       ];
 
 const toLine = ({ text, atMs }: Queued): string =>

@@ -15,15 +15,18 @@ interface AlwaysEndsDeps {
   log: Log;
 }
 
-/** Timers are never longer: the wall clock may jump and machines sleep. */
+/** No timer is longer, because the wall clock may jump and machines sleep. */
 const MAX_NAP_MS = 60_000;
 const RETRY_MS = 1_000;
 
-/** Announces the end of auto-approve in open workstreams, until aborted. What is over counts no longer in any case. */
+/**
+ * Announces the end of auto-approve in loaded workstreams, until aborted. An ended auto-approve has no effect even
+ * before.
+ */
 export async function announceAlwaysEnds(deps: AlwaysEndsDeps, signal: AbortSignal): Promise<void> {
   const { workstreams, always: rules, clock, log } = deps;
   while (!signal.aborted) {
-    const { changed } = rules; // read first: a change from here on ends the nap
+    const { changed } = rules; // read first, so that a later change ends the wait
     let retry = false;
     for (const workstream of workstreams.list()) {
       await endWhereOver(workstream, deps).catch((err: unknown) => {
@@ -47,7 +50,7 @@ async function endWhereOver({ data }: Workstream, { always: rules, store }: Alwa
   try {
     await store.commit({ statements: [removeAlways(wsId, always)], events: { wsId, events } });
   } catch (error) {
-    if (!(error instanceof UnitRefused)) throw error; // refused: it was given again, or taken back, a moment ago
+    if (!(error instanceof UnitRefused)) throw error; // refused: it was granted again or revoked just before
   }
   if (data.always === always) data.always = undefined;
 }
@@ -64,7 +67,7 @@ const removeAlways = (wsId: string, { by, untilMs }: Always): Statement =>
     1,
   );
 
-/** What people read when auto-approve is over. */
+/** The notice for people when auto-approve has ended. */
 export const alwaysEnded = (why: AlwaysEnd) => ({ type: 'info' as const, message: `${WHY[why]} ${FROM_NOW_ON}` });
 
 const WHY: Record<AlwaysEnd, string> = {

@@ -5,15 +5,15 @@ import type { LiveSettings } from '../live-settings.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 
-/** Auto-approve of one workstream: every call runs without a question, until it ends. */
+/** Auto-approve of a workstream: every call runs without approval until it ends. */
 export interface Always {
-  /** The principal who gave it. */
+  /** The principal that enabled it. */
   by: string;
-  /** Null: it has no end. */
+  /** Null: without end. */
   untilMs: number | null;
 }
 
-/** Why auto-approve is over: its time, its giver's credential, or the conversation that it was given in. */
+/** Why auto-approve ended: its time, the credential of its giver, or the conversation in which it was enabled. */
 export type AlwaysEnd = 'time' | 'giver' | 'conversation';
 
 interface AlwaysDeps {
@@ -22,7 +22,7 @@ interface AlwaysDeps {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Grants auto-approve, and decides what it covers. */
+/** Grants auto-approve, and decides which runs it covers. */
 export class AlwaysRules {
   readonly #deps: AlwaysDeps;
   #change = new AbortController();
@@ -36,7 +36,7 @@ export class AlwaysRules {
     return { by, untilMs: live.alwaysMs === 0 ? null : clock.now() + live.alwaysMs };
   }
 
-  /** Undefined while it is in force. */
+  /** Why it has ended; undefined while it is in force. */
   whyOver({ by, untilMs }: Always): AlwaysEnd | undefined {
     if (this.endOf(by)?.aborted) return 'giver';
     return untilMs !== null && untilMs <= this.#deps.clock.now() ? 'time' : undefined;
@@ -47,9 +47,9 @@ export class AlwaysRules {
   }
 
   /**
-   * Whether calls of this run need no question. Only callers who may approve can give auto-approve, so it covers only
-   * runs that such a caller started. A run that the daemon started was checked by nobody: it is covered only while
-   * everything it reads was written by callers who may approve.
+   * Whether calls of this run need no approval. Only callers with the approve scope can enable auto-approve, so it
+   * covers only runs that such callers started. A run that the daemon started is covered only while everything it reads
+   * was written by such callers.
    */
   covers(always: Always | undefined, { run, messages }: { run: RunRecord; messages: readonly Message[] }): boolean {
     const { principal, request } = run;
@@ -57,12 +57,12 @@ export class AlwaysRules {
     return request.unattended !== true || !hasForeignText(messages);
   }
 
-  /** Aborts when the credential behind a principal ends; undefined where none can end. */
+  /** Aborts when the credential of a principal ends; undefined for principals that never end. */
   endOf(principalId: string): AbortSignal | undefined {
     return this.#deps.authenticator.endOf(principalId);
   }
 
-  /** Auto-approve was given or loaded: whoever waits for the next end looks again. */
+  /** Auto-approve was granted or loaded, so the next end must be computed again. */
   noteChange(): void {
     this.#change.abort();
     this.#change = new AbortController();
@@ -74,7 +74,7 @@ export class AlwaysRules {
   }
 }
 
-/** Whether a caller who may not approve wrote any of this. */
+/** Whether a caller without the approve scope wrote any of these messages. */
 export const hasForeignText = (messages: readonly Message[]): boolean =>
   messages.some((message) => message.role === 'user' && !message.trusted);
 

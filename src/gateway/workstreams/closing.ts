@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 
-/** Why a workstream accepts nothing any more. */
+/** Why a workstream no longer accepts anything. */
 export type Closing = 'close' | 'shutdown';
 
 const WORDS: Record<Closing, string> = {
@@ -9,8 +9,8 @@ const WORDS: Record<Closing, string> = {
   shutdown: 'Headgate is shutting down',
 };
 
-/** What a message hears that comes too late. */
+/** The error for a message that arrives too late. */
 export const closed = (closing: Closing) => new GatewayError('UNAVAILABLE', WORDS[closing], { retryAfterMs: 2_000 });
 
-/** What a run hears that the next start continues. */
+/** The stop reason for a run that the next start continues. */
 export const shuttingDown = () => new StopReason('shutdown', WORDS.shutdown);

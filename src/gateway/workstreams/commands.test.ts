@@ -154,7 +154,7 @@ test('/model lists the models, switches to one, and refuses what it does not kno
   assert.deepEqual(await command(fixture, '/model'), [info('* puppet  (puppet/puppet)\n  other  (puppet/other)')]);
   const events = await command(fixture, '/model other');
   assert.deepEqual([events[0]?.type, events[1]], ['settings_changed', info('Model: other')]);
-  assert.deepEqual(await command(fixture, '/model x'), [problem("Unknown model 'x'. There are: puppet, other")]);
+  assert.deepEqual(await command(fixture, '/model x'), [problem("Unknown model 'x'. Available models: puppet, other")]);
 });
 
 test('/name renames; a name in use or missing is an error', async () => {
@@ -173,7 +173,7 @@ test('what changes the context waits for the answer; the rest does not', async (
   await fixture.reaches('thinking_start');
   for (const word of ['clear', 'new', 'resume']) {
     assert.deepEqual(await command(fixture, `/${word}`), [
-      info(`/${word} has to wait until the answer is finished; cancel it first.`),
+      info(`/${word} is not possible while an answer is in progress. Wait for its end, or cancel it.`),
     ]);
   }
   assert.deepEqual(

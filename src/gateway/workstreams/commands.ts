@@ -28,16 +28,16 @@ export interface CommandDeps {
   log: Log;
 }
 
-/** Of a resumed conversation, in the event that shows it; older messages come by page. */
+/** The size of a resumed conversation in the event that shows it; older messages are loaded by page. */
 const SHOWN = { messages: 200, chars: 512 * 1024 };
 
 interface Command {
-  /** It changes what the next turn reads, so nothing may be running. */
+  /** It changes the context of the next turn, so no run may be in progress. */
   whenIdle: boolean;
   run(argument: string, workstream: Workstream): Promise<void>;
 }
 
-/** The slash commands of a conversation. What they say arrives as `info` events. */
+/** The slash commands of a conversation. Their output is sent as `info` events. */
 export class Commands {
   readonly #deps: CommandDeps;
   readonly #commands: Record<CommandName, Command>;
@@ -54,7 +54,9 @@ export class Commands {
     };
   }
 
-  /** What goes wrong is an `error` event, not a refusal: the command was understood as far as the wire is concerned. */
+  /**
+   * Executes a command. A failure becomes an `error` event and does not reject, because the request itself was valid.
+   */
   async run(workstream: Workstream, line: string): Promise<void> {
     const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
     if (!isCommandName(word)) return this.#say(workstream, unknown(word));
@@ -62,21 +64,26 @@ export class Commands {
     const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream));
     if (!command.whenIdle) return work();
     if (await workstream.whileIdle(work)) return;
-    return this.#say(workstream, `/${word} has to wait until the answer is finished; cancel it first.`);
+    return this.#say(
+      workstream,
+      `/${word} is not possible while an answer is in progress. Wait for its end, or cancel it.`,
+    );
   }
 
-  /** As `/new`: saves the conversation so far and begins afresh under the same ws_id. False while something runs. */
+  /**
+   * Like `/new`: saves the conversation and starts an empty one under the same ws_id. False while a run is in progress.
+   */
   startAfresh(workstream: Workstream): Promise<boolean> {
     return workstream.whileIdle(() => this.#saveAndBeginAfresh(workstream));
   }
 
-  /** As `/clear`: the model begins afresh, and nothing is saved apart. False while something runs. */
+  /** Like `/clear`: empties the model's context without saving the conversation. False while a run is in progress. */
   clear(workstream: Workstream): Promise<boolean> {
     return workstream.whileIdle(() => this.#clear(workstream, []));
   }
 
   /**
-   * As `/clear`, where a caller who may not approve wrote part of what the model reads. False while something runs.
+   * Like `/clear`, if a caller without the approve scope wrote part of the context. False while a run is in progress.
    */
   clearForeignText(workstream: Workstream): Promise<boolean> {
     return workstream.whileIdle(async () => {
@@ -87,8 +94,8 @@ export class Commands {
   }
 
   /**
-   * Lets the model begin after all but about the last `keep` messages, at a question, so that no answer loses its question.
-   * Answers how many are left, undefined when nothing was dropped; false while something runs.
+   * Shortens the context to about the last `keep` messages, beginning at a question, so that no answer loses its
+   * question. Returns how many are left, undefined when nothing was dropped; false while a run is in progress.
    */
   async compact(workstream: Workstream, keep: number): Promise<{ kept: number | undefined } | false> {
     const { data } = workstream;
@@ -105,7 +112,7 @@ export class Commands {
     return isDone && { kept };
   }
 
-  /** Nothing where it is damaged: its runs end with that error. */
+  /** Empty when it is damaged: the runs then end with that error. */
   async #contextOf({ data }: Workstream): Promise<readonly Message[]> {
     return (
       (await readContext(data, { loadContext: () => this.#deps.messages.context(data), log: this.#deps.log })) ?? []
@@ -123,7 +130,7 @@ export class Commands {
 
   async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
     const { data } = workstream;
-    const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message names it
+    const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message gives it a title
     const over = endAlways(data);
     const statements = [...before, unnamed, ...over.statements];
     await this.#beginAfter(workstream, data.messageCount, { statements, events: over.events });
@@ -131,7 +138,7 @@ export class Commands {
     data.always = undefined;
   }
 
-  /** The model reads, and clients show, what comes after this message; `also` is committed with it. */
+  /** Begins the context, and what clients show, after this message; `also` is committed with it. */
   async #beginAfter(workstream: Workstream, after: number, also: { statements?: Statement[]; events: StreamEvent[] }) {
     const { data } = workstream;
     await this.#deps.store.commit({
@@ -155,7 +162,7 @@ export class Commands {
     const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });
     const range = { wsId: data.wsId, after: data.contextAfterSeq, upTo: data.messageCount };
     await this.#clear(workstream, [saved, ...copyMessages(range, row.ws_id)]);
-    await this.#say(workstream, `The conversation so far is saved as ${row.generated_name}.`);
+    await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
   }
 
   async #model(alias: string, workstream: Workstream): Promise<void> {
@@ -194,7 +201,7 @@ export class Commands {
         ...over.statements,
         ...beginContext(data.wsId, boundary),
         ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId),
-        setWorkstream(data.wsId, { title: row.title }), // lists show what is being talked of now
+        setWorkstream(data.wsId, { title: row.title }), // so that lists show the current conversation
       ],
       events: {
         wsId: data.wsId,
@@ -223,15 +230,15 @@ export class Commands {
 }
 
 /**
- * Notes that were told just before the beginning are not of what begins, and nobody can see them any more. The tokens of
- * the last turn filled a context that is no longer read.
+ * Removes notes from just before the beginning, which nobody could see any more, and the token count of the previous
+ * context.
  */
 const beginContext = (wsId: string, after: number): Statement[] => [
   setWorkstream(wsId, { context_after_seq: after, usage_json: null }),
   statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '=', after)),
 ];
 
-/** Auto-approve belongs to the conversation that it was given in. */
+/** Auto-approve ends with the conversation in which it was enabled. */
 function endAlways(data: WorkstreamData): { statements: Statement[]; events: StreamEvent[] } {
   if (!data.always) return { statements: [], events: [] };
   const off = toAlwaysColumns(undefined);
@@ -242,7 +249,7 @@ function endAlways(data: WorkstreamData): { statements: Statement[]; events: Str
 }
 
 const FOREIGN_TEXT_CLEARED =
-  'The conversation began afresh: a caller who may not approve had written in it, and this job runs tools without asking.';
+  'The context was cleared: a caller without the approve scope had written in this conversation, and this job runs tools without approval.';
 
 function help(): string {
   const names = Object.keys(COMMANDS).filter(isCommandName);
@@ -256,7 +263,7 @@ function unknown(word: string): string {
   return `Unknown command: /${word.slice(0, 64)}.${guess} Type /help for a list.`;
 }
 
-/** The last message that can be copied: the calls of a turn that is still in progress have no results yet. */
+/** The last message that can be copied: calls of a turn in progress have no results yet. */
 function lastComplete(stored: readonly StoredMessage[]): number | undefined {
   const index = stored.findLastIndex(({ message }) => message.role === 'assistant');
   const answer = stored[index];

@@ -5,13 +5,13 @@ import type { Workdirs } from './workdirs.ts';
 import type { Workstream } from './workstream.ts';
 
 export interface FoldersChange {
-  /** The folder at the path of the working directory is the right one, though not the one that was held. */
+  /** The folder now at the path of the working directory is accepted, although it is not the one that was held. */
   isConfirmed: boolean;
-  /** All further folders that may be read without a question; undefined leaves them. */
+  /** All additional folders that may be read without approval; undefined leaves them unchanged. */
   readable?: readonly string[] | undefined;
 }
 
-/** Changes the folders of a workstream, for a caller who may approve. */
+/** Changes the folders of a workstream, for a caller with the approve scope. */
 export class Folders {
   readonly #store: Store;
   readonly #workdirs: Workdirs;
@@ -21,7 +21,7 @@ export class Folders {
     this.#workdirs = workdirs;
   }
 
-  /** UNAVAILABLE while something runs: it holds the folders that it was started with. */
+  /** Throws UNAVAILABLE while a run is in progress, because it holds the folders that it was started with. */
   async change(workstream: Workstream, { isConfirmed, readable }: FoldersChange): Promise<void> {
     if (!isConfirmed && readable === undefined) return;
     const { data } = workstream;
@@ -48,7 +48,7 @@ const current = ({ workdir, workdirIno }: { workdir: string; workdirIno: string 
 const stillRuns = () =>
   new GatewayError(
     'UNAVAILABLE',
-    'Something runs in this workstream. Wait for its end, or cancel it, then change its folders.',
+    'A run is in progress in this workstream. Wait for its end, or cancel it, then change its folders.',
     {
       retryAfterMs: 2_000,
     },

@@ -2,29 +2,32 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { type FolderIdentity, type HeldFolder, holdFolder } from '../../agent/tools/files/held-folder.ts';
 import type { Workdir, WorkdirSource } from '../../agent/tools/workdir.ts';
 
-/** The folders of a workstream as they are stored. */
+/** The folders of a workstream, as stored. */
 export interface StoredWorkdir {
   wsId: string;
   workdir: string;
-  /** Null in what was stored before folders were told apart. */
+  /** Null in rows from before folders had an identity. */
   workdirIno: string | null;
-  /** Further folders that may be read without a question. */
+  /** Additional folders that may be read without approval. */
   readable: readonly FolderIdentity[];
 }
 
-/** Held from the load of a workstream to its unloading. */
+/** Held from the loading of a workstream to its unloading. */
 export interface HeldWorkdir extends WorkdirSource, AsyncDisposable {}
 
 interface Rules {
-  /** Why nobody may work at this path; undefined when somebody may. */
+  /** Why this path cannot be a working directory; undefined when it can. */
   findBarrier(path: string): Promise<string | undefined>;
-  /** True for a folder that only Headgate can have put there: a new one is taken without a question. */
+  /** True for a folder that only Headgate can have created: a new one is accepted without confirmation. */
   isOurs(path: string): Promise<boolean>;
-  /** It was taken for the first time. */
+  /** The folder was used for the first time. */
   onTaken(wsId: string, ino: string): Promise<void>;
 }
 
-/** Opens the working directory, and judges it again at every `check`: it is the same folder, at the same path, and one may work there. */
+/**
+ * Opens the working directory, and checks at each `check` that it is the same folder at the same path, and still
+ * allowed.
+ */
 export function holdWorkdir(stored: StoredWorkdir, rules: Rules): HeldWorkdir {
   const { wsId, workdir: path, workdirIno: ino, readable } = stored;
   let isReleased = false;
@@ -33,7 +36,7 @@ export function holdWorkdir(stored: StoredWorkdir, rules: Rules): HeldWorkdir {
 
   async function take(): Promise<HeldFolder> {
     const folder = await holdFolder(path).catch((error: unknown) => {
-      throw lost(path, isMissing(error) ? 'it does not exist any more' : `it cannot be opened (${codeOf(error)})`);
+      throw lost(path, isMissing(error) ? 'it no longer exists' : `it cannot be opened (${codeOf(error)})`);
     });
     const isKnown = ino === null || ino === folder.ino || (await rules.isOurs(path));
     if (isKnown && !isReleased && (await folder.isInPlace())) {
@@ -46,7 +49,7 @@ export function holdWorkdir(stored: StoredWorkdir, rules: Rules): HeldWorkdir {
 
   function takeOnce(): Promise<HeldFolder> {
     held ??= take().catch((error: unknown) => {
-      held = undefined; // it may come back: a disk that is mounted again
+      held = undefined; // it may return, such as a disk that is mounted again
       throw error;
     });
     return held;
@@ -61,7 +64,7 @@ export function holdWorkdir(stored: StoredWorkdir, rules: Rules): HeldWorkdir {
     return takeOnce();
   }
 
-  takeOnce().catch(() => undefined); // `check` says so when somebody wants to work there
+  takeOnce().catch(() => undefined); // `check` reports the error when the folder is needed
   return {
     path,
     async check(): Promise<Workdir> {
@@ -78,7 +81,7 @@ export function holdWorkdir(stored: StoredWorkdir, rules: Rules): HeldWorkdir {
   };
 }
 
-/** Undefined when it is not there, or another folder: reading in it asks again. */
+/** Undefined when it is missing or another folder: reading in it then needs approval. */
 async function holdFurther({ path, ino }: FolderIdentity): Promise<HeldFolder | undefined> {
   const folder = await holdFolder(path).catch(() => undefined);
   if (folder?.ino === ino) return folder;
@@ -89,7 +92,7 @@ async function holdFurther({ path, ino }: FolderIdentity): Promise<HeldFolder | 
 const replaced = (wsId: string, path: string) =>
   lost(
     path,
-    'another folder, or a link, lies there now. Nothing runs in this workstream until someone with the approve scope confirms it: ' +
+    'it was replaced by another folder or a link. No run can start in this workstream until an approver confirms it: ' +
       `headgate call workstream.update '{"wsId":"${wsId}","confirmWorkdir":true}'`,
   );
 

@@ -8,21 +8,21 @@ import type { WorkstreamDeps } from './workstream-deps.ts';
 import { insertWorkstream, toWorkstreamRow } from './workstream-rows.ts';
 
 export interface CreateOptions {
-  /** What lists show; others may have the same. */
+  /** The name shown in lists; not unique. */
   name?: string;
-  /** Names this one alone. */
+  /** A unique name. */
   alias?: string;
   model?: string;
   always?: Always | undefined;
   workdir?: string;
-  /** Who names the working directory. */
+  /** The caller who chooses the working directory. */
   by?: Namer | undefined;
   sessionKey?: string | undefined;
-  /** What it is called while nobody has named it. */
+  /** The name until a person gives one. */
   generatedName?: string | undefined;
 }
 
-/** The row of a new workstream, and what is committed for it. Refuses names, models and folders that it cannot have. */
+/** The row of a new workstream, and the statements to commit with it. Refuses invalid names, models and folders. */
 export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
@@ -45,7 +45,7 @@ export async function prepareNew(
 
 type NewSession = { sessionKey: string; generatedName?: string; alias?: string };
 
-/** What a session is made with that is asked for by this key and not there yet; undefined: none can be made. */
+/** The settings for a new session with this key; undefined when none can be created. */
 export async function nameNewSession(key: string, store: Pick<Store, 'db'>): Promise<NewSession | undefined> {
   if (key === MAIN) return { sessionKey: MAIN };
   if (kindOfKey(key) === 'alias') return { sessionKey: key, alias: key };

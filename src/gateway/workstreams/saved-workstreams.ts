@@ -6,27 +6,27 @@ import { givenName } from './workstream-data.ts';
 
 interface SavedPage {
   limit?: number | undefined;
-  /** The place where the page before ended: its last `updatedMs`, and among equals its last `wsId`. */
+  /** Where the previous page ended: its last `updatedMs`, and for equal times its last `wsId`. */
   before?: number | undefined;
   beforeWsId?: string | undefined;
-  /** Words; each is in the name or the title. */
+  /** Words that must all occur in the name or the title. */
   search?: string | undefined;
 }
 
 export interface SavedWorkstreams {
-  /** Most recently updated first; of the same millisecond, by id. */
+  /** Most recently updated first; for equal times, by id. */
   list(page: SavedPage): Promise<z.infer<typeof SavedWorkstream>[]>;
 }
 
 const LIMIT = 50;
 
-/** Stored conversations with something to come back to: messages after the last /clear or /new. */
+/** Stored conversations that have messages after the last /clear or /new. */
 export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
   async list({ limit = LIMIT, before, beforeWsId = '', search = '' }) {
     let query = store.db.selectFrom('workstreams').selectAll().whereRef('message_count', '>', 'context_after_seq');
     if (before !== undefined) {
       query = query
-        .where('updated_ms', '<=', before) // the part that the index answers
+        .where('updated_ms', '<=', before) // the part that the index covers
         .where((where) => where.or([where('updated_ms', '<', before), where('ws_id', '<', beforeWsId)]));
     }
     for (const word of search.split(/\s+/).filter((part) => part !== '')) query = query.where(mentions(word));
@@ -44,7 +44,7 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
   },
 });
 
-/** What a list shows of a workstream, in whatever case. */
+/** Whether the name or title contains the word, ignoring case. */
 function mentions(word: string) {
   const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
   return sql<boolean>`coalesce(alias, generated_name) || ' ' || coalesce(title, '') like ${pattern} escape '\\'`;

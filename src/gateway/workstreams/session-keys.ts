@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/plain-text.ts';
 
-/** What a session key names (decision 13): a fixed session, a ws_id, or an alias. */
+/** The kind of a session key (decision 13): a fixed session, a ws_id, or an alias. */
 export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';
 
 const WS_ID = /^[0-9a-f]{32}$/;
@@ -16,21 +16,21 @@ export function kindOfKey(key: string): KeyKind {
   return ALIAS.test(key) ? 'alias' : 'invalid';
 }
 
-/** No session has this key. */
+/** The error for a key without a session. */
 export const unknownSession = (key: string): GatewayError =>
   new GatewayError('NOT_FOUND', `Unknown session: ${key.slice(0, 80)}`);
 
-/** Nor can one be made with it. */
+/** The error for a key without a session that cannot create one either. */
 export function noSession(key: string): GatewayError {
   if (kindOfKey(key) !== 'invalid') return unknownSession(key);
-  return new GatewayError('NOT_FOUND', `${unknownSession(key).message} (the key of a new one: ${ALIAS_WORDS})`);
+  return new GatewayError('NOT_FOUND', `${unknownSession(key).message} (allowed in a new key: ${ALIAS_WORDS})`);
 }
 
-/** Two workstreams cannot have one alias. */
+/** An alias is unique. */
 export const nameTaken = (cause?: unknown): GatewayError =>
   new GatewayError('CONFLICT', 'That name is already used by another workstream', { cause });
 
-/** Several workstreams may have one name: the caller has to say which. */
+/** Names are not unique, so the caller must choose one of the ids. */
 export function ambiguousName(name: string, wsIds: readonly string[]): GatewayError {
   const ids = wsIds.length > MAX_LISTED ? [...wsIds.slice(0, MAX_LISTED), '…'] : wsIds;
   const message = `"${name.slice(0, 80)}" names several workstreams: ${ids.join(', ')}. Use one of these ids.`;
@@ -40,7 +40,7 @@ export function ambiguousName(name: string, wsIds: readonly string[]): GatewayEr
 const MAX_LISTED = 10;
 const MAX_NAME = 128;
 
-/** Refuses names that could be mistaken for another kind of key, and those that nobody can read. */
+/** Refuses names that look like another kind of key, and unreadable ones. */
 export function requireReadableName(name: string): void {
   const kind = kindOfKey(name);
   if (kind === 'fixed' || kind === 'wsId') throw new GatewayError('INVALID_REQUEST', `The name '${name}' is reserved`);

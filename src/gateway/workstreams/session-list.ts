@@ -9,19 +9,19 @@ interface SessionListDeps extends WorkstreamDataDeps {
   log: Pick<Log, 'warn'>;
 }
 
-/** The sessions: what is open, and what was unloaded to make room. What was closed is a saved conversation. */
+/** The sessions: open ones, and those unloaded to make room. Closed ones are saved conversations. */
 export interface SessionList {
   /** Most recently updated first. */
   newest(wanted: { sinceMs: number; limit: number }): Promise<WorkstreamData[]>;
   count(): Promise<number>;
-  /** As both, without asking the store: what is unloaded is known from the last `refresh`. */
+  /** Like both, without asking the store: unloaded sessions are known from the last `refresh`. */
   known(limit: number): { count: number; newest: WorkstreamData[] };
-  /** To be called when something was loaded, unloaded or removed. */
+  /** Call this after a session was loaded, unloaded or removed. */
   refresh(): void;
 }
 
 const UNLOADED = 2;
-/** Unloaded ones that are remembered, for when fewer are open. */
+/** How many unloaded sessions are remembered, in case few are open. */
 const REMEMBERED = 10;
 
 export function createSessionList(deps: SessionListDeps): SessionList {
@@ -48,7 +48,7 @@ export function createSessionList(deps: SessionListDeps): SessionList {
 
   return {
     async newest({ sinceMs, limit }) {
-      const before = open(); // of what moves meanwhile, one of the two has it
+      const before = open(); // read before the store, so that a session that moves meanwhile is in at least one
       const stored = await newestUnloaded({ sinceMs, limit });
       const isRecent = ({ updatedMs }: WorkstreamData) => updatedMs >= sinceMs;
       return sorted(stored, before.filter(isRecent)).slice(0, limit);
@@ -64,7 +64,7 @@ export function createSessionList(deps: SessionListDeps): SessionList {
   };
 }
 
-/** Most recently updated first; of what is in both, the second one. */
+/** Most recently updated first. For sessions in both lists, the second one wins. */
 function sorted(stored: readonly WorkstreamData[], open: readonly WorkstreamData[]): WorkstreamData[] {
   const byId = new Map([...stored, ...open].map((data) => [data.wsId, data]));
   return [...byId.values()].sort((a, b) => b.updatedMs - a.updatedMs);

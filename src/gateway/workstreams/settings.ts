@@ -27,7 +27,7 @@ interface SettingsDeps {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Changes what a workstream is set to; everyone who follows it is told. */
+/** Changes the settings of a workstream and notifies all its readers. */
 export class Settings {
   readonly #deps: SettingsDeps;
   readonly #serial = createSerialKeys();
@@ -36,15 +36,14 @@ export class Settings {
     this.#deps = deps;
   }
 
-  /** An empty name goes back to the generated one. Refuses names in use and models that are unknown. */
+  /** An empty name restores the generated one. Refuses names in use and unknown models. */
   change({ data }: Workstream, change: SettingsChange): Promise<void> {
-    // One after the other: each event tells all settings, so it must not overtake the change before it.
+    // One at a time: each event contains all settings, so it must not overtake an earlier change.
     return this.#serial.run(data.wsId, () => this.#change(data, change));
   }
 
   /**
-   * Names a workstream that is only stored, without opening it. Undefined when there is none: it does not exist, or
-   * somebody has opened it and `change` is the way.
+   * Renames a stored workstream without loading it. Undefined when it does not exist, or is loaded; then use `change`.
    */
   renameStored(wsId: string, name: string): Promise<WorkstreamData | undefined> {
     return this.#serial.run(wsId, async () => {
@@ -56,7 +55,7 @@ export class Settings {
         await this.#deps.store.commit({ statements, events: { wsId, events: [data.settingsEvent(values)] } });
       } catch (error) {
         if (!(error instanceof UnitRefused)) throw error;
-        if (error.why === 'rows') return undefined; // somebody has just opened it
+        if (error.why === 'rows') return undefined; // it was just loaded
         throw nameTaken(error);
       }
       data.applySettings(values);
@@ -105,6 +104,6 @@ export class Settings {
   }
 }
 
-/** Fenced, so that it cannot slip in behind the back of somebody who has just opened the workstream. */
+/** Fenced, so that the rename is refused if the workstream was just loaded. */
 const nameStored = (wsId: string, alias: string | null): Statement =>
   statementOf(build.updateTable('workstreams').set({ alias }).where('ws_id', '=', wsId).where('loaded', '=', 0), 1);

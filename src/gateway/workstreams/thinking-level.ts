@@ -34,7 +34,7 @@ const VERBOSE: Record<string, string> = {
   '0': 'off',
 };
 
-/** The canonical word of a thinking level; the synonyms that clients use are accepted in any case. */
+/** The canonical name of a thinking level. Accepts synonyms that clients use, ignoring case. */
 export const toThinkingLevel = (word: string): string => lookUp(LEVELS, word, THINKING_WORDS);
 export const toVerboseLevel = (word: string): string => lookUp(VERBOSE, word, VERBOSE_WORDS);
 export const effortOfLevel = (word: string): Effort => toEffort(toThinkingLevel(word));

@@ -6,21 +6,21 @@ import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 export interface WorkdirPolicy {
   /** Headgate's home. */
   home: string;
-  /** The home folder of the person. */
+  /** The user's home folder. */
   userHome: string;
-  /** Where workstreams work when nothing else is said; made when missing. */
+  /** The default working directory; created when missing. */
   standard: string;
-  /** Home folders of other users that lie elsewhere than in /home and /Users. */
+  /** Home folders of other users outside /home and /Users. */
   otherHomes: readonly string[];
-  /** The daemon's own; undefined where the system has none. */
+  /** The user of the daemon; undefined where the system has no user ids. */
   uid: number | undefined;
 }
 
-/** Resolves where a workstream works. Refuses folders where nobody may work (`findBarrier`). */
+/** Finds the working directory of a workstream. Refuses folders that are not allowed (`findBarrier`). */
 export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Promise<FolderIdentity> {
   const given = asked ?? policy.standard;
   if (!path.isAbsolute(given)) throw refused(given, 'it must be an absolute path');
-  // Only a folder in our own home is ours to make: a mistyped --workdir is refused, not created.
+  // Only a folder in our own home is created. A mistyped --workdir is refused.
   if (given === policy.standard && given.startsWith(policy.home + path.sep)) {
     await mkdir(given, { recursive: true, mode: 0o700 });
   }
@@ -32,24 +32,24 @@ export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Pro
   return { path: real, ino: String(stats.ino) };
 }
 
-/** Why nobody may work in the folder at this real path; undefined when somebody may. */
+/** Why the folder at this real path cannot be a working directory; undefined when it can. */
 export async function findBarrier(policy: WorkdirPolicy, real: string): Promise<string | undefined> {
   const [home, userHome, standard] = await Promise.all([
     realpath(policy.home),
-    realOf(policy.userHome), // a daemon's user may have none
-    realOf(policy.standard), // not made yet
+    realOf(policy.userHome), // a daemon's user may have no home
+    realOf(policy.standard), // not created yet
   ]);
   if (real === path.parse(real).root) return 'it is the whole disk';
   if (real === userHome) return 'it is your home folder; choose a project folder in it';
   if (isIn(home, real) && !isIn(standard, real)) return 'it is Headgate’s own folder';
   if (isIn(real, home)) return 'it contains Headgate’s own folder';
   if (isIn(real, userHome)) return 'it contains your home folder';
-  if (isIn(standard, real) && isIn(home, standard)) return undefined; // ours, wherever our home lies
+  if (isIn(standard, real) && isIn(home, standard)) return undefined; // ours, wherever our home is
   if (isIn(userHome, real) && isHomeOfItsOwn(userHome)) return undefined;
   return findSystemBarrier(policy, real);
 }
 
-/** What belongs to the system or to others, on Linux and macOS, by real paths. */
+/** Folders of the system and of others, on Linux and macOS, as real paths. */
 const SYSTEM = [
   ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/lost+found', '/nix', '/proc', '/root'],
   ...['/run', '/sbin', '/snap', '/sys', '/usr', '/var/backups', '/var/cache', '/var/db', '/var/lib', '/var/lock'],
@@ -57,7 +57,7 @@ const SYSTEM = [
   ...['/private/etc', '/private/var/db', '/private/var/log', '/private/var/root', '/private/var/run'],
 ];
 const HOMES = ['/home', '/Users'];
-/** Of macOS: a folder for all users. */
+/** On macOS: a folder for all users. */
 const SHARED = '/Users/Shared';
 
 async function findSystemBarrier({ otherHomes, uid }: WorkdirPolicy, real: string): Promise<string | undefined> {
@@ -68,19 +68,21 @@ async function findSystemBarrier({ otherHomes, uid }: WorkdirPolicy, real: strin
   const parent = HOMES.find((folder) => isIn(folder, real));
   if (parent === undefined || isIn(SHARED, real)) return undefined;
   const [name = ''] = path.relative(parent, real).split(path.sep);
-  const owner = await stat(path.join(parent, name)).catch(() => undefined); // gone: nobody's
+  const owner = await stat(path.join(parent, name)).catch(() => undefined); // a missing folder has no owner
   return owner && owner.uid === uid ? undefined : OTHERS;
 }
 
 const OTHERS = 'it is in the home folder of another user';
 
-/** Some users of the system have `/` or a folder such as /var/lib as their home, which says nothing about what lies below. */
+/**
+ * Some system users have `/` or a folder such as /var/lib as their home, which says nothing about the folders below it.
+ */
 const isHomeOfItsOwn = (userHome: string): boolean =>
   !SYSTEM.some((folder) => isIn(userHome, folder) && folder !== '/root') && !HOMES.includes(userHome);
 
 const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => folder);
 
-/** The folder itself, or below it. */
+/** The folder itself, or anything below it. */
 export const isIn = (folder: string, real: string): boolean =>
   real === folder || real.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 

@@ -61,7 +61,7 @@ test('a folder exchanged while it is held is noticed, though its number may be o
   const { folder } = await held.check();
   assert.equal(folder.path, it.project);
   replace(it.project);
-  await assert.rejects(held.check(), { code: 'CONFLICT', message: /another folder, or a link, lies there now/ });
+  await assert.rejects(held.check(), { code: 'CONFLICT', message: /it was replaced by another folder or a link/ });
 });
 
 test('what was stored before folders were told apart is taken once, and put on record', async (t) => {

@@ -9,40 +9,40 @@ import type { Statement, Store } from '../store/store.ts';
 import { type HeldWorkdir, holdWorkdir, type StoredWorkdir } from './held-workdir.ts';
 import { findBarrier, isIn, resolveWorkdir, type WorkdirPolicy } from './workdir.ts';
 
-/** Who names a folder. */
+/** The caller who chooses a folder. */
 export interface Namer {
   id: string;
-  /** Holds the approve scope: may name folders outside of the allowed ones. */
+  /** Has the approve scope, so it may choose folders outside the allowed ones. */
   mayApprove: boolean;
 }
 
 export interface ChosenWorkdir {
   folder: FolderIdentity;
-  /** Committed with what it was chosen for: remembers it. */
+  /** Commit them with the choice, to remember the folder. */
   statements: Statement[];
 }
 
-/** Where workstreams may work, and the folders in which they do. */
+/** The folders where workstreams may work, and those in use. */
 export interface Workdirs {
-  /** For a new workstream; without `asked` the standard one. FORBIDDEN where the namer may not choose it. */
+  /** For a new workstream; the default folder without `asked`. Throws FORBIDDEN when the caller may not choose it. */
   choose(asked: string | undefined, by: Namer | undefined): Promise<ChosenWorkdir>;
-  /** The folder that lies at a path now, judged like any other. */
+  /** The folder currently at a path, checked like any other. */
   identify(path: string): Promise<FolderIdentity>;
-  /** Opens the folder of a workstream; the same one until it is released. */
+  /** Opens the folder of a workstream; returns the same one until it is released. */
   hold(stored: StoredWorkdir): WorkdirSource;
-  /** Lets go of it. */
+  /** Releases it. */
   release(wsId: string): Promise<void>;
 }
 
 interface WorkdirsDeps {
   policy: WorkdirPolicy;
-  /** `workdirs` of the configuration; undefined: the standard folder and those that were named. */
+  /** `workdirs` of the configuration; undefined: the default folder and those chosen by approvers. */
   allowed: readonly string[] | undefined;
   store: Store;
   clock: Pick<Clock, 'now'>;
 }
 
-/** Links in the allowed folders are followed now, so that exchanging one later allows nothing else. */
+/** Links in the allowed folders are resolved now, so that replacing one later allows nothing else. */
 export async function createWorkdirs({ policy, allowed, store, clock }: WorkdirsDeps): Promise<Workdirs> {
   const workspace = path.join(policy.home, 'workspace');
   const roots = await Promise.all([...(allowed ?? [workspace]), policy.standard].map(realOf));
@@ -64,7 +64,7 @@ export async function createWorkdirs({ policy, allowed, store, clock }: Workdirs
     return allowed === undefined && (await readNamed(store)).some((root) => isIn(root, real));
   }
 
-  /** Says of a folder that may not be named nothing else, not even whether it exists. */
+  /** Throws the same error for every folder that may not be chosen, so that it does not reveal whether it exists. */
   async function requireAllowed(asked: string): Promise<void> {
     const real = await realOf(asked);
     if (path.isAbsolute(asked) && (await mayAnyoneName(real))) return;
@@ -77,7 +77,7 @@ export async function createWorkdirs({ policy, allowed, store, clock }: Workdirs
       if (!by?.mayApprove) await requireAllowed(asked);
       const folder = await resolveWorkdir(policy, asked);
       if (by?.mayApprove) return { folder, statements: [remember(folder.path, { by, nowMs: clock.now() })] };
-      if (!(await mayAnyoneName(folder.path))) throw new GatewayError('FORBIDDEN', outside(asked)); // exchanged meanwhile
+      if (!(await mayAnyoneName(folder.path))) throw new GatewayError('FORBIDDEN', outside(asked)); // replaced meanwhile
       return { folder, statements: [] };
     },
     identify: (folder) => resolveWorkdir(policy, folder),
@@ -100,7 +100,7 @@ const outside = (asked: string): string =>
   `Working directory ${asked}: it is not in a folder where your credential may start work. Ask someone with the approve scope ` +
   'to use it once, or list it under "workdirs" in config.json.';
 
-const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => path.resolve(folder)); // not made yet
+const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => path.resolve(folder)); // not created yet
 
 const readNamed = async (store: Store): Promise<string[]> =>
   (await store.db.selectFrom('workdirs').select('path').execute()).map((row) => row.path);

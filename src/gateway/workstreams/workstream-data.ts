@@ -12,27 +12,27 @@ import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './alwa
 export interface TurnStart {
   /** The offset before its `thinking_start`. */
   afterOffset: number;
-  /** Messages stored by then. */
+  /** The number of messages stored by then. */
   afterSeq: number;
 }
 
-/** What is known of a loaded workstream without asking the store; follows every committed step. */
+/** The data of a loaded workstream that is available without the store. Updated with every committed step. */
 export interface WorkstreamData {
   readonly wsId: string;
-  /** Canonical: `main`, `cron:<jobId>`, the alias that created the session, or else the ws_id. */
+  /** Canonical: `main`, `cron:<jobId>`, the alias that created the session, or otherwise the ws_id. */
   readonly sessionKey: string;
-  /** Real. `Settings.confirmWorkdir` and `setReadable` change these three. */
+  /** A real path. `Settings.confirmWorkdir` and `setReadable` change these three fields. */
   workdir: string;
   workdirIno: string | null;
   readable: readonly FolderIdentity[];
   readonly createdMs: number;
   name: string;
-  /** What it is called without an alias: the name that it was made with, or a generated one. */
+  /** The name without an alias: the name it was created with, or a generated one. */
   readonly generatedName: string;
   alias: string | null;
   title: string | null;
   modelAlias: string | null;
-  /** As it was given; it may be over by now. */
+  /** As granted; it may have ended by now. */
   always: Always | undefined;
   thinkingLevel: string | null;
   verboseLevel: string | null;
@@ -48,7 +48,7 @@ export interface WorkstreamData {
   /** The settings as columns. */
   settings(): Settings;
   applySettings(values: Partial<Settings>): void;
-  /** What clients are told of the settings, as they are or with a change that is about to be stored. */
+  /** The event with the current settings, or with a change that is about to be stored. */
   settingsEvent(change?: Partial<Settings>): StreamEventOf<'settings_changed'>;
   toRow(): WorkstreamRow;
   status(): StatusRecord | undefined;
@@ -60,7 +60,7 @@ export type Settings = Pick<
   'alias' | 'model_alias' | 'always_by' | 'always_until_ms' | 'thinking_level' | 'verbose_level'
 >;
 
-/** What workstreams are read with; asked each time, because the answers change while a workstream is loaded. */
+/** Used at each access, because the answers change while a workstream is loaded. */
 export interface WorkstreamDataDeps {
   models: Pick<Models, 'current' | 'list'>;
   always: Pick<AlwaysRules, 'isInForce'>;
@@ -158,7 +158,7 @@ const fieldsOf = (row: WorkstreamTable) => ({
   usage: row.usage_json === null ? undefined : JSON.parse(row.usage_json),
 });
 
-/** Where the end of the latest run left a workstream. */
+/** The state of a workstream after the end of its latest run. */
 const stateAfter = (status: WorkstreamTable['last_run_status']): WorkstreamState =>
   status === 'error' || status === 'timeout' ? 'error' : 'idle';
 
@@ -171,7 +171,7 @@ function followEvents(data: WorkstreamData, events: readonly StreamEvent[], last
   });
 }
 
-/** A workstream without a model of its own follows the default one; a model that is in no list is its own name. */
+/** A workstream without its own model follows the default one. A model outside all lists is shown by its name. */
 function modelOf(alias: string | null, models: Pick<Models, 'current' | 'list'>): { alias: string; modelId: string } {
   if (alias === null) return models.current();
   return models.list().find((model) => model.alias === alias) ?? { alias, modelId: alias };
@@ -183,14 +183,14 @@ export function toEffort(thinkingLevel: string | null): Effort {
   return thinkingLevel === null || thinkingLevel === 'medium' ? 'medium' : 'low';
 }
 
-/** The name of a workstream nobody named: `ws-` and four characters of its id. */
+/** The name of an unnamed workstream: `ws-` and four characters of its id. */
 export const generatedName = (wsId: string): string => `ws-${wsId.slice(0, 4)}`;
 
-/** The name that a workstream was made with; null when it has a generated one, or its job's. */
+/** The name that a workstream was created with; null when it has a generated one, or its job's. */
 export const givenName = ({ ws_id, session_key, generated_name }: WorkstreamTable): string | null =>
   generated_name === generatedName(ws_id) || session_key?.startsWith('cron:') ? null : generated_name;
 
-/** The first line of a first message, short enough for a tab. */
+/** The first line of a first message, shortened for a tab. */
 export function titleOf(message: string): string {
   const line = toPlainName(message.trim().split(/[\r\n]/, 1)[0] ?? '');
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;

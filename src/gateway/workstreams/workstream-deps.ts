@@ -15,11 +15,11 @@ import type { AlwaysRules } from './always.ts';
 import type { Workdirs } from './workdirs.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
-/** Who hears of what happens in workstreams, after it is committed. Must not throw. */
+/** Receives events of workstreams after their commit. Must not throw. */
 export interface WorkstreamObserver {
   onRunning(data: WorkstreamData, run: RunRecord): void;
   onEnded(data: WorkstreamData, run: RunRecord, result: RunResult): void;
-  /** A run that waited was cancelled before it began. */
+  /** A queued run was cancelled before it began. */
   onDropped(data: WorkstreamData, run: RunRecord): void;
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;

@@ -11,9 +11,9 @@ import { generatedName } from './workstream-data.ts';
 export interface NewWorkstream {
   wsId: string;
   sessionKey?: string | undefined;
-  /** What a person calls it; others may be called the same. */
+  /** The name given by a person; not unique. */
   name?: string | undefined;
-  /** What it is called while nobody has named it; made from the ws_id where it is left out. */
+  /** The name until a person gives one; default: derived from the ws_id. */
   generatedName?: string | undefined;
   alias?: string;
   model?: string;
@@ -21,7 +21,7 @@ export interface NewWorkstream {
   workdir: string;
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
-  /** 0: stored without being opened (a copy that is put aside). */
+  /** 0: stored without being loaded (a saved copy). */
   loaded?: 0 | 1;
   nowMs: number;
 }
@@ -53,8 +53,8 @@ export const insertWorkstream = (row: WorkstreamTable): Statement =>
   statementOf(build.insertInto('workstreams').values(row), 1);
 
 /**
- * Copies messages with `after` < seq ≤ `upTo`, and the notes between them, behind those that are there; `to`'s count grows
- * with it. Refused when one of them is damaged: its copy would look intact.
+ * Copies messages with `after` < seq ≤ `upTo`, and the notes between them, to the end of another workstream, and
+ * increases its count. Refused when one of them is damaged, because its copy would look intact.
  */
 export function copyMessages(from: { wsId: string; after: number; upTo: number }, to: string): Statement[] {
   const count = from.upTo - from.after;
@@ -83,7 +83,7 @@ export function copyMessages(from: { wsId: string; after: number; upTo: number }
   ];
 }
 
-/** Marks a stored workstream as open; refused when it is none, or being deleted. */
+/** Marks a stored workstream as open; refused when it does not exist or is being deleted. */
 export const openRow = (wsId: string): Statement =>
   statementOf(
     build.updateTable('workstreams').set({ loaded: 1 }).where('ws_id', '=', wsId).where('loaded', '!=', DELETED),
@@ -109,8 +109,8 @@ export const readByKey = (store: Store, key: string): Promise<WorkstreamTable | 
     .executeTakeFirst();
 
 /**
- * By exact alias, session key or id, then by the name it was made with or the beginning of its id. Throws CONFLICT with
- * the ids when several could be meant.
+ * Finds a workstream by exact alias, session key or id, then by the name it was created with or the beginning of its
+ * id. Throws CONFLICT with the ids when several match.
  */
 export async function readByName(store: Store, name: string): Promise<WorkstreamTable | undefined> {
   const exact = await store.db
@@ -140,5 +140,5 @@ export async function readByName(store: Store, name: string): Promise<Workstream
   return found;
 }
 
-/** Enough to choose from. */
+/** The maximum number of matches to list. */
 const MAX_MEANT = 20;

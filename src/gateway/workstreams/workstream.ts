@@ -19,13 +19,13 @@ import type { WorkstreamDeps } from './workstream-deps.ts';
 
 const RETRY_MS = 1_000;
 
-/** A loaded workstream: one run at a time, at most ten that wait. */
+/** A loaded workstream: one run at a time, at most ten queued. */
 export class Workstream {
   readonly data: WorkstreamData;
   readonly #deps: WorkstreamDeps;
   readonly #queue = new RunQueue();
   #live: LiveRun | undefined;
-  /** The place is taken, though no run is in memory: one is being started, or the context is being changed. */
+  /** Set while no run is in memory but none may start: one is being started, or the context is being changed. */
   #starting: Promise<void> | undefined;
   /** Why nothing is accepted any more. */
   #closing: Closing | undefined;
@@ -42,7 +42,7 @@ export class Workstream {
     return this.#live;
   }
 
-  /** Something runs, starts or waits. */
+  /** Whether a run is in progress, starting or queued. */
   get busy(): boolean {
     return this.#live !== undefined || this.#starting !== undefined || this.#queue.length > 0;
   }
@@ -52,7 +52,7 @@ export class Workstream {
     return this.busy && this.#closing === undefined ? undefined : this.accept(asked);
   }
 
-  /** The message is on disk when this resolves. While busy it waits; BUSY beyond ten. */
+  /** Resolves when the message is stored. Queues the run while busy; throws BUSY for more than ten queued runs. */
   async accept({ also, ...fields }: NewRun): Promise<RunHandle> {
     if (this.#closing !== undefined) throw closed(this.#closing);
     const { wsId, epoch } = this.data;
@@ -68,7 +68,10 @@ export class Workstream {
     }
   }
 
-  /** Takes up what the last process left, the first in progress, the others waiting; its question can be answered then. */
+  /**
+   * Takes over the runs of the previous process: the first continues, the others are queued. Its pending approval can
+   * be answered afterwards.
+   */
   async adopt(runs: AdoptedRun[]): Promise<RunHandle[]> {
     const [first, ...rest] = runs;
     if (!first) return [];
@@ -84,17 +87,19 @@ export class Workstream {
     return [{ run: first.run, ended: ended.promise }, ...handles];
   }
 
-  /** Stops the run in progress and drops what waits; resolves when that is on record, or is so and will be recorded. */
+  /**
+   * Stops the current run and drops queued ones. Resolves when that is recorded, or has happened and will be recorded.
+   */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
     await this.#settled();
     const waiting = this.#queue.all();
     const receipt = receiptOf(this.#live, waiting);
-    // At once: a run must stop also while the store cannot drop what waits behind it.
+    // In parallel, because a run must stop even while the store cannot drop the queued ones.
     await Promise.all([this.#drop(waiting), this.#stopCurrent({ force })]);
     return receipt;
   }
 
-  /** Stops one run, in progress or waiting; false when it is neither. */
+  /** Stops one run, current or queued; false when it is neither. */
   async cancelRun(runId: string, reason?: StopOptions['reason']): Promise<boolean> {
     await this.#settled();
     const waiting = this.#queue.find(runId);
@@ -104,12 +109,15 @@ export class Workstream {
     return true;
   }
 
-  /** The context changed (/clear, /resume): the next run reads it anew. */
+  /** The context has changed (/clear, /resume), so the next run loads it again. */
   forgetContext(): void {
     this.#context = undefined;
   }
 
-  /** Keeps runs from starting while `work` changes what they read; false, without any work, when one goes on. */
+  /**
+   * Prevents runs from starting while `work` changes their context. False, without calling `work`, while a run is in
+   * progress.
+   */
   async whileIdle(work: () => Promise<void>): Promise<boolean> {
     if (this.busy) return false;
     const free = this.#takePlace();
@@ -122,7 +130,7 @@ export class Workstream {
     return true;
   }
 
-  /** From now on nothing is accepted and nothing that waits is started, until `reopen`. */
+  /** Accepts nothing and starts no queued runs from now on, until `reopen`. */
   retire(): void {
     this.#closing ??= 'close';
   }
@@ -132,7 +140,7 @@ export class Workstream {
     this.#wake();
   }
 
-  /** Stops what runs so that a restart continues it. */
+  /** Stops the current run in a way that a restart can continue it. */
   async shutdown(): Promise<void> {
     this.#closing = 'shutdown';
     this.#live?.stop(shuttingDown());
@@ -155,7 +163,7 @@ export class Workstream {
 
   async #enqueue(run: RunRecord, also: Statement[]): Promise<RunHandle> {
     if (this.#queue.length >= LIMITS.queuedRunsPerWorkstream) {
-      throw new GatewayError('BUSY', 'Too many messages are waiting in this workstream', { retryAfterMs: 5_000 });
+      throw new GatewayError('BUSY', 'Too many messages are queued in this workstream', { retryAfterMs: 5_000 });
     }
     const { store, clock } = this.#deps;
     const item = this.#queue.add(run);
@@ -172,7 +180,7 @@ export class Workstream {
     return { run, ended: item.ended.promise };
   }
 
-  /** Puts a run on record as running and lets the agent go. The place is free again when that fails. */
+  /** Records a run as running and starts the agent. Frees the place on failure. */
   async #start(run: RunRecord, statements: () => Statement[]): Promise<LiveRun> {
     const free = this.#takePlace();
     try {
@@ -214,8 +222,8 @@ export class Workstream {
       observer: {
         ...observer,
         onEnded: (result) => {
-          if (result.failed) this.forgetContext(); // the next run reads it without the message
-          this.#live = undefined; // before anybody can answer the news: the next send must not find it busy
+          if (result.failed) this.forgetContext(); // so that the next run reads the context without this message
+          this.#live = undefined; // before clients learn of it, so that their next send does not find it busy
           observer.onEnded(this.data, adopted.run, result);
         },
       },
@@ -233,7 +241,7 @@ export class Workstream {
     );
   }
 
-  /** Starts the next waiting run if nothing else does. */
+  /** Starts the next queued run if possible. */
   #wake(): void {
     if (this.#queue.length > 0 && this.#mayStart()) this.#driving = this.#startNext();
   }
@@ -258,11 +266,11 @@ export class Workstream {
     }
   }
 
-  /** False when the daemon stops meanwhile: then a restart tries again. */
+  /** False when the daemon stops meanwhile; a restart then tries again. */
   #pause(): Promise<boolean> {
     return this.#deps.clock.sleep(RETRY_MS, this.#deps.stopping).then(
       () => true,
-      () => false, // the daemon stops
+      () => false, // the daemon is stopping
     );
   }
 
@@ -270,7 +278,7 @@ export class Workstream {
     if (items.length === 0) return;
     const { store, clock, observer } = this.#deps;
     const endedMs = clock.now();
-    for (const item of items) this.#queue.remove(item); // first: what is being dropped must not be started
+    for (const item of items) this.#queue.remove(item); // first, so that none of them is started meanwhile
     try {
       await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
     } catch (error) {
@@ -285,16 +293,16 @@ export class Workstream {
     }
   }
 
-  /** They are dropped, though the store cannot be told yet. */
+  /** They will be dropped as soon as the store can be written. */
   #dropLater(items: QueuedRun[]): void {
     const { log } = this.#deps;
     const dropped = this.#pause().then((goesOn) => (goesOn ? this.#drop(items) : undefined));
-    dropped.catch((err: unknown) => log.error({ err }, 'runs that were cancelled could not be dropped; they go on'));
+    dropped.catch((err: unknown) => log.error({ err }, 'cancelled runs could not be dropped; they will still run'));
   }
 
   async #stopCurrent(how: Omit<StopOptions, 'clock'>): Promise<void> {
     if (!this.#live) return;
     await stopRun(this.#live, { ...how, clock: this.#deps.clock });
-    this.#wake(); // a worker that was abandoned starts nothing
+    this.#wake(); // an abandoned worker starts no further run
   }
 }

@@ -38,7 +38,7 @@ export interface WorkstreamsOptions {
 
 /** What stands between the workstreams and the store. */
 interface Tap {
-  /** The disk takes no writes of this kind. */
+  /** Units of this kind cannot be written to the disk. */
   fails?: ((unit: Unit) => boolean) | undefined;
   /** The process has died: nothing it still says arrives anywhere. */
   dead: boolean;
@@ -201,7 +201,7 @@ async function bootOver({ path, clock, log, puppet, seen, killed, options }: Mac
 function commitThrough(tap: Tap, store: Store, unit: Unit): Promise<number> {
   if (tap.dead) return new Promise(() => undefined);
   if (!tap.fails?.(unit)) return store.commit(unit);
-  const failure = new GatewayError('UNAVAILABLE', 'The disk takes no writes');
+  const failure = new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
   return new Promise((_resolve, reject) => setImmediate(reject, failure)); // at the end of the turn, as a real one
 }
 

@@ -19,33 +19,33 @@ export interface RegistryDeps extends WorkstreamDeps {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
   onRemoved(): Promise<void>;
-  /** One was unloaded to make room. */
+  /** A workstream was unloaded to make room. */
   onEvicted(): void;
 }
 
-/** There are as many workstreams as there may be, and none of them can be unloaded just now. */
+/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. */
 export class NoRoom extends GatewayError {
   constructor(maxWorkstreams: number) {
     super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
   }
 }
 
-/** The workstreams that are open, and the way to those that are only stored. */
+/** The loaded workstreams, and access to stored ones. */
 export class Workstreams {
   readonly #deps: RegistryDeps;
   readonly #open = new Map<string, Workstream>();
-  /** A load or a creation in progress, so that two callers get one workstream. */
+  /** Loads and creations in progress, so that two callers get the same workstream. */
   readonly #pending = new Map<string, Promise<Workstream>>();
-  /** Unloading in progress: who asks for one of these waits until it is known whether it stayed. */
+  /** Unloads in progress. A caller who asks for one of these waits until it is known whether it stayed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
-  /** Being made or loaded; they count towards the limit. */
+  /** Workstreams being created or loaded; they count towards the limit. */
   #arriving = 0;
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps;
   }
 
-  /** Opens what was open, gives unfinished runs back to their workstreams, and makes `main` if there is none. */
+  /** Opens the previously open workstreams, gives them their unfinished runs, and creates `main` if it is missing. */
   async load(recovered: Map<string, AdoptedRun[]>, restore: (data: WorkstreamData, run: AdoptedRun) => Promise<void>) {
     const rows = await readOpen(this.#deps.store);
     for (const wsId of recovered.keys()) {
@@ -58,7 +58,10 @@ export class Workstreams {
       for (const run of recovered.get(row.ws_id) ?? []) {
         await restore(workstream.data, run).catch((err: unknown) => {
           if (isUnavailable(err)) throw err;
-          this.#deps.log.error({ err, runId: run.run.runId }, 'where a run was could not be told from its log');
+          this.#deps.log.error(
+            { err, runId: run.run.runId },
+            'the position of a run could not be restored from its log',
+          );
         });
       }
     }
@@ -67,13 +70,13 @@ export class Workstreams {
     else if (this.#open.size === 0) await this.#reopen(main.ws_id);
   }
 
-  /** Continues what `load` read; call it when everything that listens is in place. */
+  /** Continues the loaded runs. Call it when all listeners are registered. */
   async adopt(recovered: Map<string, AdoptedRun[]>): Promise<RunHandle[]> {
     const adopting = [...recovered].map(([wsId, runs]) => this.#open.get(wsId)?.adopt(runs) ?? []);
     return (await Promise.all(adopting)).flat();
   }
 
-  /** In the order they were made. */
+  /** In order of creation. */
   list(): Workstream[] {
     return [...this.#open.values()].sort((a, b) => a.data.createdMs - b.data.createdMs);
   }
@@ -82,12 +85,12 @@ export class Workstreams {
     return this.#open.get(wsId);
   }
 
-  /** As `find`, but not one that is being unloaded or closed: what `get` would answer later. */
+  /** Like `find`, but not a workstream that is being unloaded or closed, which only `get` can return later. */
   findStaying(wsId: string): Workstream | undefined {
     return this.#leaving.has(wsId) ? undefined : this.#open.get(wsId);
   }
 
-  /** An open workstream, or one that was unloaded to make room. NOT_FOUND otherwise. */
+  /** A loaded workstream, or one that was unloaded to make room. Throws NOT_FOUND otherwise. */
   async get(wsId: string): Promise<Workstream> {
     await this.#leaving.get(wsId);
     const open = this.#open.get(wsId) ?? this.#pending.get(wsId);
@@ -97,12 +100,12 @@ export class Workstreams {
     return this.#reopen(wsId);
   }
 
-  /** Stored under this ws_id, open or not. */
+  /** Whether a workstream is stored under this ws_id, open or not. */
   async isStored(wsId: string): Promise<boolean> {
     return this.#open.has(wsId) || (await readById(this.#deps.store, wsId)) !== undefined;
   }
 
-  /** The workstream of a session key; undefined when there is none. Opens it when it is closed. */
+  /** The workstream of a session key, reopened if it is closed; undefined when there is none. */
   async findByKey(key: string): Promise<Workstream | undefined> {
     const open = this.#openByKey(key);
     if (open) return open;
@@ -110,7 +113,10 @@ export class Workstreams {
     return row && this.#reopen(row.ws_id);
   }
 
-  /** As `findByKey`, but opens nothing: for whoever only wants to know. `byName`: also what `readByName` takes. */
+  /**
+   * Like `findByKey`, but loads nothing, for callers that only need data. `byName`: also accepts what `readByName`
+   * accepts.
+   */
   async lookUp(key: string, { byName = false } = {}): Promise<WorkstreamData | undefined> {
     const open = this.#openByKey(key);
     if (open) return open.data;
@@ -118,7 +124,7 @@ export class Workstreams {
     return row && createWorkstreamData(row, this.#deps);
   }
 
-  /** As `findByKey`, but makes the session of a scheduled job, and for a key shaped like an alias one of that name. */
+  /** Like `findByKey`, but creates the session of a scheduled job, and one for a key shaped like an alias. */
   async obtainByKey(key: string): Promise<Workstream> {
     const found = await this.findByKey(key);
     if (found) return found;
@@ -127,7 +133,7 @@ export class Workstreams {
     throw noSession(key);
   }
 
-  /** Reopens a stored workstream by whatever `readByName` takes; undefined when there is none. */
+  /** Reopens a stored workstream by anything that `readByName` accepts; undefined when there is none. */
   async reopen(name: string): Promise<{ workstream: Workstream; wasOpen: boolean } | undefined> {
     const row = await readByName(this.#deps.store, name);
     if (!row) return undefined;
@@ -149,21 +155,21 @@ export class Workstreams {
     });
   }
 
-  /** CONFLICT when another workstream has the name. */
+  /** Throws CONFLICT when another workstream has the name. */
   async requireFree(name: string, except?: string): Promise<void> {
     requireReadableName(name);
     const taken = await readByKey(this.#deps.store, name);
     if (taken && taken.ws_id !== except) throw nameTaken();
   }
 
-  /** Unloads a workstream for good: what runs in it is cancelled, its readers end, its rows stay. */
+  /** Closes a workstream: cancels its runs and ends its readers; its rows stay. */
   async close(wsId: string): Promise<void> {
     const workstream = await this.get(wsId);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
     await this.#unload(workstream, setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }));
   }
 
-  /** Removes a workstream for good, open or not, with everything that was said in it. False when there is none. */
+  /** Deletes a workstream, open or not, with its whole conversation. False when it does not exist. */
   async remove(wsId: string): Promise<boolean> {
     const { store } = this.#deps;
     await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
@@ -194,7 +200,7 @@ export class Workstreams {
     const workstream = new Workstream(data, this.#deps);
     this.#open.set(row.ws_id, workstream);
     if (data.always) this.#deps.always.noteChange();
-    this.#deps.workdirs.hold(data); // from now on, so that no folder put there later is taken for it
+    this.#deps.workdirs.hold(data); // held from now on, so that a folder created there later is not mistaken for it
     this.#deps.onLoaded(data);
     return workstream;
   }
@@ -232,7 +238,7 @@ export class Workstreams {
     }
   }
 
-  /** Unloads the oldest idle workstream that nobody looks at when there are too many. */
+  /** If there are too many, unloads the least recently updated idle workstream without readers. */
   async #makeRoom(): Promise<void> {
     const { live, events } = this.#deps;
     if (this.#open.size + this.#arriving <= live.maxWorkstreams) return;
@@ -244,16 +250,16 @@ export class Workstreams {
     this.#deps.onEvicted();
   }
 
-  /** `mark` says in the store what became of it. */
+  /** `mark` stores the new state. */
   async #unload(workstream: Workstream, mark: Statement): Promise<void> {
     const { wsId } = workstream.data;
-    // Both before the first await: nobody may find it, or start something in it, while it goes.
+    // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
     workstream.retire();
     const gone = this.#putAway(workstream, mark);
     this.#leaving.set(
       wsId,
-      gone.catch(() => undefined), // whoever unloads it hears of it
+      gone.catch(() => undefined), // the caller gets the error
     );
     try {
       await gone;

@@ -46,7 +46,7 @@ test('half of a surrogate pair anywhere in a body is refused, at any depth', asy
   assert.deepEqual(edge.asked, []);
 });
 
-test('a body is read as JSON whatever it is declared as, but for uploads', async () => {
+test('a body is read as JSON whatever its declared type, except for uploads', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   const types = {
     'application/json': 'hi',
@@ -64,7 +64,7 @@ test('a body is read as JSON whatever it is declared as, but for uploads', async
   }
 });
 
-test('keys that reach a prototype are dropped, also when escaped', async () => {
+test('keys that reach a prototype are dropped, even if escaped', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   const bodies = [
     '{"__proto__":{"message":"evil"},"message":"hi"}',
@@ -89,7 +89,7 @@ test('a `__proto__` header is only a header', async () => {
   assert.match(data.toString(), /^HTTP\/1\.1 200 OK/);
 });
 
-test('the query of a POST is not read, and a token in a query never', async () => {
+test('the query of a POST is ignored, and a token in a query is never read', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   await edge.post(`${SEND}?message=hi&ws_id=a`, {});
   assert.deepEqual(edge.asked[0]?.params, EMPTY);
@@ -110,7 +110,7 @@ test('a body up to the limit is read; one byte more is 413 and ends the connecti
   assert.deepEqual([status, headers.connection, text], [413, 'close', '{"error":"Request body too large"}']);
 });
 
-test('a body that grows without a declared length is stopped too, and a client that never ends it is let go', async () => {
+test('a body without a declared length is limited too, and a client that never ends it is disconnected', async () => {
   await using edge = await httpEdge();
   const socket = connect(edge.port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -127,7 +127,7 @@ test('a body that grows without a declared length is stopped too, and a client t
   assert.deepEqual(edge.asked, []);
 });
 
-test('a client that leaves in mid-body asks the gateway nothing', async () => {
+test('a request whose client disconnects during the body is not dispatched', async () => {
   await using edge = await httpEdge();
   const socket = connect(edge.port, '127.0.0.1');
   const counted = once(edge.server, 'connection');

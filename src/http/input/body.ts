@@ -5,19 +5,20 @@ import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { halfSurrogate, holdsEncodedSurrogate, holdsHalfSurrogate } from './surrogates.ts';
 
-/** What a body counts as that cannot be read or is not an object. */
+/** Stands for a body that cannot be parsed or is not an object. */
 export const UNREADABLE: Record<string, unknown> = Object.freeze({});
 
-/** Who waits for a body: called once, and not by a promise, which would cost as much as reading a small one. */
+/** Receives a body. Called once; a promise would cost as much as reading a small body. */
 interface Taker<T> {
   take(body: T): void;
   fail(error: unknown): void;
 }
 
 /**
- * JSON bodies, whatever they are declared as: `curl -d` says "form". One that cannot be read or is not an object counts
- * as an empty object, by specification: UNREADABLE. What a page of another site may send is decided before anything is read. Fails with
- * PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Fails with INVALID_REQUEST when a text in it holds half of a surrogate pair. Nothing is ever decompressed.
+ * Reads a JSON body, whatever its declared type: `curl -d` sends "form". A body that cannot be parsed or is not an
+ * object counts as an empty object, as specified: UNREADABLE. Requests from other sites' pages have been refused
+ * before. Fails with PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Fails with INVALID_REQUEST
+ * when a text in it holds half of a surrogate pair. Never decompresses.
  */
 export function readBody(req: IncomingMessage, { take, fail }: Taker<Record<string, unknown>>): void {
   const { 'content-length': length, 'content-type': type } = req.headers;
@@ -37,7 +38,7 @@ export function readBody(req: IncomingMessage, { take, fail }: Taker<Record<stri
   });
 }
 
-/** Uploads have fields of their own; JSON that poses as one is nothing. */
+/** Uploads have separate endpoints. JSON sent as multipart is ignored. */
 export const isMultipart = (contentType: string | undefined): boolean => /^\s*multipart\//i.test(contentType ?? '');
 
 export const isDeclaredJson = (contentType: string | undefined): boolean =>
@@ -60,14 +61,14 @@ function readAll(req: IncomingMessage, { take, fail }: Taker<Buffer>): void {
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > LIMITS.maxPayloadBytes) {
-      chunks.length = 0; // the rest is read and forgotten while the client is told
+      chunks.length = 0; // the rest is read and discarded while the client gets its answer
       settle(() => fail(tooLarge()));
     } else chunks.push(chunk);
-    if (size === length) end(); // Node tells of the end a turn later
+    if (size === length) end(); // Node emits `end` one turn later
   });
-  if (!(length > 0)) req.on('end', end); // chunked, or nothing at all
+  if (!(length > 0)) req.on('end', end); // chunked or empty
   req.on('error', (cause) =>
-    settle(() => fail(new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause }))),
+    settle(() => fail(new GatewayError('INVALID_REQUEST', 'The request body ended early', { cause }))),
   );
 }
 
@@ -80,7 +81,7 @@ function toObject(bytes: Buffer): Record<string, unknown> {
   const text = bytes.toString('utf8');
   const value = parsed(text);
   if (!isRecord(value)) return UNREADABLE;
-  // What is UTF-8 can hold half of a pair only by an escape.
+  // Valid UTF-8 can hold half of a pair only as an escape.
   if (text.includes('\\u') && holdsHalfSurrogate(value)) throw halfSurrogate('body');
   return MAY_NAME_PROTOTYPES.test(text) ? withoutPrototypeKeys(value) : value;
 }
@@ -93,10 +94,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Also by an escape; most bodies are spared the walk. */
+/** Also matches escapes. Most bodies contain none of these, and their keys are not searched. */
 const MAY_NAME_PROTOTYPES = /__proto__|constructor|prototype|\\u/;
 
-/** At every depth, and without recursion: a body may be nested half a million deep. */
+/** At every depth, and without recursion: a body may be nested 500,000 levels deep. */
 function withoutPrototypeKeys(body: Record<string, unknown>): Record<string, unknown> {
   const open: object[] = [body];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { issuesOf } from '../../../protocol/parse.ts';
 
-/** HTTP clients know fields, not methods and their params: a refusal by the method's schema names the fields they sent. */
+/** Names the fields that the HTTP client sent, instead of the method's params, in a refusal by the method's schema. */
 export function inFields(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.code !== 'INVALID_REQUEST') return error;
   const issues = issuesOf(error.details);

@@ -7,14 +7,17 @@ import { check, problemsOf } from '../../../protocol/parse.ts';
 import type { Exchange } from '../exchange.ts';
 import { halfSurrogate, holdsEncodedSurrogate } from './surrogates.ts';
 
-/** Request fields as the row reads them; the error names the fields and repeats nothing of the input. */
+/** Parses request fields with the row's schema. The error names fields and never repeats input. */
 export function read<E extends Endpoint>(endpoint: E, input: unknown): z.output<E['request']> {
   const parsed = check(endpoint.request, input);
   if (parsed.success) return parsed.data as z.output<E['request']>;
   throw new GatewayError('INVALID_REQUEST', problemsOf(parsed.error));
 }
 
-/** Bytes that are not UTF-8 would be replaced silently, and the call would be about another text. */
+/**
+ * Rejects a query that is not UTF-8. Its bytes would otherwise be replaced silently, and the call would concern another
+ * text.
+ */
 export function queryOf({ query }: Exchange): Record<string, string> {
   if (query === '') return {};
   const bytes = unescaped(query);
@@ -31,7 +34,7 @@ const unescaped = (text: string): Buffer =>
 
 const MAX_KEY_LENGTH = 256;
 
-/** The `Idempotency-Key` of a request. Throws INVALID_REQUEST. */
+/** The `Idempotency-Key` header of a request. Throws INVALID_REQUEST. */
 export function keyOf(req: IncomingMessage): string | undefined {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return undefined;

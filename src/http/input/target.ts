@@ -1,7 +1,7 @@
-/** What a request asks for, as its first line has it. */
+/** The request target from the request line. */
 export interface Target {
   path: string;
-  /** What stands after the `?`. */
+  /** The part after the `?`. */
   query: string;
 }
 
@@ -11,11 +11,11 @@ export function splitTarget(url: string): Target {
 }
 
 /**
- * The path as something that Express reads as it stands. By itself it would end it at a `#`, fail for a `%` that encodes
- * nothing, and have what does not begin with a slash read by the `url.parse` that Node warns of.
+ * Encodes a path so that Express reads it unchanged. Express would cut it at a `#`, fail for a `%` that is not an
+ * escape, and pass a path without a leading slash to the deprecated `url.parse`.
  */
 export function toRoutable(path: string): string {
-  if (!path.startsWith('/')) return URL.parse(path)?.pathname ?? `/${encodeURIComponent(path)}`; // as a proxy is asked
+  if (!path.startsWith('/')) return URL.parse(path)?.pathname ?? `/${encodeURIComponent(path)}`; // absolute form
   if (!/[#%]/.test(path)) return path;
   const encoded = isDecodable(path) ? path : path.replaceAll('%', '%25');
   return encoded.replaceAll('#', '%23');
@@ -26,6 +26,6 @@ function isDecodable(path: string): boolean {
     decodeURIComponent(path);
     return true;
   } catch {
-    return false; // each of its `%` stands for itself
+    return false; // every `%` in it is literal
   }
 }

@@ -61,7 +61,7 @@ const formOf = (...fields: [string, string | File][]) => {
 };
 const file = (text: string, name = 'a.txt') => new File([text], name);
 
-test('the first file of the field file counts, whatever stands around it', async () => {
+test('the first file in the field `file` is used, whatever surrounds it', async () => {
   await using server = await setUp();
   const form = formOf(['note', 'x'], ['other', file('no')], ['file', file('yes')], ['file', file('second')]);
   assert.equal(await server.post(formOf(['file', file('naïve 🐈', '写真.txt')])), '写真.txt: naïve 🐈');
@@ -69,7 +69,7 @@ test('the first file of the field file counts, whatever stands around it', async
   assert.equal(await server.post(form), 'a.txt: yes');
 });
 
-test('a form without the file, and what is no form, are told apart', async () => {
+test('a form without the file and a body that is not a form have different errors', async () => {
   await using server = await setUp();
   const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
   const refusals = [
@@ -80,15 +80,15 @@ test('a form without the file, and what is no form, are told apart', async () =>
     await server.post('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf', multipart),
   ];
   assert.deepEqual(refusals, [
-    'INVALID_REQUEST: Missing field: file',
-    'INVALID_REQUEST: Send multipart/form-data with the field file',
-    'INVALID_REQUEST: Send multipart/form-data with the field file',
-    'INVALID_REQUEST: Request body cut off',
-    'INVALID_REQUEST: Request body cut off',
+    'INVALID_REQUEST: Missing form field: file',
+    'INVALID_REQUEST: Send multipart/form-data with a field named file',
+    'INVALID_REQUEST: Send multipart/form-data with a field named file',
+    'INVALID_REQUEST: The request body ended early',
+    'INVALID_REQUEST: The request body ended early',
   ]);
 });
 
-test('what says that it is too large is refused before it is read', async () => {
+test('a declared length above the limit is refused before the body is read', async () => {
   await using server = await setUp(() => assert.fail('it was read'));
   const next = server.next();
   const socket = begin(server.port, 2 * LIMITS.attachmentBytes);
@@ -97,7 +97,7 @@ test('what says that it is too large is refused before it is read', async () => 
   assert.deepEqual(server.outcomes, ['PAYLOAD_TOO_LARGE: The file is too large: at most 20 MiB']);
 });
 
-test('what the receiver throws is the answer, and the rest is not read', async () => {
+test('an error of the receiver is the answer, and the rest is not read', async () => {
   const wrong = new Error('not this one');
   await using server = await setUp(async ({ bytes }) => {
     for await (const _ of bytes) throw wrong;
@@ -110,7 +110,7 @@ test('what the receiver throws is the answer, and the rest is not read', async (
   assert.deepEqual(server.outcomes, ['Error: not this one']);
 });
 
-test('a client that leaves in the middle ends the reading', async () => {
+test('a client that disconnects during the upload ends the reading', async () => {
   const began = Promise.withResolvers<void>();
   await using server = await setUp(async ({ bytes }) => {
     for await (const _ of bytes) began.resolve();
@@ -121,5 +121,5 @@ test('a client that leaves in the middle ends the reading', async () => {
   await began.promise;
   socket.destroy();
   await next;
-  assert.deepEqual(server.outcomes, ['INVALID_REQUEST: Request body cut off']);
+  assert.deepEqual(server.outcomes, ['INVALID_REQUEST: The request body ended early']);
 });

@@ -6,8 +6,8 @@ import { tooLarge } from '../../content/content-check.ts';
 import type { ReceivedFile } from '../../gateway/attachments/attachments.ts';
 
 /**
- * Hands the file of the multipart field `file` to `receive` while it arrives, at the speed at which it is taken. Rejects
- * as soon as the request, or what is received, is known to be wrong; `bytes` then breaks off, as when the client leaves.
+ * Streams the multipart field `file` to `receive`, at the speed at which it reads. Rejects as soon as the request or
+ * the file is known to be invalid; `bytes` then ends with an error, as when the client disconnects.
  */
 export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile) => Promise<T>): Promise<T> {
   const type = req.headers['content-type'] ?? '';
@@ -27,7 +27,7 @@ export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile
     parser.on('file', (field, stream, fileName) => {
       if (field !== 'file' || file) return void stream.resume();
       file = stream;
-      stream.on('error', () => undefined); // whoever reads it hears of it; when nobody does, the form breaks off
+      stream.on('error', () => undefined); // its reader gets the error; without a reader, the form ends with one
       received = receive({ fileName: fileName || undefined, bytes: readingOf(stream) });
       received.catch(stop);
     });
@@ -43,7 +43,7 @@ export function readUpload<T>(req: IncomingMessage, receive: (file: ReceivedFile
   });
 }
 
-/** Around the file: boundaries, headers, other fields. */
+/** For everything around the file: boundaries, headers, other fields. */
 const FORM_BYTES = 64 * 1024;
 
 function createParser(req: IncomingMessage, type: string): BusboyInstance | undefined {
@@ -51,14 +51,14 @@ function createParser(req: IncomingMessage, type: string): BusboyInstance | unde
   try {
     return new Busboy({
       headers: { ...req.headers, 'content-type': type },
-      limits: { ...limits, fileSize: LIMITS.attachmentBytes + 1 }, // one more than may be: so it is seen
+      limits: { ...limits, fileSize: LIMITS.attachmentBytes + 1 }, // one more byte shows a file that is too large
     });
   } catch {
-    return undefined; // the caller says that it is no form
+    return undefined; // the caller reports the invalid form
   }
 }
 
-/** What breaks off in the middle is the client's doing. */
+/** A file that breaks off is the client's error. */
 async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
   try {
     yield* stream;
@@ -67,6 +67,6 @@ async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> 
   }
 }
 
-const notMultipart = () => new GatewayError('INVALID_REQUEST', 'Send multipart/form-data with the field file');
-const noFile = () => new GatewayError('INVALID_REQUEST', 'Missing field: file');
-const cutOff = (cause?: unknown) => new GatewayError('INVALID_REQUEST', 'Request body cut off', { cause });
+const notMultipart = () => new GatewayError('INVALID_REQUEST', 'Send multipart/form-data with a field named file');
+const noFile = () => new GatewayError('INVALID_REQUEST', 'Missing form field: file');
+const cutOff = (cause?: unknown) => new GatewayError('INVALID_REQUEST', 'The request body ended early', { cause });

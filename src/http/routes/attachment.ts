@@ -19,7 +19,7 @@ export interface AttachmentRouteDeps {
   respond: Respond;
 }
 
-/** Files come and go as bytes, not as JSON: these endpoints are over the attachments themselves instead of a method. */
+/** Files are sent as bytes and not as JSON, so these endpoints use the attachments directly instead of a method. */
 export function attachmentRoutes(deps: AttachmentRouteDeps): Guarded[] {
   const { attachments, bodies, respond } = deps;
   const { upload, list, content, remove } = attachmentEndpoints;
@@ -60,7 +60,7 @@ interface Sending {
   respond: Respond;
 }
 
-/** The file as what its bytes are and nothing else: no page of ours, or of another, may run it. */
+/** Sends the file with the type that its bytes have, so that no page can run it as a script. */
 async function sendContent(
   { res, ...exchange }: Exchange,
   { owner, id, attachments, respond }: Sending,
@@ -78,14 +78,14 @@ async function sendContent(
     });
     await pipeline(bytes, res);
   } catch {
-    res.destroy(); // the client left, or the file broke off: what was sent is not the whole
+    res.destroy(); // the client disconnected or the file broke off: the response is incomplete
   } finally {
     bytes.destroy();
-    respond({ ...exchange, res }, json(200, {})); // only counts: the headers are sent
+    respond({ ...exchange, res }, json(200, {})); // only counts the request, because the headers are sent
   }
 }
 
-/** Text is offered to be kept, an image may be looked at; the name in both ways that clients read. */
+/** Text is offered as a download, an image is shown. The name is given in both forms that clients read. */
 function dispositionOf({ kind, filename }: Attachment): string {
   const plain = filename.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
   const exact = encodeURIComponent(filename).replaceAll(

@@ -97,7 +97,7 @@ test('a stream begins with connected and history, then follows the log from ther
   ]);
 });
 
-test('connected is sent at once, though the history waits; who leaves meanwhile is not followed', async () => {
+test('connected is sent at once although the history waits; a client that disconnects meanwhile gets no reader', async () => {
   const hold = Promise.withResolvers<void>();
   const fake = fakeStreams(hold.promise);
   await using edge = await httpEdge({ streams: fake.streams });
@@ -128,7 +128,7 @@ test('the Last-Event-ID header counts only with resume=1', async () => {
   ]);
 });
 
-test('a stream that cannot be opened is an ordinary answer', async () => {
+test('a stream that cannot be opened gets an ordinary answer', async () => {
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
   const unknown = [404, { error: 'Unknown workstream' }];
@@ -179,7 +179,7 @@ test('a stream ends when the credential is revoked', async () => {
   );
 });
 
-test('a stream ends when its workstream is closed, when the server stops, and when the client leaves', async () => {
+test('a stream ends when its workstream is closed, when the server stops, and when the client disconnects', async () => {
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
   const path = '/v1/api/events?ws_id=ws-1';
@@ -208,7 +208,7 @@ test('a stream ends when its workstream is closed, when the server stops, and wh
   );
 });
 
-test('a reader that stands still holds a bounded buffer, and is resumed when it reads on', async () => {
+test('a stalled reader has a bounded buffer, and is resumed when it reads again', async () => {
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
   const socket = connect(edge.port, '127.0.0.1');
@@ -241,7 +241,7 @@ test('a reader that stands still holds a bounded buffer, and is resumed when it 
   assert.doesNotMatch(received, /busy_error/);
 });
 
-test('the global stream begins with every state and then tells changes', async () => {
+test('the global stream begins with all states and then sends changes', async () => {
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
   const res = await edge.open({ path: '/v1/api/events/global', headers: READ });
@@ -253,7 +253,7 @@ test('the global stream begins with every state and then tells changes', async (
   assert.equal(await readText(res, changes.length), changes);
 });
 
-test('a reader of the global stream that stands still gets the last state of each workstream', async () => {
+test('a stalled reader of the global stream gets the latest state of each workstream', async () => {
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
   const socket = connect(edge.port, '127.0.0.1');
@@ -278,7 +278,7 @@ test('a reader of the global stream that stands still gets the last state of eac
   assert.equal(received.match(/"ws_id":"a","state":"last"/g)?.length, 1);
 });
 
-test('many streams of one caller warn about nothing', async (t) => {
+test('many streams of one caller cause no warnings', async (t) => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => void warnings.push(warning);
   process.on('warning', onWarning);

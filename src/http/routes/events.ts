@@ -20,7 +20,7 @@ export interface EventRouteDeps {
   closing: AbortSignal;
 }
 
-/** What a stream route gets once the caller is known and the query read. */
+/** What a stream route receives once the caller is known and the query is parsed. */
 export interface StreamRequest<Q> {
   exchange: Exchange;
   principal: Principal;
@@ -32,7 +32,7 @@ interface StreamRoute<E extends Endpoint> {
   open(request: StreamRequest<z.output<E['request']>>, deps: EventRouteDeps): void | Promise<void>;
 }
 
-/** Streams answer by themselves once they are open; until then they fail like any other endpoint. */
+/** A stream writes its own answer once it is open. Until then it fails like any other endpoint. */
 export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>, deps: EventRouteDeps): Guarded => ({
   endpoint,
   async work(exchange, caller) {
@@ -45,7 +45,7 @@ export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>,
 
 type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
 
-/** One workstream: that the stream is open, what it begins with, then its log from there on. */
+/** Streams one workstream: `connected`, the beginning, then its log. */
 export async function streamWorkstream(
   { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
@@ -83,7 +83,9 @@ export async function streamWorkstream(
   });
 }
 
-/** Every workstream's state now, then changes. A slow client gets the latest of each, never a backlog. */
+/**
+ * Streams the state of every workstream, then changes. A slow client gets the latest state of each and never a backlog.
+ */
 export function streamStates(
   { exchange: { res }, principal }: StreamRequest<unknown>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,

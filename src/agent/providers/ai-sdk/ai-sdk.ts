@@ -13,13 +13,16 @@ export interface AiSdkModel {
   model: LanguageModelV4;
   kind: Provider;
   upstream: Upstream;
-  /** Left out: no attachment can be read. */
+  /** Without it, no attachments can be read. */
   attaching?: Attaching | undefined;
 }
 
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
-/** One attempt at one answer through an SDK model: its parts as ours, its errors as `ProviderError`. What `onPart` throws ends it. */
+/**
+ * One attempt at an answer through an SDK model. Converts its parts, and its errors to `ProviderError`. An error from
+ * `onPart` ends it.
+ */
 export async function* streamAiSdk(
   { model, kind, upstream, attaching }: AiSdkModel,
   request: ModelRequest,
@@ -37,7 +40,7 @@ export async function* streamAiSdk(
   throw brokenOff(upstream);
 }
 
-/** Parts that say nothing to the runtime (starts, ends, argument fragments) become undefined. */
+/** Parts without meaning for the runtime (starts, ends, argument fragments) become undefined. */
 function createConverter(deps: {
   names: { provider: string; modelId: string };
   upstream: Upstream;
@@ -57,7 +60,7 @@ function createConverter(deps: {
         const id = callIds.take(part.toolCallId);
         original.addCall(id, part.providerMetadata);
         calls++;
-        // No arguments at all is how some models call a tool that needs none.
+        // Some models call a tool without arguments by sending none at all.
         return {
           type: 'tool_call',
           call: { id, name: part.toolName, arguments: part.input.trim() ? part.input : '{}' },
@@ -108,12 +111,14 @@ interface Reading {
   signal: AbortSignal;
 }
 
-/** What the upstream sends, without what the SDK announces by itself, so that every part is a sign of life. */
+/**
+ * The parts that the upstream sent, without those that the SDK adds, so that each one shows that the upstream is alive.
+ */
 async function* readParts({ model, options, upstream, signal }: Reading): AsyncGenerator<LanguageModelV4StreamPart> {
   signal.throwIfAborted();
   const stream = await connect({ model, options, upstream, signal });
   const reader = stream.getReader();
-  const cancel = () => void reader.cancel(signal.reason).catch(() => undefined); // an errored stream is closed already
+  const cancel = () => void reader.cancel(signal.reason).catch(() => undefined); // an errored stream is already closed
   signal.addEventListener('abort', cancel, { once: true });
   try {
     for (;;) {
@@ -157,7 +162,7 @@ function toFinish(
   return { type: 'finish', reason: toReason(unified, calls), usage: toUsage(usage) };
 }
 
-// Some servers say "stop" although they ask for tools.
+// Some servers report "stop" although they request tools.
 function toReason(unified: Exclude<FinishPart['finishReason']['unified'], 'error' | 'interrupted'>, calls: number) {
   const reason: FinishReason =
     unified === 'tool-calls' ? 'tool_calls' : unified === 'content-filter' ? 'content_filter' : unified;
@@ -172,4 +177,4 @@ const toUsage = ({ inputTokens, outputTokens }: FinishPart['usage']): Usage => (
 });
 
 const brokenOff = (upstream: Upstream) =>
-  new ProviderError('interrupted', `The answer of ${nameOf(upstream)} ended in the middle.`, { retryable: true });
+  new ProviderError('interrupted', `The answer of ${nameOf(upstream)} ended early.`, { retryable: true });

@@ -1,8 +1,8 @@
 import type { Message } from '../../message.ts';
 
 /**
- * Call ids that are unique in their conversation and acceptable to every provider: servers give `call_0` in each
- * answer, or characters that another provider refuses when the conversation moves to it.
+ * Makes call ids that are unique in their conversation and valid for every provider. Some servers use `call_0` in each
+ * answer, or characters that another provider rejects when the conversation moves to it.
  */
 export function createCallIds(messages: readonly Message[]): { take(id: string): string } {
   const taken = new Set<string>();
@@ -20,5 +20,5 @@ export function createCallIds(messages: readonly Message[]): { take(id: string):
   };
 }
 
-// Providers take 64; the rest is for the number.
+// Providers accept 64 characters; the rest is for the number.
 const MAX_CHARS = 56;

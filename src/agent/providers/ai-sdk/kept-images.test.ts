@@ -11,7 +11,7 @@ const attachment = (id: string, kind: Attachment['kind'] = 'image'): Attachment 
 });
 const IMAGE: AttachedContent = { kind: 'image', bytes: Buffer.from('png') };
 const TEXT: AttachedContent = { kind: 'text', text: 'a b' };
-const FULL: AttachedContent = { kind: 'absent', why: 'newer attachments took the room of one request' };
+const FULL: AttachedContent = { kind: 'absent', why: 'newer attachments filled the request' };
 const asked = (...attachments: Attachment[]): Message => ({ role: 'user', content: 'look', attachments });
 
 const request = (messages: Message[], contents: Record<string, AttachedContent> = {}): ModelRequest => ({
@@ -20,7 +20,7 @@ const request = (messages: Message[], contents: Record<string, AttachedContent> 
 });
 const refusal = new ProviderError('refused', 'no images here');
 
-test('what a server has refused once is kept from it ever after, and what comes later is not', () => {
+test('images that a server refused are never sent to it again; later images are', () => {
   const gate = createImageGate({ takesImages: true });
   const first = request([asked(attachment('cat'))], { cat: IMAGE });
   const { keepsBack } = gate.attaching(first);
@@ -31,13 +31,13 @@ test('what a server has refused once is kept from it ever after, and what comes 
     {
       before: undefined,
       retries: [true, false],
-      cat: 'the model’s server refused the request that held it',
+      cat: 'the model’s server refused a request with it',
       dog: undefined,
     },
   );
 });
 
-test('a request is asked again only where its images may be why it was refused', () => {
+test('a refused request is retried only if its images may be the reason', () => {
   const gate = createImageGate({ takesImages: true });
   const withImage = request([asked(attachment('cat'))], { cat: IMAGE });
   const without = request([asked(attachment('notes', 'text'))], { notes: TEXT, old: FULL });
@@ -54,7 +54,7 @@ test('a request is asked again only where its images may be why it was refused',
   assert.equal(gate.attaching(withImage).keepsBack('cat'), undefined);
 });
 
-test('a person reads which files of the last message the model was not shown, by reason', () => {
+test('a warning lists the files of the last message that the model did not receive, by reason', () => {
   const gate = createImageGate({ takesImages: false });
   const files = [
     attachment('cat'),
@@ -66,12 +66,12 @@ test('a person reads which files of the last message the model was not shown, by
   const contents = { cat: IMAGE, notes: TEXT, dog: IMAGE, old: FULL };
   assert.equal(
     gate.warning(request([asked(...files)], contents)),
-    'Warning: the model was not shown cat.x, dog.x: this model takes no images; ' +
-      'old.x: newer attachments took the room of one request; lost.x: its file is gone or damaged.',
+    'Warning: the model did not receive cat.x, dog.x: this model does not accept images; ' +
+      'old.x: newer attachments filled the request; lost.x: its file is gone or damaged.',
   );
 });
 
-test('nobody is warned of what was shown, nor again of earlier messages', () => {
+test('there is no warning for files that were sent, nor for earlier messages', () => {
   const gate = createImageGate({ takesImages: true });
   const shown = request([asked(attachment('old')), asked(attachment('cat'), attachment('notes', 'text'))], {
     ...{ old: FULL, cat: IMAGE, notes: TEXT },

@@ -2,10 +2,10 @@ import { type AttachedContent, type AttachedContents, GONE } from '../../attache
 import { type ModelRequest, ProviderError } from '../model.ts';
 import type { Attaching } from './user-parts.ts';
 
-const TAKES_NONE = 'this model takes no images';
-const REFUSED = 'the model’s server refused the request that held it';
+const TAKES_NONE = 'this model does not accept images';
+const REFUSED = 'the model’s server refused a request with it';
 
-/** Which images one model is sent: none where it takes none, and none again that its server has refused. */
+/** Decides which images a model gets: none if it accepts none, and none that its server has refused. */
 export function createImageGate({ takesImages }: { takesImages: boolean }) {
   const refused = new Set<string>();
   const keepsBack = (id: string): string | undefined => {
@@ -20,13 +20,13 @@ export function createImageGate({ takesImages }: { takesImages: boolean }) {
     [...contents].flatMap(([id, { kind }]) => (kind === 'image' && keepsBack(id) === undefined ? [id] : []));
   return {
     attaching: ({ attachments = new Map() }: ModelRequest): Attaching => ({ contents: attachments, keepsBack }),
-    /** Whether to ask again without the images of the request that was refused: they may be why. */
+    /** Whether to retry without the images of the refused request, because they may be the reason. */
     mayRetry(error: unknown, { attachments = new Map() }: ModelRequest): boolean {
       const sent = error instanceof ProviderError && error.kind === 'refused' ? sentOf(attachments) : [];
       for (const id of sent) refused.add(id);
       return sent.length > 0;
     },
-    /** What a person should know of the last message; undefined when all its files were sent. */
+    /** A warning about files of the last message that were not sent; undefined when all were sent. */
     warning({ messages, attachments = new Map() }: ModelRequest): string | undefined {
       const last = messages.findLast(({ role }) => role === 'user');
       const named = last?.role === 'user' ? (last.attachments ?? []) : [];
@@ -34,7 +34,7 @@ export function createImageGate({ takesImages }: { takesImages: boolean }) {
       kept.delete(undefined);
       if (kept.size === 0) return undefined;
       const told = [...kept].map(([why, files]) => `${files.map(({ filename }) => filename).join(', ')}: ${why}`);
-      return `Warning: the model was not shown ${told.join('; ')}.`;
+      return `Warning: the model did not receive ${told.join('; ')}.`;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { JSONValue, LanguageModelV4StreamPart, SharedV4ProviderMetadata } f
 import { z } from 'zod';
 import type { AssistantMessage, ToolCall } from '../../message.ts';
 
-/** A part of an answer as a provider wants it back: in its order, with its signature. */
+/** A part of an answer as a provider needs it back: in order, with its signature. */
 export type OriginalPart =
   | { type: 'text' | 'reasoning'; text: string; options?: SharedV4ProviderMetadata | undefined }
   | { type: 'tool-call'; call: ToolCall; options?: SharedV4ProviderMetadata | undefined };
@@ -20,7 +20,7 @@ const Stored = z.object({
 });
 type Stored = z.infer<typeof Stored>;
 
-/** Collects an answer's parts while they stream, for `providerData`. */
+/** Collects the parts of an answer while they stream, for `providerData`. */
 export function createOriginalParts(from: { provider: string; modelId: string }) {
   const parts: Stored['parts'] = [];
   const open = new Map<string, Extract<Stored['parts'][number], { type: 'text' | 'reasoning' }>>();
@@ -47,7 +47,7 @@ export function createOriginalParts(from: { provider: string; modelId: string })
       addOptions(part, options);
       parts.push(part);
     },
-    /** Undefined when the plain message says everything already. */
+    /** Undefined when the plain message has the same content. */
     toProviderData(): Record<string, unknown> | undefined {
       if (!parts.some(({ options }) => options)) return undefined;
       return { [from.provider]: { modelId: from.modelId, parts } satisfies Stored };
@@ -55,13 +55,13 @@ export function createOriginalParts(from: { provider: string; modelId: string })
   };
 }
 
-/** The parts that this very model wrote, if the message still says the same. */
+/** The parts that this model wrote, if the message still has the same content. */
 export function findOriginalParts(
   message: AssistantMessage,
   to: { provider: string; modelId: string },
 ): OriginalPart[] | undefined {
   const kept = message.providerData?.[to.provider];
-  if (kept === undefined) return undefined; // most messages: a schema that fails costs more than the rest
+  if (kept === undefined) return undefined; // saves a failed schema check, the more expensive step, for most messages
   const stored = Stored.safeParse(kept);
   if (!stored.success || stored.data.modelId !== to.modelId) return undefined;
   const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
@@ -81,7 +81,7 @@ export function findOriginalParts(
   return text === message.content && calls.size === 0 ? parts : undefined;
 }
 
-// Null stands for "not known yet" in what arrives first; the same key may come again with the value.
+// Early metadata has null for values that are not known yet; the same key may come again with the value.
 function addOptions(part: Stored['parts'][number], metadata: SharedV4ProviderMetadata | undefined): void {
   for (const [provider, values] of Object.entries(metadata ?? {})) {
     const options = { ...part.options?.[provider] };

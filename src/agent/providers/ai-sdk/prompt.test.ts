@@ -13,13 +13,13 @@ const inputOf = (text: string) => {
   return part?.type === 'tool-call' ? part.input : undefined;
 };
 
-test('arguments go back as the model wrote them, anything but an object wrapped', () => {
+test('arguments go back as the model wrote them; values other than objects are wrapped', () => {
   assert.equal(inputOf('{"a":  1}'), '{"a":  1}');
   for (const text of ['{"a": ', '[1]', '"text"', 'null', ''])
     assert.deepEqual(inputOf(text), { malformed_arguments: text });
 });
 
-test('names that the SDK’s parser refuses do not spoil a history', () => {
+test('names that the SDK’s parser rejects do not break a history', () => {
   for (const text of ['{"__proto__":{"a":1}}', '{"constructor":{"prototype":1}}', '{"\\u005f_proto__":1}']) {
     assert.deepEqual(JSON.stringify(inputOf(text)), JSON.stringify(JSON.parse(text)));
   }

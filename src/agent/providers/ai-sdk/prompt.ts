@@ -6,7 +6,7 @@ import { type Attaching, toUserParts } from './user-parts.ts';
 type UserPart = ReturnType<typeof toUserParts>[number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** The stored conversation as the SDK wants it. Original parts go back only to the model that wrote them. */
+/** Converts the stored conversation for the SDK. Original parts go back only to the model that wrote them. */
 export function toPrompt(
   { system, messages, attaching }: { system: string; messages: readonly Message[]; attaching?: Attaching | undefined },
   to: { provider: string; modelId: string; sendsPlainReasoning: boolean },
@@ -21,7 +21,7 @@ export function toPrompt(
   return prompt;
 }
 
-// Neighbouring user messages become one: some chat templates insist on alternating roles.
+// Adjacent user messages are merged, because some chat templates require alternating roles.
 function addUser(prompt: LanguageModelV4Prompt, parts: UserPart[]): void {
   const last = prompt.at(-1);
   if (last?.role !== 'user') {
@@ -31,7 +31,7 @@ function addUser(prompt: LanguageModelV4Prompt, parts: UserPart[]): void {
   last.content = joinText([...last.content, ...parts]);
 }
 
-/** Texts in a row become one: some servers read no parts but one text. */
+/** Merges adjacent texts, because some servers accept only a single text. */
 function joinText(parts: readonly UserPart[]): UserPart[] {
   const joined: UserPart[] = [];
   for (const part of parts) {
@@ -54,7 +54,7 @@ function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, ou
   else prompt.push({ role: 'tool', content: [result] });
 }
 
-// An answer that was cancelled before its first word would be refused as empty.
+// An answer that was cancelled before its first word is left out, because it would be rejected as empty.
 function addAssistant(prompt: LanguageModelV4Prompt, content: AssistantPart[]): void {
   if (content.length > 0) prompt.push({ role: 'assistant', content });
 }
@@ -72,7 +72,7 @@ function toAssistantParts(
     });
   }
   const parts: AssistantPart[] = [];
-  // Chat templates keep thoughts between tool calls and drop those of earlier questions.
+  // Chat templates keep thoughts between tool calls and drop those of earlier turns.
   if (to.sendsPlainReasoning && to.inRunningTurn && message.reasoning) {
     parts.push({ type: 'reasoning', text: message.reasoning });
   }
@@ -85,13 +85,13 @@ function toToolCallPart({ id, name, arguments: text }: ToolCall): LanguageModelV
 }
 
 /**
- * The text as the model wrote it where it is an object. Anything else is wrapped, because upstreams refuse a history
- * whose arguments are no object, and the model is to see what it did wrong.
+ * Returns the arguments as the model wrote them if they are an object. Other values are wrapped, because upstreams
+ * reject a history with such arguments, and the model must see its mistake.
  */
 function toInput(text: string): unknown {
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { malformed_arguments: text };
-  // The SDK's own parser refuses these names in a text but passes them on in an object.
+  // The SDK's parser rejects these names in a text but accepts them in an object.
   return /__proto__|constructor|\\u/.test(text) ? value : text;
 }
 

@@ -14,11 +14,11 @@ const attachment = (id: string, kind: Attachment['kind'] = 'text'): Attachment =
 const contents = new Map<string, AttachedContent>([
   ['notes', { kind: 'text', text: 'a b' }],
   ['cat', { kind: 'image', bytes: Buffer.from('gif') }],
-  ['old', { kind: 'absent', why: 'newer attachments took the room of one request' }],
+  ['old', { kind: 'absent', why: 'newer attachments filled the request' }],
 ]);
 const keepsNothing = () => undefined;
 
-test('files stand before the words, in their order, and what is absent is told in its place', () => {
+test('files come before the text, in order, and a missing file is described in its place', () => {
   const attachments = [attachment('notes'), attachment('cat', 'image'), attachment('old'), attachment('lost')];
   const absent = (id: string, why: string) => ({
     type: 'text',
@@ -28,13 +28,13 @@ test('files stand before the words, in their order, and what is absent is told i
   assert.deepEqual(toUserParts({ role: 'user', content: 'look', attachments }, attaching), [
     { type: 'text', text: 'The user attached the file "notes.x" (text/plain, 3 bytes):\n\na b' },
     { type: 'file', filename: 'cat.x', mediaType: 'image/gif', data: { type: 'data', data: Buffer.from('gif') } },
-    absent('old', 'newer attachments took the room of one request'),
+    absent('old', 'newer attachments filled the request'),
     absent('lost', 'its file is gone or damaged'),
     { type: 'text', text: 'look' },
   ]);
 });
 
-test('a message without words is its files alone, and one without files its words', () => {
+test('a message without text has only its files, and one without files only its text', () => {
   const attaching = { contents, keepsBack: keepsNothing };
   const parts = toUserParts({ role: 'user', content: '', attachments: [attachment('notes')] }, attaching);
   assert.equal(parts.length, 1);

@@ -3,10 +3,10 @@ import type { Attachment } from '../../../../protocol/stream-events.ts';
 import { type AttachedContent, type AttachedContents, describeAttachment, GONE } from '../../attached-content.ts';
 import type { Message } from '../../message.ts';
 
-/** Which attachments go along, and why an image does not. */
+/** Which attachments are sent, and why an image is not. */
 export interface Attaching {
   contents: AttachedContents;
-  /** Words for why this image is kept from the model; undefined: it is sent. */
+  /** Why this image is not sent to the model; undefined when it is sent. */
   keepsBack(id: string): string | undefined;
 }
 
@@ -14,7 +14,7 @@ const NOTHING: Attaching = { contents: new Map(), keepsBack: () => undefined };
 
 type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-/** A user message as parts: its files, then what was written. What cannot be sent is said in words in its place. */
+/** Converts a user message to parts: its files, then its text. A file that cannot be sent is described in words. */
 export function toUserParts(
   { content, attachments = [] }: Extract<Message, { role: 'user' }>,
   attaching: Attaching = NOTHING,

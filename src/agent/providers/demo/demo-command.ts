@@ -1,4 +1,4 @@
-/** What the demo model understands from a message. */
+/** A command that the demo model recognises in a message. */
 export type DemoCommand =
   | { kind: 'help' }
   | { kind: 'say'; text: string }
@@ -10,7 +10,10 @@ export type DemoCommand =
   | { kind: 'usage'; text: string }
   | { kind: 'unknown' };
 
-/** Reads a message: a question that the page or the README suggests, or else the first word decides, in any case. */
+/**
+ * Parses a message: one of the questions that the page or the README suggests, otherwise by its first word, ignoring
+ * case.
+ */
 export function parseDemoCommand(message: string): DemoCommand {
   const text = message.trim();
   const question = QUESTIONS.find(({ pattern }) => pattern.test(text));
@@ -21,16 +24,16 @@ export function parseDemoCommand(message: string): DemoCommand {
   return row.parse(rest.trim()) ?? { kind: 'usage', text: row.usage };
 }
 
-/** One line of help for each command. */
+/** One line of help per command. */
 export const demoHelp = (): string => ROWS.map(({ usage, does }) => `- \`${usage}\`: ${does}`).join('\n');
 
 interface Row {
   name: string;
   usage: string;
   does: string;
-  /** Only without anything after it: "help me" is a question. */
+  /** Matches only without further words: "help me" is a question. */
   alone?: boolean;
-  /** Undefined when something is missing. */
+  /** Undefined when an argument is missing. */
   parse(rest: string): DemoCommand | undefined;
 }
 
@@ -46,7 +49,7 @@ interface Question {
   parse(text: string): DemoCommand;
 }
 
-/** Whole sentences only: a message that merely resembles one may mean anything. */
+/** Whole sentences only, because a similar message may mean something else. */
 const QUESTIONS: Question[] = [
   {
     pattern:

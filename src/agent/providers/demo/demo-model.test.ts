@@ -31,7 +31,7 @@ const textOf = (parts: ModelPart[], type: 'content' | 'reasoning' = 'content') =
 const callsOf = (parts: ModelPart[]) =>
   parts.flatMap((part) => (part.type === 'tool_call' ? [[part.call.name, JSON.parse(part.call.arguments)]] : []));
 
-test('what the daemon adds to a message is no part of a command', async () => {
+test('text that the daemon adds to a message is not part of a command', async () => {
   const added = '\n\nSystem: [2026-11-21 04:44 UTC] Cron (error): why (not)\nSystem: [2026-11-21 04:45 UTC] more';
   const { parts } = await ask(request([user(`run ls${added}`)]));
   assert.deepEqual(callsOf(parts), [['bash', { command: 'ls' }]]);
@@ -115,7 +115,7 @@ test('call ids are unique in the whole conversation', async () => {
   assert.deepEqual(ids, ['demo_2', 'demo_3']);
 });
 
-test('results are summed up in the order of their calls, not of their ends', async () => {
+test('results are summarised in the order of the calls', async () => {
   const result = (callId: string): Message => ({ role: 'tool', callId, name: 'bash', output: callId, outcome: 'done' });
   const toolCalls = ['first', 'second'].map((id) => ({ id, name: 'bash', arguments: '{}' }));
   const calls: Message = { role: 'assistant', content: '', toolCalls };
@@ -124,7 +124,7 @@ test('results are summed up in the order of their calls, not of their ends', asy
   assert.match(text, /first.*second/s);
 });
 
-test('tool results are summed up: output, error, denial', async () => {
+test('tool results are summarised: output, error, denial', async () => {
   const result = (output: string, outcome: ToolMessage['outcome']): Message => ({
     role: 'tool',
     callId: 'c',
@@ -151,7 +151,7 @@ test('tool results are summed up: output, error, denial', async () => {
   assert.deepEqual(callsOf(parts), []);
 });
 
-test('an explanation reads the README that is there, and sums it up', async () => {
+test('an explanation reads the README, if there is one, and summarises it', async () => {
   const asked = user('Explain what this project does');
   const called: Message = { role: 'assistant', content: '', toolCalls: [] };
   const listed = (output: string): Message => ({
@@ -168,7 +168,7 @@ test('an explanation reads the README that is there, and sums it up', async () =
   assert.match(textOf(last.parts), /A garden/);
 });
 
-test('a message that merely resembles a suggestion asks for nothing', async () => {
+test('a message that only resembles a suggestion runs no tools', async () => {
   for (const text of ['list the files here and delete them', 'please list', 'explain this']) {
     const { parts } = await ask(request([user(text)]));
     assert.deepEqual(
@@ -179,24 +179,24 @@ test('a message that merely resembles a suggestion asks for nothing', async () =
   }
 });
 
-test('anything else is answered kindly with what to configure', async () => {
+test('any other message is answered with what to configure', async () => {
   const text = textOf((await ask(request([user('help me fix my code')]))).parts);
   assert.match(text, /demo model/);
   assert.match(text, /OPENAI_BASE_URL/);
 });
 
-test('a command without its argument shows how it is written', async () => {
+test('a command without its argument shows its usage', async () => {
   assert.match(textOf((await ask(request([user('edit a.txt')]))).parts), /edit PATH: OLD => NEW/);
 });
 
-test('an answer takes less than a second, unless it is long on purpose', async () => {
+test('an answer takes less than a second, unless a long one was requested', async () => {
   assert.ok((await ask(request([user('help')]))).tookMs < 1_000);
   const long = await ask(request([user('long 100')]));
   assert.equal(textOf(long.parts).split('\n').length, 100);
   assert.ok(long.tookMs >= 1_500);
 });
 
-test('an unattended run is refused, saying that this is the demo', async () => {
+test('an unattended run is refused with a note that this is the demo model', async () => {
   await assert.rejects(ask(request([user('run rm -rf x')], { typedByPerson: false })), {
     name: 'ProviderError',
     kind: 'refused',

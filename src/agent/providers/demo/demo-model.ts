@@ -13,7 +13,10 @@ interface TextStep {
 
 type Step = TextStep | { type: 'tools'; calls: { name: string; text: string }[] };
 
-/** A model without a model: offline, always the same answer to the same message, and it says what it is. */
+/**
+ * A built-in stand-in for a model: works offline, always answers the same message in the same way, and says that it is
+ * a demo.
+ */
 export function createDemoModel({ clock }: { clock: Clock }): Model {
   return {
     alias: 'demo',
@@ -45,12 +48,12 @@ const CONFIGURE =
 const UNATTENDED =
   'This model is the built-in demo model, which acts only on messages that a person typed: configure a real model for unattended runs.';
 
-/** The whole answer, before it is written. */
+/** The whole answer, before it is streamed. */
 function answer({ messages, tools }: ModelRequest): Step[] {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const since = messages.slice(lastUser + 1);
   const asked = since.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : []));
-  // They are stored as they finish; a reader expects them as they were asked for.
+  // They are stored as they finish; a reader expects them in the order of the calls.
   const results = since
     .filter((message) => message.role === 'tool')
     .toSorted((one, other) => asked.indexOf(one.callId) - asked.indexOf(other.callId));
@@ -59,12 +62,12 @@ function answer({ messages, tools }: ModelRequest): Step[] {
   if (results.length > 0) return goOn(last?.role === 'user' ? typed(last.content) : '', { results, tools: names });
   if (last?.role !== 'user') return follow(parseDemoCommand(''), new Set());
   const got = (last.attachments ?? []).map(describeAttachment);
-  const received = got.length === 0 ? [] : [say(`I got ${got.join(', ')}, which a demo model cannot look into.\n\n`)];
+  const received = got.length === 0 ? [] : [say(`I got ${got.join(', ')}, which the demo model cannot read.\n\n`)];
   if (got.length > 0 && last.content === '') return received;
   return [...received, ...follow(parseDemoCommand(typed(last.content)), names)];
 }
 
-/** After tools have answered: an explanation reads the README that the list shows, everything else is summed up. */
+/** The answer after tool results: an explanation reads the README from the list; everything else is summarised. */
 function goOn(message: string, { results, tools }: { results: ToolMessage[]; tools: ReadonlySet<string> }): Step[] {
   const [list] = results;
   const isList = results.length === 1 && list?.name === 'list_directory' && list.outcome === 'done';
@@ -76,7 +79,7 @@ function goOn(message: string, { results, tools }: { results: ToolMessage[]; too
 
 const README = /(?<=^|\s)readme(?:\.md|\.txt|\.rst)?(?=\s|$)/i;
 
-/** Without what the daemon has added for the model to know: jobs report like this, and nobody asked for it. */
+/** The message without lines that the daemon added for the model, such as reports of jobs, which no person typed. */
 const typed = (message: string): string => message.replace(/\n\n(System: \[[^\]\n]+\] [^\n]*(\n|$))+$/, '');
 
 const say = (text: string): Step => ({ type: 'content', text });
@@ -107,7 +110,7 @@ function follow(command: DemoCommand, tools: ReadonlySet<string>): Step[] {
 
 function call(calls: { name: string; arguments: Record<string, unknown> }[], tools: ReadonlySet<string>): Step[] {
   const missing = calls.find(({ name }) => !tools.has(name));
-  if (missing) return [{ type: 'content', text: `${IS_DEMO} I have no tool ${missing.name} here.` }];
+  if (missing) return [{ type: 'content', text: `${IS_DEMO} The tool ${missing.name} is not available here.` }];
   const what = calls.length === 1 ? 'a tool' : `${calls.length} tools at once`;
   return [
     { type: 'content', text: `As the demo model I ask for ${what}.` },
@@ -122,7 +125,7 @@ const MAX_QUOTED_LINES = 10;
 
 function summarise(results: ToolMessage[]): string {
   const said = results.map(({ name, output, outcome }) => {
-    if (outcome === 'denied') return `You did not allow \`${name}\` (${output}), so I left it.`;
+    if (outcome === 'denied') return `You did not allow \`${name}\` (${output}), so I did not run it.`;
     const lines = output.trimEnd().split('\n');
     const quoted = lines.slice(0, MAX_QUOTED_LINES).map((line) => `    ${line}`);
     const rest = lines.length > MAX_QUOTED_LINES ? `\n\n… and ${lines.length - MAX_QUOTED_LINES} more lines` : '';
@@ -150,7 +153,7 @@ async function* write(
   }
 }
 
-/** Word by word, a long answer no slower than a short one; what is long on purpose goes line by line. */
+/** Streams word by word, with a limited total time. Long texts on purpose are streamed line by line. */
 async function* writeText(
   { type, text, byLine }: TextStep,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
@@ -163,6 +166,6 @@ async function* writeText(
   }
 }
 
-// Four characters are about one token; the status line wants something to show.
+// A token is about four characters; the status line needs a number.
 const countTokens = ({ system, messages }: ModelRequest) =>
   Math.ceil((system.length + JSON.stringify(messages).length) / 4);

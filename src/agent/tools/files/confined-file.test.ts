@@ -16,7 +16,7 @@ async function start() {
       if (place.kind === 'refused') throw new Error(place.reason);
       return place;
     },
-    /** The last possible moment: after every check by name, before the file is opened. */
+    /** The last possible moment: after all checks by name, before the file is opened. */
     async exchange(folder: string) {
       await rename(join(fixture.workdir, folder), join(fixture.workdir, `${folder}-old`));
       await symlink(fixture.home, join(fixture.workdir, folder));
@@ -30,10 +30,10 @@ test('opening notices a parent folder that became a link after the path was chec
   await it.file('home/a.txt', 'canary');
   const place = await it.locate('dir/a.txt');
   await it.exchange('dir');
-  await assert.rejects(openConfined(place), { name: 'ToolProblem', message: /leads elsewhere/ });
+  await assert.rejects(openConfined(place), { name: 'ToolProblem', message: /leads to another place/ });
 });
 
-test('writing notices it too, and leaves nothing behind', async () => {
+test('writing notices such a folder too, and leaves nothing behind', async () => {
   await using it = await start();
   await it.file('work/dir/a.txt', 'harmless');
   const place = await it.locate('dir/new.txt');
@@ -54,13 +54,13 @@ test('a file is replaced in one step, keeping its mode, and no temporary file st
   assert.deepEqual(await readdir(it.workdir), ['run.sh']);
 });
 
-test('missing folders are made', async () => {
+test('missing folders are created', async () => {
   await using it = await start();
   await replaceFile(await it.locate('a/b/c.txt'), { text: 'new', old: undefined });
   assert.equal(await readFile(join(it.workdir, 'a/b/c.txt'), 'utf8'), 'new');
 });
 
-test('a file that cannot be written says why, and leaves no temporary file', async () => {
+test('a failed write reports the reason and leaves no temporary file', async () => {
   await using it = await start();
   await it.file('work/folder/x', '');
   const place = await it.locate('folder');
@@ -71,7 +71,7 @@ test('a file that cannot be written says why, and leaves no temporary file', asy
   assert.deepEqual(await readdir(it.workdir), ['folder']);
 });
 
-test('bytes that are no UTF-8 are refused instead of damaged; a byte order mark stays', async () => {
+test('invalid UTF-8 is refused and not damaged; a byte order mark is kept', async () => {
   await using it = await start();
   await it.file('work/latin1.txt', Buffer.from([0x66, 0xfc, 0x72]));
   await it.file('work/bom.txt', '\ufeffa');

@@ -16,10 +16,10 @@ export async function checkUnmoved(
   const now = await confinement.locate(path, workdir);
   if (now.kind === 'refused') throw new ToolProblem(now.reason);
   if (now.path !== place.path)
-    throw new ToolProblem(`${path} leads elsewhere than when it was checked; nothing was done.`);
+    throw new ToolProblem(`${path} leads to another place than when it was checked; nothing was done.`);
 }
 
-/** Opens an ordinary file for reading; `place.path` is free of links, so a link found on the way was put there since. */
+/** Opens a regular file for reading. `place.path` had no links, so a link found now was created since. */
 export async function openConfined(place: AllowedPlace): Promise<{ handle: FileHandle; stats: Stats }> {
   const handle = await openPlace(place).catch((error: unknown) => {
     throw toProblem(place, error);
@@ -41,14 +41,14 @@ async function checkFile(place: AllowedPlace, handle: FileHandle): Promise<{ han
   }
 }
 
-// Without NONBLOCK a pipe would hold us until somebody writes to it.
+// Without NONBLOCK, opening a named pipe would block until something writes to it.
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 async function openPlace(place: AllowedPlace): Promise<FileHandle> {
   return (await openBelow(place, READ)) ?? openByName(place, READ);
 }
 
-/** Opens a folder for listing, or with `make` for putting something in it. */
+/** Opens a folder for listing, or with `make` for creating files in it. */
 export async function openConfinedFolder(
   place: Pick<AllowedPlace, 'base' | 'path' | 'shown'>,
   { make }: { make: boolean },
@@ -65,11 +65,11 @@ export async function openConfinedFolder(
 
 interface OpenFolder {
   handle: FileHandle;
-  /** Where its entries are reached, whatever becomes of its name. */
+  /** The path by which its entries are reached, even if the folder is renamed. */
   way: string;
 }
 
-/** Where a walk is not possible (macOS): by its name, compared with what was opened. */
+/** Opens by name where a walk is not possible (macOS), and compares the result with what was checked. */
 async function openByName(
   { path, shown, base }: Pick<AllowedPlace, 'base' | 'path' | 'shown'>,
   flags: number,
@@ -86,9 +86,9 @@ async function openByName(
 }
 
 const leadsElsewhere = (shown: string) =>
-  new ToolProblem(`${shown} leads elsewhere than when it was checked; nothing was done.`);
+  new ToolProblem(`${shown} leads to another place than when it was checked; nothing was done.`);
 
-/** A path without links turned out to have one, or a file where a folder was. */
+/** The errors for a path that had no links but now has one, or has a file instead of a folder. */
 const EXCHANGED = ['ELOOP', 'ENOTDIR'];
 
 function toProblem({ shown }: Pick<AllowedPlace, 'shown'>, error: unknown): ToolProblem {
@@ -96,7 +96,7 @@ function toProblem({ shown }: Pick<AllowedPlace, 'shown'>, error: unknown): Tool
   return EXCHANGED.includes(codeOf(error)) ? leadsElsewhere(shown) : new ToolProblem(`${shown}: ${toReason(error)}`);
 }
 
-/** A file's text and what identifies this version of it. */
+/** A file's text and what identifies this version. */
 export interface FileVersion {
   text: string;
   sha256: string;
@@ -106,7 +106,7 @@ export interface FileVersion {
 
 const MAX_EDIT_BYTES = 4 * 1024 * 1024;
 
-/** Reads a file that is to be shown or changed as a whole; undefined if there is none. */
+/** Reads a file that is shown or changed as a whole; undefined if it does not exist. */
 export async function readVersion(place: AllowedPlace): Promise<FileVersion | undefined> {
   const file = await openIfThere(place);
   if (!file) return undefined;
@@ -122,7 +122,7 @@ export async function readVersion(place: AllowedPlace): Promise<FileVersion | un
   }
 }
 
-/** Asked again: `place.exists` was true when the call was prepared. */
+/** `place.exists` was true at preparation, but the file may be gone now. */
 async function openIfThere(place: AllowedPlace) {
   const handle = await openPlace(place).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
@@ -131,12 +131,12 @@ async function openIfThere(place: AllowedPlace) {
   return handle && checkFile(place, handle);
 }
 
-/** SHA-256 as it stands in `ToolMessage.files`. */
+/** The SHA-256 in the form used by `ToolMessage.files`. */
 export function toSha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Replaces or creates the file in one step, so that nobody ever sees half of it; keeps mode and owner of the old one. */
+/** Creates or replaces the file atomically. Keeps the mode and owner of the old file. */
 export async function replaceFile(place: AllowedPlace, { text, old }: { text: string; old: FileVersion | undefined }) {
   const parent = { base: place.base, path: dirname(place.path), shown: place.shown };
   const folder = await openConfinedFolder(parent, { make: true });
@@ -158,7 +158,7 @@ async function writeNew(path: string, { text, old }: { text: string; old: FileVe
   try {
     await handle.writeFile(text);
     if (old) {
-      await handle.chown(old.owner.uid, old.owner.gid).catch(() => undefined); // only root may give a file away
+      await handle.chown(old.owner.uid, old.owner.gid).catch(() => undefined); // only root may change the owner
       await handle.chmod(old.mode);
     }
     await handle.sync();
@@ -177,7 +177,7 @@ function decode(bytes: Buffer, shown: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new ToolProblem(`${shown} is not UTF-8 text.`); // writing it back would change bytes nobody asked to change
+    throw new ToolProblem(`${shown} is not UTF-8 text.`); // writing it back would change other bytes
   }
 }
 

@@ -15,7 +15,7 @@ async function start() {
     ...fixture,
     link: (from: string, to: string) => symlink(to, join(fixture.root, from)),
     locate: async (path: string, workdir = fixture.workdir) => confinement.locate(path, await fixture.hold(workdir)),
-    /** Only what matters of a place. */
+    /** The relevant fields of a place. */
     async see(path: string, workdir = fixture.workdir) {
       const place = await confinement.locate(path, await fixture.hold(workdir));
       if (place.kind === 'refused') return 'refused';
@@ -24,7 +24,7 @@ async function start() {
   };
 }
 
-test('a path inside the workdir is free, existing or not, however it is written', async () => {
+test('a path inside the workdir needs no approval, existing or not, however it is written', async () => {
   await using it = await start();
   const { base, ...place } = await it.locate('src/../src//a.ts').then((found) => {
     return found.kind === 'allowed' ? found : assert.fail(found.reason);
@@ -45,7 +45,7 @@ test('a path inside the workdir is free, existing or not, however it is written'
   assert.equal(await it.see('..a'), '..a new');
 });
 
-test('what leads outside is seen to be outside, by dots, by name or by a link anywhere in the path', async () => {
+test('a path that leads outside is recognised, by dots, by name or by a link anywhere in it', async () => {
   await using it = await start();
   const outside = join(it.root, 'outside/b.txt');
   await it.link('work/file-link', outside);
@@ -58,7 +58,7 @@ test('what leads outside is seen to be outside, by dots, by name or by a link an
   assert.equal(await it.see(`${it.workdir}-sibling/x`), `${it.workdir}-sibling/x new outside`);
 });
 
-test("Headgate's home is refused, by any way there", async () => {
+test("Headgate's home is refused, however it is reached", async () => {
   await using it = await start();
   await it.link('work/home-link', it.home);
   await it.link('work/token-link', join(it.home, 'token'));
@@ -74,7 +74,7 @@ test("Headgate's home is refused, by any way there", async () => {
   }
 });
 
-test('a workdir inside the home is free, and the rest of the home stays refused', async () => {
+test('a workdir inside the home needs no approval, and the rest of the home stays refused', async () => {
   await using it = await start();
   const workspace = join(it.home, 'workspace');
   await mkdir(workspace);
@@ -100,13 +100,13 @@ test('a dangling link, a loop, a file used as a folder and a NUL character are r
   }
 });
 
-test('the folders of the kernel are refused: they hold the environment of the daemon', async () => {
+test('kernel folders are refused, because they contain the environment of the daemon', async () => {
   await using it = await start();
   for (const path of ['/proc/self/environ', '/dev/zero', '/sys/kernel'])
     assert.equal(await it.see(path), 'refused', path);
 });
 
-test('a secret is seen by its real name and by the name that was asked for', async () => {
+test('a secret is recognised by its real name and by the requested name', async () => {
   await using it = await start();
   await it.file('work/.env', 'A=1');
   await it.link('work/harmless.txt', '.env');

@@ -8,7 +8,7 @@ import { findStraight } from './walk.ts';
 
 /** Where file tools may go. */
 export interface Confinement {
-  /** Follows every link of `path`, taken from the working directory, and judges where it leads. */
+  /** Resolves every link of `path`, relative to the working directory, and checks where it leads. */
   locate(path: string, workdir: Workdir): Promise<Place>;
 }
 
@@ -16,22 +16,25 @@ type Place = AllowedPlace | { kind: 'refused'; reason: string };
 
 export interface AllowedPlace {
   kind: 'allowed';
-  /** Absolute and free of links when it was looked at; its last parts may not exist. */
+  /** Absolute and free of links when it was checked; the last parts may not exist. */
   path: string;
-  /** For people: relative to the workdir where it lies inside. */
+  /** For people: relative to the workdir if inside it. */
   shown: string;
   exists: boolean;
-  /** Not in the working directory. */
+  /** Outside the working directory. */
   isOutside: boolean;
-  /** The folder that it lies in and that reading is free in; undefined elsewhere. */
+  /** The folder around it in which reading is free; undefined elsewhere. */
   base: HeldFolder | undefined;
-  /** Its name looks like that of a credential, or `isHardLink`. */
+  /** Its name looks like a credential file, or `isHardLink` is true. */
   isSecret: boolean;
-  /** The file has further names, perhaps a secret one elsewhere: no path tells what it is. */
+  /** The file has other names, perhaps a secret one elsewhere, so its path does not show what it is. */
   isHardLink: boolean;
 }
 
-/** Confines file tools to the workdir: outside it they ask, in Headgate's home and in the kernel's folders they never go. */
+/**
+ * Confines file tools to the workdir. Outside it they need approval; in Headgate's home and in the kernel's folders
+ * they are refused.
+ */
 export function createConfinement({ home }: { home: string }): Confinement {
   return {
     async locate(path, workdir) {
@@ -41,7 +44,7 @@ export function createConfinement({ home }: { home: string }): Confinement {
       const requested = resolve(folder.path, path);
       const [real, realHome] = await Promise.all([
         locateFrom(folder, requested),
-        realpath(home).catch(() => resolve(home)), // not made yet
+        realpath(home).catch(() => resolve(home)), // not created yet
       ]);
       if (real.kind === 'refused') return { kind: 'refused', reason: `${path} ${real.why}` };
       const problem = findBarrier(real.path, { workdir: folder.path, home: realHome });
@@ -56,7 +59,7 @@ export function createConfinement({ home }: { home: string }): Confinement {
         exists: real.exists,
         isOutside: !isInWorkdir,
         base: [folder, ...workdir.readable].find((root) => isInside(root.path, real.path)),
-        // The name that was asked for counts too: `.env` may be a link to a harmless-looking file.
+        // The requested name counts too: `.env` may be a link to a file with a harmless name.
         isSecret: isHardLink || isSecretPath(shown) || isSecretPath(relative(folder.path, requested)),
         isHardLink,
       };
@@ -64,7 +67,7 @@ export function createConfinement({ home }: { home: string }): Confinement {
   };
 }
 
-/** From the held folder, not from its path: a link or another folder put there leads nowhere. */
+/** Resolves from the held folder and not from its path, so a link or another folder at that path has no effect. */
 async function locateFrom(folder: HeldFolder, requested: string): Promise<Followed> {
   if (!isInside(folder.path, requested)) return followLinks(requested);
   const straight = await findStraight(folder, requested);
@@ -74,11 +77,11 @@ async function locateFrom(folder: HeldFolder, requested: string): Promise<Follow
 }
 
 async function hasFurtherNames(path: string): Promise<boolean> {
-  const stats = await lstat(path).catch(() => undefined); // removed since: opening it tells
+  const stats = await lstat(path).catch(() => undefined); // removed since; opening it fails later
   return stats !== undefined && isHardLinked(stats);
 }
 
-/** Folders always have several links; of a file, each one is another name. */
+/** Folders always have several links; for a file, every link is another name. */
 export const isHardLinked = (stats: Stats): boolean => stats.isFile() && stats.nlink > 1;
 
 /** True for the folder itself and everything below it. */
@@ -87,7 +90,7 @@ export function isInside(folder: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** They hold the daemon's environment and memory, and devices. */
+/** These contain the daemon's environment and memory, and devices. */
 const KERNEL = ['/proc', '/sys', '/dev'];
 
 function findMisspelling(path: string): string | undefined {
@@ -97,13 +100,13 @@ function findMisspelling(path: string): string | undefined {
 
 function findBarrier(path: string, { workdir, home }: { workdir: string; home: string }): string | undefined {
   const isWorkspace = workdir !== home && isInside(home, workdir) && isInside(workdir, path);
-  if (isInside(home, path) && !isWorkspace) return 'belongs to Headgate itself, which tools cannot reach.';
+  if (isInside(home, path) && !isWorkspace) return 'belongs to Headgate itself; tools cannot access it.';
   return KERNEL.some((folder) => isInside(folder, path)) ? 'is not an ordinary file or folder.' : undefined;
 }
 
 type Followed = { kind: 'followed'; path: string; exists: boolean } | { kind: 'refused'; why: string };
 
-/** The real path of the nearest existing ancestor, and what comes after it as it is. */
+/** The real path of the nearest existing ancestor, plus the remaining parts unchanged. */
 async function followLinks(path: string): Promise<Followed> {
   try {
     return { kind: 'followed', path: await realpath(path), exists: true };
@@ -111,12 +114,12 @@ async function followLinks(path: string): Promise<Followed> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be reached (${code}).` };
   }
-  // A dangling link exists, and writing through it would create a file wherever it points.
+  // A dangling link exists; writing through it would create a file at its target.
   const isThere = await lstat(path).then(
     () => true,
-    () => false, // nothing there
+    () => false, // does not exist
   );
-  if (isThere) return { kind: 'refused', why: 'is a link to nothing.' };
+  if (isThere) return { kind: 'refused', why: 'is a dangling link.' };
   const parent = await followLinks(dirname(path));
   return parent.kind === 'refused'
     ? parent

@@ -5,7 +5,7 @@ import { ToolProblem } from '../tool-problem.ts';
 import { checkUnmoved } from './confined-file.ts';
 import type { AllowedPlace, Confinement } from './confinement.ts';
 
-/** One call of a file tool: its name, the path as the model wrote it, and where it is made. */
+/** One call of a file tool: the tool's name, the path as the model wrote it, and the working directory. */
 export interface FileCall {
   tool: string;
   path: string;
@@ -13,7 +13,10 @@ export interface FileCall {
   confinement: Confinement;
 }
 
-/** Finds the place and lets `prepare` go on there; what cannot be reached, or what it finds wrong, is a refusal. */
+/**
+ * Resolves the path and continues with `prepare`. An unreachable path, or a problem found by `prepare`, becomes a
+ * refusal.
+ */
 export async function prepareAt(
   call: FileCall,
   prepare: (place: AllowedPlace) => Promise<Prepared>,
@@ -28,7 +31,7 @@ export async function prepareAt(
   }
 }
 
-/** Does the work if the path still leads to the same place; a problem with the file becomes an outcome the model reads. */
+/** Executes if the path still leads to the same place. A problem with the file becomes an outcome for the model. */
 export async function executeAt(
   call: FileCall,
   place: AllowedPlace,
@@ -49,14 +52,14 @@ function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared
   return { kind: 'refused', header: `${call.tool}: ${call.path}`, reason };
 }
 
-/** What a person should know about a place before anything else; each a line at the head of a preview. */
+/** Warnings about a place, one per line, for the top of a preview. */
 export function toWarnings(place: AllowedPlace): string {
   const outside = place.isOutside ? `(outside the working directory: ${place.path})\n` : '';
   if (place.isHardLink) return `${outside}(this file is a hard link: it may be a secret under another name)\n`;
   return place.isSecret ? `${outside}(this file looks like it holds a secret)\n` : outside;
 }
 
-/** Reading asks only outside the workstream's folders and for files that look like secrets. */
+/** Reading needs approval only outside the workstream's folders and for files that look like secrets. */
 export function asksToRead(place: AllowedPlace): boolean {
   return place.base === undefined || place.isSecret;
 }

@@ -1,6 +1,6 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 
-/** A unified diff for a person; undefined `before` is a new file. Plain text, whole: nothing is cut. */
+/** A complete unified diff in plain text, for people. An undefined `before` means a new file. */
 export function toDiff({ shown, before, after }: { shown: string; before: string | undefined; after: string }): string {
   const from = before === undefined ? '/dev/null' : shown;
   const patch = createTwoFilesPatch(from, shown, before ?? '', after, '', '', {
@@ -8,7 +8,7 @@ export function toDiff({ shown, before, after }: { shown: string; before: string
     timeout: MAX_DIFF_MS,
     headerOptions: FILE_HEADERS_ONLY,
   });
-  // Two very different files: comparing them further would take too long, and the new text says what will be there.
+  // For very different files, a diff would take too long to compute; the new text is shown instead.
   return patch ?? `(too different for a diff; the new content in full)\n${after}`;
 }
 

@@ -20,7 +20,7 @@ import { holdFolder } from './held-folder.ts';
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
-/** What is put at the path of the working directory between preparing a call and carrying it out. */
+/** What replaces the working directory between the preparation and the execution of a call. */
 const EXCHANGES: Record<string, (workdir: string, other: string) => Promise<void>> = {
   'a link to another folder': (workdir, other) => symlink(other, workdir),
   'another folder': (workdir, other) => rename(other, workdir),
@@ -61,7 +61,7 @@ async function start() {
 }
 
 for (const [what, exchange] of Object.entries(EXCHANGES)) {
-  test(`calls that were prepared stay in their folder when ${what} is put at its path`, async () => {
+  test(`prepared calls stay in their folder when ${what} is put at its path`, async () => {
     await using it = await start();
     await rename(it.workdir, `${it.workdir}.aside`);
     await exchange(it.workdir, it.other);
@@ -96,7 +96,7 @@ test('a folder is in place while its path leads to it without links', async () =
   assert.deepEqual(seen, [true, false, false, false, true, false]);
 });
 
-test('a link is not held', async () => {
+test('a link cannot be held', async () => {
   await using it = await createToolFixture();
   await symlink(it.workdir, join(it.root, 'link'));
   await assert.rejects(holdFolder(join(it.root, 'link')), { code: 'ENOTDIR' });

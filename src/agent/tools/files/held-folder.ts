@@ -1,26 +1,31 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 
-/** A folder as it is remembered: its real path, and the inode that lay there. */
+/** The identity of a folder: its real path and inode. */
 export interface FolderIdentity {
   path: string;
-  /** Decimal. The device is left out: its number may differ after a restart of the machine (decision 14). */
+  /** Decimal. The device is left out, because its number may change when the machine restarts (decision 14). */
   ino: string;
 }
 
-/** A folder that an open handle holds on to: another folder, or a link, put at its path later is not mistaken for it. */
+/**
+ * A folder held by an open handle, so that another folder or a link created at its path later is not mistaken for it.
+ */
 export interface HeldFolder extends FolderIdentity, AsyncDisposable {
-  /** For child processes; -1 once it is let go. */
+  /** For child processes; -1 after it is closed. */
   readonly fd: number;
-  /** Leads to this folder, whatever lies at `path` by now. Where the system has no such way (macOS), it is `path`. */
+  /**
+   * A path that leads to this folder, even if another folder lies at `path` by now. On systems without such paths
+   * (macOS) it is `path`.
+   */
   readonly way: string;
-  /** True while `path` leads to this folder, and no part of it is a link. */
+  /** True while `path` leads to this folder and contains no links. */
   isInPlace(): Promise<boolean>;
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Takes hold of the folder at a real path. Rejects with the system's error when there is none. */
+/** Opens and holds the folder at a real path. Rejects with the system's error if there is none. */
 export async function holdFolder(path: string): Promise<HeldFolder> {
   const handle = await open(path, FLAGS);
   try {
@@ -37,7 +42,7 @@ export async function holdFolder(path: string): Promise<HeldFolder> {
       },
       async isInPlace() {
         const [real, now] = await Promise.all([
-          realpath(path).catch(() => undefined), // gone counts as moved
+          realpath(path).catch(() => undefined), // a missing folder counts as moved
           stat(path, { bigint: true }).catch(() => undefined),
         ]);
         return real === path && now?.ino === ino && now.dev === dev;
@@ -50,10 +55,10 @@ export async function holdFolder(path: string): Promise<HeldFolder> {
   }
 }
 
-/** A path to what the handle has open, past all names. */
+/** A path to what the handle has open, independent of its name. */
 export const wayOf = (handle: Pick<FileHandle, 'fd'>): string => `/proc/self/fd/${handle.fd}`;
 
-/** False where the system has no such paths. */
+/** False on systems without such paths. */
 export async function hasWay(handle: Pick<FileHandle, 'fd'>): Promise<boolean> {
   return realpath(wayOf(handle)).then(
     () => true,

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { takeHead } from '../../process/text-ends.ts';
 
 interface Window {
-  /** The first line, from 1. */
+  /** The first line, counted from 1. */
   offset: number;
   limit: number;
   signal: AbortSignal;
@@ -11,7 +11,7 @@ interface Window {
 
 type ReadLines = { kind: 'binary' } | { kind: 'text'; text: string; sha256: string };
 
-/** Reads a file once, in bounded memory: the numbered lines of the window, and the hash of all of it. */
+/** Reads a file once in bounded memory. Returns the numbered lines of the window and the hash of the whole file. */
 export async function readLines(handle: FileHandle, { offset, limit, signal }: Window): Promise<ReadLines> {
   const hash = createHash('sha256');
   const lines = createLineWindow({ offset, limit });
@@ -39,7 +39,7 @@ function createLineWindow({ offset, limit }: { offset: number; limit: number }) 
   let lineBytes = 0;
 
   const add = (part: Buffer) => {
-    // A longer line is only counted: it is cut anyway.
+    // Parts beyond the limit are only counted, because the line is cut anyway.
     if (lineBytes <= MAX_LINE_BYTES) line.push(part);
     lineBytes += part.length;
   };
@@ -83,6 +83,6 @@ function toText(shown: string[], { offset, total }: { offset: number; total: num
   if (offset > total) return `[the file has only ${total} lines]`;
   const last = offset + shown.length - 1;
   const isWhole = offset === 1 && last === total;
-  const more = last < total ? `; offset ${last + 1} shows what follows` : '';
+  const more = last < total ? `; offset ${last + 1} shows the rest` : '';
   return isWhole ? shown.join('\n') : [...shown, `[lines ${offset} to ${last} of ${total}${more}]`].join('\n');
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSecretPath } from './secret-path.ts';
 
-test('files that usually hold a credential are known by their names', () => {
+test('files that usually hold a credential are recognised by name', () => {
   const secret = [
     ...[
       '.env',
@@ -26,7 +26,7 @@ test('files that usually hold a credential are known by their names', () => {
   );
 });
 
-test('ordinary files, templates and public keys are not', () => {
+test('ordinary files, templates and public keys are not secrets', () => {
   const harmless = [
     ...[
       'README.md',

@@ -1,4 +1,4 @@
-/** True for a path that usually holds a credential, by its names alone: reading such a file needs a person's consent. */
+/** True for a path that usually holds a credential, judged by its names. Reading such a file needs approval. */
 export function isSecretPath(path: string): boolean {
   const names = path.toLowerCase().split(/[/\\]/).filter(Boolean);
   const file = names.at(-1) ?? '';
@@ -35,9 +35,9 @@ const PATTERNS = [
   /(service[-_]?account|client[-_]?secrets?).*\.json$/,
   /(^|[.\-_])kubeconfig($|[.\-_])/,
 ];
-/** Templates without values, and public halves of keys. */
+/** Templates without values, and public keys. */
 const HARMLESS = [/^\.env(rc)?[.\-_](example|sample|template|dist|defaults)$/, /\.pub$/];
-/** What editors, people and encryption put behind the name of a file; its content is the same. */
+/** Suffixes that editors, people and encryption append to the name of a file with the same content. */
 const COPY_SUFFIX = /(~|\.(bak|backup|copy|old|orig|save|swp|swo|tmp|gpg|asc|age|\d+))+$/;
 
 function isSecretName(name: string): boolean {

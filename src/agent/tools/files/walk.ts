@@ -4,19 +4,23 @@ import { relative, sep } from 'node:path';
 import { type HeldFolder, hasWay, wayOf } from './held-folder.ts';
 
 interface Below {
-  /** The walk begins here; undefined: at the root of the disk. */
+  /** Where the walk begins; undefined: at the root of the disk. */
   base: HeldFolder | undefined;
   /** Absolute, in `base`, without links. */
   path: string;
 }
 
-/** Only names the folder, and needs no right to list it. Node has no constant for it; Linux has one value for all its machines. */
+/**
+ * Opens a folder as a reference only, which needs no right to list it. Node has no constant for it; Linux uses the same
+ * value on all architectures.
+ */
 const O_PATH = process.platform === 'linux' ? 0o10000000 : 0;
 const STEP = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Opens a file or folder step by step from an open folder, so that no name on the way can be exchanged for a link: each step opens
- * one name in the folder opened before. Undefined where the system cannot do that. Rejects with the system's error.
+ * Opens a file or folder step by step from an open folder, so that no name on the way can be replaced by a link: each
+ * step opens one name in the folder opened before. Undefined where the system does not support that. Rejects with the
+ * system's error.
  */
 export async function openBelow({ base, path }: Below, flags: number): Promise<FileHandle | undefined> {
   const names = namesBelow(base, path);
@@ -31,7 +35,7 @@ export async function openBelow({ base, path }: Below, flags: number): Promise<F
   }
 }
 
-/** As `openBelow`, for a folder that is to be listed or written to; `make`: missing ones are made on the way. */
+/** Like `openBelow`, for a folder to list or write to. With `make`, creates missing folders on the way. */
 export async function openFolderBelow({ base, path }: Below, how: { make: boolean }): Promise<FileHandle | undefined> {
   const named = await descend(base, namesBelow(base, path), how);
   try {
@@ -42,8 +46,8 @@ export async function openFolderBelow({ base, path }: Below, how: { make: boolea
 }
 
 /**
- * Whether something lies at a path below a held folder, when no link is on the way there; undefined when one is, or the walk is not
- * possible. The answer is true of the folder itself, wherever it is moved meanwhile.
+ * Whether something exists at a path below a held folder, if no link is on the way; undefined if there is a link or the
+ * walk is not supported. The answer is about the folder itself, even if it is moved meanwhile.
  */
 export async function findStraight(base: HeldFolder, path: string): Promise<{ exists: boolean } | undefined> {
   const names = namesBelow(base, path);
@@ -75,7 +79,7 @@ async function descend(
   names: readonly string[],
   { make }: { make: boolean },
 ): Promise<FileHandle | undefined> {
-  // Not O_NOFOLLOW: the way to a held folder is itself a link of the kernel.
+  // Not O_NOFOLLOW, because the path to a held folder is itself a link of the kernel.
   let folder = await open(base?.way ?? '/', O_PATH | constants.O_DIRECTORY);
   try {
     if (!(await hasWay(folder))) {
@@ -101,12 +105,12 @@ async function step(path: string, make: boolean): Promise<FileHandle> {
     if (!make || !isMissing(error)) throw error;
   }
   await mkdir(path).catch((error: unknown) => {
-    if (!isThere(error)) throw error; // somebody else has made it meanwhile
+    if (!isThere(error)) throw error; // created by another process meanwhile
   });
   return open(path, STEP);
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined);
-/** What the system says when nothing is there. */
+/** Whether the error means that nothing exists there. */
 export const isMissing = (error: unknown) => codeOf(error) === 'ENOENT';
 const isThere = (error: unknown) => codeOf(error) === 'EEXIST';

@@ -13,7 +13,7 @@ export interface SearchHit {
 export interface SearchRequest {
   /** Absolute folder or file. */
   target: string;
-  /** An ancestor of the target, from which on .gitignore files count. */
+  /** An ancestor of the target; .gitignore files count from here down. */
   root: string;
   query: string;
   glob: string | undefined;
@@ -21,15 +21,16 @@ export interface SearchRequest {
 }
 
 /**
- * Our own search, for machines without ripgrep: hidden folders too, but not .git; links are not followed. Synchronous,
- * since it runs in a worker, where an expression that never ends can be stopped. Throws SyntaxError for a bad expression.
+ * The built-in search, for machines without ripgrep. Includes hidden folders but not .git; does not follow links.
+ * Synchronous, because it runs in a worker, which can be stopped even if an expression never ends. Throws SyntaxError
+ * for an invalid expression.
  */
 export function* findMatches(request: SearchRequest): Generator<SearchHit> {
   const expression = toExpression(request.query);
   for (const path of walk(request)) yield* findInFile(path, expression);
 }
 
-/** True for a file that the .gitignore files from `root` down to it ignore by its own name (not by a folder's). */
+/** True if a .gitignore file between `root` and the file ignores the file by its own name, not by a folder's. */
 export function isIgnoredFile(path: string, root: string): boolean {
   return isIgnored(path, { rules: readRulesAbove(path, root), isFolder: false });
 }
@@ -38,7 +39,7 @@ function toExpression(query: string): RegExp {
   try {
     return new RegExp(query, 'u');
   } catch {
-    return new RegExp(query); // the older syntax allows more, such as an escaped hyphen
+    return new RegExp(query); // the older syntax accepts more, such as an escaped hyphen
   }
 }
 
@@ -59,7 +60,7 @@ function readSmallFile(path: string): Buffer | undefined {
   try {
     return statSync(path).size > MAX_FILE_BYTES ? undefined : readFileSync(path);
   } catch {
-    return undefined; // removed meanwhile, or not readable for us
+    return undefined; // removed meanwhile, or not readable
   }
 }
 
@@ -93,7 +94,7 @@ function readFolder(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    return []; // removed meanwhile, or not readable for us
+    return []; // removed meanwhile, or not readable
   }
 }
 
@@ -107,7 +108,7 @@ function readRules(folder: string): Rules[] {
   return text === undefined ? [] : [{ folder, rules: ignore().add(text) }];
 }
 
-/** A deeper .gitignore has the last word. */
+/** The deepest matching .gitignore decides. */
 function isIgnored(path: string, { rules, isFolder }: { rules: Rules[]; isFolder: boolean }): boolean {
   let ignored = false;
   for (const { folder, rules: own } of rules) {

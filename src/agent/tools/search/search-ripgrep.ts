@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { ToolProblem } from '../tool-problem.ts';
 import { isIgnoredFile, type SearchHit, type SearchRequest } from './search-files.ts';
 
-/** Runs ripgrep until it ends, the reader stops or the signal aborts; its arguments never pass through a shell. */
+/** Runs ripgrep until it ends, the reader stops or the signal aborts. Its arguments never pass through a shell. */
 export async function* searchWithRipgrep(
   program: string,
   request: SearchRequest,
@@ -17,25 +17,25 @@ export async function* searchWithRipgrep(
   const folder = isFile ? dirname(request.target) : request.target;
   const target = isFile ? `./${basename(request.target)}` : './';
   const child = spawn(program, toArguments(request, target), {
-    argv0: 'rg', // where it is one program of many under a link, such as snap's
+    argv0: 'rg', // for multi-call programs reached through a link, such as snap's
     cwd: folder,
     env: {},
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-  exited.catch(() => undefined); // read below, but perhaps later than it happens
+  exited.catch(() => undefined); // awaited below, but it may reject earlier
   const kill = () => void child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   try {
     const complaint = text(child.stderr);
     for await (const line of createInterface({ input: child.stdout })) {
       const hit = parseLine(line, folder);
-      // A glob makes ripgrep show files that .gitignore ignores, which is not what a glob means here.
+      // With a glob, ripgrep also shows files that .gitignore ignores. That is not wanted here.
       if (hit && !(request.glob !== undefined && isIgnoredFile(hit.path, request.root))) yield hit;
     }
     const [code, problem] = await Promise.all([exited, complaint]);
     signal.throwIfAborted();
-    // 2 is also said when some files could not be read, but then without a word.
+    // ripgrep also exits with 2 when some files could not be read, but then prints nothing.
     if (code === 2 && problem !== '') throw new ToolProblem(problem.trim());
   } finally {
     signal.removeEventListener('abort', kill);
@@ -54,7 +54,7 @@ function toArguments({ query, glob }: SearchRequest, target: string): string[] {
   ];
 }
 
-/** `path NUL line:text`; other lines are remarks such as "binary file matches". */
+/** Parses `path NUL line:text`; other lines are remarks such as "binary file matches". */
 function parseLine(line: string, folder: string): SearchHit | undefined {
   const [, path, number, found] = /^([^\0]+)\0(\d+):(.*)$/s.exec(line) ?? [];
   if (path === undefined || found === undefined) return undefined;

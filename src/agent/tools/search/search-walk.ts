@@ -4,7 +4,7 @@ import { ToolProblem } from '../tool-problem.ts';
 import type { SearchHit, SearchRequest } from './search-files.ts';
 import type { SearchMessage } from './search-worker.ts';
 
-/** Runs our own search in a worker, which ends with the signal even in the middle of an expression. */
+/** Runs the built-in search in a worker, which the signal ends even in the middle of an expression. */
 export async function* searchWithWorker(
   workerUrl: URL,
   request: SearchRequest,
@@ -13,7 +13,7 @@ export async function* searchWithWorker(
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, {
     workerData: request,
-    env: {}, // it needs none of our environment
+    env: {}, // needs none of our environment
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   const terminate = () => void worker.terminate();
@@ -21,7 +21,7 @@ export async function* searchWithWorker(
   try {
     for await (const [said] of on(worker, 'message', { close: ['exit'] })) {
       const message: SearchMessage = said;
-      if (message.kind === 'invalid') throw new ToolProblem(`Not a regular expression: ${message.message}`);
+      if (message.kind === 'invalid') throw new ToolProblem(`Invalid regular expression: ${message.message}`);
       yield message.hit;
     }
     signal.throwIfAborted();

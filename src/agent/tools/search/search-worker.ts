@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { findMatches, type SearchHit, type SearchRequest } from './search-files.ts';
 
-/** What the worker says; its exit is the end. */
+/** Messages of the worker; its exit marks the end. */
 export type SearchMessage = { kind: 'hit'; hit: SearchHit } | { kind: 'invalid'; message: string };
 
 const MAX_HITS = 2_000;

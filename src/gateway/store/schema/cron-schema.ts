@@ -1,40 +1,40 @@
-/** A scheduled job; what is changed by hand stands in `definition_json`, what its runs change in columns. */
+/** A scheduled job. `definition_json` has what callers change, the other columns have what its runs change. */
 export interface CronJobTable {
   job_id: string;
   definition_json: string;
-  /** Rises with every change by hand. */
+  /** Incremented by every change that a caller makes. */
   revision: number;
   enabled: 0 | 1;
   created_ms: number;
   updated_ms: number;
-  /** Enabled, with this schedule, since then: earlier instants were never due. */
+  /** Since when it is enabled with this schedule: earlier instants were never due. */
   since_ms: number;
-  /** The first instant that has no occurrence yet; null: there is none. */
+  /** The first instant without an occurrence; null: there is none. */
   next_ms: number | null;
-  /** The last instant that has one. */
+  /** The last instant with an occurrence. */
   handled_ms: number | null;
-  /** Errors in a row. */
+  /** Consecutive errors. */
   failures: number;
-  /** After repeated errors: nothing runs before. */
+  /** Set after repeated errors: nothing runs before this time. */
   hold_ms: number | null;
   last_json: string | null;
 }
 
-/** One instant at which a job was due (or several that did not run), or a forced run. */
+/** One instant at which a job was due (or several without a run), or a forced run. */
 export interface CronOccurrenceTable {
   job_id: string;
   scheduled_ms: number;
-  /** The last instant, where the row stands for several. */
+  /** The last instant, if the row covers several. */
   through_ms: number;
-  /** Instants; null: too many to count. */
+  /** The number of instants; null: too many to count. */
   count: number | null;
   trigger: 'schedule' | 'forced';
-  /** claimed: nothing has begun; started: its run is in the journal; retrying: waits for `retry_ms`; the others are final. */
+  /** claimed: not begun; started: its run is in the journal; retrying: waits for `retry_ms`; the others are final. */
   status: 'claimed' | 'started' | 'retrying' | 'ok' | 'error' | 'skipped' | 'missed' | 'interrupted';
   /** The scheduler that claimed it last, fenced by the epoch. */
   owner: string | null;
   epoch: number;
-  /** Until then nobody else takes it over. */
+  /** Until then, no other scheduler takes it over. */
   lease_ms: number | null;
   attempts: number;
   retry_ms: number | null;
@@ -44,17 +44,17 @@ export interface CronOccurrenceTable {
   ended_ms: number | null;
   error: string | null;
   summary: string | null;
-  /** When the job was to run next once this was over; null: not at all. */
+  /** When the job was to run next after this ended; null: never. */
   next_run_ms: number | null;
-  /** How long the attempt had worked when its lease was renewed last. */
+  /** How long the attempt had worked at the last lease renewal. */
   spent_ms: number;
-  /** Of the attempt that ended it; null: none did, or nobody knows. */
+  /** The duration of the attempt that ended it; null: there was none, or it is unknown. */
   duration_ms: number | null;
-  /** The job, where it was removed and this is not over. */
+  /** The job, if it was removed while this was open. */
   removed_job_json: string | null;
 }
 
-/** One start. */
+/** One attempt. */
 export interface CronAttemptTable {
   job_id: string;
   scheduled_ms: number;

@@ -4,8 +4,8 @@ import type { Connection } from '../sqlite/sqlite-connection.ts';
 const BATCH = 5_000;
 
 /**
- * Gives every event and message that has none its checksum. Each batch is a transaction of its own, so that neither
- * memory nor the write-ahead log grows with the table. An interrupted pass starts over and skips what is done.
+ * Adds checksums to all events and messages without one. Each batch is a separate transaction, so neither memory nor
+ * the write-ahead log grows with the table. An interrupted pass starts over and skips finished rows.
  */
 export function fillChecksums(connection: Connection): void {
   fill(connection, {

@@ -4,8 +4,8 @@ import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { rewriteEvents, rewriteNotes } from './rewrite-bodies.ts';
 
 /**
- * Gives stored decisions who made them as data. Before schema version 18 the journal had a word for it, and events and notes
- * had it only in the approval's row, or in the words of the feedback.
+ * Adds to stored decisions who made them. Before schema version 18, the journal had a word for it, and events and notes
+ * had it only in the approval's row or in the text of the feedback.
  */
 export function fillDeciders(connection: Connection): void {
   const rewriting = {
@@ -50,7 +50,7 @@ function deciderOf({ approved, feedback }: Resolved, approval: Approval | undefi
   }
 }
 
-/** Where the question is not on record any more. */
+/** The status by the feedback, for a question that is no longer stored. */
 function statusBy(feedback: string): string {
   if (feedback.startsWith('Approval timed out')) return 'expired';
   return feedback === 'Cancelled by user' || feedback === 'Not run: the run had ended' ? 'cancelled' : 'denied';

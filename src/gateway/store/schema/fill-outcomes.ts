@@ -4,8 +4,8 @@ import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { rewriteEvents, rewriteMessages } from './rewrite-bodies.ts';
 
 /**
- * Gives the results of tool calls their outcome. Before schema version 17 only their words told it, and this is the one
- * place that still reads it out of them.
+ * Adds outcomes to the results of tool calls. Before schema version 17 only their texts showed the outcome, and this is
+ * the only code that still parses them.
  */
 export function fillOutcomes(connection: Connection): void {
   rewriteEvents(connection, {
@@ -18,7 +18,7 @@ export function fillOutcomes(connection: Connection): void {
 interface Result {
   isError: boolean;
   output: string;
-  /** A call that was not let run has no duration and no exit code. */
+  /** A refused call has no duration and no exit code. */
   hasRun: boolean;
 }
 
@@ -78,7 +78,7 @@ const StoredMessage = z
     return { ...message, outcome: outcomeOf({ isError, output: message.output, hasRun: ran }) };
   });
 
-/** Undefined for what is no result, or has its outcome. */
+/** Undefined for a body that is not a result, or already has its outcome. */
 function rewrite(schema: z.ZodType, body: string): string | undefined {
   const parsed = schema.safeParse(JSON.parse(body));
   return parsed.success ? JSON.stringify(parsed.data) : undefined;

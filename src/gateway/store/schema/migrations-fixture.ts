@@ -3,13 +3,13 @@ import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
 import { type Connection, openConnection } from '../sqlite/sqlite-connection.ts';
 import { MIGRATIONS, migrate } from './migrations.ts';
 
-/** As the first release had it. */
+/** The schema of the first release. */
 export const FIRST = MIGRATIONS.slice(0, 1);
 
-/** An event of workstream `a` with the checksum of later versions: its offset and its JSON text. */
+/** Inserts an event of workstream `a` with the checksum of later versions. Parameters: offset and JSON text. */
 export const OLD_EVENT = `insert into events select 'a', ?1, ?2, 5, event_checksum('a', ?1, ?2, 5)`;
 
-/** A file of the first version; it is removed when the test is over. */
+/** A file of the first version, removed when the test ends. */
 export function openVersion1(t: { after(fn: () => void): void }): { connection: Connection; path: string } {
   const dir = tempDir();
   const path = join(dir.path, 'headgate.db');

@@ -23,11 +23,14 @@ import {
   workdirs,
 } from './tables.ts';
 
-/** One step of the schema; versions count from 1 without gaps and are never changed once released. */
+/** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
   version: number;
   statements: readonly string[];
-  /** What takes too long for one transaction, before the statements. Once interrupted it runs again from the beginning. */
+  /**
+   * Work that is too long for one transaction; runs before the statements. If interrupted, it runs again from the
+   * beginning.
+   */
   fill?(connection: Connection): void;
 }
 
@@ -53,8 +56,8 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Brings a file to the newest schema, after copying an older one to `<path>.bak-v<N>`. Throws, having changed nothing,
- * when the file was written by a newer Headgate.
+ * Brings a file to the newest schema, after copying an older one to `<path>.bak-v<N>`. Throws without changes when the
+ * file was written by a newer Headgate.
  */
 export function migrate(
   connection: Connection,
@@ -80,7 +83,7 @@ function schemaVersionOf(connection: Connection): number {
   return Number(row?.value ?? 0);
 }
 
-/** An earlier copy is kept: the file may have been used by the older version since. */
+/** Keeps earlier copies, because the older version may have used the file since. */
 function backUp(connection: Connection, { path, found, log }: { path: string; found: number; log: Log }): void {
   const copy = freeName(`${path}.bak-v${found}`);
   connection.run('vacuum into ?', [copy]);

@@ -1,14 +1,14 @@
 import { isIntactEvent, isIntactMessage } from '../row-checksum.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 
-/** Rows per transaction: neither memory nor the write-ahead log may grow with the table. */
+/** Rows per transaction, so that neither memory nor the write-ahead log grows with the table. */
 const BATCH = 500;
 
 interface Table {
   name: 'events' | 'messages' | 'notes';
   /** The columns after `ws_id`. */
   key: string[];
-  /** What is set besides the body. */
+  /** Set in addition to the body. */
   checksum: string;
   isIntact(row: Record<string, unknown>): boolean;
 }
@@ -28,7 +28,7 @@ const MESSAGES: Table = {
 
 const NOTES: Table = { name: 'notes', key: ['after_seq', '"offset"'], checksum: '', isIntact: () => true };
 
-/** Bodies that begin with one of these texts, and what each becomes; undefined for one that stays as it is. */
+/** The beginnings of the bodies to rewrite, and the function that rewrites each; undefined leaves a body unchanged. */
 interface Rewriting {
   beginnings: readonly string[];
   rewrite(body: string): string | undefined;
@@ -44,8 +44,8 @@ export const rewriteNotes = (connection: Connection, rewriting: Rewriting): void
   rewriteBodies(connection, NOTES, rewriting);
 
 /**
- * Writes new bodies with their checksums. A damaged row is left alone, or its new checksum would make it look intact. Once
- * interrupted it starts over; `rewrite` passes over what is done.
+ * Writes new bodies with their checksums. Skips damaged rows, because a new checksum would make them look intact. If
+ * interrupted it starts over; `rewrite` skips finished rows.
  */
 function rewriteBodies(connection: Connection, table: Table, { beginnings, rewrite }: Rewriting): void {
   const { name } = table;

@@ -3,7 +3,7 @@ import type { RunOutcome } from '../../../../protocol/stream-events.ts';
 import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 
-/** The tables, as kysely sees them. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
+/** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
   meta: MetaTable;
   workstreams: WorkstreamTable;
@@ -38,31 +38,34 @@ export interface WorkstreamTable {
   ws_id: string;
   /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). Unique. */
   session_key: string | null;
-  /** The name a person gave, unique; null: the generated one counts. */
+  /** The name that a person gave, unique; null: the generated name applies. */
   alias: string | null;
   generated_name: string;
   title: string | null;
   /** null: the default model. */
   model_alias: string | null;
-  /** The principal who gave auto-approve; null: it is off. */
+  /** The principal that enabled auto-approve; null: it is off. */
   always_by: string | null;
-  /** Null: it has no end, or is off. */
+  /** Null: it does not end, or is off. */
   always_until_ms: number | null;
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;
-  /** The inode of the working directory, decimal; null until it is opened for the first time since version 16. */
+  /** The inode of the working directory, decimal; null until the first use since version 16. */
   workdir_ino: string | null;
-  /** `FolderIdentity[]`: further folders that may be read without a question. */
+  /** `FolderIdentity[]`: additional folders that may be read without approval. */
   readable_json: string;
-  /** 1: open, and reopened at the next start; 2: unloaded to make room, reopened when touched; 0: closed; 3: deleted, its rows going. */
+  /**
+   * 1: open, and reopened at the next start; 2: unloaded to make room, reopened on use; 0: closed; 3: deleted, rows
+   * being removed.
+   */
   loaded: 0 | 1 | 2 | 3;
   /** The context begins after this message (/clear). */
   context_after_seq: number;
   message_count: number;
   /** Sums and last values of token use, as JSON. */
   usage_json: string | null;
-  /** Every write of a run names the epoch it was started under; a force cancel raises it. */
+  /** Every write of a run names its epoch; a force cancel increments it. */
   run_epoch: number;
   /** How the latest run ended; null before the first end. */
   last_run_status: RunOutcome['status'] | null;
@@ -70,7 +73,7 @@ export interface WorkstreamTable {
   updated_ms: number;
 }
 
-/** Primary key (ws_id, seq); seq is dense from 1. */
+/** Primary key (ws_id, seq); seq has no gaps and begins at 1. */
 export interface MessageTable {
   ws_id: string;
   seq: number;
@@ -78,34 +81,34 @@ export interface MessageTable {
   /** A `Message` of the agent. */
   body_json: string;
   created_ms: number;
-  /** `messageChecksum` of the row. */
+  /** The `messageChecksum` of the row. */
   checksum: number | null;
 }
 
-/** Primary key (ws_id, offset); offset is dense from the log's first one. */
+/** Primary key (ws_id, offset); offset has no gaps after the log's first one. */
 export interface EventTable {
   ws_id: string;
   offset: number;
   body_json: string;
   created_ms: number;
-  /** `eventChecksum` of the row. */
+  /** The `eventChecksum` of the row. */
   checksum: number | null;
 }
 
-/** The two ends of a log, so that missing rows show there too. A log without a row begins at 1. */
+/** Both ends of a log, so that missing rows at the ends are detected. A log without a row begins at 1. */
 export interface LogHeadTable {
   ws_id: string;
   first: number;
-  /** At least; recorded from time to time and at a stop in order. */
+  /** A lower bound; updated from time to time and at an orderly stop. */
   last: number;
 }
 
-/** An event that stays readable as long as the messages do. Primary key (ws_id, after_seq, offset). */
+/** An event that is kept as long as the messages. Primary key (ws_id, after_seq, offset). */
 export interface NoteTable {
   ws_id: string;
-  /** The workstream's message count when it was told. */
+  /** The workstream's message count at that time. */
   after_seq: number;
-  /** Its place in the log; below 1 when it was copied from another workstream, which counts as before the log. */
+  /** Its offset in the log; below 1 when it was copied from another workstream, which sorts before the log. */
   offset: number;
   /** The event. */
   body_json: string;
@@ -115,13 +118,13 @@ export interface NoteTable {
 export interface RunTable {
   run_id: string;
   ws_id: string;
-  /** Who asked: with ws_id and run_key it is unique, so a key names one run. */
+  /** The caller. Unique together with ws_id and run_key, so a key identifies one run. */
   principal: string;
   run_key: string | null;
   source: 'person' | 'agent' | 'cron';
-  /** `queued` and `running` are reconciled at boot; the rest is final. */
+  /** `queued` and `running` are reconciled at startup; the others are final. */
   status: 'queued' | 'running' | 'ok' | 'error' | 'cancelled' | 'timeout';
-  /** The message and the options it was accepted with. */
+  /** The message and the options that it was accepted with. */
   request_json: string;
   epoch: number;
   error: string | null;
@@ -131,7 +134,10 @@ export interface RunTable {
   ended_ms: number | null;
 }
 
-/** What a run did, appended before it takes effect; folding it gives the phase to resume from. Primary key (run_id, seq). */
+/**
+ * The steps of a run, appended before they take effect; folding them gives the phase to resume from. Primary key
+ * (run_id, seq).
+ */
 export interface JournalTable {
   run_id: string;
   seq: number;
@@ -153,7 +159,9 @@ export interface ApprovalTable {
   digests_json: string;
   feedback: string | null;
   always: 0 | 1;
-  /** A principal, or the kind of `DecidedBy`: for people. What it means stands in the journal and in the events. */
+  /**
+   * A principal, or the kind of `DecidedBy`, for people only. The journal and the events have the authoritative data.
+   */
   decided_by: string | null;
   asked_ms: number;
   expires_ms: number;
@@ -165,9 +173,9 @@ export interface IdempotencyTable {
   principal: string;
   method: string;
   key: string;
-  /** SHA-256 of the canonical params without the key: the same key with other params is a conflict. */
+  /** SHA-256 of the canonical params without the key. The same key with other params is a conflict. */
   digest: string;
-  /** `kept` (handed to the handler of a repeat), `result` or `error` (answered as they are). */
+  /** `kept` (passed to the handler of a repeat), `result` or `error` (returned unchanged). */
   kind: 'kept' | 'result' | 'error';
   body_json: string;
   created_ms: number;
@@ -177,7 +185,7 @@ export interface IdempotencyTable {
 export interface LoginCodeTable extends LineageColumns {
   /** SHA-256 hex of the code. */
   code_hash: string;
-  /** Separated by commas: what a session by this code may do at most. */
+  /** Comma-separated; the maximum scopes of a session created with this code. */
   scopes: string;
   expires_ms: number;
   used_ms: number | null;
@@ -195,9 +203,9 @@ export interface ApiTokenTable extends LineageColumns {
   token_id: string;
   name: string;
   scope: TokenScope;
-  /** SHA-256 in hex; the token itself is kept nowhere. */
+  /** SHA-256 in hex; the token itself is not stored. */
   token_hash: string;
-  /** The principal that made it. */
+  /** The principal that created it. */
   created_by: string;
   created_ms: number;
   expires_ms: number | null;
@@ -205,7 +213,7 @@ export interface ApiTokenTable extends LineageColumns {
   revoked_ms: number | null;
 }
 
-/** Messages on their way out; `seq` rises in the order of acceptance. */
+/** Outgoing messages; `seq` increases in the order of acceptance. */
 export interface OutboxTable {
   message_id: string;
   seq: number;
@@ -216,10 +224,10 @@ export interface OutboxTable {
   sender: string;
   message: string;
   media_url: string | null;
-  /** dead: given up; `error` says why. */
+  /** dead: given up; `error` has the reason. */
   status: 'pending' | 'delivered' | 'dead';
   attempts: number;
-  /** Not before. */
+  /** The earliest time of the next attempt. */
   next_ms: number;
   error: string | null;
   accepted_ms: number;
@@ -230,18 +238,21 @@ export interface OutboxTable {
 export interface NodeTable {
   node_id: string;
   display_name: string | null;
-  /** A `PairedNode` without what stands in columns: what it said of itself when it was approved last, its name included. */
+  /**
+   * A `PairedNode` without the data in other columns: what it said about itself at the last approval, including its
+   * name.
+   */
   about_json: string;
-  /** The commands that were approved last, as a JSON array. */
+  /** The commands of the last approval, as a JSON array. */
   commands_json: string;
-  /** SHA-256 in hex; the token itself is kept nowhere. */
+  /** SHA-256 in hex; the token itself is not stored. */
   token_hash: string;
   approved_by: string;
   created_ms: number;
   approved_ms: number;
-  /** When it was connected last, as far as is known while `is_connected` is 1; null before the first time. */
+  /** When it was last connected, as far as known while `is_connected` is 1; null before the first connection. */
   seen_ms: number | null;
-  /** 0 or 1; 1 also when the daemon died while it was. */
+  /** 0 or 1; also 1 if the daemon died while it was connected. */
   is_connected: number;
 }
 
@@ -250,38 +261,38 @@ export interface InvocationTable {
   node_id: string;
   command: string;
   params_json: string | null;
-  /** The caller's, as the node is told it. */
+  /** The caller's key, as sent to the node. */
   invoke_key: string;
-  /** Names the tool call it belongs to, where it is one; unique. */
+  /** The tool call that it belongs to, if any; unique. */
   tool_call: string | null;
   timeout_ms: number;
-  /** `unsent`: the node was gone when it should have been told; `sent`: its outcome is not known; the others are final. */
+  /** `unsent`: the node had disconnected before it was sent; `sent`: its outcome is unknown; the others are final. */
   status: 'unsent' | 'sent' | 'ok' | 'error';
-  /** What the node answered. */
+  /** The node's answer. */
   outcome_json: string | null;
   deadline_ms: number;
   finished_ms: number | null;
 }
 
-/** Primary key (ws_id, attachment_id): a conversation that is copied shares the files of its messages. */
+/** Primary key (ws_id, attachment_id), because a copied conversation shares the files of its messages. */
 export interface AttachmentTable {
   ws_id: string;
   attachment_id: string;
-  /** Who uploaded it. */
+  /** The principal that uploaded it. */
   principal: string;
   filename: string;
   mime_type: string;
   size_bytes: number;
   kind: 'image' | 'text';
-  /** `pending`: uploaded; `reserved`: of a message that waits; `consumed`: of a message in the conversation. */
+  /** `pending`: uploaded; `reserved`: for a queued message; `consumed`: part of the conversation. */
   status: 'pending' | 'reserved' | 'consumed';
   run_id: string | null;
   created_ms: number;
 }
 
-/** Folders that someone with the approve scope has named as a working directory; primary key path. */
+/** Folders that a caller with the approve scope named as a working directory. Primary key: path. */
 export interface WorkdirTable {
-  /** Real. */
+  /** The real path. */
   path: string;
   principal: string;
   named_ms: number;

@@ -1,7 +1,7 @@
 /**
- * Schema version 1. What is read in key order and never by row id is stored by its key (`without rowid`); a PostgreSQL
- * store leaves those two words out and runs the rest as it is. No index is partial: the planner proves `status in (…)`
- * only from literals, and queries bind their values.
+ * Schema version 1. Tables that are read in key order and never by row id are stored by key (`without rowid`); a
+ * PostgreSQL store would omit these two words and run the rest unchanged. No index is partial, because the planner
+ * proves `status in (…)` only from literals, and queries bind their values.
  */
 export const tables: readonly string[] = [
   `create table meta (key text not null primary key, value text not null) without rowid`,
@@ -66,7 +66,10 @@ export const tables: readonly string[] = [
   `create index login_sessions_by_expiry on login_sessions (expires_ms)`,
 ];
 
-/** Schema version 2: how the last run ended, not only whether it was cancelled, so that a restart shows a failure as one. */
+/**
+ * Schema version 2: how the last run ended and not only whether it was cancelled, so that a failure is shown after a
+ * restart.
+ */
 export const keepLastRunStatus: readonly string[] = [
   `alter table workstreams add column last_run_status text`,
   `update workstreams set last_run_status = (
@@ -97,7 +100,7 @@ export const outbox: readonly string[] = [
   `create index outbox_by_end on outbox (ended_ms)`,
 ];
 
-/** Schema version 5: paired nodes, and what was asked of them. */
+/** Schema version 5: paired nodes and their invocations. */
 export const nodes: readonly string[] = [
   `create table nodes (
     node_id text not null primary key, display_name text, about_json text not null, commands_json text not null,
@@ -112,7 +115,7 @@ export const nodes: readonly string[] = [
   `create index invocations_by_deadline on invocations (deadline_ms)`,
 ];
 
-/** Schema version 6: what people were told between the messages, for as long as these are kept. */
+/** Schema version 6: notes between the messages, kept as long as the messages. */
 export const notes: readonly string[] = [
   `create table notes (
     ws_id text not null, after_seq bigint not null, "offset" bigint not null, body_json text not null,
@@ -120,7 +123,7 @@ export const notes: readonly string[] = [
   ) without rowid`,
 ];
 
-/** Schema version 7: files of messages. Their bytes lie in the home, under the attachment's id. */
+/** Schema version 7: files of messages. Their bytes are in the home, under the attachment's id. */
 export const attachments: readonly string[] = [
   `create table attachments (
     ws_id text not null, attachment_id text not null, principal text not null, filename text not null,
@@ -133,8 +136,8 @@ export const attachments: readonly string[] = [
 ];
 
 /**
- * Schema version 8: scheduled jobs, the ledger of their occurrences, and one row for each start. Keys hold what is promised:
- * one row for an instant, one open occurrence of a job, one start of an attempt.
+ * Schema version 8: scheduled jobs, the ledger of their occurrences, and one row per attempt. The keys guarantee one
+ * row per instant, one open occurrence per job, and one start per attempt.
  */
 export const cron: readonly string[] = [
   `create table cron_jobs (
@@ -156,16 +159,16 @@ export const cron: readonly string[] = [
   )`,
 ];
 
-/** When a job was to run next once an occurrence of it was over. */
+/** When the job was to run next after an occurrence ended. */
 export const nextRunOfOccurrence: readonly string[] = ['alter table cron_occurrences add column next_run_ms bigint'];
 
-/** Schema version 10: when a node was here last. */
+/** Schema version 10: when a node was last connected. */
 export const nodesSeen: readonly string[] = [
   'alter table nodes add column seen_ms bigint',
   'alter table nodes add column is_connected integer not null default 0',
 ];
 
-/** Schema version 11: what an occurrence knows that outlives its process, its job and a clock that is right. */
+/** Schema version 11: data of an occurrence that must survive its process, its job and changes of the clock. */
 export const lastingOccurrence: readonly string[] = [
   'alter table cron_occurrences add column spent_ms bigint not null default 0',
   'alter table cron_occurrences add column duration_ms bigint',
@@ -175,8 +178,8 @@ export const lastingOccurrence: readonly string[] = [
 ];
 
 /**
- * What each credential hangs below. Tokens and links from before hang below the operator token, which is who could revoke
- * them; a login knows whose token it was made with.
+ * The parents of credentials. Earlier tokens and links become children of the operator token, whose holder could revoke
+ * them. Logins already know the token that they were created with.
  */
 export const lineage: readonly string[] = [
   ...['api_tokens', 'login_sessions', 'login_codes'].flatMap((table) => [
@@ -189,7 +192,7 @@ export const lineage: readonly string[] = [
   'alter table login_codes drop column principal',
 ];
 
-/** Schema version 13: whether what is read is what was written. Version 14 fills the columns in. */
+/** Schema version 13: checksums, to detect altered rows. Version 14 fills the columns. */
 export const checksums: readonly string[] = [
   'alter table events add column checksum bigint',
   'alter table messages add column checksum bigint',
@@ -199,21 +202,24 @@ export const checksums: readonly string[] = [
   'insert into log_heads select ws_id, min("offset"), max("offset") from events group by ws_id',
 ];
 
-/** Schema version 15: who gave auto-approve and until when. It was given without either before, so it ends here. */
+/** Schema version 15: who enabled auto-approve, and when it ends. Earlier permissions had neither, so they end here. */
 export const alwaysEnds: readonly string[] = [
   `alter table workstreams add column always_by text`,
   `alter table workstreams add column always_until_ms bigint`,
   `alter table workstreams drop column auto_approve`,
 ];
 
-/** Schema version 16: which folder a workstream's path led to, folders that it may read, and folders that were named by someone who may approve. */
+/**
+ * Schema version 16: which folder a workstream's path led to, its readable folders, and the folders that approvers have
+ * named.
+ */
 export const workdirs: readonly string[] = [
   'alter table workstreams add column workdir_ino text',
   "alter table workstreams add column readable_json text not null default '[]'",
   'create table workdirs (path text not null primary key, principal text not null, named_ms bigint not null)',
 ];
 
-/** Schema version 18: the decisions of runs that go on after an update name who made them as data. */
+/** Schema version 18: who made the journaled decisions of runs that continue after an update. */
 export const journaledDeciders: readonly string[] = [
   `update journal set body_json = json_set(body_json, '$.decision.by', case
       when json_extract(body_json, '$.decision.by') in ('timeout', 'cancel', 'policy')

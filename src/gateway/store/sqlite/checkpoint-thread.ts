@@ -8,7 +8,10 @@ import {
   WorkerGone,
 } from './checkpointer.ts';
 
-/** Starts the thread of `checkpoint-worker.ts`; `url` is that file, or its bundle. It does not keep the process alive. */
+/**
+ * Starts the thread of `checkpoint-worker.ts`; `url` is that file or its bundle. The thread does not keep the process
+ * alive.
+ */
 export function startCheckpointThread({ url, path }: { url: URL; path: string }): CheckpointWorker {
   const worker = new Worker(url, { workerData: path });
   worker.unref();

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { CheckpointMode, CheckpointReply } from './checkpointer.ts';
 
-// The thread that waits for the disk, so that the event loop need not. Opened by the first request: by then the store
-// has made, migrated or replaced the file.
+// This thread waits for the disk instead of the event loop. It opens the file at the first request; by then the store
+// has created, migrated or replaced it.
 let database: DatabaseSync | undefined;
 
 parentPort?.on('message', (request: CheckpointMode | 'close') => {
@@ -18,7 +18,7 @@ parentPort?.on('message', (request: CheckpointMode | 'close') => {
 
 function reply(mode: CheckpointMode): CheckpointReply {
   try {
-    // Short: while a restart waits for readers, the daemon's writer waits for it.
+    // Short, because the daemon's writer waits while a restart waits for readers.
     database ??= new DatabaseSync(String(workerData), { timeout: 200 });
     const row = database.prepare(`pragma wal_checkpoint(${mode})`).get();
     return { busy: row?.busy === 1, walPages: Number(row?.log), movedPages: Number(row?.checkpointed) };

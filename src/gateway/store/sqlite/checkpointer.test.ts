@@ -48,7 +48,7 @@ test('a worker that is gone is logged once and replaced by rare checkpoints of t
     {
       early: ['worker passive'],
       calls: ['worker passive', 'fallback passive'],
-      lines: [['warn', 'the checkpoint worker failed; going on without it']],
+      lines: [['warn', 'the checkpoint worker failed; continuing without it']],
     },
   );
   await checkpointer.close();
@@ -67,7 +67,7 @@ test('a full disk is logged once, and the worker goes on trying until the log is
     { calls, lines: log.lines },
     {
       calls: Array(4).fill('worker passive'),
-      lines: [['warn', 'a checkpoint failed; trying again until one succeeds']],
+      lines: [['warn', 'a checkpoint failed; retrying until one succeeds']],
     },
   );
   await checkpointer.close();

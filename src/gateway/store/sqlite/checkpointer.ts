@@ -1,22 +1,24 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 
-/** `restart` also waits until no reader needs the write-ahead log, so that it is used from its beginning again. */
+/**
+ * `restart` also waits until no reader needs the write-ahead log, so that the log is written from its beginning again.
+ */
 export type CheckpointMode = 'passive' | 'restart';
 
-/** Pages in the write-ahead log, and how many of them are in the database file now. */
+/** The pages in the write-ahead log, and how many of them have been moved to the database file. */
 export interface CheckpointResult {
   busy: boolean;
   walPages: number;
   movedPages: number;
 }
 
-/** What the worker's thread answers. */
+/** The reply of the worker's thread. */
 export type CheckpointReply = CheckpointResult | { error: string };
 
-/** Someone who moves the write-ahead log into the database file; one call at a time. */
+/** Moves the write-ahead log into the database file; one call at a time. */
 export interface CheckpointWorker {
-  /** Rejects with WorkerGone when no later call can succeed either. */
+  /** Rejects with WorkerGone when later calls cannot succeed either. */
   checkpoint(mode: CheckpointMode): Promise<CheckpointResult>;
   close(): Promise<void>;
 }
@@ -27,7 +29,7 @@ export class WorkerGone extends Error {
 }
 
 export interface CheckpointLimits {
-  /** So long after the first write that is not moved yet. */
+  /** The time after the first write that was not moved yet. */
   afterMs: number;
   /** Or as soon as about this much was written. */
   afterBytes: number;
@@ -40,20 +42,20 @@ export interface Checkpointer {
 }
 
 const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_576 };
-/** On the writing connection a checkpoint stalls the loop, so it is rare. */
+/** A checkpoint on the writing connection blocks the event loop, so it is rare. */
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
 const PAGE_BYTES = 4_096;
 
 /**
- * Uses `worker` until it is gone, then `fallback`. A checkpoint that fails (a full disk) is logged once, costs nothing but
- * disk space, and is tried again until it succeeds.
+ * Uses `worker` until it is gone, then `fallback`. A failed checkpoint (a full disk) is logged once and retried until
+ * it succeeds. It costs only disk space.
  */
 export function createCheckpointer(deps: {
   worker: CheckpointWorker | undefined;
   fallback: CheckpointWorker;
   clock: Clock;
   log: Log;
-  /** Beyond this size a log that writers keep busy is made to start anew. */
+  /** Beyond this size, a log that is constantly written is forced to restart. */
   maxWalBytes: number;
 }): Checkpointer {
   const stop = new AbortController();
@@ -80,8 +82,8 @@ export function createCheckpointer(deps: {
   };
   const onFailure = (err: unknown): void => {
     const isGone = err instanceof WorkerGone;
-    if (isGone) deps.log.warn({ err }, 'the checkpoint worker failed; going on without it');
-    else if (!isFailing) deps.log.warn({ err }, 'a checkpoint failed; trying again until one succeeds');
+    if (isGone) deps.log.warn({ err }, 'the checkpoint worker failed; continuing without it');
+    else if (!isFailing) deps.log.warn({ err }, 'a checkpoint failed; retrying until one succeeds');
     if (isGone) worker = undefined;
     isFailing = true;
   };
@@ -98,7 +100,7 @@ export function createCheckpointer(deps: {
       () => {
         if (!own.signal.aborted) start();
       },
-      () => undefined, // the size came first, or the store was closed
+      () => undefined, // the size limit was reached first, or the store was closed
     );
   };
   return {
@@ -116,8 +118,9 @@ export function createCheckpointer(deps: {
 }
 
 /**
- * Under steady writing the log never starts anew by itself: there is always a commit since the last pass. A restart
- * keeps the writer waiting while it moves the rest, so two passes go before it that leave it little to move.
+ * Under constant writing the log would never restart by itself, because there is always a commit since the last
+ * checkpoint. A restart blocks the writer while it moves the remaining pages, so two passive checkpoints before it
+ * leave few pages.
  */
 async function checkpoint(worker: CheckpointWorker, maxWalBytes: number): Promise<void> {
   const { walPages } = await worker.checkpoint('passive');

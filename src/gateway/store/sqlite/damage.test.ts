@@ -73,7 +73,7 @@ for (const [title, inflict] of Object.entries(DATABASE_DAMAGES)) {
         [
           warn(
             'database_set_aside',
-            `The database was damaged. It is kept as found.db.damaged-${STAMP}, and an empty one was made.`,
+            `The database was damaged. It was moved to found.db.damaged-${STAMP}, and an empty one was created.`,
           ),
         ],
         0,

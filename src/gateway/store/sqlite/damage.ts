@@ -9,18 +9,18 @@ import { type Connection, openConnection, openReadingConnection } from './sqlite
 import { faultOf } from './sqlite-errors.ts';
 import { findLogLoss } from './write-ahead-log.ts';
 
-/** A file that is whole, and what was found damaged before it was. */
+/** An intact file, and the damage found before. */
 export interface Opened<T> {
   connection: Connection;
   prepared: T;
   damage: Damage;
 }
 
-/** What a start found. */
+/** The damage found at a start. */
 export interface Damage {
-  /** The name under which a damaged database was put away. */
+  /** The path that a damaged database was moved to. */
   setAside?: string;
-  /** Commits are missing that the daemon before has answered. */
+  /** Commits that the previous daemon confirmed are missing. */
   hasLostCommits: boolean;
   notices: Notice[];
 }
@@ -32,21 +32,20 @@ interface OpeningDeps<T> {
 }
 
 /**
- * Opens a file and prepares it. One that is damaged keeps its bytes under another name and an empty one takes its
- * place, and of a damaged log a copy is kept; a file that only cannot be reached (rights, a full disk) is left alone
- * and the error thrown.
+ * Opens a file and prepares it. A damaged file is moved aside unchanged and replaced by an empty one; a damaged log is
+ * copied. A file that only cannot be accessed (permissions, a full disk) stays where it is, and the error is thrown.
  */
 export function openUndamaged<T>(path: string, deps: OpeningDeps<T>): Opened<T> {
   const stamp = new Date(deps.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
-  const index = existsSync(`${path}-shm`) ? readFileSync(`${path}-shm`) : undefined; // every opening makes it anew
+  const index = existsSync(`${path}-shm`) ? readFileSync(`${path}-shm`) : undefined; // each opening creates it again
   const damage = keepDamagedLog(path, { index, stamp, log: deps.log });
   try {
     return { ...openChecked(path, (connection) => deps.prepare(connection, damage)), damage };
   } catch (err) {
     if (!isDamage(err)) throw err;
     const setAside = setFilesAside(path, { index, stamp });
-    deps.log.error({ err, setAside }, 'the database is damaged; it was set aside and an empty one made');
-    const notice = `The database was damaged. It is kept as ${basename(setAside)}, and an empty one was made.`;
+    deps.log.error({ err, setAside }, 'the database is damaged; moved it aside and created an empty one');
+    const notice = `The database was damaged. It was moved to ${basename(setAside)}, and an empty one was created.`;
     const found = { setAside, hasLostCommits: true, notices: [warn('database_set_aside', notice)] };
     return { ...openPrepared(path, (connection) => deps.prepare(connection, found)), damage: found };
   }
@@ -57,7 +56,7 @@ interface Surroundings {
   stamp: string;
 }
 
-/** SQLite goes on behind the part of a log that it understands, and overwrites the rest. */
+/** Keeps a copy of a damaged log, because SQLite continues after the readable part of a log and overwrites the rest. */
 function keepDamagedLog(path: string, { index, stamp, log }: Surroundings & { log: Log }): Damage {
   const file = `${path}-wal`;
   const loss = findLogLoss({ log: existsSync(file) ? readFileSync(file) : undefined, index });
@@ -82,8 +81,8 @@ interface Prepared<T> {
 }
 
 /**
- * The check is made by a connection that cannot write. It stays until the other one is ready: the last connection that
- * is closed moves the log into the file, and a damaged one is to keep its bytes.
+ * Checks with a connection that cannot write. It stays open until the other one is ready: closing the last connection
+ * would move the log into the file, and a damaged file must keep its bytes.
  */
 function openChecked<T>(path: string, prepare: (connection: Connection) => T): Prepared<T> {
   if (!existsSync(path)) return openPrepared(path, prepare);
@@ -98,7 +97,7 @@ function openChecked<T>(path: string, prepare: (connection: Connection) => T): P
   }
 }
 
-/** A change that was interrupted outside the write-ahead log (a first start, a vacuum by hand) is undone by SQLite. */
+/** Lets SQLite undo a change that was interrupted outside the write-ahead log (a first start, a manual vacuum). */
 function rollBack(path: string): void {
   const connection = openConnection(path);
   try {
@@ -124,13 +123,13 @@ function check(connection: Connection): void {
   if (row?.quick_check !== 'ok') throw new DamagedFile(`quick_check: ${String(row?.quick_check)}`);
 }
 
-/** Also when it is the cause of a failed migration. */
+/** Also if damage caused a migration to fail. */
 function isDamage(error: unknown): boolean {
   if (error instanceof DamagedFile || faultOf(error) === 'damaged') return true;
   return error instanceof Error && faultOf(error.cause) === 'damaged';
 }
 
-/** The log goes along under the matching name, so that SQLite can still read the two together. */
+/** Moves the log with a matching name, so that SQLite can still read both together. */
 function setFilesAside(path: string, { index, stamp }: Surroundings): string {
   const aside = freeName(`${path}.damaged-${stamp}`);
   for (const suffix of ['', '-wal', '-journal']) {

@@ -3,18 +3,18 @@ import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import type { StoreHealth } from '../store.ts';
 
-/** Whether the disk takes writes. */
+/** Whether the disk can be written. */
 export interface DiskHealth {
   status(): StoreHealth;
   failed(error: unknown): void;
-  /** A part of the database cannot be understood. That stays so; it is logged once. */
+  /** A part of the database is unreadable. This state is permanent and logged once. */
   damaged(error: unknown): void;
   close(): void;
 }
 
 /**
- * Degraded from the first group that failed until `probe`, tried every `probeMs`, no longer throws. Groups that succeed
- * meanwhile count for nothing: on a full disk a small one still finds a place now and then.
+ * Degraded from the first failed group until `probe`, called every `probeMs`, succeeds. Groups that succeed meanwhile
+ * do not count, because small ones sometimes still fit on a full disk.
  */
 export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; probeMs?: number }): DiskHealth {
   const stop = new AbortController();
@@ -25,7 +25,7 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
     try {
       deps.probe();
       reason = undefined;
-      deps.log.info({}, 'the disk takes writes again');
+      deps.log.info({}, 'the disk can be written again');
     } catch (error) {
       reason = wordsOf(error);
     }
@@ -50,13 +50,13 @@ export function createDiskHealth(deps: { clock: Clock; log: Log; probe(): void; 
       const wasOk = reason === undefined;
       reason = wordsOf(error);
       if (!wasOk) return;
-      deps.log.error({ err: error }, 'the disk takes no writes');
+      deps.log.error({ err: error }, 'cannot write to the disk');
       void probeUntilOk();
     },
     damaged(error) {
       if (damage !== undefined) return;
       damage = `a part of the database is damaged: ${wordsOf(error)}`;
-      deps.log.error({ err: error }, 'a part of the database is damaged; everything else goes on');
+      deps.log.error({ err: error }, 'a part of the database is damaged; everything else stays available');
     },
     close() {
       stop.abort();

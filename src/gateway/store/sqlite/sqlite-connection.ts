@@ -2,28 +2,28 @@ import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { defineChecksums } from '../row-checksum.ts';
 
-/** A prepared statement and whether it gives rows. */
+/** A prepared statement, and whether it returns rows. */
 export interface Prepared {
   statement: StatementSync;
   reader: boolean;
 }
 
-/** One connection to a SQLite file, with its prepared statements. */
+/** A connection to a SQLite file, with its prepared statements. */
 export interface Connection {
   readonly database: DatabaseSync;
-  /** The statement of this text, prepared once; the `maxStatements` used last are kept. */
+  /** The prepared statement for this text. The `maxStatements` most recently used are cached. */
   prepare(sql: string): Prepared;
-  /** Runs a statement to its end and tells how many rows it changed. */
+  /** Runs a statement to its end; returns how many rows changed. */
   run(sql: string, parameters?: readonly unknown[]): number;
   all(sql: string, parameters?: readonly unknown[]): Record<string, unknown>[];
-  /** Row by row, each read when it is asked for. */
+  /** Reads row by row, on demand. */
   iterate(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
-  /** As `iterate`, with whole numbers as bigints: a damaged one may be beyond what a number holds, which would throw. */
+  /** Like `iterate`, with integers as bigints: a damaged one may exceed the range of a number, which would throw. */
   iterateStored(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
   close(): void;
 }
 
-/** Opens the daemon's writing connection; the file is made readable by its owner only. */
+/** Opens the daemon's writing connection; only the owner can read the file. */
 export function openConnection(path: string, maxStatements = 256): Connection {
   if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path, { timeout: 5_000, enableForeignKeyConstraints: false });
@@ -31,7 +31,7 @@ export function openConnection(path: string, maxStatements = 256): Connection {
   return toConnection(database, maxStatements);
 }
 
-/** A connection that changes nothing of the database and its log, not even when it is closed. */
+/** Opens a connection that never changes the database or its log, not even when it is closed. */
 export function openReadingConnection(path: string): Connection {
   return toConnection(new DatabaseSync(path, { timeout: 5_000, readOnly: true }), 16);
 }
@@ -41,7 +41,7 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
   const prepare = (sql: string): Prepared => {
     const found = cache.get(sql);
     if (found) {
-      cache.delete(sql); // and back in as the youngest
+      cache.delete(sql); // and reinserted as the most recent
       cache.set(sql, found);
       return found;
     }
@@ -63,7 +63,7 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
     database,
     prepare,
     run: (sql, parameters = []) => Number(prepare(sql).statement.run(...parameters.map(toBindable)).changes),
-    // Plain objects: the driver's own rows have no prototype.
+    // Plain objects, because the driver's rows have no prototype.
     all: (sql, parameters = []) =>
       prepare(sql)
         .statement.all(...parameters.map(toBindable))
@@ -80,7 +80,7 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
   };
 }
 
-/** Says which value cannot be stored; the driver's own message does not. */
+/** Names the value that cannot be stored, which the driver's message does not. */
 function toBindable(value: unknown): SQLInputValue {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
     return value;

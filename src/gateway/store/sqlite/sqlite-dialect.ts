@@ -1,7 +1,7 @@
 import { SqliteDialect, type SqliteStatement } from 'kysely';
 import type { Connection } from './sqlite-connection.ts';
 
-/** kysely over the daemon's connection, for reading: a statement without result rows is refused. */
+/** kysely on the daemon's connection, for reading only: a statement without result rows is refused. */
 export function sqliteDialect(connection: Connection): SqliteDialect {
   return new SqliteDialect({
     database: {
@@ -15,14 +15,14 @@ export function sqliteDialect(connection: Connection): SqliteDialect {
 
 function toStatement(connection: Connection, sql: string): SqliteStatement {
   const prepared = connection.prepare(sql);
-  // A write here would run outside the turn's group, and a `begin` would hold a transaction open over other turns.
+  // A write here would run outside the turn's group, and a `begin` would keep a transaction open across turns.
   if (!prepared.reader) throw new Error(`the store's db only reads; commit a unit instead of: ${sql}`);
   return {
     reader: true,
     all: (parameters) => connection.all(sql, parameters),
     run: () => ({ changes: 0, lastInsertRowid: 0 }),
     iterate() {
-      // A stream holds kysely's only connection from row to row: any other read meanwhile would wait for ever.
+      // A stream holds kysely's only connection from row to row, so any other read meanwhile would wait forever.
       throw new Error(`read page by page instead of streaming: ${sql}`);
     },
   };

@@ -1,9 +1,12 @@
 import { DamagedRow } from '../row-checksum.ts';
 
-/** What a failure of SQLite means for the unit or group that met it. */
+/** The consequence of a SQLite error for its unit or group. */
 export type SqliteFault = 'taken' | 'damaged' | 'locked' | 'disk' | 'other';
 
-/** `taken`: a unique key is in use. `disk`: nothing can be written just now. `other`: the statement itself is wrong. */
+/**
+ * `taken`: a unique key is in use. `disk`: nothing can be written at the moment. `other`: the statement itself is
+ * wrong.
+ */
 export function faultOf(error: unknown): SqliteFault {
   if (error instanceof DamagedRow || isBeyondNumbers(error)) return 'damaged';
   const code = sqliteCodeOf(error);
@@ -12,7 +15,7 @@ export function faultOf(error: unknown): SqliteFault {
   return FAULTS.get(code & 0xff) ?? 'other';
 }
 
-/** A stored integer that no number holds: the daemon writes none. */
+/** A stored integer beyond the range of numbers; the daemon writes none. */
 const isBeyondNumbers = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 

@@ -1,7 +1,7 @@
 /*
- * What SQLite's documents call the WAL-mode file format (https://sqlite.org/walformat.html). The log holds frames, each
- * a page with a checksum over all that is before it; its index is memory shared through a file, which outlives a process
- * that is killed and says how many frames were committed.
+ * Reads SQLite's WAL-mode file format (https://sqlite.org/walformat.html). The log consists of frames, each a page with
+ * a checksum over everything before it. Its index is shared memory in a file. The file survives a killed process and has
+ * the number of committed frames.
  */
 
 const LOG_HEADER_BYTES = 32;
@@ -10,13 +10,16 @@ const INDEX_VERSION = 3_007_000;
 const INDEX_HEADER_BYTES = 48;
 const MAGIC = 0x377f0682;
 
-/** The files beside a database; undefined where there is none. */
+/** The files next to a database; undefined if missing. */
 interface LogFiles {
   log: Buffer | undefined;
   index: Buffer | undefined;
 }
 
-/** Whether commits have gone from the log of a daemon that did not stop in order. A write cut off by a kill is no loss. */
+/**
+ * Whether commits are missing from the log of a daemon that did not stop in an orderly way. A write interrupted by a
+ * kill is not a loss.
+ */
 export function findLogLoss({ log, index }: LogFiles): 'damaged' | 'missing' | undefined {
   const known = index && readIndex(index);
   const held = log && readLog(log);
@@ -28,19 +31,19 @@ export function findLogLoss({ log, index }: LogFiles): 'damaged' | 'missing' | u
 }
 
 interface LogIndex {
-  /** How many frames of the log count. */
+  /** How many frames of the log are valid. */
   frames: number;
   /** How many of them are not in the database yet. */
   unmoved: number;
   salts: Buffer;
 }
 
-/** Undefined when it says nothing: it is written twice, so that half a change can be told. */
+/** Undefined when it is invalid: it is written twice, so that an incomplete change is detected. */
 function readIndex(index: Buffer): LogIndex | undefined {
   const header = index.subarray(0, INDEX_HEADER_BYTES);
   if (index.length < 2 * INDEX_HEADER_BYTES + 4) return undefined;
   if (!header.equals(index.subarray(INDEX_HEADER_BYTES, 2 * INDEX_HEADER_BYTES))) return undefined;
-  const words = new Uint32Array(new Uint8Array(index.subarray(0, 2 * INDEX_HEADER_BYTES + 4)).buffer); // in this machine's order
+  const words = new Uint32Array(new Uint8Array(index.subarray(0, 2 * INDEX_HEADER_BYTES + 4)).buffer); // in the byte order of this machine
   if (words[0] !== INDEX_VERSION || header[12] !== 1) return undefined;
   const [frames = 0, moved = 0] = [words[4], words[24]];
   return { frames, unmoved: Math.max(0, frames - moved), salts: header.subarray(32, 40) };
@@ -48,13 +51,13 @@ function readIndex(index: Buffer): LogIndex | undefined {
 
 interface LogContent {
   salts: Buffer;
-  /** The frames up to the last whole transaction. */
+  /** The frames up to the last complete transaction. */
   committed: number;
-  /** What comes after the last frame that counts: nothing, or what an older use of the file has left there. */
+  /** What follows the last valid frame: nothing, or data from an earlier use of the file. */
   endsIn: 'nothing' | 'damage';
 }
 
-/** Undefined while its first page was not written yet. */
+/** Undefined while its first page is not written. */
 function readLog(log: Buffer): LogContent | 'damaged' | undefined {
   if (log.length < LOG_HEADER_BYTES) return undefined;
   const magic = log.readUInt32BE(0);
@@ -75,7 +78,7 @@ function readLog(log: Buffer): LogContent | 'damaged' | undefined {
   return { salts, committed, endsIn: 'nothing' };
 }
 
-/** The running checksum of a log, over words in the byte order that its magic number names. */
+/** The running checksum of a log, over words in the byte order given by its magic number. */
 function createChecksum(log: Buffer, isLittleEndian: boolean) {
   const view = new DataView(log.buffer, log.byteOffset, log.byteLength);
   let [first, second] = [0, 0];

@@ -2,7 +2,7 @@ import { UPSERT_META } from '../store-identity.ts';
 import type { CheckpointWorker } from './checkpointer.ts';
 import type { Connection } from './sqlite-connection.ts';
 
-/** Checkpoints on the writing connection itself, for a store without a worker. */
+/** Runs checkpoints on the writing connection, for a store without a worker. */
 export function localCheckpoint(connection: Connection): CheckpointWorker {
   return {
     async checkpoint(mode) {
@@ -10,12 +10,12 @@ export function localCheckpoint(connection: Connection): CheckpointWorker {
       return { busy: row?.busy === 1, walPages: Number(row?.log), movedPages: Number(row?.checkpointed) };
     },
     async close() {
-      // the connection is closed by its owner
+      // the owner closes the connection
     },
   };
 }
 
-/** Throws when there is no room for a small group: a smaller probe could succeed in the rest of a page. */
+/** Throws when there is no room for a small group. A smaller probe could succeed in the rest of a page. */
 export function probeDisk(connection: Connection): void {
   connection.run('begin immediate');
   try {

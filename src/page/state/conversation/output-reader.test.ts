@@ -54,7 +54,7 @@ test('all of it is put together from its parts, and waits where the daemon says 
 test('what is kept no longer is an error', async () => {
   const fake = createFakeClient();
   fake.answer('output.read', () => {
-    throw new RequestError('NOT_FOUND', 'This output is kept no longer');
+    throw new RequestError('NOT_FOUND', 'This output has expired');
   });
   const reader = createOutputReader({
     client: fake.client,
@@ -62,5 +62,5 @@ test('what is kept no longer is an error', async () => {
     callId: 'c',
     timers: { after: () => assert.fail('no reason to wait') },
   });
-  await assert.rejects(reader.read(0), /kept no longer/);
+  await assert.rejects(reader.read(0), /has expired/);
 });

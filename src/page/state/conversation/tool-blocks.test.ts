@@ -57,7 +57,7 @@ test('a denied batch shows its calls as denied', () => {
 });
 
 test('a call that a job’s policy refused is shown as blocked', () => {
-  const output = 'Not run: nobody is there to approve it, and the job’s policy is deny.';
+  const output = 'Not run: no approver was available, and the job’s policy is deny.';
   const after = fold([
     { type: 'tool_info', items: [item('1')] },
     { type: 'tool_result', call_id: '1', name: 'bash', output, outcome: 'blocked', is_error: true },

@@ -14,7 +14,7 @@ function open(edited?: CronExtendedJob) {
   const saved: unknown[] = [];
   const refusal: { says: string | undefined } = { says: undefined };
   fake.answer('cron.preview', ({ schedule }: { schedule: unknown }) => {
-    if (schedule === 'nonsense') throw new RequestError('INVALID_REQUEST', '"nonsense" is no schedule');
+    if (schedule === 'nonsense') throw new RequestError('INVALID_REQUEST', '"nonsense" is not a schedule');
     const read = schedule === 'at 18:00' ? once : typeof schedule === 'object' ? schedule : every;
     return { schedule: read, description: 'words', tz: 'UTC', runs: [] };
   });
@@ -41,7 +41,7 @@ test('a schedule that the daemon cannot read is told at its field, and nothing i
   editor.set('when', 'nonsense');
   editor.set('message', 'look');
   assert.equal(await editor.save(), false);
-  assert.deepEqual([editor.problems.value, saved], [{ when: '"nonsense" is no schedule' }, []]);
+  assert.deepEqual([editor.problems.value, saved], [{ when: '"nonsense" is not a schedule' }, []]);
 });
 
 test('an empty field is told without asking anybody, until it is filled', async () => {
