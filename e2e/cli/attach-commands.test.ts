@@ -84,7 +84,7 @@ test('headgate run --attach of what cannot be attached says so in one line and m
     return [code, stderr.replaceAll(`${daemon.home}/`, '')];
   };
   const only = 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached';
-  const none = `ENOENT: no such file or directory, open 'none.txt'`;
+  const none = 'it does not exist';
   assert.deepEqual(
     [
       await attach('small.txt', 'x.bin'),
@@ -125,7 +125,7 @@ test('/attach in a chat shows the file, and it goes with the next message alone'
   await using chat = openTerminal({ args: ['chat', '--ws', wsId], env: { HEADGATE_HOME: daemon.home } });
   await chat.until((rows) => rows.at(-1) === '›', 'the prompt');
   chat.type('/attach /nowhere/at.all\r');
-  await chat.until(has('/nowhere/at.all cannot be attached: ENOENT'), 'the refusal');
+  await chat.until(has('/nowhere/at.all cannot be attached: it does not exist'), 'the refusal');
   chat.type(`/attach "${file}"\r`);
   await chat.until(has('+ my cat.png (image/png, 64 bytes) goes with the next message'), 'the file');
   chat.type('look\r');

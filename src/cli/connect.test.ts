@@ -60,7 +60,7 @@ test('a token may lie in a file', async () => {
   assert.equal((await resolveTarget({ ...given, tokenFile }, environment)).token, 'from-a-file');
   await assert.rejects(resolveTarget({ ...given, tokenFile: '/none' }, environment), {
     name: 'UsageError',
-    message: '--token-file /none cannot be read: there is no such file.',
+    message: '--token-file /none cannot be read: it does not exist.',
   });
 });
 

@@ -5,6 +5,7 @@ import { endpoints } from '../../protocol/client/endpoint-addresses.ts';
 import { createHttpClient } from '../../protocol/client/http-client.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
 import { JudgedBytes } from '../content/content-check.ts';
+import { whyUnreadable } from '../home/why-unreadable.ts';
 import { UsageError } from '../start-error.ts';
 import type { Target } from './connect.ts';
 
@@ -45,8 +46,7 @@ export async function readAttachment(name: string, { cwd }: { cwd: string }): Pr
     const bytes = new JudgedBytes(createReadStream(path.resolve(cwd, name)));
     for await (const chunk of bytes) chunks.push(new Uint8Array(chunk));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`${name} cannot be attached: ${reason}`, { cause });
+    throw new UsageError(`${name} cannot be attached: ${whyUnreadable(cause)}`, { cause });
   }
   return new File(chunks, path.basename(name));
 }

@@ -2,13 +2,16 @@ import { wordsOf } from '../../protocol/words-of.ts';
 import { hasCode } from './private-file.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'it does not exist',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
 };
 
-/** Why a file could not be read, in words that name no system call. */
+/** Why a file or folder could not be read, in words that name no system call. */
 export function whyUnreadable(error: unknown): string {
   const code = Object.keys(REASONS).find((each) => hasCode(error, each));
   return (code !== undefined && REASONS[code]) || wordsOf(error);

@@ -50,6 +50,19 @@ test('a folder that is not there is not made', async (t) => {
   assert.equal(existsSync(join(userHome, 'missing')), false);
 });
 
+test('why a folder cannot be opened is said in words', async (t) => {
+  const { policy, userHome } = machine(t);
+  writeFileSync(join(userHome, 'file'), '');
+  symlinkSync('circle', join(userHome, 'circle'));
+  for (const [asked, why] of [
+    [join(userHome, 'file/below'), 'a part of its path is not a folder'],
+    [join(userHome, 'circle'), 'its links lead in a circle'],
+    [join(userHome, 'x'.repeat(300)), 'its name is too long'],
+  ] as const) {
+    await assert.rejects(resolveWorkdir(policy, asked), { message: `Working directory ${asked}: ${why}` });
+  }
+});
+
 test('what is too much, too little or Headgate’s own is refused, also behind a link', async (t) => {
   const { policy, home, userHome, make } = machine(t);
   writeFileSync(join(userHome, 'file'), '');

@@ -2,6 +2,7 @@ import { mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
+import { whyUnreadable } from '../../home/why-unreadable.ts';
 
 export interface WorkdirPolicy {
   /** Headgate's home. */
@@ -90,7 +91,7 @@ async function resolved(given: string): Promise<string> {
   try {
     return await realpath(given);
   } catch (error) {
-    throw new GatewayError('INVALID_REQUEST', `Working directory ${given}: it does not exist`, { cause: error });
+    throw new GatewayError('INVALID_REQUEST', `Working directory ${given}: ${whyUnreadable(error)}`, { cause: error });
   }
 }
 
