@@ -32,6 +32,8 @@ export function createAnswerMeter(limits: AnswerLimits, upstream: Upstream) {
   };
 }
 
+export type AnswerMeter = ReturnType<typeof createAnswerMeter>;
+
 /** The longest form of a character in JSON is `\u0000`. */
 const BYTES_PER_CHAR = 6;
 const MAX_SHOWN = 200;

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../clock.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { createImageGate } from './ai-sdk/kept-images.ts';
-import { createAnswerMeter } from './answer-limits.ts';
+import { type AnswerMeter, createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
 import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
 import { deadlinesFor } from './deadlines.ts';
@@ -14,7 +16,7 @@ import type { ModelChoice } from './model-choice.ts';
 import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
-import type { Fetch, Provider } from './provider.ts';
+import type { Fetch, ModelTarget, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { withRetries } from './retry.ts';
 
@@ -41,6 +43,7 @@ export function createUpstreamModel(
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
   const images = createImageGate({ takesImages: choice.settings.images ?? true });
+  const open = createOpening(kind, choice, deps.fetch);
   let described: Description | undefined;
 
   const learn = async (signal: AbortSignal): Promise<Description> => {
@@ -51,8 +54,7 @@ export function createUpstreamModel(
     const modelId = choice.modelId ?? (await learn(signal)).modelId;
     const deadlines = deadlinesFor(choice.baseUrl, deps.limits);
     const meter = createAnswerMeter(deps.limits, choice);
-    // Opened again for each attempt, because bytes are counted per attempt.
-    const model = await kind.open({ ...choice, modelId, fetch: withMeter(deps.fetch, meter.bytes) });
+    const model = await open(modelId, meter);
     const around = { ...deps, signal, deadlines, onPart: meter.part };
     yield* streamAiSdk({ model, kind, upstream: choice, attaching: images.attaching(request) }, request, around);
   }
@@ -99,6 +101,27 @@ export function createUpstreamModel(
     },
     describe: async (signal) => void (await learn(signal)),
     stream,
+  };
+}
+
+type Opened = Pick<LanguageModelV4, 'modelId' | 'doStream'>;
+
+/**
+ * The SDK's model, made once: that costs as much as a request. It knows one `fetch` only, but the bytes of an attempt count
+ * for that attempt, so its meter travels with the call.
+ */
+function createOpening(kind: Provider, target: Omit<ModelTarget, 'modelId' | 'fetch'>, fetch: Fetch) {
+  const meters = new AsyncLocalStorage<AnswerMeter>();
+  const metered: Fetch = async (url, init) => {
+    const meter = meters.getStore();
+    if (meter === undefined) throw new Error('the model was asked outside of an attempt');
+    return withMeter(fetch, meter.bytes)(url, init);
+  };
+  let latest: LanguageModelV4 | undefined;
+  return async (modelId: string, meter: AnswerMeter): Promise<Opened> => {
+    const opened = latest?.modelId === modelId ? latest : await kind.open({ ...target, modelId, fetch: metered });
+    latest = opened;
+    return { modelId, doStream: (options) => meters.run(meter, () => opened.doStream(options)) };
   };
 }
 

@@ -10,7 +10,7 @@ import { toPrompt } from './prompt.ts';
 import type { Attaching } from './user-parts.ts';
 
 export interface AiSdkModel {
-  model: LanguageModelV4;
+  model: Pick<LanguageModelV4, 'modelId' | 'doStream'>;
   kind: Provider;
   upstream: Upstream;
   /** Without it, no attachments can be read. */
@@ -105,7 +105,7 @@ function toCallOptions(
 }
 
 interface Reading {
-  model: LanguageModelV4;
+  model: AiSdkModel['model'];
   options: LanguageModelV4CallOptions;
   upstream: Upstream;
   signal: AbortSignal;
