@@ -20,6 +20,20 @@ test('the versions count from 1 without gaps', () => {
   );
 });
 
+test('a new file gets the schema that an old one reaches step by step', (t) => {
+  const { connection: stepwise, path } = openVersion1(t);
+  for (const { version } of MIGRATIONS) migrate(stepwise, { path, log, migrations: MIGRATIONS.slice(0, version) });
+  const atOnce = openConnection(':memory:');
+  t.after(() => atOnce.close());
+  migrate(atOnce, { path: ':memory:', log });
+  const schemaOf = (connection: Connection) =>
+    connection.all('select type, name, sql from sqlite_schema order by type, name').map(({ sql }) => sql);
+  assert.deepEqual(
+    { schema: schemaOf(atOnce), version: versionOf(atOnce) },
+    { schema: schemaOf(stepwise), version: versionOf(stepwise) },
+  );
+});
+
 test('an older file is copied before it is migrated', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: [...FIRST, second] });

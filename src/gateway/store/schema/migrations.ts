@@ -28,8 +28,8 @@ export interface Migration {
   version: number;
   statements: readonly string[];
   /**
-   * Work that is too long for one transaction; runs before the statements. If interrupted, it runs again from the
-   * beginning.
+   * Changes rows that are there, before the statements; it would take too long for one transaction. Once interrupted it
+   * runs again from the beginning.
    */
   fill?(connection: Connection): void;
 }
@@ -72,8 +72,12 @@ export function migrate(
     );
   }
   if (found === newest) return;
-  if (found > 0) backUp(connection, { path, found, log });
-  for (const migration of migrations) if (migration.version > found) apply(connection, migration);
+  if (found === 0) {
+    create(connection, migrations);
+  } else {
+    backUp(connection, { path, found, log });
+    for (const migration of migrations) if (migration.version > found) apply(connection, migration);
+  }
   log.info({ from: found, to: newest }, 'the database has a new schema');
 }
 
@@ -88,6 +92,12 @@ function backUp(connection: Connection, { path, found, log }: { path: string; fo
   const copy = freeName(`${path}.bak-v${found}`);
   connection.run('vacuum into ?', [copy]);
   log.info({ copy }, 'copied the database before migrating it');
+}
+
+/** All steps of an empty file at once: each commit waits for the disk, and a start would wait for all of them. */
+function create(connection: Connection, migrations: readonly Migration[]): void {
+  const statements = migrations.flatMap((migration) => migration.statements);
+  apply(connection, { version: migrations.at(-1)?.version ?? 0, statements });
 }
 
 function apply(connection: Connection, { version, statements, fill }: Migration): void {
