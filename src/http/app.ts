@@ -61,19 +61,19 @@ export interface HttpApp extends ExpressClasses {
 
 /** The HTTP edge: Express with a Router per noun, generated from the endpoint rows, and one guard before each (decision 44). */
 export function createHttpApp(deps: HttpDeps): HttpApp {
-  const { clock } = deps;
-  const respond = createRespond(deps);
-  const gate = createGate({ ...deps, respond });
+  const { originPolicy, rateLimit, page, openapi, metrics, clock, log } = deps;
+  const respond = createRespond({ metrics, clock });
+  const gate = createGate({ originPolicy, rateLimit, metrics, respond });
   const app = createExpress();
-  app.use(entrance(gate, createApi({ ...deps, respond, gate })));
+  app.use(entrance(gate, createApi(deps, { respond, gate })));
   app.use(((_, res, next) => {
     if (!gate(res.locals.exchange)) next();
   }) satisfies EdgeHandler);
-  app.use(createSite({ ...deps, respond }));
+  app.use(createSite({ page, openapi, metrics, respond }));
   app.use(((_, res) => respond(res.locals.exchange, NOT_FOUND)) satisfies EdgeHandler);
   // biome-ignore lint/complexity/useMaxParams: express knows an error handler by its four parameters.
   app.use(((error, _req, res, _next) =>
-    fail(res.locals.exchange, error, { ...deps, respond })) satisfies ErrorRequestHandler);
+    fail(res.locals.exchange, error, { respond, log })) satisfies ErrorRequestHandler);
   return {
     ...createExpressClasses(app),
     listener(req, res) {
@@ -113,16 +113,19 @@ const entrance =
     else next();
   };
 
-function createApi(deps: HttpDeps & { respond: Respond; gate: Gate }): FindRouter {
-  const identify = createIdentify(deps.authenticator, deps.originPolicy);
-  const streamDeps = { ...deps, writing: createSseWriting(deps.defer) };
-  const callDeps = { ...deps, goneSignalOf: createGoneSignals() };
+function createApi(deps: HttpDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
+  const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, bodies } = deps;
+  const { defer, metrics, closing, clock, log } = deps;
+  const identify = createIdentify(authenticator, originPolicy);
+  const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
+  const callDeps = { dispatch, clientAddress, goneSignalOf: createGoneSignals(), respond, log };
   const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes, ...(deps.bindings ?? [])];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
-    ...attachmentRoutes(deps),
+    ...attachmentRoutes({ attachments, bodies, respond }),
     streamOf({ endpoint: eventsEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: eventsEndpoints.global, open: streamStates }, streamDeps),
   ];
-  return createRouters(guarded.map((row) => ({ endpoint: row.endpoint, serve: guard(row, { ...deps, identify }) })));
+  const guardDeps = { gate, identify, respond, log };
+  return createRouters(guarded.map((row) => ({ endpoint: row.endpoint, serve: guard(row, guardDeps) })));
 }
