@@ -28,7 +28,7 @@ export interface Migration {
   version: number;
   statements: readonly string[];
   /**
-   * Changes rows that are there, before the statements; it would take too long for one transaction. Once interrupted it
+   * Changes existing rows, which would take too long in one transaction; runs before the statements. If interrupted, it
    * runs again from the beginning.
    */
   fill?(connection: Connection): void;
