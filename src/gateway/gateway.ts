@@ -2,7 +2,7 @@ import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
 import { createEndOfTurn, type Defer } from '../end-of-turn.ts';
 import type { Attachments } from './attachments/attachments.ts';
-import { createBroadcast } from './connections/broadcast.ts';
+import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { createFrameCheck } from './frame-check.ts';
@@ -12,8 +12,9 @@ import { createIdempotency } from './idempotency.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
 import { joinNouns } from './nouns.ts';
-import { createPresence } from './presence.ts';
+import { createPresence, type Presence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
+import type { Store } from './store/store.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
@@ -26,6 +27,8 @@ export interface Gateway {
   health: Health;
   attachments: Attachments;
   sockets: GatewayServer;
+  /** Everything it is made of, for tests of one part. */
+  parts: GatewayParts;
   /** Reconciles what the previous process left. Serve nothing before it resolves. */
   recover(): Promise<void>;
   /** Runs ticks, health checks and housekeeping until aborted. */
@@ -33,6 +36,10 @@ export interface Gateway {
   /** Notifies clients, closes sockets and stops runs so that a restart continues them. */
   shutdown(reason: string): Promise<void>;
 }
+
+type GatewayParts = Conversations['records'] &
+  Conversations['talks'] &
+  Conversations['turns'] & { broadcast: Broadcast; presence: Presence; store: Store };
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const { store, nodes, live, authenticator, originPolicy, clientAddress, clock, ids, log } = deps;
@@ -50,8 +57,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { defer, flush } = createEndOfTurn();
   const around = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };
   const conversations = createConversations(deps, around);
-  const { events, attachments } = conversations.records;
-  const { workstreams, streams } = conversations.talks;
+  const { records, talks, turns } = conversations;
+  const { events, attachments } = records;
+  const { workstreams, streams } = talks;
   events.onAppended((_, entries) => {
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
@@ -73,6 +81,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   metrics.mirror(stateOf({ health, workstreams, sockets }));
   return {
     ...{ dispatch, streams, defer, metrics, health, attachments, sockets },
+    parts: { ...records, ...talks, ...turns, broadcast, presence, store },
     async recover() {
       await nouns.recover();
       log.info({ workstreams: workstreams.list().length }, 'ready');

@@ -17,20 +17,20 @@ async function results(cron: CronFixture, job: Job): Promise<string[]> {
   return messages.flatMap((message) => (message.role === 'tool' ? [message.output] : []));
 }
 
-const asked = ({ fixture }: CronFixture) =>
-  turnsUntil(() => fixture.parts.approvals.list().length === 1, 'a question').then(
-    () => fixture.parts.approvals.list()[0] ?? assert.fail('no question'),
+const asked = ({ gateway }: CronFixture) =>
+  turnsUntil(() => gateway.parts.approvals.list().length === 1, 'a question').then(
+    () => gateway.parts.approvals.list()[0] ?? assert.fail('no question'),
   );
 
 test('a job that nobody watches is refused at once, and its history says that it was denied', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('touch it');
-  cron.fixture.puppet.turn(calling('touch'), calling('look'));
-  cron.fixture.puppet.turn('I could not.');
+  cron.gateway.puppet.turn(calling('touch'), calling('look'));
+  cron.gateway.puppet.turn('I could not.');
   assert.deepEqual(await (await cron.run(job)).ended, { status: 'ok', summary: 'I could not.' });
-  assert.deepEqual(await results(cron, job), [NOBODY, 'look done']);
+  assert.deepEqual(await results(cron, job), [NOBODY, 'looked']);
   const { wsId } = (await cron.session(job)).workstream.data;
-  const page = await cron.fixture.parts.messages.page(wsId, { after: 0, upTo: 9, limit: 9 });
+  const page = await cron.gateway.parts.messages.page(wsId, { after: 0, upTo: 9, limit: 9 });
   const denied = toHistory(page).flatMap((entry) => (entry.denied ? [entry.role] : []));
   assert.deepEqual(denied, ['assistant', 'tool']);
 });
@@ -40,17 +40,17 @@ test('whoever may approve and looks on is asked, for five minutes; others who lo
   const job = asksAgent('touch it');
   await (await cron.run(job)).ended;
   const { data } = (await cron.session(job)).workstream;
-  const { events } = cron.fixture.parts;
+  const { events } = cron.gateway.parts;
   const reader = events.follow(data.wsId, 0, { sink });
-  cron.fixture.puppet.turn(calling('touch'));
+  cron.gateway.puppet.turn(calling('touch'));
   await (await cron.run(job)).ended;
   assert.deepEqual(await results(cron, job), [NOBODY]);
   reader.close();
   const watcher = events.follow(data.wsId, 0, { sink, mayDecide: true });
-  cron.fixture.puppet.turn(calling('touch', {}, 'second'));
+  cron.gateway.puppet.turn(calling('touch', {}, 'second'));
   const begun = await cron.run(job);
-  assert.equal((await asked(cron)).expiresAtMs - cron.fixture.clock.now(), 300_000);
-  await cron.fixture.clock.advance(300_000);
+  assert.equal((await asked(cron)).expiresAtMs - cron.gateway.clock.now(), 300_000);
+  await cron.gateway.clock.advance(300_000);
   assert.equal((await begun.ended).status, 'ok');
   assert.deepEqual((await results(cron, job))[1], 'Approval timed out after 300 s');
   watcher.close();
@@ -59,14 +59,14 @@ test('whoever may approve and looks on is asked, for five minutes; others who lo
 test('a job that waits asks until its own deadline, its time standing still, and over a restart', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('touch it', { approval: { mode: 'wait', timeoutMs: 7_200_000 }, turn: { timeoutSeconds: 5 } });
-  cron.fixture.puppet.turn(calling('touch'));
+  cron.gateway.puppet.turn(calling('touch'));
   const claim = await cron.claim(job);
   await cron.begin(job, claim);
   await asked(cron);
-  await cron.fixture.clock.advance(3_600_000);
+  await cron.gateway.clock.advance(3_600_000);
   const begun = await cron.afterCrash({ ...job, approval: { mode: 'deny' } }, claim);
-  assert.equal(cron.fixture.parts.approvals.list().length, 1);
-  await cron.fixture.clock.advance(7_200_000);
+  assert.equal(cron.gateway.parts.approvals.list().length, 1);
+  await cron.gateway.clock.advance(7_200_000);
   assert.equal((await begun?.ended)?.status, 'ok');
   assert.deepEqual(await results(cron, job), ['Approval timed out after 2 hours']);
 });
@@ -74,7 +74,7 @@ test('a job that waits asks until its own deadline, its time standing still, and
 test('a job may allow tools by name', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('touch it', { approval: { mode: 'allow', tools: ['touch'] } });
-  cron.fixture.puppet.turn(calling('touch'));
+  cron.gateway.puppet.turn(calling('touch'));
   await (await cron.run(job)).ended;
-  assert.deepEqual(await results(cron, job), ['touch done']);
+  assert.deepEqual(await results(cron, job), ['touched']);
 });

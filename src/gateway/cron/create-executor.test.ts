@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { calling } from '../testing/puppet-model.ts';
+import { calling, never } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
-import { never } from '../workstreams/workstreams-fixture.ts';
 import { asksAgent, executorFixture, tellsMain } from './executor-fixture.ts';
 
 test('a job of the main session is done when its text is queued, in one transaction with its start', async () => {
@@ -11,7 +10,7 @@ test('a job of the main session is done when its text is queued, in one transact
   const claim = await cron.claim(job);
   const begun = await cron.begin(job, claim);
   assert.deepEqual(await begun?.ended, { status: 'ok', summary: 'water the plants' });
-  const { systemEvents } = cron.fixture.parts;
+  const { systemEvents } = cron.gateway.parts;
   assert.deepEqual([systemEvents.texts(), cron.woken], [['water the plants'], ['cron:job_1']]);
   const { status, attempts } = await cron.occurrence(claim);
   assert.deepEqual([status, attempts], ['started', 1]);
@@ -22,10 +21,10 @@ test('a job of the main session is done when its text is queued, in one transact
 test('a text that is queued already is not queued again, but its start is recorded', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants');
-  await cron.fixture.parts.systemEvents.add('water the plants', { rights: 'approve' });
+  await cron.gateway.parts.systemEvents.add('water the plants', { rights: 'approve' });
   const claim = await cron.claim(job);
   await cron.begin(job, claim);
-  assert.deepEqual(cron.fixture.parts.systemEvents.texts(), ['water the plants']);
+  assert.deepEqual(cron.gateway.parts.systemEvents.texts(), ['water the plants']);
   assert.equal((await cron.occurrence(claim)).status, 'started');
   assert.deepEqual(cron.woken, []);
 });
@@ -35,23 +34,26 @@ test('a claim that has gone to somebody else leaves nothing in the main session'
   const job = tellsMain('water the plants', { wakeMode: 'now' });
   const claim = await cron.claim(job);
   assert.equal(await cron.begin(job, { ...claim, epoch: 0 }), undefined);
-  assert.deepEqual([cron.fixture.parts.systemEvents.texts(), cron.woken], [[], []]);
+  assert.deepEqual([cron.gateway.parts.systemEvents.texts(), cron.woken], [[], []]);
 });
 
-test('after a crash a job of the main session is done, and what was to be woken for is still known', async () => {
+test('after a crash a job of the main session is done, and the session is woken for it', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants', { wakeMode: 'now' });
   const claim = await cron.claim(job);
   await cron.begin(job, claim);
   const begun = await cron.afterCrash(job, claim);
   assert.deepEqual(await begun?.ended, { status: 'ok', summary: 'water the plants' });
-  assert.equal(cron.fixture.parts.systemEvents.wakes(), 'cron:job_1');
+  const { gateway } = cron;
+  await gateway.reaches(await gateway.main(), 'user_turn');
+  const runs = await gateway.store.db.selectFrom('runs').select(['principal', 'source']).execute();
+  assert.deepEqual(runs, [{ principal: 'cron:job_1', source: 'agent' }]);
 });
 
 test('an agent job asks in a session of its own, which is named after it, and tells what was said', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('say hello', { turn: { thinking: 'high' } });
-  cron.fixture.puppet.turn(`${'x'.repeat(2_500)}`);
+  cron.gateway.puppet.turn(`${'x'.repeat(2_500)}`);
   const claim = await cron.claim(job);
   const begun = await cron.begin(job, claim);
   const outcome = await begun?.ended;
@@ -59,19 +61,19 @@ test('an agent job asks in a session of its own, which is named after it, and te
   const { workstream, messages } = await cron.session(job);
   const { sessionKey, name, title } = workstream.data;
   assert.deepEqual([sessionKey, name, title], ['cron:job_1', 'Morning', 'Morning']);
-  const byName = await cron.fixture.parts.workstreams.reopen('Morning');
+  const byName = await cron.gateway.parts.workstreams.reopen('Morning');
   assert.equal(byName?.workstream.data.wsId, workstream.data.wsId);
   assert.deepEqual((await messages())[0], { role: 'user', content: '[cron:job_1 Morning] say hello', trusted: true });
-  assert.equal(cron.fixture.puppet.requests[0]?.effort, 'high');
-  const runs = await cron.fixture.parts.store.db.selectFrom('runs').select(['principal', 'source']).execute();
+  assert.equal(cron.gateway.puppet.requests[0]?.effort, 'high');
+  const runs = await cron.gateway.store.db.selectFrom('runs').select(['principal', 'source']).execute();
   assert.deepEqual(runs, [{ principal: 'cron:job_1', source: 'cron' }]);
   assert.equal((await cron.occurrence(claim)).runId?.startsWith('run_'), true);
 });
 
 test('the summary is what was said last when the last turn says nothing', async () => {
   await using cron = await executorFixture();
-  cron.fixture.puppet.turn('All is well.', calling('look'));
-  cron.fixture.puppet.turn('');
+  cron.gateway.puppet.turn('All is well.', calling('look'));
+  cron.gateway.puppet.turn('');
   const begun = await cron.run(asksAgent('look'));
   assert.deepEqual(await begun.ended, { status: 'ok', summary: 'All is well.' });
 });
@@ -79,14 +81,14 @@ test('the summary is what was said last when the last turn says nothing', async 
 test('a session keeps its name when it was closed, and begins afresh after an hour of rest', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('again');
-  const read = () => cron.fixture.puppet.requests.at(-1)?.messages.filter(({ role }) => role === 'user').length;
+  const read = () => cron.gateway.puppet.requests.at(-1)?.messages.filter(({ role }) => role === 'user').length;
   await (await cron.run(job)).ended;
-  cron.fixture.clock.jump(3_600_000);
+  cron.gateway.clock.jump(3_600_000);
   await (await cron.run(job)).ended;
   assert.equal(read(), 2);
   const { workstream } = await cron.session(job);
-  await cron.fixture.parts.workstreams.close(workstream.data.wsId);
-  cron.fixture.clock.jump(3_600_001);
+  await cron.gateway.parts.workstreams.close(workstream.data.wsId);
+  cron.gateway.clock.jump(3_600_001);
   await (await cron.run(job)).ended;
   assert.equal(read(), 1);
   const again = (await cron.session(job)).workstream.data;
@@ -95,17 +97,17 @@ test('a session keeps its name when it was closed, and begins afresh after an ho
 
 test('an answer is delivered; where it cannot be, nothing is asked, or the run says that it was in vain', async () => {
   await using cron = await executorFixture();
-  const { store } = cron.fixture.parts;
+  const { store } = cron.gateway;
   const sent = () => store.db.selectFrom('outbox').select(['provider', 'destination', 'message']).execute();
   const deliver = (turn: object) => cron.run(asksAgent('report', { turn: { deliver: true, ...turn } }));
   const noRecipient = 'deliver needs `to`: this session has sent nothing yet';
   const unknown = 'unsupported channel: pigeon (available: webhook)';
   assert.deepEqual(await (await deliver({})).ended, { status: 'error', error: noRecipient });
   assert.deepEqual(await (await deliver({ channel: 'pigeon', to: 'ops' })).ended, { status: 'error', error: unknown });
-  assert.deepEqual(cron.fixture.puppet.requests, []);
+  assert.deepEqual(cron.gateway.puppet.requests, []);
   const inVain = await (await deliver({ bestEffortDeliver: true })).ended;
   assert.deepEqual(inVain, { status: 'skipped', summary: 'ok', error: `Nothing was delivered: ${noRecipient}` });
-  cron.fixture.puppet.turn('the report');
+  cron.gateway.puppet.turn('the report');
   assert.deepEqual(await (await deliver({ channel: 'webhook', to: 'ops' })).ended, {
     status: 'ok',
     summary: 'the report',
@@ -116,15 +118,15 @@ test('an answer is delivered; where it cannot be, nothing is asked, or the run s
 
 test('runs that end badly are errors with their reason; one that somebody cancelled was interrupted', async () => {
   await using cron = await executorFixture();
-  cron.fixture.puppet.turn(new Error('no power'));
+  cron.gateway.puppet.turn(new Error('no power'));
   const { status, error } = await (await cron.run(asksAgent('work'))).ended;
   assert.deepEqual([status, error], ['error', 'Internal error (see the daemon’s log)']);
   const job = asksAgent('work', { turn: { timeoutSeconds: 3 } });
-  cron.fixture.puppet.turn(never());
+  cron.gateway.puppet.turn(never());
   const slow = await cron.run(job);
-  await cron.fixture.clock.advance(3_000);
+  await cron.gateway.clock.advance(3_000);
   assert.deepEqual(await slow.ended, { status: 'error', error: 'The run took longer than 3 s' });
-  cron.fixture.puppet.turn('Half', never());
+  cron.gateway.puppet.turn('Half', never());
   const cancelled = await cron.run(job);
   const { workstream } = await cron.session(job);
   await turnsUntil(() => workstream.current?.partialAnswer() !== undefined, 'a word');
@@ -133,16 +135,22 @@ test('runs that end badly are errors with their reason; one that somebody cancel
 });
 
 test('a run that its job stops is an error with that reason, keeps what it said, and no person is blamed', async () => {
-  await using cron = await executorFixture({ execute: () => new Promise(() => undefined) });
+  const started: string[] = [];
+  await using cron = await executorFixture({
+    execute(tool) {
+      started.push(tool);
+      return new Promise(() => undefined);
+    },
+  });
   const job = asksAgent('work');
-  cron.fixture.puppet.turn('First', calling('look'));
+  cron.gateway.puppet.turn('First', calling('look'));
   const begun = await cron.run(job);
   const { messages } = await cron.session(job);
-  await turnsUntil(() => cron.fixture.seen.includes('started look'), 'the tool');
+  await turnsUntil(() => started.includes('look'), 'the tool');
   begun.stop('It took longer than 1 h');
   begun.stop('another reason');
   await new Promise(setImmediate);
-  await cron.fixture.clock.advance(5_000); // the tool does not let go: it is abandoned
+  await cron.gateway.clock.advance(5_000); // the tool does not let go: it is abandoned
   assert.deepEqual(await begun.ended, { status: 'error', error: 'It took longer than 1 h' });
   const [, said, result] = await messages();
   assert.equal(said?.role === 'assistant' && said.content, 'First');
@@ -153,14 +161,14 @@ test('a session with too much waiting, and a store that takes no writes, can be 
   await using cron = await executorFixture();
   const job = asksAgent('work');
   const claim = await cron.claim(job);
-  const to = await cron.fixture.parts.workstreams.obtainByKey('cron:job_1');
-  cron.fixture.puppet.turn(never());
-  for (let run = 0; run < 11; run++) await cron.fixture.send('wait', { to });
+  const to = await cron.gateway.parts.workstreams.obtainByKey('cron:job_1');
+  cron.gateway.puppet.turn(never());
+  for (let run = 0; run < 11; run++) await cron.gateway.accept('wait', { to });
   await assert.rejects(cron.begin(job, claim), { code: 'BUSY', retryable: true });
   await to.cancel({ force: false });
-  cron.fixture.parts.tap.fails = () => true;
+  cron.gateway.disk.fails = () => true;
   await assert.rejects(cron.begin(job, claim), { code: 'UNAVAILABLE', retryable: true });
-  cron.fixture.parts.tap.fails = undefined;
+  cron.gateway.disk.fails = undefined;
   assert.equal((await cron.occurrence(claim)).status, 'claimed');
   assert.deepEqual(await (await cron.begin(job, claim))?.ended, { status: 'ok', summary: 'ok' });
 });
@@ -171,20 +179,20 @@ test('a claim that was lost starts no run, at once or behind another one', async
   const lost = { ...(await cron.claim(job)), epoch: 7 };
   assert.equal(await cron.begin(job, lost), undefined);
   const { workstream } = await cron.session(job);
-  cron.fixture.puppet.turn(never());
-  await cron.fixture.send('wait', { to: workstream });
+  cron.gateway.puppet.turn(never());
+  await cron.gateway.accept('wait', { to: workstream });
   assert.equal(await cron.begin(job, lost), undefined);
-  assert.equal(cron.fixture.puppet.requests.length, 1);
+  assert.equal(cron.gateway.puppet.requests.length, 1);
 });
 
 test('a run that a crash cut off goes on, and its outcome arrives once', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('work', { turn: { deliver: true, bestEffortDeliver: true } });
-  cron.fixture.puppet.turn('Half', never());
+  cron.gateway.puppet.turn('Half', never());
   const claim = await cron.claim(job);
   await cron.begin(job, claim);
-  await turnsUntil(() => cron.fixture.puppet.requests.length === 1, 'the question');
-  cron.fixture.puppet.turn('Whole');
+  await turnsUntil(() => cron.gateway.puppet.requests.length === 1, 'the question');
+  cron.gateway.puppet.turn('Whole');
   const begun = await cron.afterCrash(job, claim);
   const outcome = await begun?.ended;
   assert.deepEqual([outcome?.status, outcome?.summary], ['skipped', 'Whole']);

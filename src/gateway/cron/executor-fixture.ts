@@ -6,7 +6,7 @@ import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannels } from '../channels/channels.ts';
 import { build, statementOf } from '../store/statements.ts';
-import { startedWorkstreams, type WorkstreamsOptions } from '../workstreams/workstreams-fixture.ts';
+import { type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 import { createExecutor } from './create-executor.ts';
 import { insertJob } from './job-rows.ts';
 import { insertClaim, toOpenOccurrence } from './occurrence-rows.ts';
@@ -18,22 +18,22 @@ const hook: Channel = {
   deliver: async () => 'taken',
 };
 
-/** An executor with workstreams whose process can die, and claims as a ledger creates them. */
-export async function executorFixture(options: WorkstreamsOptions = {}) {
-  const fixture = await startedWorkstreams(options);
+/** An executor with the parts of a whole gateway, and claims as a ledger creates them. */
+export async function executorFixture(options: WholeGatewayOptions = {}) {
+  const gateway = await wholeGateway(options);
   const woken: string[] = [];
   let scheduledMs = 0;
   const executor = () =>
     createExecutor({
-      ...fixture.parts,
+      ...gateway.parts,
       channels: createChannels([hook]),
       heartbeats: { wake: (principal) => void woken.push(principal) },
-      clock: fixture.clock,
-      log: fixture.log,
+      clock: gateway.clock,
+      log: gateway.log,
       owner: 'me',
     });
   const occurrence = async ({ jobId, scheduledMs: atMs }: Claim): Promise<OpenOccurrence> => {
-    const row = await fixture.parts.store.db
+    const row = await gateway.store.db
       .selectFrom('cron_occurrences')
       .selectAll()
       .where('job_id', '=', jobId)
@@ -42,14 +42,14 @@ export async function executorFixture(options: WorkstreamsOptions = {}) {
     return toOpenOccurrence(row) ?? assert.fail('it is over');
   };
   return {
-    fixture,
+    gateway,
     /** The callers that requested heartbeats. */
     woken,
     /** Stores the job with a claim on its next occurrence; ends earlier ones. */
     async claim(job: Job): Promise<Claim> {
       scheduledMs += 1;
       const claim: Claim = { jobId: job.id, scheduledMs, trigger: 'schedule', epoch: 1, attempts: 0 };
-      await fixture.parts.store.commit({
+      await gateway.store.commit({
         statements: [
           ...[forget(job), insertJob(job), endOpen],
           ...[insertClaim({ ...claim, owner: 'me', leaseMs: 100 }), laterClaim(claim)],
@@ -60,7 +60,7 @@ export async function executorFixture(options: WorkstreamsOptions = {}) {
     begin: (job: Job, claim: Claim) => executor().begin(job, claim),
     /** Simulates a crash now and resumes. */
     async afterCrash(job: Job, claim: Claim): Promise<Begun | undefined> {
-      await fixture.crash();
+      await gateway.crash();
       return executor().resume(job, await occurrence(claim));
     },
     occurrence,
@@ -70,16 +70,16 @@ export async function executorFixture(options: WorkstreamsOptions = {}) {
     },
     /** The workstream of a job, and the last message that its model read. */
     async session({ id }: Job) {
-      const workstream = (await fixture.parts.workstreams.findByKey(`cron:${id}`)) ?? assert.fail('no session');
+      const workstream = (await gateway.parts.workstreams.findByKey(`cron:${id}`)) ?? assert.fail('no session');
       const { wsId } = workstream.data;
       const messages = async () => {
-        const page = await fixture.parts.messages.page(wsId, { after: 0, upTo: 1_000, limit: 1_000 });
+        const page = await gateway.parts.messages.page(wsId, { after: 0, upTo: 1_000, limit: 1_000 });
         return page.map(({ message }) => message);
       };
       return { workstream, messages };
     },
     async [Symbol.asyncDispose]() {
-      await fixture[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
     },
   };
 }

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HistoryNote } from '../../../protocol/stream-events.ts';
 import { markDeleted, removeRows } from '../store/deletion.ts';
-import { calling } from '../testing/puppet-model.ts';
-import { never, startedWorkstreams } from '../workstreams/workstreams-fixture.ts';
-
-type Fixture = Awaited<ReturnType<typeof startedWorkstreams>>;
+import { calling, never } from '../testing/puppet-model.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** What a snapshot tells between the messages. */
-const told = async ({ parts, main }: Fixture) => (await parts.snapshots.take(main())).snapshot.notes?.map(toLine);
+const told = async (gateway: WholeGateway) => {
+  const { snapshot } = await gateway.call('workstream.get', { wsId: await gateway.main() });
+  return snapshot.notes?.map(toLine);
+};
 
 const toLine = (note: HistoryNote): string => {
   if (note.kind !== 'decision') return `${note.after_seq} ${note.kind}: ${note.message}`;
@@ -17,48 +18,44 @@ const toLine = (note: HistoryNote): string => {
   return `${after_seq} ${question} ${names}: ${approved ? 'yes' : 'no'}${always ? ', always' : ''} "${feedback}" (${by.kind === 'principal' ? by.id : by.kind})`;
 };
 
-const command = ({ parts, main }: Fixture, line: string) => parts.commands.run(main(), line);
+const command = async (gateway: WholeGateway, text: string) =>
+  gateway.call('workstream.command', { wsId: await gateway.main(), command: text });
 
-async function say(fixture: Fixture, message: string): Promise<void> {
-  await (await fixture.send(message))?.ended;
+async function say(gateway: WholeGateway, message: string): Promise<void> {
+  await (await gateway.accept(message))?.ended;
 }
 
 /** Asks for one call of `touch` and decides it. */
-async function decide(fixture: Fixture, decision: { approved: boolean; feedback?: string; always?: boolean }) {
-  fixture.puppet.turn(calling('touch', { text: 'a' }, 'call_a'));
-  const run = await fixture.send('touch it');
-  await fixture.reaches('approve_request');
-  const approval = fixture.main().current?.pendingApproval() ?? assert.fail('nothing waits');
-  await fixture.parts.approvals.resolve(approval.approvalId, {
-    feedback: '',
-    always: false,
-    by: { kind: 'principal', id: 'ada' },
-    ...decision,
-  });
+async function decide(gateway: WholeGateway, decision: { approved: boolean; feedback?: string; always?: boolean }) {
+  gateway.puppet.turn(calling('touch', { text: 'a' }, 'call_a'));
+  const run = await gateway.accept('touch it');
+  await gateway.reaches(await gateway.main(), 'approve_request');
+  const [approval] = (await gateway.call('approval.list', {})).approvals;
+  await gateway.call('approval.resolve', { approvalId: approval?.approvalId ?? '', ...decision });
   await run?.ended;
 }
 
 test('a snapshot tells what commands said, where they said it, also after a crash', async () => {
-  await using fixture = await startedWorkstreams();
-  await command(fixture, '/name first');
-  await say(fixture, 'hello');
-  await command(fixture, '/name ');
-  await command(fixture, '/name second');
+  await using gateway = await wholeGateway();
+  await command(gateway, '/name first');
+  await say(gateway, 'hello');
+  await command(gateway, '/name ');
+  await command(gateway, '/name second');
   const expected = [
     '0 info: This workstream is now called first.',
     '2 error: Command error: Usage: /name NAME',
     '2 info: This workstream is now called second.',
   ];
-  assert.deepEqual(await told(fixture), expected);
-  await fixture.crash();
-  assert.deepEqual(await told(fixture), expected);
+  assert.deepEqual(await told(gateway), expected);
+  await gateway.crash();
+  assert.deepEqual(await told(gateway), expected);
 });
 
 test('a snapshot tells why a run failed, behind what it had said', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn('Hel', new Error('a defect'));
-  await say(fixture, 'hello');
-  assert.deepEqual(await told(fixture), ['2 error: Error: Internal error (see the daemon’s log)']);
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('Hel', new Error('a defect'));
+  await say(gateway, 'hello');
+  assert.deepEqual(await told(gateway), ['2 error: Error: Internal error (see the daemon’s log)']);
 });
 
 for (const { name, decision, line } of [
@@ -66,20 +63,21 @@ for (const { name, decision, line } of [
   { name: 'approved for good', decision: { approved: true, always: true }, line: 'yes, always "" (ada)' },
 ])
   test(`a snapshot tells that a call was ${name}, and by whom`, async () => {
-    await using fixture = await startedWorkstreams();
-    await decide(fixture, decision);
-    assert.deepEqual(await told(fixture), [`2 tools touch call_a: ${line}`]);
+    await using gateway = await wholeGateway();
+    await decide(gateway, decision);
+    assert.deepEqual(await told(gateway), [`2 tools touch call_a: ${line}`]);
   });
 
 test('what is told during a turn is in the events that follow the snapshot, and not in the snapshot too', async () => {
-  await using fixture = await startedWorkstreams();
-  await command(fixture, '/name before');
-  fixture.puppet.turn(never());
-  await fixture.send('hello');
-  await fixture.reaches('thinking_start');
-  await command(fixture, '/name during');
-  const { after, snapshot } = await fixture.parts.snapshots.take(fixture.main());
-  const later = (await fixture.eventsOf(fixture.main().data.wsId)).slice(after);
+  await using gateway = await wholeGateway();
+  await command(gateway, '/name before');
+  gateway.puppet.turn(never());
+  await gateway.accept('hello');
+  await gateway.reaches(await gateway.main(), 'thinking_start');
+  await command(gateway, '/name during');
+  const wsId = await gateway.main();
+  const { cursor, snapshot } = await gateway.call('workstream.get', { wsId });
+  const later = (await gateway.events(wsId)).slice(Number(cursor.split(':')[1]));
   assert.deepEqual(
     {
       notes: snapshot.notes?.map(toLine),
@@ -90,47 +88,47 @@ test('what is told during a turn is in the events that follow the snapshot, and 
 });
 
 test('pages share no note, and the first one has those before the first message', async () => {
-  await using fixture = await startedWorkstreams();
-  await command(fixture, '/name zero');
+  await using gateway = await wholeGateway();
+  await command(gateway, '/name zero');
   for (const name of ['two', 'four']) {
-    await say(fixture, name);
-    await command(fixture, `/name ${name}`);
+    await say(gateway, name);
+    await command(gateway, `/name ${name}`);
   }
-  const { notes } = fixture.parts;
-  const { wsId } = fixture.main().data;
+  const { notes } = gateway.parts;
+  const wsId = await gateway.main();
   const page = async (from: number, upTo: number) =>
     (await notes.page(wsId, { from, upTo })).map(({ after_seq }) => after_seq);
   assert.deepEqual([await page(4, 4), await page(2, 3), await page(0, 1)], [[4], [2], [0]]);
 });
 
 test('of very many notes between two messages the newest are told', async () => {
-  await using fixture = await startedWorkstreams();
-  const { wsId } = fixture.main().data;
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
   const events = Array.from({ length: 300 }, (_, index) => ({ type: 'info' as const, message: `${index}` }));
-  await fixture.parts.store.commit({ events: { wsId, events } });
-  const lines = await told(fixture);
+  await gateway.store.commit({ events: { wsId, events } });
+  const lines = await told(gateway);
   assert.deepEqual([lines?.length, lines?.at(0), lines?.at(-1)], [200, '0 info: 100', '0 info: 299']);
 });
 
 test('/clear leaves nothing of before, and /new and /resume take what was told along', async () => {
-  await using fixture = await startedWorkstreams();
-  await say(fixture, 'hello');
-  await command(fixture, '/name garden');
-  await command(fixture, '/new');
-  const [saved] = await fixture.parts.store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 0).execute();
+  await using gateway = await wholeGateway();
+  await say(gateway, 'hello');
+  await command(gateway, '/name garden');
+  await command(gateway, '/new');
+  const [saved] = await gateway.store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 0).execute();
   assert.ok(saved);
-  assert.deepEqual(await told(fixture), [`2 info: The conversation was saved as ${saved.generated_name}.`]);
-  await command(fixture, `/resume ${saved.ws_id}`);
-  assert.deepEqual(await told(fixture), ['4 info: This workstream is now called garden.']);
-  await command(fixture, '/clear');
-  assert.deepEqual(await told(fixture), undefined);
+  assert.deepEqual(await told(gateway), [`2 info: The conversation was saved as ${saved.generated_name}.`]);
+  await command(gateway, `/resume ${saved.ws_id}`);
+  assert.deepEqual(await told(gateway), ['4 info: This workstream is now called garden.']);
+  await command(gateway, '/clear');
+  assert.deepEqual(await told(gateway), undefined);
 });
 
 test('notes go with the conversation when it is deleted', async () => {
-  await using fixture = await startedWorkstreams();
-  await command(fixture, '/help');
-  const { store } = fixture.parts;
-  const { wsId } = fixture.main().data;
+  await using gateway = await wholeGateway();
+  await command(gateway, '/help');
+  const { store } = gateway;
+  const wsId = await gateway.main();
   await store.commit({ statements: [markDeleted(wsId)] });
   await removeRows(store, wsId);
   assert.deepEqual(await store.db.selectFrom('notes').selectAll().execute(), []);

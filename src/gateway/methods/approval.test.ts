@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
-import { LIVE, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A question that waits in the session; its id. */
 async function ask(gateway: WholeGateway, sessionKey = 'main'): Promise<{ approvalId: string; wsId: string }> {

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ParamsInput } from '../../../protocol/index.ts';
-import {
-  LIVE,
-  turnsUntil,
-  type WholeGateway,
-  type WholeGatewayOptions,
-  wholeGateway,
-} from '../testing/whole-gateway.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 
 const HOUR_MS = 3_600_000;
 const LINE = {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import { LIVE, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warn } from '../../../protocol/notice.ts';
-import { LIVE, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { wholeGateway } from '../testing/whole-gateway.ts';
 
 test('status tells the model, what it has to say, and the five latest sessions', async () => {
   await using gateway = await wholeGateway();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { build, statementOf } from '../store/statements.ts';
-import { LIVE, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const queued = async (gateway: WholeGateway) => (await gateway.call('status', {})).queuedSystemEvents;
 const last = (gateway: WholeGateway) => gateway.call('last-heartbeat', {});

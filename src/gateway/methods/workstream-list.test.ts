@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LIVE, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const never = () => new Promise(() => undefined);
 const UNKNOWN = { code: 'NOT_FOUND', message: 'Unknown workstream' };

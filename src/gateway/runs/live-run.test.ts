@@ -2,25 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Decision } from '../../agent/run/journal.ts';
-import { calling } from '../testing/puppet-model.ts';
-import { turnsUntil } from '../testing/whole-gateway.ts';
-import { never, shapes, startedWorkstreams } from '../workstreams/workstreams-fixture.ts';
+import { calling, never } from '../testing/puppet-model.ts';
+import { shapesOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 
 const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 
 /** A run of `main` whose question about `touch` waits. */
 async function asking() {
-  const fixture = await startedWorkstreams();
-  fixture.puppet.turn(calling('touch'));
-  const handle = await fixture.send('touch it');
-  await fixture.reaches('approve_request');
-  const approvalId = fixture.parts.approvals.list()[0]?.approvalId ?? '';
-  return { ...fixture, fixture, handle, approvalId, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
+  const gateway = await wholeGateway();
+  gateway.puppet.turn(calling('touch'));
+  const handle = await gateway.accept('touch it');
+  await gateway.reaches(await gateway.main(), 'approve_request');
+  const approvalId = gateway.parts.approvals.list()[0]?.approvalId ?? '';
+  return { gateway, handle, approvalId, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
 test('of a hundred decisions at once one wins', async () => {
   await using run = await asking();
-  const { approvals } = run.fixture.parts;
+  const { approvals } = run.gateway.parts;
   const decisions = Array.from({ length: 100 }, (_, index) => ({
     ...YES,
     approved: index % 2 === 0,
@@ -30,18 +29,19 @@ test('of a hundred decisions at once one wins', async () => {
   const lost = outcomes.filter((outcome) => outcome.status === 'rejected' && outcome.reason.code === 'CONFLICT');
   assert.deepEqual([outcomes.length - lost.length, lost.length], [1, 99]);
   await run.handle?.ended;
-  const rows = await run.fixture.parts.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
+  const rows = await run.gateway.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
   assert.deepEqual(rows, [{ status: 'approved', decided_by: 'p0' }]);
-  const events = await run.eventsOf(run.main().data.wsId);
-  assert.equal(shapes(events).filter((shape) => shape === 'approval_resolved').length, 1);
+  const events = await run.gateway.events(await run.gateway.main());
+  assert.equal(shapesOf(events).filter((shape) => shape === 'approval_resolved').length, 1);
 });
 
 test('a decision that could not be stored decides nothing and can be made again', async () => {
   await using run = await asking();
-  const { approvals, tap } = run.fixture.parts;
-  tap.fails = () => true;
+  const { parts, disk } = run.gateway;
+  const { approvals } = parts;
+  disk.fails = () => true;
   await assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
-  tap.fails = undefined;
+  disk.fails = undefined;
   assert.equal(approvals.list()[0]?.approvalId, run.approvalId);
   await approvals.resolve(run.approvalId, YES);
   assert.equal((await run.handle?.ended)?.status, 'ok');
@@ -49,116 +49,117 @@ test('a decision that could not be stored decides nothing and can be made again'
 
 test('a decision is called late only once the one before is on disk; if that fails, the later one counts', async () => {
   await using run = await asking();
-  const { approvals, tap } = run.fixture.parts;
+  const { parts, disk } = run.gateway;
+  const { approvals } = parts;
   let refusals = 0;
-  tap.fails = ({ events }) => events?.events[0]?.type === 'approval_resolved' && refusals++ === 0;
+  disk.fails = ({ events }) => events?.events[0]?.type === 'approval_resolved' && refusals++ === 0;
   const first = approvals.resolve(run.approvalId, YES);
   const second = approvals.resolve(run.approvalId, { ...YES, approved: false, by: { kind: 'principal', id: 'eve' } });
   await assert.rejects(first, { code: 'UNAVAILABLE' });
   await second;
   await assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
-  const rows = await run.fixture.parts.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
+  const rows = await run.gateway.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
   assert.deepEqual(rows, [{ status: 'denied', decided_by: 'eve' }]);
 });
 
 test('a question that a shutdown leaves for the next start is not called decided', async () => {
   await using run = await asking();
-  const stopped = run.main().shutdown();
-  await assert.rejects(run.fixture.parts.approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
+  const stopped = run.gateway.mainWorkstream().shutdown();
+  await assert.rejects(run.gateway.parts.approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
   await stopped;
-  await run.fixture.crash();
-  const { approvals } = run.fixture.parts;
+  await run.gateway.crash();
+  const { approvals } = run.gateway.parts;
   assert.equal(approvals.list()[0]?.approvalId, run.approvalId);
   await approvals.resolve(run.approvalId, YES);
 });
 
 test('a decision in the moment of a cancel hears that it is late when the cancel is on record', async () => {
   await using run = await asking();
-  const { approvals, store, tap } = run.fixture.parts;
+  const { parts, disk, store } = run.gateway;
+  const { approvals } = parts;
   const late = Promise.withResolvers<unknown>();
-  tap.fails = ({ events }) => {
+  disk.fails = ({ events }) => {
     if (!events?.events.some(({ type }) => type === 'cancelled')) return false;
     const refused = assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
     late.resolve(refused.then(() => store.db.selectFrom('approvals').select('status').execute()));
     return false;
   };
-  await run.main().cancel({ force: false });
+  await run.gateway.mainWorkstream().cancel({ force: false });
   assert.deepEqual(await late.promise, [{ status: 'cancelled' }]);
 });
 
 test('a deadline that could not be stored is tried again until it is', async () => {
   await using run = await asking();
-  run.fixture.parts.tap.fails = () => true;
-  await run.clock.advance(3_600_000);
-  assert.equal(run.fixture.parts.approvals.list().length, 1);
-  run.fixture.parts.tap.fails = undefined;
-  await run.clock.advance(1_000);
+  run.gateway.disk.fails = () => true;
+  await run.gateway.clock.advance(3_600_000);
+  assert.equal(run.gateway.parts.approvals.list().length, 1);
+  run.gateway.disk.fails = undefined;
+  await run.gateway.clock.advance(1_000);
   await run.handle?.ended;
-  const rows = await run.fixture.parts.store.db.selectFrom('approvals').select(['status', 'feedback']).execute();
+  const rows = await run.gateway.store.db.selectFrom('approvals').select(['status', 'feedback']).execute();
   assert.deepEqual(rows, [{ status: 'expired', feedback: 'Approval timed out after 1 hour' }]);
 });
 
 test('"always" turns auto-approve on with the decision; with a denial it does nothing', async () => {
   await using denied = await asking();
-  await denied.fixture.parts.approvals.resolve(denied.approvalId, { ...YES, approved: false, always: true });
+  await denied.gateway.parts.approvals.resolve(denied.approvalId, { ...YES, approved: false, always: true });
   await denied.handle?.ended;
-  assert.equal(denied.main().data.always, undefined);
+  assert.equal(denied.gateway.mainWorkstream().data.always, undefined);
   await using run = await asking();
-  await run.fixture.parts.approvals.resolve(run.approvalId, { ...YES, always: true });
-  const row = await run.fixture.parts.store.db
+  await run.gateway.parts.approvals.resolve(run.approvalId, { ...YES, always: true });
+  const row = await run.gateway.store.db
     .selectFrom('workstreams')
     .select(['always_by', 'always_until_ms'])
     .executeTakeFirst();
   const always = { by: 'ada', untilMs: 1_000_000 + 28_800_000 };
   assert.deepEqual(row, { always_by: always.by, always_until_ms: always.untilMs });
-  assert.deepEqual(run.main().data.always, always);
+  assert.deepEqual(run.gateway.mainWorkstream().data.always, always);
   await run.handle?.ended;
-  const events = await run.eventsOf(run.main().data.wsId);
+  const events = await run.gateway.events(await run.gateway.main());
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'settings_changed' ? [event.skip_permissions] : [])),
     [true],
   );
-  run.puppet.turn(calling('touch'));
-  assert.equal((await (await run.send('again'))?.ended)?.status, 'ok');
+  run.gateway.puppet.turn(calling('touch'));
+  assert.equal((await (await run.gateway.accept('again'))?.ended)?.status, 'ok');
 });
 
 test('a delta that could not be stored surfaces, and what was said is kept as partial', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.parts.tap.fails = ({ events, statements }) =>
-    events?.events[0]?.type === 'content' && statements === undefined;
+  await using gateway = await wholeGateway();
+  gateway.disk.fails = ({ events, statements }) => events?.events[0]?.type === 'content' && statements === undefined;
   const gate = Promise.withResolvers<void>();
-  fixture.puppet.turn('Hello', gate.promise);
-  const handle = await fixture.send('a');
-  await fixture.reaches('thinking_stop');
+  gateway.puppet.turn('Hello', gate.promise);
+  const handle = await gateway.accept('a');
+  await gateway.reaches(await gateway.main(), 'thinking_stop');
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // the delta fails meanwhile
   gate.resolve();
   const result = await handle?.ended;
   assert.deepEqual([result?.status, result?.error], ['error', 'Cannot write to the disk']);
-  const { data } = fixture.main();
-  const stored = await fixture.parts.messages.page(data.wsId, { after: 0, upTo: data.messageCount, limit: 10 });
+  const { data } = gateway.mainWorkstream();
+  const stored = await gateway.parts.messages.page(data.wsId, { after: 0, upTo: data.messageCount, limit: 10 });
   assert.deepEqual(stored.at(-1)?.message, { role: 'assistant', content: 'Hello', toolCalls: [], partial: true });
 });
 
 test('after a delta that could not be stored the model is not read any further, and the log has no hole', async () => {
-  await using fixture = await startedWorkstreams();
+  await using gateway = await wholeGateway();
   const [lost, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  fixture.puppet.turn('a', lost.promise, 'b', back.promise, 'c', never());
-  const handle = await fixture.send('go');
-  await fixture.reaches('content');
-  fixture.parts.tap.fails = () => true;
+  gateway.puppet.turn('a', lost.promise, 'b', back.promise, 'c', never());
+  const handle = await gateway.accept('go');
+  await gateway.reaches(await gateway.main(), 'content');
+  gateway.disk.fails = () => true;
   lost.resolve();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-  fixture.parts.tap.fails = undefined;
+  gateway.disk.fails = undefined;
   back.resolve();
   assert.equal((await handle?.ended)?.status, 'error');
-  const events = await fixture.eventsOf(fixture.main().data.wsId);
+  const events = await gateway.events(await gateway.main());
   const said = events.flatMap((event) => (event.type === 'content' ? [event.text] : []));
   assert.deepEqual(said, ['a', 'b']);
 });
 
 test('a tool goes on while the store takes no writes; its output is told up to there, its result afterwards', async () => {
   const [quiet, printed, lost] = [0, 1, 2].map(() => Promise.withResolvers<void>());
-  await using fixture = await startedWorkstreams({
+  await using gateway = await wholeGateway({
     async execute(_tool, run) {
       run.onOutput('1\n');
       await quiet?.promise;
@@ -169,21 +170,21 @@ test('a tool goes on while the store takes no writes; its output is told up to t
       return { output: '1\n2\n3\n', outcome: 'done' };
     },
   });
-  fixture.puppet.turn(calling('look'));
-  const handle = await fixture.send('go');
-  await fixture.reaches('tool_output_chunk');
-  fixture.parts.tap.fails = () => true;
+  gateway.puppet.turn(calling('look'));
+  const handle = await gateway.accept('go');
+  await gateway.reaches(await gateway.main(), 'tool_output_chunk');
+  gateway.disk.fails = () => true;
   quiet?.resolve();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-  fixture.parts.tap.fails = ({ events }) => events?.events.some(({ type }) => type === 'tool_result') ?? false;
+  gateway.disk.fails = ({ events }) => events?.events.some(({ type }) => type === 'tool_result') ?? false;
   lost?.resolve();
   await printed?.promise;
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate); // the result is refused meanwhile
-  await fixture.clock.advance(3_000);
-  fixture.parts.tap.fails = undefined;
-  await fixture.clock.advance(1_000);
+  await gateway.clock.advance(3_000);
+  gateway.disk.fails = undefined;
+  await gateway.clock.advance(1_000);
   assert.equal((await handle?.ended)?.status, 'ok');
-  const told = (await fixture.eventsOf(fixture.main().data.wsId)).flatMap((event) => {
+  const told = (await gateway.events(await gateway.main())).flatMap((event) => {
     if (event.type === 'tool_output_chunk') return [`chunk ${event.chunk}`];
     return event.type === 'tool_result' ? [`result ${event.output}`] : [];
   });
@@ -192,35 +193,35 @@ test('a tool goes on while the store takes no writes; its output is told up to t
 
 test('an older epoch is refused: whoever lost the workstream writes nothing', async () => {
   await using run = await asking();
-  const { store } = run.fixture.parts;
+  const { store } = run.gateway;
   await store.commit({ statements: [{ sql: 'UPDATE workstreams SET run_epoch = run_epoch + 1', parameters: [] }] });
-  const before = await run.eventsOf(run.main().data.wsId);
-  await assert.rejects(run.fixture.parts.approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
-  assert.deepEqual(await run.eventsOf(run.main().data.wsId), before);
+  const before = await run.gateway.events(await run.gateway.main());
+  await assert.rejects(run.gateway.parts.approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
+  assert.deepEqual(await run.gateway.events(await run.gateway.main()), before);
 });
 
 test('a run that takes too long is stopped; the time a person takes does not count', async () => {
-  await using fixture = await startedWorkstreams();
-  const { runs, approvals } = fixture.parts;
-  fixture.puppet.turn(calling('touch'));
-  fixture.puppet.turn('Hel', never());
-  const handle = await runs.accept(fixture.main(), {
+  await using gateway = await wholeGateway();
+  const { runs, approvals } = gateway.parts;
+  gateway.puppet.turn(calling('touch'));
+  gateway.puppet.turn('Hel', never());
+  const handle = await runs.accept(gateway.mainWorkstream(), {
     ...{ message: 'a', principal: 'ada', rights: 'approve', source: 'person' },
     request: { timeoutMs: 3_000 },
   });
-  await fixture.reaches('approve_request');
-  await fixture.clock.advance(60_000);
+  await gateway.reaches(await gateway.main(), 'approve_request');
+  await gateway.clock.advance(60_000);
   await approvals.resolve(approvals.list()[0]?.approvalId ?? '', YES);
-  await fixture.reaches('content');
-  await fixture.clock.advance(5_000);
+  await gateway.reaches(await gateway.main(), 'content');
+  await gateway.clock.advance(5_000);
   const result = await handle?.ended;
   assert.deepEqual([result?.status, result?.error], ['timeout', 'The run took longer than 3 s']);
-  assert.equal(fixture.main().data.state, 'error');
+  assert.equal(gateway.mainWorkstream().data.state, 'error');
 });
 
 test('a question of another workstream is not decided here', async () => {
   await using run = await asking();
-  const { approvals, workstreams } = run.fixture.parts;
+  const { approvals, workstreams } = run.gateway.parts;
   const other = await workstreams.create({ name: 'other' });
   const { approvalId } = run;
   await assert.rejects(async () => approvals.resolveIn(other, YES, { approvalId, also: [] }), GatewayError);

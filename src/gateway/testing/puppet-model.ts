@@ -15,6 +15,9 @@ export const calling = (name: string, args: object = {}, id = `call_${name}`): M
   call: { id, name, arguments: JSON.stringify(args) } satisfies ToolCall,
 });
 
+/** A promise that never resolves: the model waits until it is stopped. */
+export const never = (): Promise<unknown> => new Promise(() => undefined);
+
 /** Models whose turns are scripted by the test; a turn without a script answers `ok`. */
 export function puppetModels() {
   const turns: Move[][] = [];

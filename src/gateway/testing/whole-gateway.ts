@@ -1,38 +1,19 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { z } from 'zod';
 import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS, type ParamsInput, type Result } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Tool } from '../../agent/tools/tool.ts';
-import { createToolbox } from '../../agent/tools/toolbox.ts';
-import type { NodesConfig } from '../../command-policy.ts';
-import { randomIds } from '../../ids.ts';
-import { createLogRing } from '../../log-ring.ts';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { recordingLog, tempDir } from '../../testing/temp-store.ts';
-import { createAttachmentFiles } from '../attachments/attachment-files.ts';
-import { createClientAddress } from '../auth/client-address.ts';
-import { createAuthenticator } from '../auth/create-authenticator.ts';
-import { createLoginCodes } from '../auth/login-codes.ts';
-import { createLoginThrottle } from '../auth/login-throttle.ts';
-import { createOriginPolicy } from '../auth/origin-policy.ts';
 import type { Principal } from '../auth/principal.ts';
 import { expandScopes } from '../auth/scopes.ts';
-import { TokenTree } from '../auth/token-tree.ts';
 import type { ServedMethod, Subscriptions } from '../call.ts';
 import type { Caller } from '../dispatch.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
-import type { LiveSettings } from '../live-settings.ts';
-import { type Nodes, openNodes } from '../nodes/nodes.ts';
-import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
+import type { Rights } from '../rights.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
-import { fakeWorkdirs } from './fake-workdirs.ts';
-import { INBOUND } from './gateway-fixture.ts';
-import { puppetModels } from './puppet-model.ts';
+import { MAIN } from '../workstreams/session-keys.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import { type MachineOptions, openMachine } from './machine.ts';
 
 export interface CallAs {
   /** Default: everything. */
@@ -44,74 +25,49 @@ export interface CallAs {
   subscriptions?: Subscriptions;
 }
 
-export interface WholeGatewayOptions extends Partial<GatewayDeps> {
-  /** What may be asked of nodes; default: nothing is configured. */
-  nodeRules?(): NodesConfig;
-  /** What the gateway has in place of its store; `store` is the real one. */
-  tap?(store: SqliteStore): SqliteStore;
-  /** Where its folder is made. */
-  parent?: string;
-}
+export type WholeGatewayOptions = MachineOptions;
 
-const notHere = () => assert.fail('no configuration file');
-const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: notHere };
-/** The settings of a gateway that nobody configured. */
-const CRON = { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 };
-export const LIVE: LiveSettings = {
-  ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
-  ...{ inbound: INBOUND, cron: CRON },
-};
+interface Sent {
+  /** Default: `main`. */
+  to?: Workstream;
+  /** Refuses the message, with undefined, when something runs. */
+  ifIdle?: boolean;
+  key?: string;
+  rights?: Rights;
+}
 
 /**
  * The whole gateway over a real store in a temporary folder, with a clock that stands still, a puppet for a model, and
  * two tools: `look` runs at once, `touch` asks first. Every result is checked against its row.
  */
-export async function wholeGateway({ tap = (store) => store, parent, ...options }: WholeGatewayOptions = {}) {
-  const dir = tempDir(parent);
-  const clock = fakeClock(1_000_000);
-  const log = recordingLog();
-  const puppet = puppetModels();
-  const start = async () => {
-    const path = join(dir.path, 'headgate.db');
-    const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'boot-1' });
-    const machine = { store: tap(store), dir: dir.path, clock, log };
-    return startOver(store, { ...standardDeps(machine), models: puppet.models, ...options });
-  };
-  let running = await start();
-
+export async function wholeGateway(options: WholeGatewayOptions = {}) {
+  const machine = await openMachine(options);
   const call = async <M extends ServedMethod>(
     method: M,
     params: ParamsInput<M>,
     as: CallAs = {},
   ): Promise<Result<M>> => {
-    const result = await running.gateway.dispatch(method, params, callerOf(as));
+    const result = await machine.gateway.dispatch(method, params, callerOf(as));
     assert.deepEqual(CONTRACTS[method].result.parse(result), result, `${method} answers what its row says`);
     return result as Result<M>; // as its row has just parsed it
   };
-  const events = (wsId: string) => eventsOf(running.store, wsId);
-  const stop = async () => {
-    await running.gateway.shutdown('test');
-    await running.store.close();
-  };
+  const events = (wsId: string) => eventsOf(machine.store, wsId);
+  const mainWorkstream = () =>
+    machine.parts.workstreams.list().find(({ data }) => data.sessionKey === MAIN) ?? assert.fail('no main');
 
-  return {
-    dir: dir.path,
-    clock,
-    log,
-    puppet,
-    get gateway(): Gateway {
-      return running.gateway;
-    },
-    get nodes(): Nodes {
-      return running.nodes;
-    },
-    get store(): SqliteStore {
-      return running.store;
+  return Object.assign(machine, {
+    mainWorkstream,
+    /** Accepts a message as methods do; the handle of its run knows the end. */
+    accept(message: string, { to = mainWorkstream(), ifIdle = false, key, rights = 'approve' }: Sent = {}) {
+      const { runs } = machine.parts;
+      const source = 'person' as const;
+      const accepted = { message, principal: 'ada', rights, source, ...(key !== undefined && { key }) };
+      return ifIdle ? runs.acceptIfIdle(to, accepted) : runs.accept(to, accepted);
     },
     call,
     /** How a call that must fail is answered. */
     async refusal(method: ServedMethod, params: unknown, as: CallAs = {}) {
-      return refusalOf(await ended(running.gateway.dispatch(method, params, callerOf(as))));
+      return refusalOf(await ended(machine.gateway.dispatch(method, params, callerOf(as))));
     },
     /** The wsId of the session that is always there. */
     async main(): Promise<string> {
@@ -130,16 +86,7 @@ export async function wholeGateway({ tap = (store) => store, parent, ...options 
         return !isBusy(snapshot.workstream.state);
       }, 'idle');
     },
-    /** A new process over the same store. */
-    async restart(): Promise<void> {
-      await stop();
-      running = await start();
-    },
-    async [Symbol.asyncDispose]() {
-      await stop().finally(() => dir[Symbol.dispose]());
-      assert.equal(log.lines.filter(([, line]) => line === 'a frame does not fit its own schema').length, 0);
-    },
-  };
+  });
 }
 
 /** How a call ends: with its answer, or with what refused it. */
@@ -149,15 +96,6 @@ function refusalOf(end: unknown) {
   if (!(end instanceof GatewayError)) return assert.fail(`answered: ${JSON.stringify(end)}`);
   const { code, message, payload } = end;
   return { code, message, ...(payload !== undefined && { payload }) };
-}
-
-type Over = Omit<GatewayDeps, 'nodes'> & Pick<WholeGatewayOptions, 'nodes' | 'nodeRules'>;
-
-async function startOver(store: SqliteStore, { nodeRules: rules = () => ({}), ...deps }: Over) {
-  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules }));
-  const gateway = createGateway({ ...deps, nodes });
-  await gateway.recover();
-  return { store, gateway, nodes };
 }
 
 export type WholeGateway = Awaited<ReturnType<typeof wholeGateway>>;
@@ -192,84 +130,6 @@ async function eventsOf(store: SqliteStore, wsId: string): Promise<StreamEvent[]
   return stored.map(({ json }): StreamEvent => JSON.parse(json));
 }
 
-type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
-
-function standardDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes'> {
-  const sessions = {
-    verify: async () => undefined,
-    start: () => assert.fail('no login'),
-    revoke: async () => undefined,
-    revokeBelow: async () => undefined,
-  };
-  const tokens = {
-    find: () => undefined,
-    endOf: () => undefined,
-    create: () => assert.fail('no token'),
-    list: () => [],
-    below: () => [],
-    revoke: async () => undefined,
-  };
-  const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', tokens, sessions });
-  return {
-    store,
-    hostTimeZone: 'Europe/Berlin',
-    storePath: '/home/ada/.headgate/headgate.db',
-    lastAliveMs: store.lastAliveMs,
-    startNotices: [],
-    checkFramesEvery: 1,
-    toolbox: createToolbox([look, touch]),
-    notSandboxed: undefined,
-    killLeftover: async () => undefined,
-    workdirs: fakeWorkdirs,
-    readOutput: async () => undefined,
-    attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
-    auth: {
-      authenticator,
-      tokens,
-      sessions,
-      codes: createLoginCodes({ store, clock, ids: randomIds, lineage: new TokenTree(clock) }),
-      throttle: createLoginThrottle({ clock }),
-      baseUrl: () => 'http://localhost',
-    },
-    authenticator,
-    logRing: createLogRing('test'),
-    webhooks: { destinations: () => new Map(), fetch },
-    clientAddress: createClientAddress([]),
-    originPolicy: createOriginPolicy({
-      authEnabled: false,
-      allowedHosts: [],
-      allowedOrigins: [],
-      publicUrl: undefined,
-      host: '127.0.0.1',
-      port: 0,
-    }),
-    server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux' },
-    live: LIVE,
-    configFile: NO_CONFIG_FILE,
-    clock,
-    ids: randomIds,
-    log,
-  };
-}
-
-const toolOf = (name: string, needsApproval: boolean): Tool<{ text: string }> => ({
-  name,
-  description: `Says ${name}.`,
-  parameters: z.object({ text: z.string().default('') }),
-  readOnly: !needsApproval,
-  safeToRepeat: !needsApproval,
-  prepare: async ({ text }) => ({
-    kind: 'ready',
-    header: `${name}: ${text}`,
-    preview: '',
-    approvalLabel: name,
-    needsApproval,
-    async execute({ onOutput }) {
-      onOutput(`${name}ing\n`);
-      return { output: `${name}ed ${text}`.trim(), outcome: 'done' };
-    },
-  }),
-});
-
-const look = toolOf('look', false);
-const touch = toolOf('touch', true);
+/** The types of events in order; of states also which. */
+export const shapesOf = (events: readonly StreamEvent[]): string[] =>
+  events.map((event) => (event.type === 'ws_state' ? `ws_state ${event.state}` : event.type));

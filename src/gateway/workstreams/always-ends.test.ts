@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { turnsUntil } from '../testing/whole-gateway.ts';
+import { turnsUntil, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 import { announceAlwaysEnds } from './always-ends.ts';
-import { startedWorkstreams, type WorkstreamsOptions } from './workstreams-fixture.ts';
 
 /** A daemon's main workstream, whose ends of auto-approve are announced. */
-async function announcing(options: WorkstreamsOptions = {}) {
-  const fixture = await startedWorkstreams(options);
+async function announcing(options: WholeGatewayOptions = {}) {
+  const gateway = await wholeGateway(options);
   const stop = new AbortController();
-  const { clock, log } = fixture;
-  const begin = () => announceAlwaysEnds({ ...fixture.parts, clock, log }, stop.signal);
+  const { clock, log } = gateway;
+  const begin = () => announceAlwaysEnds({ ...gateway.parts, clock, log }, stop.signal);
   let running = begin();
-  const wsId = fixture.main().data.wsId;
+  const wsId = await gateway.main();
   return {
-    fixture,
-    give: (by: string) => fixture.parts.settings.change(fixture.main(), { always: fixture.parts.always.grant(by) }),
-    notes: async () =>
-      (await fixture.eventsOf(wsId)).flatMap((event) => (event.type === 'info' ? [event.message] : [])),
-    stored: () => fixture.parts.store.db.selectFrom('workstreams').select(['always_by', 'always_until_ms']).execute(),
+    gateway,
+    give: (id: string) => gateway.call('workstream.update', { wsId, autoApprove: true }, { id }),
+    isGiven: async () => (await gateway.call('workstream.get', { wsId })).snapshot.workstream.skipPermissions,
+    notes: async () => (await gateway.events(wsId)).flatMap((event) => (event.type === 'info' ? [event.message] : [])),
+    stored: () => gateway.store.db.selectFrom('workstreams').select(['always_by', 'always_until_ms']).execute(),
     async crash(downMs: number) {
-      await fixture.crash({ downMs });
+      await gateway.crash({ downMs });
       running = begin();
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
       await running;
-      await fixture[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
     },
   };
 }
@@ -36,9 +35,9 @@ const LAST_MS = 28_800_000;
 test('the end of auto-approve is stored and announced when its time is over', async () => {
   await using daemon = await announcing();
   await daemon.give('ada');
-  await daemon.fixture.clock.advance(LAST_MS - 1);
+  await daemon.gateway.clock.advance(LAST_MS - 1);
   assert.deepEqual(await daemon.notes(), []);
-  await daemon.fixture.clock.advance(1);
+  await daemon.gateway.clock.advance(1);
   await turnsUntil(async () => (await daemon.notes()).length === 1, 'the end');
   assert.deepEqual(await daemon.notes(), [EXPIRED]);
   assert.deepEqual(await daemon.stored(), [{ always_by: null, always_until_ms: null }]);
@@ -54,7 +53,10 @@ test('an end while the daemon was down is announced at the start', async () => {
 
 test('the end of the giver’s credential is announced at once', async () => {
   const credential = new AbortController();
-  await using daemon = await announcing({ endOf: (id) => (id === 'token:t' ? credential.signal : undefined) });
+  const endOf = (id: string) => (id === 'token:t' ? credential.signal : undefined);
+  await using daemon = await announcing({
+    authenticator: { enabled: false, authenticate: () => undefined, endOf },
+  });
   await daemon.give('token:t');
   credential.abort();
   await turnsUntil(async () => (await daemon.notes()).length === 1, 'the end');
@@ -64,9 +66,9 @@ test('the end of the giver’s credential is announced at once', async () => {
 test('auto-approve that is given again lasts to its new end', async () => {
   await using daemon = await announcing();
   await daemon.give('ada');
-  await daemon.fixture.clock.advance(LAST_MS - 1);
+  await daemon.gateway.clock.advance(LAST_MS - 1);
   await daemon.give('ada');
-  await daemon.fixture.clock.advance(LAST_MS - 1);
+  await daemon.gateway.clock.advance(LAST_MS - 1);
   assert.deepEqual(await daemon.notes(), []);
   assert.equal((await daemon.stored())[0]?.always_by, 'ada');
 });
@@ -74,11 +76,11 @@ test('auto-approve that is given again lasts to its new end', async () => {
 test('an end that cannot be stored is announced later, and counts meanwhile', async () => {
   await using daemon = await announcing();
   await daemon.give('ada');
-  daemon.fixture.parts.tap.fails = () => true;
-  await daemon.fixture.clock.advance(LAST_MS);
-  assert.equal(daemon.fixture.main().data.toRow().skipPermissions, false);
+  daemon.gateway.disk.fails = () => true;
+  await daemon.gateway.clock.advance(LAST_MS);
+  assert.equal(await daemon.isGiven(), false);
   assert.deepEqual(await daemon.notes(), []);
-  daemon.fixture.parts.tap.fails = undefined;
-  await daemon.fixture.clock.advance(1_000);
+  daemon.gateway.disk.fails = undefined;
+  await daemon.gateway.clock.advance(1_000);
   await turnsUntil(async () => (await daemon.notes()).length === 1, 'the end');
 });

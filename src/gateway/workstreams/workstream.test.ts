@@ -1,106 +1,117 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayError } from '../../../protocol/errors.ts';
-import type { Decision } from '../../agent/run/journal.ts';
-import type { ToolOutcome } from '../../agent/tools/tool.ts';
-import { calling } from '../testing/puppet-model.ts';
-import { turnsUntil } from '../testing/whole-gateway.ts';
-import { never, shapes, startedWorkstreams } from './workstreams-fixture.ts';
+import { never } from '../testing/puppet-model.ts';
+import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
-const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 const isUnavailable = (error: GatewayError) => error.code === 'UNAVAILABLE';
 
-type Fixture = Awaited<ReturnType<typeof startedWorkstreams>>;
+const rowsOf = ({ store }: WholeGateway) =>
+  store.db.selectFrom('runs').select(['status', 'request_json']).orderBy('accepted_ms').execute();
+const statusesOf = async (gateway: WholeGateway) =>
+  (await rowsOf(gateway)).map(({ status, request_json }) => `${JSON.parse(request_json).message} ${status}`);
 
-const rowsOf = ({ parts }: Fixture) =>
-  parts.store.db.selectFrom('runs').select(['status', 'request_json']).orderBy('accepted_ms').execute();
-const statusesOf = async (fixture: Fixture) =>
-  (await rowsOf(fixture)).map(({ status, request_json }) => `${JSON.parse(request_json).message} ${status}`);
+/** When runs began and how they ended, in the order of the log. */
+async function storyOf(gateway: WholeGateway): Promise<string[]> {
+  const messages = new Map<string, string>();
+  return (await gateway.events(await gateway.main())).flatMap((event) => {
+    if (event.type === 'user_turn') {
+      messages.set(event.run_id, event.message);
+      return [`running ${event.message}`];
+    }
+    return event.type === 'ws_state' && event.run
+      ? [`ended ${messages.get(event.run.run_id)}: ${event.run.status}`]
+      : [];
+  });
+}
 
 test('runs that wait are started in the order they were accepted, one at a time', async () => {
-  await using fixture = await startedWorkstreams();
-  const handles = await Promise.all(['a', 'b', 'c'].map((message) => fixture.send(message)));
+  await using gateway = await wholeGateway();
+  const handles = await Promise.all(['a', 'b', 'c'].map((message) => gateway.accept(message)));
   const ended = await Promise.all(handles.map((handle) => handle?.ended));
   assert.deepEqual(
     ended.map((result) => result?.status),
     ['ok', 'ok', 'ok'],
   );
-  assert.deepEqual(fixture.seen.slice(1), [
+  assert.deepEqual(await storyOf(gateway), [
     ...['running a', 'ended a: ok', 'running b', 'ended b: ok', 'running c', 'ended c: ok'],
   ]);
 });
 
 test('a busy workstream refuses, or queues ten and refuses the eleventh', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn(never());
-  await fixture.send('first');
-  assert.equal(await fixture.send('refused', { ifIdle: true }), undefined);
-  for (let index = 0; index < 10; index += 1) await fixture.send(`q${index}`);
-  await assert.rejects(fixture.send('eleventh'), { code: 'BUSY', retryAfterMs: 5_000 });
-  assert.equal((await statusesOf(fixture)).length, 11);
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn(never());
+  await gateway.accept('first');
+  assert.equal(await gateway.accept('refused', { ifIdle: true }), undefined);
+  for (let index = 0; index < 10; index += 1) await gateway.accept(`q${index}`);
+  await assert.rejects(gateway.accept('eleventh'), { code: 'BUSY', retryAfterMs: 5_000 });
+  assert.equal((await statusesOf(gateway)).length, 11);
 });
 
 test('who hears that a run is over finds the workstream free', async () => {
-  await using fixture = await startedWorkstreams();
+  await using gateway = await wholeGateway();
   const free: boolean[] = [];
-  fixture.parts.events.onAppended((_wsId, entries) => {
+  gateway.parts.events.onAppended((_wsId, entries) => {
     if (!entries.some(({ json }) => json.includes('"run":'))) return;
-    setImmediate(() => free.push(!fixture.main().busy)); // the soonest that a client's next call can arrive
+    setImmediate(() => free.push(!gateway.mainWorkstream().busy)); // the soonest that a client's next call can arrive
   });
-  await (await fixture.send('a'))?.ended;
+  await (await gateway.accept('a'))?.ended;
   await turnsUntil(() => free.length > 0, 'the end');
   assert.deepEqual(free, [true]);
 });
 
 test('a message that could not be stored leaves the place free and nothing behind', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.parts.tap.fails = () => true;
-  await assert.rejects(fixture.send('lost'), isUnavailable);
-  fixture.parts.tap.fails = undefined;
+  await using gateway = await wholeGateway();
+  gateway.disk.fails = () => true;
+  await assert.rejects(gateway.accept('lost'), isUnavailable);
+  gateway.disk.fails = undefined;
   assert.deepEqual(
-    [fixture.main().busy, fixture.main().data.messageCount, fixture.main().data.title],
+    [gateway.mainWorkstream().busy, gateway.mainWorkstream().data.messageCount, gateway.mainWorkstream().data.title],
     [false, 0, null],
   );
-  assert.equal((await (await fixture.send('kept', { ifIdle: true }))?.ended)?.status, 'ok');
-  assert.deepEqual(fixture.puppet.requests[0]?.messages, [{ role: 'user', content: 'kept' }]);
+  assert.equal((await (await gateway.accept('kept', { ifIdle: true }))?.ended)?.status, 'ok');
+  assert.deepEqual(gateway.puppet.requests[0]?.messages, [{ role: 'user', content: 'kept' }]);
 });
 
 test('a message that could not be queued takes no place in the queue', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn(never());
-  await fixture.send('first');
-  await turnsUntil(() => fixture.main().data.state === 'thinking', 'the model is asked');
-  fixture.parts.tap.fails = () => true;
-  await assert.rejects(fixture.send('lost'), isUnavailable);
-  fixture.parts.tap.fails = undefined;
-  assert.deepEqual((await fixture.main().cancel({ force: false })).queuedMessages, { count: 0, firstPreview: null });
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn(never());
+  await gateway.accept('first');
+  await turnsUntil(() => gateway.mainWorkstream().data.state === 'thinking', 'the model is asked');
+  gateway.disk.fails = () => true;
+  await assert.rejects(gateway.accept('lost'), isUnavailable);
+  gateway.disk.fails = undefined;
+  assert.deepEqual((await gateway.mainWorkstream().cancel({ force: false })).queuedMessages, {
+    count: 0,
+    firstPreview: null,
+  });
 });
 
 test('a waiting run that cannot be started is tried again, and keeps its turn', async () => {
-  await using fixture = await startedWorkstreams();
+  await using gateway = await wholeGateway();
   const gate = Promise.withResolvers<void>();
-  fixture.puppet.turn(gate.promise, 'done');
-  await fixture.send('a');
-  const b = await fixture.send('b');
-  const c = await fixture.send('c');
-  fixture.parts.tap.fails = ({ events }) => events?.events[0]?.type === 'user_turn';
+  gateway.puppet.turn(gate.promise, 'done');
+  await gateway.accept('a');
+  const b = await gateway.accept('b');
+  const c = await gateway.accept('c');
+  gateway.disk.fails = ({ events }) => events?.events[0]?.type === 'user_turn';
   gate.resolve();
-  await turnsUntil(() => fixture.log.lines.some(([level]) => level === 'warn'), 'the failure');
-  fixture.parts.tap.fails = undefined;
-  await fixture.clock.advance(1_000);
+  await turnsUntil(() => gateway.log.lines.some(([level]) => level === 'warn'), 'the failure');
+  gateway.disk.fails = undefined;
+  await gateway.clock.advance(1_000);
   await Promise.all([b?.ended, c?.ended]);
   assert.deepEqual(
-    fixture.seen.filter((line) => line.startsWith('running')),
+    (await storyOf(gateway)).filter((line) => line.startsWith('running')),
     ['running a', 'running b', 'running c'],
   );
 });
 
 test('a cancel stops what runs, drops what waits, and every run has one terminal record', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn('Hel', never());
-  const handles = [await fixture.send('a'), await fixture.send('b'), await fixture.send('c')];
-  await fixture.reaches('content');
-  const receipt = await fixture.main().cancel({ force: false });
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('Hel', never());
+  const handles = [await gateway.accept('a'), await gateway.accept('b'), await gateway.accept('c')];
+  await gateway.reaches(await gateway.main(), 'content');
+  const receipt = await gateway.mainWorkstream().cancel({ force: false });
   assert.deepEqual(receipt, {
     wasRunning: true,
     pendingApproval: null,
@@ -112,40 +123,40 @@ test('a cancel stops what runs, drops what waits, and every run has one terminal
     ended.map((result) => result?.status),
     ['cancelled', 'cancelled', 'cancelled'],
   );
-  assert.deepEqual(await statusesOf(fixture), ['a cancelled', 'b cancelled', 'c cancelled']);
-  const events = await fixture.eventsOf(fixture.main().data.wsId);
-  assert.deepEqual(shapes(events).slice(-3), ['cancelled', 'stream_end', 'ws_state idle']);
-  assert.deepEqual([fixture.main().busy, fixture.main().data.abortedLastRun], [false, true]);
+  assert.deepEqual(await statusesOf(gateway), ['a cancelled', 'b cancelled', 'c cancelled']);
+  const events = await gateway.events(gateway.mainWorkstream().data.wsId);
+  assert.deepEqual(shapesOf(events).slice(-3), ['cancelled', 'stream_end', 'ws_state idle']);
+  assert.deepEqual([gateway.mainWorkstream().busy, gateway.mainWorkstream().data.abortedLastRun], [false, true]);
 });
 
 test('a cancel in the moment a run ends never drops a run that has just been started', async () => {
-  await using fixture = await startedWorkstreams();
+  await using gateway = await wholeGateway();
   for (let delay = 0; delay < 6; delay += 1) {
     const gate = Promise.withResolvers<void>();
-    fixture.puppet.turn(gate.promise, 'done');
-    const handles = [await fixture.send('a'), await fixture.send('b'), await fixture.send('c')];
+    gateway.puppet.turn(gate.promise, 'done');
+    const handles = [await gateway.accept('a'), await gateway.accept('b'), await gateway.accept('c')];
     gate.resolve();
     for (let turn = 0; turn < delay; turn += 1) await new Promise(setImmediate);
-    await fixture.main().cancel({ force: false });
+    await gateway.mainWorkstream().cancel({ force: false });
     const ended = await Promise.all(handles.map((handle) => handle?.ended));
     assert.equal(ended.length, 3);
-    assert.equal(fixture.main().busy, false);
+    assert.equal(gateway.mainWorkstream().busy, false);
   }
   assert.deepEqual(
-    (await rowsOf(fixture)).filter(({ status }) => status === 'running' || status === 'queued'),
+    (await rowsOf(gateway)).filter(({ status }) => status === 'running' || status === 'queued'),
     [],
   );
 });
 
 test('one run can be cancelled while it waits', async () => {
-  await using fixture = await startedWorkstreams();
+  await using gateway = await wholeGateway();
   const gate = Promise.withResolvers<void>();
-  fixture.puppet.turn(gate.promise, 'done');
-  const a = await fixture.send('a');
-  const b = await fixture.send('b');
-  const c = await fixture.send('c');
-  assert.equal(await fixture.main().cancelRun(b?.run.runId ?? ''), true);
-  assert.equal(await fixture.main().cancelRun('run_unknown'), false);
+  gateway.puppet.turn(gate.promise, 'done');
+  const a = await gateway.accept('a');
+  const b = await gateway.accept('b');
+  const c = await gateway.accept('c');
+  assert.equal(await gateway.mainWorkstream().cancelRun(b?.run.runId ?? ''), true);
+  assert.equal(await gateway.mainWorkstream().cancelRun('run_unknown'), false);
   gate.resolve();
   const ended = await Promise.all([a, b, c].map((handle) => handle?.ended));
   assert.deepEqual(
@@ -155,126 +166,41 @@ test('one run can be cancelled while it waits', async () => {
 });
 
 test('a cancel while the store takes no writes stops what runs and drops what waits; both are recorded when it can be', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn('Hel', never());
-  await fixture.send('a');
-  const b = await fixture.send('b');
-  const c = await fixture.send('c');
-  await fixture.reaches('content');
-  fixture.parts.tap.fails = () => true;
-  const receipt = await fixture.main().cancel({ force: false });
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('Hel', never());
+  await gateway.accept('a');
+  const b = await gateway.accept('b');
+  const c = await gateway.accept('c');
+  await gateway.reaches(await gateway.main(), 'content');
+  gateway.disk.fails = () => true;
+  const receipt = await gateway.mainWorkstream().cancel({ force: false });
   assert.deepEqual([receipt.wasRunning, receipt.queuedMessages.count], [true, 2]);
-  await fixture.clock.advance(1_000);
-  assert.deepEqual(await statusesOf(fixture), ['a running', 'b queued', 'c queued']);
-  fixture.parts.tap.fails = undefined;
-  await fixture.clock.advance(1_000);
+  await gateway.clock.advance(1_000);
+  assert.deepEqual(await statusesOf(gateway), ['a running', 'b queued', 'c queued']);
+  gateway.disk.fails = undefined;
+  await gateway.clock.advance(1_000);
   await Promise.all([b?.ended, c?.ended]);
-  assert.deepEqual(await statusesOf(fixture), ['a cancelled', 'b cancelled', 'c cancelled']);
-  assert.equal(fixture.puppet.requests.length, 1);
-});
-
-test('a tool that ignores a cancel is abandoned after five seconds, and can say nothing any more', async () => {
-  const late = Promise.withResolvers<ToolOutcome>();
-  await using fixture = await startedWorkstreams({ execute: () => late.promise });
-  fixture.puppet.turn(calling('look'));
-  await fixture.send('a');
-  await turnsUntil(() => fixture.seen.includes('started look'), 'the tool');
-  const cancelled = fixture.main().cancel({ force: false });
-  await new Promise(setImmediate);
-  await fixture.clock.advance(5_000);
-  assert.deepEqual((await cancelled).stoppedTools, ['look']);
-  const { wsId } = fixture.main().data;
-  const before = await fixture.eventsOf(wsId);
-  assert.deepEqual(shapes(before).slice(-2), ['stream_end', 'ws_state idle']);
-  late.resolve({ output: 'too late', outcome: 'done' });
-  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-  assert.deepEqual(await fixture.eventsOf(wsId), before);
-  assert.equal((await (await fixture.send('b', { ifIdle: true }))?.ended)?.status, 'ok');
-});
-
-test('a force cancel that could not be stored leaves the end to the worker', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn('Hel', never());
-  const a = await fixture.send('a');
-  await fixture.reaches('content');
-  fixture.parts.tap.fails = () => true;
-  assert.equal((await fixture.main().cancel({ force: true })).wasRunning, true);
-  fixture.parts.tap.fails = undefined;
-  await fixture.clock.advance(1_000);
-  assert.equal((await a?.ended)?.status, 'cancelled');
-  assert.equal(fixture.main().busy, false);
-});
-
-test('two force cancels at once are one', async () => {
-  await using fixture = await startedWorkstreams({ execute: () => new Promise(() => undefined) });
-  fixture.puppet.turn(calling('look'));
-  await fixture.send('a');
-  await turnsUntil(() => fixture.seen.includes('started look'), 'the tool');
-  const main = fixture.main();
-  await Promise.all([main.cancel({ force: true }), main.cancel({ force: true })]);
-  await main.cancel({ force: true });
-  const events = await fixture.eventsOf(main.data.wsId);
-  assert.deepEqual(
-    shapes(events).filter((shape) => shape === 'ws_state idle'),
-    ['ws_state idle'],
-  );
-});
-
-test('a force cancel in the moment of a decision ends the run once', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn(calling('touch'));
-  const a = await fixture.send('a');
-  await fixture.reaches('approve_request');
-  const [pending] = fixture.parts.approvals.list();
-  const decided = fixture.parts.approvals.resolve(pending?.approvalId ?? '', YES);
-  await fixture.main().cancel({ force: true });
-  await decided;
-  assert.equal((await a?.ended)?.status, 'cancelled');
-  assert.deepEqual([fixture.main().busy, fixture.seen.at(-1)], [false, 'ended a: cancelled']);
-  const approvals = await fixture.parts.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
-  assert.deepEqual(approvals, [{ status: 'approved', decided_by: 'ada' }]);
-});
-
-test('a force cancel in the moment an answer is recorded keeps the answer once, and every call gets its result', async () => {
-  await using fixture = await startedWorkstreams();
-  const { tap, messages } = fixture.parts;
-  let cancelled: Promise<unknown> | undefined;
-  tap.fails = ({ events }) => {
-    if (events?.events.some(({ type }) => type === 'status')) cancelled ??= fixture.main().cancel({ force: true });
-    return false;
-  };
-  fixture.puppet.turn('Let me see.', calling('look'));
-  const a = await fixture.send('a');
-  assert.equal((await a?.ended)?.status, 'cancelled');
-  await cancelled;
-  const { wsId, messageCount } = fixture.main().data;
-  const stored = await messages.page(wsId, { after: 0, upTo: messageCount, limit: 10 });
-  assert.deepEqual(
-    stored.map(({ message }) =>
-      message.role === 'tool' ? `tool: ${message.output}` : `${message.role}: ${message.content}`,
-    ),
-    ['user: a', 'assistant: Let me see.', 'tool: Cancelled by user'],
-  );
+  assert.deepEqual(await statusesOf(gateway), ['a cancelled', 'b cancelled', 'c cancelled']);
+  assert.equal(gateway.puppet.requests.length, 1);
 });
 
 test('a shutdown suspends what runs and refuses what comes', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn('Hel', never());
-  await fixture.send('a');
-  await fixture.send('b');
-  await fixture.reaches('content');
-  fixture.parts.stopping.abort(new Error('bye'));
-  await fixture.parts.workstreams.shutdown();
-  await assert.rejects(fixture.send('c'), { code: 'UNAVAILABLE', message: 'Headgate is shutting down' });
-  assert.deepEqual(await statusesOf(fixture), ['a running', 'b queued']);
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('Hel', never());
+  await gateway.accept('a');
+  await gateway.accept('b');
+  await gateway.reaches(await gateway.main(), 'content');
+  await gateway.gateway.shutdown('bye');
+  await assert.rejects(gateway.accept('c'), { code: 'UNAVAILABLE', message: 'Headgate is shutting down' });
+  assert.deepEqual(await statusesOf(gateway), ['a running', 'b queued']);
 });
 
 test('a shutdown while a run is being started suspends it too', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.puppet.turn('Hel', never());
-  const accepted = fixture.send('a');
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn('Hel', never());
+  const accepted = gateway.accept('a');
   await new Promise(setImmediate);
-  await fixture.parts.workstreams.shutdown();
+  await gateway.parts.workstreams.shutdown();
   await accepted;
-  assert.deepEqual(await statusesOf(fixture), ['a running']);
+  assert.deepEqual(await statusesOf(gateway), ['a running']);
 });

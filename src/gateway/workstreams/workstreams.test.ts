@@ -1,132 +1,150 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { calling } from '../testing/puppet-model.ts';
-import { turnsUntil } from '../testing/whole-gateway.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { framesOf } from '../testing/fake-wire.ts';
+import { calling, never } from '../testing/puppet-model.ts';
+import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import type { Workstream } from './workstream.ts';
-import { never, shapes, startedWorkstreams } from './workstreams-fixture.ts';
 
-type Fixture = Awaited<ReturnType<typeof startedWorkstreams>>;
+const THREE = { live: { ...LIVE, maxWorkstreams: 3 } };
 
-const namesOf = ({ parts }: Fixture) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
+const namesOf = ({ parts }: WholeGateway) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
 const taken = { code: 'CONFLICT', message: 'That name is already used by another workstream' };
 
+/** Which workstreams are announced as opened and closed from now on. */
+function openingsOf({ parts }: WholeGateway): string[] {
+  const heard: string[] = [];
+  parts.broadcast.join({
+    rights: 'read',
+    deliver(chunk) {
+      for (const frame of framesOf(chunk)) {
+        if (frame.type === 'event' && frame.event.startsWith('workstream.'))
+          heard.push(`${frame.event} ${JSON.stringify(frame.payload)}`);
+      }
+    },
+  });
+  return heard;
+}
+
 /** Workstreams made one millisecond after the other; answers the first one. */
-async function make(fixture: Fixture, first: string, ...names: string[]): Promise<Workstream> {
-  await fixture.clock.advance(1);
-  const made = await fixture.parts.workstreams.create({ alias: first });
+async function make(gateway: WholeGateway, first: string, ...names: string[]): Promise<Workstream> {
+  await gateway.clock.advance(1);
+  const made = await gateway.parts.workstreams.create({ alias: first });
   for (const name of names) {
-    await fixture.clock.advance(1);
-    await fixture.parts.workstreams.create({ alias: name });
+    await gateway.clock.advance(1);
+    await gateway.parts.workstreams.create({ alias: name });
   }
   return made;
 }
 
 test('main is there from the first start, and a restart lists what was open', async () => {
-  await using fixture = await startedWorkstreams();
-  assert.deepEqual(namesOf(fixture), ['main']);
-  const a = await make(fixture, 'a', 'b');
-  await fixture.parts.workstreams.close(a.data.wsId);
-  await fixture.crash();
-  assert.deepEqual(namesOf(fixture), ['main', 'b']);
+  await using gateway = await wholeGateway();
+  assert.deepEqual(namesOf(gateway), ['main']);
+  const a = await make(gateway, 'a', 'b');
+  await gateway.parts.workstreams.close(a.data.wsId);
+  await gateway.crash();
+  assert.deepEqual(namesOf(gateway), ['main', 'b']);
 });
 
 test('at the limit the oldest idle one is unloaded, and comes back when it is touched', async () => {
-  await using fixture = await startedWorkstreams({ maxLoaded: 3 });
-  const a = await make(fixture, 'a');
-  const b = await make(fixture, 'b');
-  await fixture.clock.advance(1);
-  await (await fixture.send('x', { to: a }))?.ended;
-  await make(fixture, 'c');
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a');
+  const b = await make(gateway, 'b');
+  await gateway.clock.advance(1);
+  await (await gateway.accept('x', { to: a }))?.ended;
+  const heard = openingsOf(gateway);
+  const c = await make(gateway, 'c');
   assert.deepEqual(
-    [namesOf(fixture), fixture.seen.slice(-3)],
+    [namesOf(gateway), heard],
     [
       ['main', 'a', 'c'],
-      ['unloaded b', 'evicted', 'loaded c'],
+      [`workstream.closed {"wsId":"${b.data.wsId}"}`, `workstream.opened {"wsId":"${c.data.wsId}"}`],
     ],
   );
-  const again = await fixture.parts.workstreams.get(b.data.wsId);
-  assert.deepEqual([again.data.alias, namesOf(fixture)], ['b', ['main', 'b', 'c']]);
-  await fixture.crash();
-  assert.deepEqual(namesOf(fixture), ['main', 'b', 'c']);
+  assert.match(await gateway.gateway.metrics.text(), /^service_workstreams_evicted_total 1$/m);
+  const again = await gateway.parts.workstreams.get(b.data.wsId);
+  assert.deepEqual([again.data.alias, namesOf(gateway)], ['b', ['main', 'b', 'c']]);
+  await gateway.crash();
+  assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
 });
 
 test('what is busy, followed or main stays; when nothing else is there the limit holds', async () => {
-  await using fixture = await startedWorkstreams({ maxLoaded: 3 });
-  const a = await make(fixture, 'a');
-  const b = await make(fixture, 'b');
-  fixture.puppet.turn(never());
-  await fixture.send('x', { to: a });
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a');
+  const b = await make(gateway, 'b');
+  gateway.puppet.turn(never());
+  await gateway.accept('x', { to: a });
   const sink = { ready: () => true, write: () => undefined };
-  const reader = fixture.parts.events.follow(b.data.wsId, 0, { sink });
-  await assert.rejects(make(fixture, 'c'), { message: 'Maximum of 3 workstreams reached' });
+  const reader = gateway.parts.events.follow(b.data.wsId, 0, { sink });
+  await assert.rejects(make(gateway, 'c'), { message: 'Maximum of 3 workstreams reached' });
   reader.close();
-  await make(fixture, 'd');
-  assert.deepEqual(namesOf(fixture), ['main', 'a', 'd']);
+  await make(gateway, 'd');
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
 });
 
 test('many made at once stay within the limit', async () => {
-  await using fixture = await startedWorkstreams({ maxLoaded: 3 });
+  await using gateway = await wholeGateway(THREE);
   const outcomes = await Promise.allSettled(
-    ['a', 'b', 'c', 'd'].map((name) => fixture.parts.workstreams.create({ alias: name })),
+    ['a', 'b', 'c', 'd'].map((name) => gateway.parts.workstreams.create({ alias: name })),
   );
   const made = outcomes.filter(({ status }) => status === 'fulfilled').length;
-  assert.ok(made >= 2 && fixture.parts.workstreams.list().length <= 3, `${made} made`);
+  assert.ok(made >= 2 && gateway.parts.workstreams.list().length <= 3, `${made} made`);
 });
 
 test('closing ends what runs and drops what waits; the rows stay', async () => {
-  await using fixture = await startedWorkstreams();
-  const a = await make(fixture, 'a');
-  fixture.puppet.turn('Hel', never());
-  const handles = [await fixture.send('x', { to: a }), await fixture.send('y', { to: a })];
+  await using gateway = await wholeGateway();
+  const a = await make(gateway, 'a');
+  gateway.puppet.turn('Hel', never());
+  const handles = [await gateway.accept('x', { to: a }), await gateway.accept('y', { to: a })];
   await turnsUntil(() => a.current?.partialAnswer() !== undefined, 'a word');
-  await fixture.parts.workstreams.close(a.data.wsId);
+  await gateway.parts.workstreams.close(a.data.wsId);
   const ended = await Promise.all(handles.map((handle) => handle?.ended));
   assert.deepEqual(
     ended.map((result) => result?.status),
     ['cancelled', 'cancelled'],
   );
-  assert.deepEqual(namesOf(fixture), ['main']);
-  await assert.rejects(fixture.parts.workstreams.get(a.data.wsId), { code: 'NOT_FOUND' });
-  assert.equal(await fixture.parts.workstreams.isStored(a.data.wsId), true);
+  assert.deepEqual(namesOf(gateway), ['main']);
+  await assert.rejects(gateway.parts.workstreams.get(a.data.wsId), { code: 'NOT_FOUND' });
+  assert.equal(await gateway.parts.workstreams.isStored(a.data.wsId), true);
 });
 
 test('the last workstream cannot be closed, also when two are closed at once', async () => {
-  await using fixture = await startedWorkstreams();
-  const { workstreams } = fixture.parts;
-  const main = fixture.main().data.wsId;
+  await using gateway = await wholeGateway();
+  const { workstreams } = gateway.parts;
+  const main = gateway.mainWorkstream().data.wsId;
   await assert.rejects(workstreams.close(main), { message: 'Cannot close last workstream' });
-  const a = await make(fixture, 'a');
+  const a = await make(gateway, 'a');
   const outcomes = await Promise.allSettled([workstreams.close(main), workstreams.close(a.data.wsId)]);
-  assert.deepEqual([outcomes.map(({ status }) => status), namesOf(fixture)], [['fulfilled', 'rejected'], ['a']]);
+  assert.deepEqual([outcomes.map(({ status }) => status), namesOf(gateway)], [['fulfilled', 'rejected'], ['a']]);
 });
 
 test('a message that meets a close is cancelled with it; a later one is refused', async () => {
-  await using fixture = await startedWorkstreams();
-  const a = await make(fixture, 'a');
-  const closing = fixture.parts.workstreams.close(a.data.wsId);
-  const met = fixture.send('met', { to: a });
-  while (fixture.parts.workstreams.find(a.data.wsId)) await Promise.resolve();
-  await assert.rejects(fixture.send('late', { to: a }), { code: 'UNAVAILABLE' });
+  await using gateway = await wholeGateway();
+  const a = await make(gateway, 'a');
+  const closing = gateway.parts.workstreams.close(a.data.wsId);
+  const met = gateway.accept('met', { to: a });
+  while (gateway.parts.workstreams.find(a.data.wsId)) await Promise.resolve();
+  await assert.rejects(gateway.accept('late', { to: a }), { code: 'UNAVAILABLE' });
   await closing;
   assert.equal((await (await met)?.ended)?.status, 'cancelled');
-  const rows = await fixture.parts.store.db.selectFrom('runs').select('status').execute();
+  const rows = await gateway.store.db.selectFrom('runs').select('status').execute();
   assert.deepEqual(rows, [{ status: 'cancelled' }]);
 });
 
 test('a close that could not be stored leaves the workstream open and usable', async () => {
-  await using fixture = await startedWorkstreams();
-  const a = await make(fixture, 'a');
-  fixture.parts.tap.fails = () => true;
-  await assert.rejects(fixture.parts.workstreams.close(a.data.wsId), { code: 'UNAVAILABLE' });
-  fixture.parts.tap.fails = undefined;
-  assert.equal(await fixture.parts.workstreams.get(a.data.wsId), a);
-  assert.equal((await (await fixture.send('x', { to: a }))?.ended)?.status, 'ok');
+  await using gateway = await wholeGateway();
+  const a = await make(gateway, 'a');
+  gateway.disk.fails = () => true;
+  await assert.rejects(gateway.parts.workstreams.close(a.data.wsId), { code: 'UNAVAILABLE' });
+  gateway.disk.fails = undefined;
+  assert.equal(await gateway.parts.workstreams.get(a.data.wsId), a);
+  assert.equal((await (await gateway.accept('x', { to: a }))?.ended)?.status, 'ok');
 });
 
 test('who asks for a workstream while it is unloaded gets one, and only one', async () => {
-  await using fixture = await startedWorkstreams({ maxLoaded: 3 });
-  const a = await make(fixture, 'a', 'b');
-  const { workstreams } = fixture.parts;
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a', 'b');
+  const { workstreams } = gateway.parts;
   const wsId = a.data.wsId;
   const making = workstreams.create({ alias: 'c' });
   while (workstreams.find(wsId)) await Promise.resolve();
@@ -136,13 +154,13 @@ test('who asks for a workstream while it is unloaded gets one, and only one', as
     found.map((workstream) => workstream === workstreams.find(wsId)),
     [true, true],
   );
-  assert.deepEqual(namesOf(fixture), ['main', 'a', 'c']);
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'c']);
 });
 
 test('names that are taken, reserved or unreadable are refused, also when two ask at once', async () => {
-  await using fixture = await startedWorkstreams();
-  const { workstreams } = fixture.parts;
-  await make(fixture, 'a');
+  await using gateway = await wholeGateway();
+  const { workstreams } = gateway.parts;
+  await make(gateway, 'a');
   await assert.rejects(workstreams.create({ alias: 'a' }), taken);
   for (const name of ['main', 'cron:x', 'f'.repeat(32), 'a\nb', 'x'.repeat(129)]) {
     await assert.rejects(workstreams.create({ alias: name }), { code: 'INVALID_REQUEST' }, name);
@@ -152,8 +170,8 @@ test('names that are taken, reserved or unreadable are refused, also when two as
 });
 
 test('a workstream made with a model follows that one; an unknown one makes nothing', async () => {
-  await using fixture = await startedWorkstreams();
-  const { workstreams } = fixture.parts;
+  await using gateway = await wholeGateway();
+  const { workstreams } = gateway.parts;
   const made = await workstreams.create({ model: 'other' });
   assert.equal(made.data.settingsEvent().model_alias, 'other');
   await assert.rejects(workstreams.create({ model: 'nonsense' }), { code: 'INVALID_REQUEST' });
@@ -161,11 +179,11 @@ test('a workstream made with a model follows that one; an unknown one makes noth
 });
 
 test('a closed one is reopened by alias, id, generated name or unique beginning, and keeps its messages', async () => {
-  await using fixture = await startedWorkstreams();
-  const { workstreams } = fixture.parts;
-  const a = await make(fixture, 'a');
+  await using gateway = await wholeGateway();
+  const { workstreams } = gateway.parts;
+  const a = await make(gateway, 'a');
   const { wsId } = a.data;
-  await (await fixture.send('x', { to: a }))?.ended;
+  await (await gateway.accept('x', { to: a }))?.ended;
   for (const name of ['a', wsId, `ws-${wsId.slice(0, 4)}`, wsId.slice(0, 8)]) {
     await workstreams.close(wsId);
     const reopened = await workstreams.reopen(name);
@@ -180,9 +198,9 @@ test('a closed one is reopened by alias, id, generated name or unique beginning,
 });
 
 test('a session key is main, a ws_id or an alias; an unknown alias makes one workstream however often it is asked', async () => {
-  await using fixture = await startedWorkstreams();
-  const { workstreams } = fixture.parts;
-  const main = fixture.main();
+  await using gateway = await wholeGateway();
+  const { workstreams } = gateway.parts;
+  const main = gateway.mainWorkstream();
   assert.equal(await workstreams.findByKey('main'), main);
   assert.equal(await workstreams.findByKey(main.data.wsId), main);
   assert.equal(await workstreams.findByKey('work'), undefined);
@@ -196,8 +214,8 @@ test('a session key is main, a ws_id or an alias; an unknown alias makes one wor
 });
 
 test('an alias that created its session is its key whatever it is called later, and nobody else can take it', async () => {
-  await using fixture = await startedWorkstreams();
-  const { workstreams, settings } = fixture.parts;
+  await using gateway = await wholeGateway();
+  const { workstreams, settings } = gateway.parts;
   const made = await workstreams.obtainByKey('notes');
   assert.deepEqual([made.data.sessionKey, made.data.name], ['notes', 'notes']);
   await settings.change(made, { name: 'garden' });
@@ -205,7 +223,7 @@ test('an alias that created its session is its key whatever it is called later, 
   for (const key of ['notes', 'garden', made.data.wsId]) {
     assert.equal(await workstreams.findByKey(key), made, key);
   }
-  await assert.rejects(settings.change(fixture.main(), { name: 'notes' }), taken);
+  await assert.rejects(settings.change(gateway.mainWorkstream(), { name: 'notes' }), taken);
   await settings.change(made, { name: 'notes' }); // its own word
   await workstreams.remove(made.data.wsId);
   const again = await workstreams.obtainByKey('notes');
@@ -213,24 +231,24 @@ test('an alias that created its session is its key whatever it is called later, 
 });
 
 test('a name that a workstream was given is no session key', async () => {
-  await using fixture = await startedWorkstreams();
-  const { data } = await make(fixture, 'notes');
-  assert.equal((await fixture.parts.workstreams.obtainByKey('notes')).data, data);
+  await using gateway = await wholeGateway();
+  const { data } = await make(gateway, 'notes');
+  assert.equal((await gateway.parts.workstreams.obtainByKey('notes')).data, data);
   assert.equal(data.sessionKey, data.wsId);
 });
 
 test('settings reach the row, the data and everyone who follows; a name in use is refused', async () => {
-  await using fixture = await startedWorkstreams();
-  const { settings } = fixture.parts;
-  const main = fixture.main();
-  await make(fixture, 'a');
+  await using gateway = await wholeGateway();
+  const { settings } = gateway.parts;
+  const main = gateway.mainWorkstream();
+  await make(gateway, 'a');
   await Promise.all([
     settings.change(main, { name: ' work ' }),
     settings.change(main, { model: 'other', always: { by: 'ada', untilMs: 9_000_000 } }),
   ]);
   await assert.rejects(settings.change(main, { name: 'a' }), taken);
   await settings.change(main, {});
-  const events = await fixture.eventsOf(main.data.wsId);
+  const events = await gateway.events(main.data.wsId);
   const event = {
     type: 'settings_changed',
     name: 'work',
@@ -242,34 +260,37 @@ test('settings reach the row, the data and everyone who follows; a name in use i
     event,
     { ...event, model: 'other', model_alias: 'other', skip_permissions: true, skip_permissions_until_ms: 9_000_000 },
   ]);
-  await fixture.crash();
-  const { name, always, modelAlias } = fixture.main().data;
+  await gateway.crash();
+  const { name, always, modelAlias } = gateway.mainWorkstream().data;
   assert.deepEqual(
     { name, always, modelAlias },
     { name: 'work', always: { by: 'ada', untilMs: 9_000_000 }, modelAlias: 'other' },
   );
-  await fixture.parts.settings.change(fixture.main(), { name: '' });
-  assert.equal(fixture.main().data.name, `ws-${fixture.main().data.wsId.slice(0, 4)}`);
+  await gateway.parts.settings.change(gateway.mainWorkstream(), { name: '' });
+  assert.equal(gateway.mainWorkstream().data.name, `ws-${gateway.mainWorkstream().data.wsId.slice(0, 4)}`);
 });
 
 test('a setting that could not be stored does not count', async () => {
-  await using fixture = await startedWorkstreams();
-  fixture.parts.tap.fails = () => true;
-  await assert.rejects(fixture.parts.settings.change(fixture.main(), { always: { by: 'ada', untilMs: null } }), {
-    code: 'UNAVAILABLE',
-  });
-  fixture.parts.tap.fails = undefined;
-  fixture.puppet.turn(calling('touch'));
-  await fixture.send('x');
-  await fixture.reaches('approve_request');
-  assert.equal(shapes(await fixture.eventsOf(fixture.main().data.wsId)).includes('settings_changed'), false);
+  await using gateway = await wholeGateway();
+  gateway.disk.fails = () => true;
+  await assert.rejects(
+    gateway.parts.settings.change(gateway.mainWorkstream(), { always: { by: 'ada', untilMs: null } }),
+    {
+      code: 'UNAVAILABLE',
+    },
+  );
+  gateway.disk.fails = undefined;
+  gateway.puppet.turn(calling('touch'));
+  await gateway.accept('x');
+  await gateway.reaches(await gateway.main(), 'approve_request');
+  assert.equal(shapesOf(await gateway.events(gateway.mainWorkstream().data.wsId)).includes('settings_changed'), false);
 });
 
 test('a key used by another method, or again after its answer was forgotten, names the newer run', async () => {
-  await using fixture = await startedWorkstreams();
-  const first = await fixture.send('a', { key: 'k' });
+  await using gateway = await wholeGateway();
+  const first = await gateway.accept('a', { key: 'k' });
   await first?.ended;
-  const second = await fixture.send('b', { key: 'k' });
+  const second = await gateway.accept('b', { key: 'k' });
   const result = await second?.ended;
   assert.deepEqual([first?.run.runId, result?.status], ['k', 'ok']);
   assert.notEqual(second?.run.runId, 'k');

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
+import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
+import { randomIds } from '../../ids.ts';
+import { createLogRing } from '../../log-ring.ts';
+import { until } from '../../until.ts';
+import { createAttachmentFiles } from '../attachments/attachment-files.ts';
+import { createClientAddress } from '../auth/client-address.ts';
+import { createAuthenticator } from '../auth/create-authenticator.ts';
+import { createLoginCodes } from '../auth/login-codes.ts';
+import { createLoginThrottle } from '../auth/login-throttle.ts';
+import { createOriginPolicy } from '../auth/origin-policy.ts';
+import { TokenTree } from '../auth/token-tree.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { LiveSettings } from '../live-settings.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
+import { fakeWorkdirs } from './fake-workdirs.ts';
+
+/** The requests that one connection may send when nothing is configured. */
+export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
+/** The settings of a gateway that nobody configured. */
+export const LIVE: LiveSettings = {
+  ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
+  ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
+};
+
+const notHere = () => assert.fail('no configuration file');
+const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: notHere };
+
+type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
+
+/** What a gateway is given unless a test replaces it; nobody can log in. */
+export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes' | 'toolbox'> {
+  const sessions = {
+    verify: async () => undefined,
+    start: () => assert.fail('no login'),
+    revoke: async () => undefined,
+    revokeBelow: async () => undefined,
+  };
+  const tokens = {
+    find: () => undefined,
+    endOf: () => undefined,
+    create: () => assert.fail('no token'),
+    list: () => [],
+    below: () => [],
+    revoke: async () => undefined,
+  };
+  const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', tokens, sessions });
+  return {
+    store,
+    hostTimeZone: 'Europe/Berlin',
+    storePath: '/home/ada/.headgate/headgate.db',
+    lastAliveMs: store.lastAliveMs,
+    startNotices: [],
+    checkFramesEvery: 1,
+    notSandboxed: undefined,
+    killLeftover: async () => undefined,
+    workdirs: fakeWorkdirs,
+    readOutput: async () => undefined,
+    attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
+    auth: {
+      authenticator,
+      tokens,
+      sessions,
+      codes: createLoginCodes({ store, clock, ids: randomIds, lineage: new TokenTree(clock) }),
+      throttle: createLoginThrottle({ clock }),
+      baseUrl: () => 'http://localhost',
+    },
+    authenticator,
+    logRing: createLogRing('test'),
+    webhooks: { destinations: () => new Map(), fetch },
+    clientAddress: createClientAddress([]),
+    originPolicy: localOrigins({ authEnabled: false }),
+    server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux' },
+    live: LIVE,
+    configFile: NO_CONFIG_FILE,
+    clock,
+    ids: randomIds,
+    log,
+  };
+}
+
+/** Only the gateway's own page may open sockets. */
+export const localOrigins = ({ authEnabled }: { authEnabled: boolean }) =>
+  createOriginPolicy({
+    ...{ authEnabled, host: '127.0.0.1', port: 0 },
+    ...{ allowedHosts: [], allowedOrigins: [], publicUrl: undefined },
+  });
+
+/** Replaces the effect of the two tools. */
+export type Execute = (tool: string, run: ToolRun) => Promise<ToolOutcome>;
+
+/** Two tools: `look` runs at once and is safe to repeat, `touch` asks first. `over` ends calls that would never end. */
+export const lookAndTouch = (execute: Execute | undefined, over: AbortSignal): Toolbox =>
+  createToolbox(
+    (['look', 'touch'] as const).map(
+      (name): Tool<{ text: string }> => ({
+        name,
+        description: `Says ${name}.`,
+        parameters: z.object({ text: z.string().default('') }),
+        readOnly: name === 'look',
+        safeToRepeat: name === 'look',
+        prepare: async ({ text }) => ({
+          kind: 'ready',
+          header: `${name}: ${text}`,
+          preview: '',
+          approvalLabel: name,
+          needsApproval: name === 'touch',
+          async execute(run) {
+            if (execute) return until(execute(name, run), over);
+            run.onOutput(`${name}ing\n`);
+            return { output: `${name}ed ${text}`.trim(), outcome: 'done' };
+          },
+        }),
+      }),
+    ),
+  );

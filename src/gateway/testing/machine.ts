@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { NodesConfig } from '../../command-policy.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempDir } from '../../testing/temp-store.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { type Nodes, openNodes } from '../nodes/nodes.ts';
+import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
+import type { Unit } from '../store/store.ts';
+import { defaultDeps, type Execute, lookAndTouch } from './default-deps.ts';
+import { puppetModels } from './puppet-model.ts';
+
+export interface MachineOptions extends Partial<GatewayDeps> {
+  /** What may be asked of nodes; default: nothing is configured. */
+  nodeRules?(): NodesConfig;
+  /** What the gateway has in place of its store; `store` is the real one. */
+  tap?(store: SqliteStore): SqliteStore;
+  /** Where its folder is made. */
+  parent?: string;
+  /** What the tools `look` and `touch` do in place of answering at once. */
+  execute?: Execute;
+}
+
+/** The faults of the disk; a crash repairs it. */
+interface Disk {
+  /** Writes that are refused. */
+  fails?: ((unit: Unit) => boolean) | undefined;
+  /** The write at which the process dies: neither it nor a later one is stored. */
+  diesAt?: ((unit: Unit) => boolean) | undefined;
+}
+
+interface Process {
+  gateway: Gateway;
+  nodes: Nodes;
+  store: SqliteStore;
+  /** A process that was killed writes nothing. */
+  killed: AbortController;
+}
+
+/** A machine on which the gateway runs as a process that can be restarted or killed; its clock stands still. */
+export async function openMachine({ parent, ...options }: MachineOptions) {
+  const dir = tempDir(parent);
+  const over = new AbortController();
+  const disk: Disk = {};
+  const [clock, log, puppet] = [fakeClock(1_000_000), recordingLog(), puppetModels()];
+  const machine: Machine = { dir: dir.path, clock, log, puppet, disk, over: over.signal };
+  let running = await start(machine, options);
+  const stop = async () => {
+    await running.gateway.shutdown('test');
+    await running.store.close();
+  };
+  return {
+    ...{ dir: dir.path, clock, log, puppet, disk },
+    get gateway(): Gateway {
+      return running.gateway;
+    },
+    /** The parts of the gateway. */
+    get parts(): Gateway['parts'] {
+      return running.gateway.parts;
+    },
+    get nodes(): Nodes {
+      return running.nodes;
+    },
+    get store(): SqliteStore {
+      return running.store;
+    },
+    /** A new process over the same store. */
+    async restart(): Promise<void> {
+      await stop();
+      running = await start(machine, options);
+    },
+    /** The process is killed, and a new one starts `downMs` later. */
+    async crash({ downMs = 0 } = {}): Promise<void> {
+      running.killed.abort();
+      await running.store.close();
+      repair(disk);
+      clock.jump(downMs);
+      running = await start(machine, options);
+    },
+    async [Symbol.asyncDispose]() {
+      repair(disk);
+      const stopped = stop();
+      over.abort(new Error('the test is over'));
+      await stopped.finally(() => dir[Symbol.dispose]());
+      assert.equal(log.lines.filter(([, line]) => line === 'a frame does not fit its own schema').length, 0);
+    },
+  };
+}
+
+function repair(disk: Disk): void {
+  disk.fails = undefined;
+  disk.diesAt = undefined;
+}
+
+/** What outlives a process. */
+interface Machine {
+  dir: string;
+  clock: ReturnType<typeof fakeClock>;
+  log: ReturnType<typeof recordingLog>;
+  puppet: ReturnType<typeof puppetModels>;
+  disk: Disk;
+  /** Aborts with the test. */
+  over: AbortSignal;
+}
+
+async function start(
+  { dir, clock, log, puppet, disk, over }: Machine,
+  { tap = (store) => store, execute, nodeRules: rules = () => ({}), ...options }: Omit<MachineOptions, 'parent'>,
+): Promise<Process> {
+  const path = join(dir, 'headgate.db');
+  const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'boot-1' });
+  const killed = new AbortController();
+  const deps = {
+    ...defaultDeps({ store: tap(onDisk(disk, store, killed)), dir, clock, log }),
+    models: puppet.models,
+    toolbox: lookAndTouch(execute, over),
+    ...options,
+  };
+  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules }));
+  const gateway = createGateway({ ...deps, nodes });
+  await gateway.recover();
+  return { store, gateway, nodes, killed };
+}
+
+function onDisk(disk: Disk, store: SqliteStore, killed: AbortController): SqliteStore {
+  const commit = (unit: Unit): Promise<number> => {
+    if (disk.diesAt?.(unit)) killed.abort();
+    if (killed.signal.aborted) return new Promise(() => undefined);
+    if (!disk.fails?.(unit)) return store.commit(unit);
+    const failure = new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
+    return new Promise((_resolve, reject) => setImmediate(reject, failure)); // at the end of the turn, as a real one
+  };
+  return { ...store, commit };
+}
