@@ -2,21 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
-import { openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+import { listeningGateway } from '../../src/gateway/testing/listening-gateway.ts';
 
 for (const [name, implementation] of [
   ['the global WebSocket', globalThis.WebSocket],
   ['ws', WebSocket],
 ] as const) {
   test(`the typed client connects, calls, reads two answers and is refused by their codes, over ${name}`, async () => {
-    await using gateway = await openGateway({
-      handlers: {
-        agent: ({ idempotencyKey: runId }, { interim }) => {
-          interim({ runId, status: 'accepted' });
-          return { runId, status: 'ok', summary: 'completed' };
-        },
-      },
-    });
+    await using gateway = await listeningGateway();
     const client = createGatewayClient({
       url: `ws://127.0.0.1:${gateway.port}/`,
       token: 'write-token',
@@ -34,12 +27,15 @@ for (const [name, implementation] of [
       summary: 'completed',
     });
     assert.deepEqual(interims, [{ runId: 'k', status: 'accepted' }]);
-    await assert.rejects(client.call('approval.list', {}), { name: 'RequestError', code: 'INVALID_REQUEST' });
+    await assert.rejects(client.call('workstream.send', { wsId: await gateway.main(), message: '' }), {
+      name: 'RequestError',
+      code: 'INVALID_REQUEST',
+    });
     client.close();
   });
 
   test(`the typed client is closed for good by a wrong token, over ${name}`, async () => {
-    await using gateway = await openGateway();
+    await using gateway = await listeningGateway();
     const client = createGatewayClient({
       url: `ws://127.0.0.1:${gateway.port}/`,
       token: 'guess',

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Approval } from '../../protocol/methods/approval.ts';
-import { openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+import { listeningGateway } from '../../src/gateway/testing/listening-gateway.ts';
+import { puppetModels } from '../../src/gateway/testing/puppet-model.ts';
 
 test('A frame that is not JSON must be answered INVALID_REQUEST under the id `invalid` and leave the connection open', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.send('{"type":"req"');
   const { ok, error } = await client.answerTo('invalid');
   assert.deepEqual({ ok, code: error?.code }, { ok: false, code: 'INVALID_REQUEST' });
@@ -13,8 +14,8 @@ test('A frame that is not JSON must be answered INVALID_REQUEST under the id `in
 });
 
 test('A frame with an unknown property must be answered INVALID_REQUEST under its own id and leave the connection open', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.send(JSON.stringify({ type: 'req', id: 'mine', method: 'system-presence', surprise: 1 }));
   const { error } = await client.answerTo('mine');
   assert.equal(error?.code, 'INVALID_REQUEST');
@@ -23,8 +24,8 @@ test('A frame with an unknown property must be answered INVALID_REQUEST under it
 });
 
 test('An unknown method must be answered INVALID_REQUEST with its name', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   for (const method of ['surprise', 'constructor', '__proto__', 'toString']) {
     const { error } = await client.request(method);
     assert.deepEqual(error, { code: 'INVALID_REQUEST', message: `unknown method: ${method}`, retryable: false });
@@ -32,57 +33,62 @@ test('An unknown method must be answered INVALID_REQUEST with its name', async (
 });
 
 test('Params with an unknown property must be answered INVALID_REQUEST, naming its place', async () => {
-  await using gateway = await openGateway({ handlers: { 'workstream.list': () => ({ workstreams: [] }) } });
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   const { error } = await client.request('workstream.list', { surprise: 1 });
   assert.equal(error?.code, 'INVALID_REQUEST');
   assert.match(error.message, /^invalid workstream\.list params: .*surprise/);
 });
 
 test('Missing params must count as an empty object', async () => {
-  await using gateway = await openGateway({ handlers: { 'workstream.list': () => ({ workstreams: [] }) } });
-  const client = await gateway.connect();
-  assert.deepEqual(await client.call('workstream.list'), { workstreams: [] });
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
+  assert.deepEqual(await client.call('workstream.list'), await gateway.call('workstream.list', {}));
 });
 
 test('A waiting request must not delay the requests after it', async () => {
-  const { promise, resolve } = Promise.withResolvers<{ workstreams: [] }>();
-  await using gateway = await openGateway({ handlers: { 'workstream.list': () => promise } });
-  const client = await gateway.connect();
-  const slow = client.call('workstream.list');
+  await using gateway = await listeningGateway();
+  const answer = Promise.withResolvers<void>();
+  gateway.puppet.turn(answer.promise);
+  const client = await gateway.client();
+  await client.call('chat.send', { sessionKey: 'main', message: 'hello', idempotencyKey: 'run' });
+  const slow = client.call('agent.wait', { runId: 'run' });
   await client.call('system-presence');
-  resolve({ workstreams: [] });
-  assert.deepEqual(await slow, { workstreams: [] });
+  answer.resolve();
+  assert.partialDeepStrictEqual(await slow, { runId: 'run', status: 'ok' });
 });
 
 test('An unexpected error must be answered INTERNAL without its cause', async () => {
-  await using gateway = await openGateway({
-    handlers: {
-      health: () => {
-        throw new Error('the secret cause');
-      },
-    },
-  });
-  const client = await gateway.connect();
-  const { error } = await client.request('health');
+  const { models } = puppetModels();
+  const list = () => {
+    throw new Error('the secret cause');
+  };
+  await using gateway = await listeningGateway({ models: { ...models, list } });
+  const client = await gateway.client();
+  const { error } = await client.request('models.list');
   assert.deepEqual(error, { code: 'INTERNAL', message: 'Internal error', retryable: false });
 });
 
 test('Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see', async () => {
-  await using gateway = await openGateway();
-  const reader = await gateway.connect('read-token');
-  gateway.broadcast.publish('tick', { ts: 1 });
-  gateway.broadcast.publish('approval.resolved', { approvalId: 'a', wsId: 'w', sessionKey: 'main', approved: true });
-  gateway.broadcast.publish('shutdown', { reason: 'test' });
+  await using gateway = await listeningGateway();
+  const reader = await gateway.client('read-token');
+  gateway.parts.broadcast.publish('tick', { ts: 1 });
+  gateway.parts.broadcast.publish('approval.resolved', {
+    approvalId: 'a',
+    wsId: 'w',
+    sessionKey: 'main',
+    approved: true,
+  });
+  gateway.parts.broadcast.publish('shutdown', { reason: 'test' });
   const { seq = 0 } = await reader.event('tick');
   const last = await reader.event('shutdown');
   assert.equal(last.seq, seq + 1);
 });
 
 test('`approval.requested` must reach only connections that may approve', async () => {
-  await using gateway = await openGateway();
-  const writer = await gateway.connect('write-token');
-  const approver = await gateway.connect('approve-token');
+  await using gateway = await listeningGateway();
+  const writer = await gateway.client('write-token');
+  const approver = await gateway.client('approve-token');
   const approval: Approval = {
     approvalId: 'a',
     wsId: 'w',
@@ -91,18 +97,19 @@ test('`approval.requested` must reach only connections that may approve', async 
     items: [],
     expiresAtMs: 1,
   };
-  gateway.broadcast.publish('approval.requested', approval);
-  gateway.broadcast.publish('tick', { ts: 1 });
+  gateway.parts.broadcast.publish('approval.requested', approval);
+  gateway.parts.broadcast.publish('tick', { ts: 1 });
   await Promise.all([writer.event('tick'), approver.event('tick')]);
   const names = (client: typeof writer) => client.events().map((frame) => frame.type === 'event' && frame.event);
   assert.deepEqual([names(writer), names(approver)], [['tick'], ['approval.requested', 'tick']]);
 });
 
 test('A call without the scope of its method must be answered FORBIDDEN', async () => {
-  await using gateway = await openGateway({ handlers: { 'workstream.close': () => ({ status: 'ok' }) } });
-  const reader = await gateway.connect('read-token');
-  const writer = await gateway.connect('write-token');
-  const { error } = await reader.request('workstream.close', { wsId: 'w' });
+  await using gateway = await listeningGateway();
+  const { wsId } = await gateway.call('workstream.create', {});
+  const reader = await gateway.client('read-token');
+  const writer = await gateway.client('write-token');
+  const { error } = await reader.request('workstream.close', { wsId });
   assert.equal(error?.code, 'FORBIDDEN');
-  assert.deepEqual(await writer.call('workstream.close', { wsId: 'w' }), { status: 'ok' });
+  assert.deepEqual(await writer.call('workstream.close', { wsId }), { status: 'ok' });
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { CONTRACTS } from '../../protocol/index.ts';
-import { openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+import { listeningGateway } from '../../src/gateway/testing/listening-gateway.ts';
 import { CONNECT } from '../../src/gateway/testing/test-client.ts';
 
-type Gateway = Awaited<ReturnType<typeof openGateway>>;
+type Gateway = Awaited<ReturnType<typeof listeningGateway>>;
 
 /** Sends one text as the first frame and waits for the end. */
 async function greet(gateway: Gateway, text: string) {
@@ -41,12 +41,12 @@ function answerToUpgrade(
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAA==';
 
 test('The answer to `connect` must be the first frame that a client receives', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open();
   client.socket.send(req('connect', { ...CONNECT, auth: { token: 'read-token' } }));
-  gateway.broadcast.publish('tick', { ts: 1 });
+  gateway.parts.broadcast.publish('tick', { ts: 1 });
   await client.answerTo('1');
-  gateway.broadcast.publish('tick', { ts: 2 });
+  gateway.parts.broadcast.publish('tick', { ts: 2 });
   await client.event('tick');
   assert.deepEqual(
     client.frames.slice(0, 2).map((frame) => (frame.type === 'event' ? frame.payload : frame.type)),
@@ -55,9 +55,9 @@ test('The answer to `connect` must be the first frame that a client receives', a
 });
 
 test('`features.methods` must list every method that the caller may use, except `connect`', async () => {
-  await using gateway = await openGateway();
-  const { hello } = await gateway.connect('approve-token');
-  const { hello: reader } = await gateway.connect('read-token');
+  await using gateway = await listeningGateway();
+  const { hello } = await gateway.client('approve-token');
+  const { hello: reader } = await gateway.client('read-token');
   const names = Object.entries(CONTRACTS)
     .filter(([name, { scope }]) => name !== 'connect' && scope !== 'node') // those are for nodes alone
     .map(([name]) => name);
@@ -69,8 +69,8 @@ test('`features.methods` must list every method that the caller may use, except 
 });
 
 test('A second `connect` must be answered INVALID_REQUEST and leave the connection open', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   const { ok, error } = await client.request('connect', CONNECT);
   assert.deepEqual(
     { ok, code: error?.code, message: error?.message },
@@ -80,12 +80,12 @@ test('A second `connect` must be answered INVALID_REQUEST and leave the connecti
 });
 
 test('A first frame that is not JSON must be closed with 1000 and get no answer', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   assert.deepEqual(await greet(gateway, '{'), { frames: [], closed: { code: 1000, reason: '' } });
 });
 
 test('A first frame that is not a request must be closed with 1008 `invalid handshake` and get no answer', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   for (const text of [
     '3',
     'null',
@@ -101,7 +101,7 @@ test('A first frame that is not a request must be closed with 1008 `invalid hand
 });
 
 test('A first request other than `connect` must be refused and closed with 1008 `invalid handshake`', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const error = {
     code: 'INVALID_REQUEST',
     message: 'invalid handshake: first request must be connect',
@@ -114,7 +114,7 @@ test('A first request other than `connect` must be refused and closed with 1008 
 });
 
 test('Invalid `connect` params must be refused and closed with 1008 `invalid handshake`', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   for (const params of [undefined, {}, { ...CONNECT, surprise: 1 }, { ...CONNECT, minProtocol: 0 }]) {
     const { frames, closed } = await greet(gateway, req('connect', params));
     const [frame] = frames;
@@ -125,7 +125,7 @@ test('Invalid `connect` params must be refused and closed with 1008 `invalid han
 });
 
 test('A protocol range without 2 must be reported before any other error in `connect`', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const later = { minProtocol: 3, maxProtocol: 4, client: { id: 'cli' }, role: 'operator', auth: { token: 'wrong' } };
   for (const params of [later, { minProtocol: 1, maxProtocol: 1 }, { ...CONNECT, ...later }]) {
     const { frames, closed } = await greet(gateway, req('connect', params));
@@ -139,7 +139,7 @@ test('A protocol range without 2 must be reported before any other error in `con
 });
 
 test('A protocol range without 2 must be refused with the expected version and closed with 1002', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const error = {
     code: 'INVALID_REQUEST',
     message: 'protocol mismatch',
@@ -157,7 +157,7 @@ test('A protocol range without 2 must be refused with the expected version and c
 });
 
 test('A missing or wrong token must be refused as UNAUTHORIZED and closed with 1008', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const error = { code: 'UNAUTHORIZED', message: 'unauthorized', retryable: false };
   for (const auth of [undefined, {}, { token: '' }, { token: 'guess' }])
     assert.deepEqual(await greet(gateway, req('connect', { ...CONNECT, auth })), {
@@ -167,10 +167,10 @@ test('A missing or wrong token must be refused as UNAUTHORIZED and closed with 1
 });
 
 test('A connection that sends nothing for ten seconds must be closed with 1000', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open();
   await gateway.clock.advance(9_999);
-  assert.equal(gateway.gateway.connections, 1);
+  assert.equal(gateway.gateway.sockets.connections, 1);
   await gateway.clock.advance(1);
   assert.deepEqual(
     { frames: client.frames, closed: await client.closed },
@@ -179,7 +179,7 @@ test('A connection that sends nothing for ten seconds must be closed with 1000',
 });
 
 test('An upgrade with a foreign host name must be answered 403', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const hosts = ['evil.test', `evil.test:${gateway.port}`, '127.0.0.1.evil.test', 'localhost.'];
   const statuses = await Promise.all(hosts.map((Host) => upgrade(gateway, { Host })));
   assert.deepEqual(statuses, [403, 403, 403, 403]);
@@ -191,7 +191,7 @@ test('An upgrade from the page of another site must be answered 403, even with a
 });
 
 async function refusesForeignPages(isAuthEnabled: boolean): Promise<void> {
-  await using gateway = await openGateway({ isAuthEnabled });
+  await using gateway = await listeningGateway({ isAuthEnabled });
   const own = `http://127.0.0.1:${gateway.port}`;
   const origins = ['http://evil.test', 'null', `http://127.0.0.1:${gateway.port + 1}`, `${own}.evil.test`];
   const Host = `127.0.0.1:${gateway.port}`;
@@ -210,7 +210,7 @@ async function refusesForeignPages(isAuthEnabled: boolean): Promise<void> {
 }
 
 test('A login cookie must count on an upgrade only if the daemon’s own page opens the socket', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const Cookie = 'service_auth=read-token';
   const answerFor = async (headers: Record<string, string>) => {
     const client = await gateway.open(headers).catch(() => undefined);
@@ -227,7 +227,7 @@ test('A login cookie must count on an upgrade only if the daemon’s own page op
 });
 
 test('One address must have at most 32 unauthenticated sockets; the next one is answered 503 with `Retry-After`', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const clients = [];
   for (let i = 0; i < 32; i++) clients.push(await gateway.open());
   const Host = `127.0.0.1:${gateway.port}`;
@@ -238,7 +238,7 @@ test('One address must have at most 32 unauthenticated sockets; the next one is 
 });
 
 test('an upgrade on any other path is answered 404', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const Host = `127.0.0.1:${gateway.port}`;
   assert.deepEqual(
     [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openGateway } from '../../src/gateway/testing/gateway-fixture.ts';
+import { listeningGateway } from '../../src/gateway/testing/listening-gateway.ts';
 
 /** One byte more than fits into a frame of `bytes`, or exactly as much. */
 const frameOf = (bytes: number) => {
@@ -9,7 +9,7 @@ const frameOf = (bytes: number) => {
 };
 
 test('A frame over 64 KiB before hello-ok must be closed with 1009', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const [fits, over] = [await gateway.open(), await gateway.open()];
   fits.socket.send(frameOf(65_536));
   over.socket.send(frameOf(65_537));
@@ -17,8 +17,8 @@ test('A frame over 64 KiB before hello-ok must be closed with 1009', async () =>
 });
 
 test('A frame over `policy.maxPayload` must be closed with 1009', async () => {
-  await using gateway = await openGateway();
-  const [fits, over] = [await gateway.connect(), await gateway.connect()];
+  await using gateway = await listeningGateway();
+  const [fits, over] = [await gateway.client(), await gateway.client()];
   const { maxPayload } = fits.hello.policy;
   fits.socket.send(frameOf(maxPayload));
   over.socket.send(frameOf(maxPayload + 1));
@@ -27,8 +27,8 @@ test('A frame over `policy.maxPayload` must be closed with 1009', async () => {
 });
 
 test('Requests beyond the burst must be answered RATE_LIMITED with `retryAfterMs`', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   const ask = (length: number) => Promise.all(Array.from({ length }, () => client.request('system-presence')));
   // In two halves: what comes in one packet is in flight together, and that has a limit of its own.
   const answers = [await ask(150), await ask(151)];
@@ -44,23 +44,25 @@ test('Requests beyond the burst must be answered RATE_LIMITED with `retryAfterMs
 });
 
 test('More than 256 requests in flight must be answered BUSY', async () => {
-  const { promise, resolve } = Promise.withResolvers<{ workstreams: [] }>();
-  await using gateway = await openGateway({ handlers: { 'workstream.list': () => promise } });
-  const client = await gateway.connect();
-  const answers = Array.from({ length: 257 }, () => client.request('workstream.list'));
+  await using gateway = await listeningGateway();
+  const answer = Promise.withResolvers<void>();
+  gateway.puppet.turn(answer.promise);
+  const client = await gateway.client();
+  await client.call('chat.send', { sessionKey: 'main', message: 'hello', idempotencyKey: 'run' });
+  const answers = Array.from({ length: 257 }, () => client.request('agent.wait', { runId: 'run' }));
   const { error } = await (answers.at(-1) ?? assert.fail());
   assert.deepEqual(error, { code: 'BUSY', message: 'too many requests in flight', retryable: true });
-  resolve({ workstreams: [] });
+  answer.resolve();
   assert.equal((await Promise.all(answers)).filter(({ ok }) => ok).length, 256);
 });
 
 test('A client that reads too slowly must be closed with 1008 `slow consumer` when an event comes that cannot be skipped', async () => {
-  await using gateway = await openGateway({ maxBufferedBytes: 1 });
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.pause();
   const text = 'x'.repeat(1_000_000);
   for (let i = 0; i < 20; i++) {
-    gateway.broadcast.toWatchers(
+    gateway.parts.broadcast.toWatchers(
       'agent',
       'w',
       JSON.stringify({ runId: 'r', seq: i, stream: 'assistant', ts: 1, data: { text } }),
@@ -72,8 +74,8 @@ test('A client that reads too slowly must be closed with 1008 `slow consumer` wh
 });
 
 test('A `tick` event must come every `policy.tickIntervalMs`', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   const { tickIntervalMs } = client.hello.policy;
   await gateway.clock.advance(tickIntervalMs - 1);
   await client.call('system-presence');
@@ -93,18 +95,18 @@ test('A `tick` event must come every `policy.tickIntervalMs`', async () => {
 });
 
 test('The open sockets of a revoked login must be closed with 1008 `unauthorized`', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect('write-token');
-  const other = await gateway.connect('read-token');
+  await using gateway = await listeningGateway();
+  const client = await gateway.client('write-token');
+  const other = await gateway.client('read-token');
   gateway.revoke('write-token');
   assert.deepEqual(await client.closed, { code: 1008, reason: 'unauthorized' });
   assert.ok(await other.call('system-presence'));
 });
 
 test('A stopping daemon must announce `shutdown` before it closes sockets with 1012', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
-  const closing = gateway.gateway.shutdown('gateway stopping', { restartExpectedMs: 1500 });
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
+  const closing = gateway.gateway.sockets.shutdown('gateway stopping', { restartExpectedMs: 1500 });
   const { payload } = await client.event('shutdown');
   assert.deepEqual(payload, { reason: 'gateway stopping', restartExpectedMs: 1500 });
   assert.deepEqual(await client.closed, { code: 1012, reason: 'service restart' });

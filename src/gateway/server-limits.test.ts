@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { HelloOk } from '../../protocol/methods/connect.ts';
-import { openGateway } from './testing/gateway-fixture.ts';
+import { listeningGateway } from './testing/listening-gateway.ts';
 import { openNodeGateway } from './testing/node-gateway.ts';
 import { CONNECT, type TestClient } from './testing/test-client.ts';
 
@@ -32,7 +32,7 @@ const connectOf = (bytes: number) => requestOf(bytes, 'connect', { ...CONNECT, a
 for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments': inPieces })) {
   for (const bytes of [BEFORE - 1, BEFORE]) {
     test(`a first request of ${bytes} bytes in ${way} is read`, async () => {
-      await using gateway = await openGateway();
+      await using gateway = await listeningGateway();
       const client = await gateway.open();
       send(client, connectOf(bytes));
       assert.equal((await client.answerTo('big')).ok, true);
@@ -40,7 +40,7 @@ for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments'
   }
 
   test(`a first request of ${BEFORE + 1} bytes in ${way} closes with 1009`, async () => {
-    await using gateway = await openGateway();
+    await using gateway = await listeningGateway();
     const client = await gateway.open();
     send(client, connectOf(BEFORE + 1));
     assert.deepEqual([await client.closed, client.frames], [TOO_BIG, []]);
@@ -49,8 +49,8 @@ for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments'
   // Raising the limit reaches into ws: these fail when a new version of it has changed there.
   for (const bytes of [BEFORE + 1, AFTER - 1, AFTER]) {
     test(`a request of ${bytes} bytes in ${way} is read once connected`, async () => {
-      await using gateway = await openGateway();
-      const client = await gateway.connect();
+      await using gateway = await listeningGateway();
+      const client = await gateway.client();
       send(client, requestOf(bytes, 'system-presence', {}));
       assert.equal((await client.answerTo('big')).ok, true);
       assert.deepEqual(
@@ -61,24 +61,24 @@ for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments'
   }
 
   test(`a request of ${AFTER + 1} bytes in ${way} closes with 1009 once connected`, async () => {
-    await using gateway = await openGateway();
-    const client = await gateway.connect();
+    await using gateway = await listeningGateway();
+    const client = await gateway.client();
     send(client, requestOf(AFTER + 1, 'system-presence', {}));
     assert.deepEqual(await client.closed, TOO_BIG);
   });
 }
 
 test('a limit that was raised for one client is not raised for the next', async () => {
-  await using gateway = await openGateway();
-  await gateway.connect();
+  await using gateway = await listeningGateway();
+  await gateway.client();
   const client = await gateway.open();
   client.socket.send(connectOf(BEFORE + 1));
   assert.deepEqual(await client.closed, TOO_BIG);
 });
 
 test('a message of 256 fragments is read, one of 257 is not', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   const sendIn = (fragments: number) => {
     const text = requestOf(fragments * 2, 'system-presence', {});
     for (let i = 0; i < fragments; i++) {
@@ -92,8 +92,8 @@ test('a message of 256 fragments is read, one of 257 is not', async () => {
 });
 
 test('bytes that are no UTF-8 close the connection; an escaped half of a surrogate pair is refused', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.send('{"type":"req","id":"s","method":"system-presence","params":{"x":"\\ud800"}}');
   assert.deepEqual(
     (await client.answerTo('s')).error?.message,
@@ -104,8 +104,8 @@ test('bytes that are no UTF-8 close the connection; an escaped half of a surroga
 });
 
 test('a binary message is refused like any other that is no request', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.send(Buffer.from('{}'));
   const { error } = await client.answerTo('invalid');
   assert.deepEqual([error?.code, error?.message], ['INVALID_REQUEST', 'invalid request frame: not JSON']);
@@ -127,8 +127,8 @@ test('what hello says of the largest frame is what holds, also for a machine tha
 });
 
 test('a property that is written twice is refused, and `__proto__` is a property like any other', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.send('{"type":"req","id":"first","id":"last","method":"connect","method":"system-presence"}');
   assert.equal(
     (await client.answerTo('last')).error?.message,

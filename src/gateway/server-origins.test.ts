@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
-import { openGateway } from './testing/gateway-fixture.ts';
+import { listeningGateway } from './testing/listening-gateway.ts';
 import { CONNECT } from './testing/test-client.ts';
 
 const COOKIE = 'theme=dark; service_auth=approve-token; other=1';
@@ -26,32 +26,32 @@ const originAt = (pattern: string, port: number) => pattern.replace('PORT', `${p
 
 for (const [what, pattern] of FOREIGN) {
   test(`a page from ${what} gets no socket, whatever it sends along`, async () => {
-    await using gateway = await openGateway();
+    await using gateway = await listeningGateway();
     const origin = originAt(pattern, gateway.port);
     for (const headers of [{}, { cookie: COOKIE }, { authorization: 'Bearer approve-token' }])
       await assert.rejects(gateway.open({ ...headers, origin }), { message: /403/ });
   });
 
   test(`with authentication off a page from ${what} gets no socket at all`, async () => {
-    await using gateway = await openGateway({ isAuthEnabled: false });
+    await using gateway = await listeningGateway({ isAuthEnabled: false });
     await assert.rejects(gateway.open({ origin: originAt(pattern, gateway.port) }), { message: /403/ });
   });
 }
 
 test('a cookie opens a socket for our own page', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open({ origin: `http://127.0.0.1:${gateway.port}`, cookie: COOKIE });
   assert.equal((await client.request('connect', CONNECT)).ok, true);
 });
 
 test('a cookie without an Origin opens nothing', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open({ cookie: COOKIE });
   assert.equal((await client.request('connect', CONNECT)).error?.code, 'UNAUTHORIZED');
 });
 
 test('a Bearer header opens a socket, and is not saved by a cookie when it is wrong', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const good = await gateway.open({ authorization: 'Bearer read-token' });
   assert.equal((await good.request('connect', CONNECT)).ok, true);
   const origin = `http://127.0.0.1:${gateway.port}`;
@@ -60,14 +60,13 @@ test('a Bearer header opens a socket, and is not saved by a cookie when it is wr
 });
 
 test('nothing in the URL is a credential', async () => {
-  await using gateway = await openGateway();
-  const url = `ws://127.0.0.1:${gateway.port}/v1/ws?token=approve-token&auth=approve-token`;
-  const client = await gateway.open({}, url);
+  await using gateway = await listeningGateway();
+  const client = await gateway.open({}, '/v1/ws?token=approve-token&auth=approve-token');
   assert.equal((await client.request('connect', CONNECT)).error?.code, 'UNAUTHORIZED');
 });
 
 test('with authentication off our own page and programs need nothing', async () => {
-  await using gateway = await openGateway({ isAuthEnabled: false });
+  await using gateway = await listeningGateway({ isAuthEnabled: false });
   for (const headers of [{}, { origin: `http://127.0.0.1:${gateway.port}` }]) {
     const client = await gateway.open(headers);
     assert.equal((await client.request('connect', CONNECT)).ok, true);
@@ -76,13 +75,13 @@ test('with authentication off our own page and programs need nothing', async () 
 
 for (const host of ['evil.test', '127.0.0.1.evil.test', 'localhost.evil.test:80', '127.0.0.1@evil.test']) {
   test(`the host name "${host}" is not ours`, async () => {
-    await using gateway = await openGateway();
+    await using gateway = await listeningGateway();
     await assert.rejects(gateway.open({ host }), { message: /40[03]/ });
   });
 }
 
 test('sockets of pages from elsewhere take no place from others', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   for (let n = 0; n < 40; n += 1) await gateway.open({ origin: 'https://evil.test' }).catch(() => undefined);
   assert.equal(
     (await (await gateway.open()).request('connect', { ...CONNECT, auth: { token: 'read-token' } })).ok,
@@ -91,7 +90,7 @@ test('sockets of pages from elsewhere take no place from others', async () => {
 });
 
 test('when strangers hold every place, a valid credential opens a socket and a wrong one does not', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   for (let n = 0; n < LIMITS.unauthenticatedSocketsPerAddress; n += 1) await gateway.open();
   await assert.rejects(gateway.open(), { message: /503/ });
   await assert.rejects(gateway.open({ authorization: 'Bearer guess' }), { message: /503/ });

@@ -2,31 +2,31 @@ import assert from 'node:assert/strict';
 import { connect as connectTcp } from 'node:net';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
-import { openGateway } from './testing/gateway-fixture.ts';
+import { listeningGateway } from './testing/listening-gateway.ts';
 import { CONNECT } from './testing/test-client.ts';
 
 test('a client connects, calls a method and reads its answer', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   assert.equal(client.hello.protocol, 2);
   assert.deepEqual(await client.call('system-presence'), client.hello.snapshot.presence);
 });
 
 test('both paths open a WebSocket, a query does not matter, other paths are not found', async () => {
-  await using gateway = await openGateway();
-  const at = (path: string) => gateway.open({}, `ws://127.0.0.1:${gateway.port}${path}`);
+  await using gateway = await listeningGateway();
+  const at = (path: string) => gateway.open({}, path);
   for (const path of ['/', '/v1/ws', '/v1/ws?x=1']) assert.ok(await at(path));
   for (const path of ['/v1', '/v1/ws/', '/health', '/V1/WS']) await assert.rejects(at(path), { message: /404/ });
 });
 
 test('compression is not accepted however often it is offered', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open();
   assert.equal(client.socket.extensions, '');
 });
 
 test('a refused handshake is answered, then closed with its code and reason', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open();
   const { error } = await client.request('connect', { ...CONNECT, maxProtocol: 1 });
   assert.deepEqual(
@@ -36,34 +36,34 @@ test('a refused handshake is answered, then closed with its code and reason', as
 });
 
 test('text that is no JSON closes an unopened connection with 1000 and no word', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open();
   client.socket.send('hello?');
   assert.deepEqual([await client.closed, client.frames], [{ code: 1000, reason: '' }, []]);
 });
 
 test('a silent client is closed after ten seconds', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const client = await gateway.open();
   await gateway.clock.advance(LIMITS.handshakeMs);
   assert.deepEqual(await client.closed, { code: 1000, reason: '' });
 });
 
 test('an address may leave 32 sockets unauthenticated; the next is refused, and those who are in notice nothing', async () => {
-  await using gateway = await openGateway();
-  const inside = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const inside = await gateway.client();
   const silent = await Promise.all(Array.from({ length: 32 }, () => gateway.open()));
   await assert.rejects(gateway.open(), { message: /503/ });
   assert.ok(await inside.call('system-presence'));
-  assert.equal(gateway.gateway.connections, 33);
+  assert.equal(gateway.gateway.sockets.connections, 33);
   silent[0]?.socket.terminate();
   await silent[0]?.closed;
-  while (gateway.gateway.connections > 32) await new Promise(setImmediate);
-  assert.ok(await gateway.connect(), 'a place was given back');
+  while (gateway.gateway.sockets.connections > 32) await new Promise(setImmediate);
+  assert.ok(await gateway.client(), 'a place was given back');
 });
 
 test('a handshake that ws itself refuses gives its place back', async () => {
-  await using gateway = await openGateway();
+  await using gateway = await listeningGateway();
   const head = `GET /v1/ws HTTP/1.1\r\nHost: 127.0.0.1:${gateway.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
   for (let i = 0; i < 40; i++) {
     const answer = await new Promise<string>((resolve, reject) => {
@@ -80,16 +80,16 @@ test('a handshake that ws itself refuses gives its place back', async () => {
 });
 
 test('a revoked credential closes its sockets with 1008, not those of others', async () => {
-  await using gateway = await openGateway();
-  const [revoked, other] = [await gateway.connect('write-token'), await gateway.connect('read-token')];
+  await using gateway = await listeningGateway();
+  const [revoked, other] = [await gateway.client('write-token'), await gateway.client('read-token')];
   gateway.revoke('write-token');
   assert.deepEqual(await revoked.closed, { code: 1008, reason: 'unauthorized' });
   assert.ok(await other.call('system-presence'));
 });
 
 test('everyone hears a tick every interval', async () => {
-  await using gateway = await openGateway();
-  const [reader, approver] = [await gateway.connect('read-token'), await gateway.connect('approve-token')];
+  await using gateway = await listeningGateway();
+  const [reader, approver] = [await gateway.client('read-token'), await gateway.client('approve-token')];
   await gateway.clock.advance(reader.hello.policy.tickIntervalMs);
   const told = await Promise.all([reader, approver].map((client) => client.event('tick')));
   const { payload } = told[0] ?? {};
@@ -97,11 +97,11 @@ test('everyone hears a tick every interval', async () => {
 });
 
 test('who comes and goes is told together within a second, to those who are there', async () => {
-  await using gateway = await openGateway();
-  const stays = await gateway.connect();
-  const goes = await gateway.connect('read-token', { client: { ...CONNECT.client, name: 'guest' } });
+  await using gateway = await listeningGateway();
+  const stays = await gateway.client();
+  const goes = await gateway.client('read-token', { client: { ...CONNECT.client, name: 'guest' } });
   goes.socket.close();
-  while (gateway.gateway.connections > 1) await new Promise(setImmediate);
+  while (gateway.gateway.sockets.connections > 1) await new Promise(setImmediate);
   await gateway.clock.advance(1_000);
   const { payload, stateVersion } = await stays.event('presence');
   const { presence } = payload as { presence: { host: string; reason: string }[] };
@@ -113,12 +113,13 @@ test('who comes and goes is told together within a second, to those who are ther
       ['test', 'connect'],
     ],
   );
-  assert.deepEqual(stateVersion, { presence: gateway.presence.version(), health: 1 });
+  const { health } = stays.hello.snapshot.stateVersion;
+  assert.deepEqual(stateVersion, { presence: gateway.parts.presence.version(), health });
 });
 
 test('a client that answers pings stays', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   for (let i = 0; i < 4; i++) {
     const pinged = new Promise((resolve) => client.socket.once('ping', resolve));
     await gateway.clock.advance(LIMITS.tickIntervalMs);
@@ -129,24 +130,24 @@ test('a client that answers pings stays', async () => {
 });
 
 test('shutdown is announced, then every socket closes with 1012, and newcomers are refused', async () => {
-  await using gateway = await openGateway();
-  const [client, unopened] = [await gateway.connect(), await gateway.open()];
-  const down = gateway.gateway.shutdown('gateway stopping', { restartExpectedMs: 1_500 });
+  await using gateway = await listeningGateway();
+  const [client, unopened] = [await gateway.client(), await gateway.open()];
+  const down = gateway.gateway.sockets.shutdown('gateway stopping', { restartExpectedMs: 1_500 });
   const { payload } = await client.event('shutdown');
   assert.deepEqual(payload, { reason: 'gateway stopping', restartExpectedMs: 1_500 });
   for (const { closed } of [client, unopened]) {
     assert.deepEqual(await closed, { code: 1012, reason: 'service restart' });
   }
   await down;
-  assert.equal(gateway.gateway.connections, 0);
+  assert.equal(gateway.gateway.sockets.connections, 0);
   await assert.rejects(gateway.open(), { message: /503/ });
 });
 
 test('whoever does not answer the close is cut off after a second', async () => {
-  await using gateway = await openGateway();
-  const client = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const client = await gateway.client();
   client.socket.pause();
-  const down = gateway.gateway.shutdown('gateway stopping');
+  const down = gateway.gateway.sockets.shutdown('gateway stopping');
   await gateway.clock.advance(1_000);
   await down;
   client.socket.resume();
@@ -154,32 +155,32 @@ test('whoever does not answer the close is cut off after a second', async () => 
 });
 
 test('a client that stops reading is closed and slows nobody else', async () => {
-  await using gateway = await openGateway();
-  const [stalled, lively] = [await gateway.connect(), await gateway.connect()];
+  await using gateway = await listeningGateway();
+  const [stalled, lively] = [await gateway.client(), await gateway.client()];
   stalled.socket.pause();
   const reason = 'x'.repeat(256 * 1024);
   let published = 0;
-  while (gateway.broadcast.size === 2) {
-    gateway.broadcast.publish('shutdown', { reason });
+  while (gateway.parts.broadcast.size === 2) {
+    gateway.parts.broadcast.publish('shutdown', { reason });
     published += 1;
     await new Promise(setImmediate);
     assert.ok(published < 1_000, 'a budget is a budget');
   }
   await lively.call('system-presence');
-  assert.equal(lively.events().length, published);
+  assert.equal(lively.events().filter(({ event }) => event === 'shutdown').length, published);
   stalled.socket.resume();
   assert.deepEqual(await stalled.closed, { code: 1008, reason: 'slow consumer' });
 });
 
 test('a socket that breaks in mid-frame harms nobody', async () => {
-  await using gateway = await openGateway();
-  const stays = await gateway.connect();
-  const breaks = await gateway.connect();
+  await using gateway = await listeningGateway();
+  const stays = await gateway.client();
+  const breaks = await gateway.client();
   breaks.socket.send('{"type":"req"', { fin: false });
   breaks.socket.terminate();
   const garbage = connectTcp(gateway.port, '127.0.0.1');
   garbage.on('error', () => undefined);
   garbage.end('GET /v1/ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\u0000\u0001');
-  while (gateway.gateway.connections > 1) await new Promise(setImmediate);
+  while (gateway.gateway.sockets.connections > 1) await new Promise(setImmediate);
   assert.ok(await stays.call('system-presence'));
 });

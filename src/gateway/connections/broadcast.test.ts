@@ -4,8 +4,8 @@ import type { EventFrame } from '../../../protocol/frames.ts';
 import { createFrameCheck } from '../frame-check.ts';
 import type { Rights } from '../rights.ts';
 import { framesOf } from '../testing/fake-wire.ts';
-import { strictBroadcast } from '../testing/gateway-fixture.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
+import { strictBroadcast } from './connection-fixture.ts';
 
 function join(broadcast: Broadcast, rights: Rights) {
   const buffers: Buffer[] = [];

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { HelloOk } from '../../../protocol/methods/connect.ts';
-import { BUDGET, openConnection } from '../testing/connection-fixture.ts';
 import { CONNECT } from '../testing/test-client.ts';
+import { BUDGET, openConnection } from './connection-fixture.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

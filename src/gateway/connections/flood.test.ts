@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
-import { openConnection } from '../testing/connection-fixture.ts';
+import { openConnection } from './connection-fixture.ts';
 
 const INBOUND = { burst: 10, perSecond: 2 };
 const FULL_MS = 5_000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSINGS } from '../../../protocol/closings.ts';
 import type { Principal } from '../auth/principal.ts';
-import { noNodes } from '../testing/gateway-fixture.ts';
 import { CONNECT } from '../testing/test-client.ts';
+import { noNodes } from './connection-fixture.ts';
 import { shakeHands } from './handshake.ts';
 
 const ada: Principal = {

@@ -4,8 +4,8 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Caller } from '../dispatch.ts';
-import { openConnection } from '../testing/connection-fixture.ts';
 import { CONNECT } from '../testing/test-client.ts';
+import { openConnection } from './connection-fixture.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

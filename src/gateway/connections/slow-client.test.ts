@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUDGET, openConnection } from '../testing/connection-fixture.ts';
+import { BUDGET, openConnection } from './connection-fixture.ts';
 
 test('a slow client misses what may be dropped and loses its connection to what may not', async () => {
   const { welcome, broadcast, frames, calls, endTurn } = openConnection({ isStalled: true });

@@ -199,7 +199,7 @@ test('a node that was lost with a command and comes back with its result answers
   const answer = gateway.call('node.invoke', ASKED);
   const { id } = await requestTo(node);
   node.socket.terminate();
-  await gateway.reaches('n1', false);
+  await gateway.leaves('n1');
   await gateway.clock.advance(LIMITS.nodeLossMs - 1);
   const back = await gateway.connect({ nodeId: 'n1', token });
   await gateway.clock.advance(5_000);
@@ -214,7 +214,7 @@ test('A command whose node has been disconnected for ten seconds must be answere
   const answer = gateway.refusal('node.invoke', ASKED);
   const { id } = await requestTo(node);
   node.socket.terminate();
-  await gateway.reaches('n1', false);
+  await gateway.leaves('n1');
   await gateway.clock.advance(LIMITS.nodeLossMs);
   const { code, message } = await answer;
   assert.deepEqual([code, message.startsWith('the node disconnected while running camera')], ['UNAVAILABLE', true]);

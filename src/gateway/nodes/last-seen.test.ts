@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { build, statementOf } from '../store/statements.ts';
 import { openNodeGateway } from '../testing/node-gateway.ts';
-import { wholeGateway } from '../testing/whole-gateway.ts';
 
 test('with `extended` it is told when a node that is away was here', async () => {
   await using gateway = await openNodeGateway();
@@ -13,11 +11,11 @@ test('with `extended` it is told when a node that is away was here', async () =>
   const token = await gateway.pair('n1');
   assert.deepEqual(await lastSeen(true), [undefined]);
   const node = await gateway.connect({ nodeId: 'n1', token });
-  await gateway.reaches('n1', true);
+  await gateway.arrives('n1');
   assert.deepEqual(await lastSeen(true), [undefined]);
   await gateway.clock.advance(5_000);
   node.socket.close();
-  await gateway.reaches('n1', false);
+  await gateway.leaves('n1');
   assert.deepEqual([await lastSeen(true), await lastSeen()], [[1_005_000], [undefined]]);
   await gateway.pair('n1');
   assert.deepEqual(await lastSeen(true), [1_005_000]);
@@ -26,19 +24,17 @@ test('with `extended` it is told when a node that is away was here', async () =>
 });
 
 test('a daemon that died has seen its nodes for as long as it lived, and counts that once', async () => {
-  await using world = await wholeGateway();
+  await using gateway = await openNodeGateway();
   const lastSeen = async () => {
-    const { nodes } = await world.call('node.list', { extended: true });
+    const { nodes } = await gateway.call('node.list', { extended: true });
     return nodes.map(({ lastSeenAtMs }) => lastSeenAtMs);
   };
-  const { request } = await world.call('node.pair.request', { nodeId: 'n1' });
-  await world.call('node.pair.approve', { requestId: request.requestId });
-  const here = build.updateTable('nodes').set({ seen_ms: 1_000_000, is_connected: 1 });
-  await world.store.commit({ statements: [statementOf(here, 1)] }); // as a daemon leaves it that cannot say good-bye
-  await world.store.markAlive(1_050_000);
-  await world.restart();
+  await gateway.join('n1');
+  await gateway.arrives('n1');
+  await gateway.store.markAlive(1_050_000);
+  await gateway.crash();
   assert.deepEqual(await lastSeen(), [1_050_000]);
-  await world.store.markAlive(1_090_000);
-  await world.restart();
+  await gateway.store.markAlive(1_090_000);
+  await gateway.restart();
   assert.deepEqual(await lastSeen(), [1_050_000]);
 });

@@ -60,7 +60,7 @@ test('paired nodes are listed: connected ones first, then by name; live data win
   await gateway.call('node.rename', { nodeId: 'n1', displayName: 'Attic' });
   const token = await gateway.pair('n2', ['look', 'look', 'a']);
   await gateway.connect({ nodeId: 'n2', token, caps: ['b', 'a'], client: { platform: 'beos', version: '7' } });
-  await gateway.reaches('n2', true);
+  await gateway.arrives('n2');
   const { nodes } = await gateway.call('node.list', {});
   assert.deepEqual(nodes, [
     {
@@ -117,7 +117,7 @@ test('If a node has two connections, the newer one must count, and closing the o
   assert.deepEqual([end.code, end.reason], [1008, 'replaced by a newer connection of this node']);
   assert.equal(await gateway.isConnected('n1'), true);
   young.socket.close();
-  await gateway.reaches('n1', false);
+  await gateway.leaves('n1');
 });
 
 test('what a node tells comes to readers as an event', async () => {

@@ -21,7 +21,7 @@ test('a command whose node’s pairing is revoked is answered at once, also when
     await requestTo(node);
     if (isAway) {
       node.socket.terminate();
-      await gateway.reaches(nodeId, false);
+      await gateway.leaves(nodeId);
     }
     await gateway.call('node.token.revoke', { nodeId });
     assert.deepEqual([await answer, await gateway.refusal('node.invoke', asked)], [revoked, revoked]);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { NodeInvokeRequest, NodePairing } from '../../../protocol/methods/node.ts';
-import { CONNECT, openClient, type TestClient } from './test-client.ts';
-import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from './whole-gateway.ts';
+import { listeningGateway } from './listening-gateway.ts';
+import { CONNECT, type TestClient } from './test-client.ts';
+import { turnsUntil, type WholeGatewayOptions } from './whole-gateway.ts';
 
 export interface NodeConnection {
   nodeId: string;
@@ -13,17 +12,10 @@ export interface NodeConnection {
   client?: object;
 }
 
-/** The whole gateway behind a real port, for nodes that connect to it. Its clock stands still; `call` is the operator. */
+/** A listening gateway without authentication, for nodes that connect to it; `call` is the operator. */
 export async function openNodeGateway(options: WholeGatewayOptions = {}) {
-  const world = await wholeGateway(options);
-  const port = await openPort(world);
-  const sockets: TestClient[] = [];
-
-  async function open(headers: Record<string, string> = {}): Promise<TestClient> {
-    const socket = await openClient(port.url, headers);
-    sockets.push(socket);
-    return socket;
-  }
+  const gateway = await listeningGateway({ isAuthEnabled: false, ...options });
+  const { call, open } = gateway;
 
   /** The socket after its handshake, with the answer to it. */
   async function connect({ nodeId, token, caps, headers, client }: NodeConnection) {
@@ -44,19 +36,18 @@ export async function openNodeGateway(options: WholeGatewayOptions = {}) {
     return { socket, request };
   }
 
+  const isConnected = async (nodeId: string) => (await call('node.describe', { nodeId })).connected;
+
   /** The token of a node that was approved with these commands. */
   async function pair(nodeId: string, commands: string[] = ['camera.snap']): Promise<string> {
     const { socket, request } = await ask(nodeId, { commands });
-    const { node } = await world.call('node.pair.approve', { requestId: request.requestId });
+    const { node } = await call('node.pair.approve', { requestId: request.requestId });
     socket.socket.close();
     await socket.closed;
     return node.token;
   }
 
-  return {
-    ...world,
-    call: world.call,
-    open,
+  return Object.assign(gateway, {
     connect,
     ask,
     pair,
@@ -68,50 +59,12 @@ export async function openNodeGateway(options: WholeGatewayOptions = {}) {
       await socket.call('connect', CONNECT);
       return socket;
     },
-    isConnected: async (nodeId: string) => (await world.call('node.describe', { nodeId })).connected,
-    async reaches(nodeId: string, connected: boolean): Promise<void> {
-      const isSo = async () => (await world.call('node.describe', { nodeId })).connected === connected;
-      await turnsUntil(isSo, `${nodeId} ${connected ? 'comes' : 'goes'}`);
-    },
-    restart: port.restart,
-    async [Symbol.asyncDispose]() {
-      await port.close();
-      for (const { socket } of sockets) socket.terminate();
-      await world[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** Puts the gateway behind a port, where it is again after a restart. */
-async function openPort(world: WholeGateway) {
-  const http = createServer((_, response) => response.end());
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  let stop = new AbortController();
-  let running: Promise<void> = Promise.resolve();
-  const serve = () => {
-    stop = new AbortController();
-    http.removeAllListeners('upgrade');
-    world.gateway.sockets.attach(http);
-    running = world.gateway.run(stop.signal);
-  };
-  const halt = async () => {
-    stop.abort();
-    await running;
-  };
-  serve();
-  return {
-    url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}/`,
-    async restart() {
-      await halt();
-      await world.restart();
-      serve();
-    },
-    async close() {
-      await halt();
-      http.closeAllConnections();
-      http.close();
-    },
-  };
+    isConnected,
+    /** Resolves when the node is connected. */
+    arrives: (nodeId: string) => turnsUntil(() => isConnected(nodeId), `${nodeId} arrives`),
+    /** Resolves when the node is no longer connected. */
+    leaves: (nodeId: string) => turnsUntil(async () => !(await isConnected(nodeId)), `${nodeId} leaves`),
+  });
 }
 
 /** The `n`th request that a node was sent, counted from 1, read or still to come. */

@@ -4,16 +4,18 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { Principal } from '../auth/principal.ts';
-import { Connection } from '../connections/connection.ts';
-import { createDeadlines } from '../connections/deadlines.ts';
-import { createHello } from '../connections/hello.ts';
-import { createFrameJoin } from '../connections/outbox.ts';
-import { createRevocations } from '../connections/revocations.ts';
 import type { Dispatch } from '../dispatch.ts';
+import { createFrameCheck } from '../frame-check.ts';
 import type { InboundLimit } from '../live-settings.ts';
-import { fakeWire } from './fake-wire.ts';
-import { INBOUND, noNodes, strictBroadcast } from './gateway-fixture.ts';
-import { CONNECT } from './test-client.ts';
+import { INBOUND } from '../testing/default-deps.ts';
+import { fakeWire } from '../testing/fake-wire.ts';
+import { CONNECT } from '../testing/test-client.ts';
+import { type Broadcast, createBroadcast } from './broadcast.ts';
+import { Connection, type ConnectionDeps } from './connection.ts';
+import { createDeadlines } from './deadlines.ts';
+import { createHello } from './hello.ts';
+import { createFrameJoin } from './outbox.ts';
+import { createRevocations } from './revocations.ts';
 
 /** The buffer limit for a client of this fixture, in bytes. */
 export const BUDGET = 4_000;
@@ -23,6 +25,20 @@ interface ConnectionFixtureOptions {
   isStalled?: boolean;
   inbound?: InboundLimit;
   authenticate?: () => Promise<Principal | undefined>;
+}
+
+/** Lets no node in. */
+export const noNodes: ConnectionDeps['nodes'] = {
+  admit: () => assert.fail('no node is expected'),
+  join: () => assert.fail('no node is expected'),
+};
+
+/** A broadcast that throws on an event that does not fit its row. */
+export function strictBroadcast(): Broadcast {
+  const onInvalid = (event: string, problem: unknown) => {
+    throw new Error(`invalid ${event} event`, { cause: problem });
+  };
+  return createBroadcast({ check: createFrameCheck({ every: 1, onInvalid }) });
 }
 
 /** A connection with a wire and a clock that tests control; turns end when the test says so. */

@@ -1,0 +1,115 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Scope } from '../../../protocol/contract.ts';
+import type { HelloOk } from '../../../protocol/methods/connect.ts';
+import type { Principal } from '../auth/principal.ts';
+import { expandScopes } from '../auth/scopes.ts';
+import { localOrigins } from './default-deps.ts';
+import { CONNECT, openClient, type TestClient } from './test-client.ts';
+import { type WholeGateway, type WholeGatewayOptions, wholeGateway } from './whole-gateway.ts';
+
+interface ListeningOptions extends WholeGatewayOptions {
+  isAuthEnabled?: boolean;
+}
+
+/** The tokens that the gateway accepts, and their scopes. */
+const TOKENS = new Map<string, Scope[]>([
+  ['read-token', ['read']],
+  ['write-token', ['write']],
+  ['approve-token', ['approve']],
+]);
+
+/** The whole gateway on a free port. */
+export async function listeningGateway({ isAuthEnabled = true, ...options }: ListeningOptions = {}) {
+  const { authenticator, revoke } = createTestAuthenticator();
+  const withAuth = { authenticator, originPolicy: localOrigins({ authEnabled: true }) };
+  const gateway = await wholeGateway({ ...(isAuthEnabled && withAuth), ...options });
+  const dispose = gateway[Symbol.asyncDispose];
+  const { port, ...listening } = await listenFor(gateway);
+  const clients: TestClient[] = [];
+  async function open(headers: Record<string, string> = {}, path = '/v1/ws'): Promise<TestClient> {
+    const client = await openClient(`ws://127.0.0.1:${port}${path}`, headers);
+    clients.push(client);
+    return client;
+  }
+
+  return Object.assign(gateway, {
+    port,
+    /** A socket before its handshake. */
+    open,
+    /** A client after its handshake. */
+    async client(token = 'approve-token', params: object = {}) {
+      const client = await open();
+      const answer = await client.request('connect', { ...CONNECT, ...params, auth: { token } });
+      return Object.assign(client, { hello: answer.payload as HelloOk });
+    },
+    revoke,
+    restart: listening.restart,
+    async crash(how?: Parameters<typeof gateway.crash>[0]) {
+      for (const { socket } of clients.splice(0)) socket.terminate();
+      await listening.crash(how);
+    },
+    async [Symbol.asyncDispose]() {
+      await listening.close();
+      for (const { socket } of clients) socket.terminate();
+      await dispose();
+    },
+  });
+}
+
+/** Serves the gateway on a port; after a restart or a crash, the new process serves the same one. */
+async function listenFor(gateway: WholeGateway) {
+  const http = createServer((_, response) => response.end('plain'));
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  const { restart, crash } = gateway;
+  let stop = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  const serve = () => {
+    stop = new AbortController();
+    http.removeAllListeners('upgrade');
+    gateway.gateway.sockets.attach(http);
+    running = gateway.gateway.run(stop.signal);
+  };
+  const halt = async () => {
+    stop.abort();
+    await running;
+  };
+  serve();
+  return {
+    port,
+    async restart() {
+      await halt();
+      await restart();
+      serve();
+    },
+    async crash(how?: Parameters<typeof crash>[0]) {
+      running.catch(() => undefined); // the killed process may stumble over its closed store
+      stop.abort();
+      await crash(how);
+      serve();
+    },
+    async close() {
+      await halt();
+      http.closeAllConnections();
+      http.close();
+    },
+  };
+}
+
+function createTestAuthenticator() {
+  const revocations = new Map<string, AbortController>();
+
+  function authenticate(token = ''): Principal | undefined {
+    const scopes = TOKENS.get(token);
+    if (!scopes) return undefined;
+    const revocation = revocations.get(token) ?? new AbortController();
+    revocations.set(token, revocation);
+    return { id: token, scopes: expandScopes(scopes), source: { kind: 'local' }, revoked: revocation.signal };
+  }
+
+  return {
+    authenticator: { enabled: true, authenticate, endOf: () => undefined },
+    revoke: (token: string) => revocations.get(token)?.abort(),
+  };
+}
