@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { installedChromium } from '../e2e/support/clients/chromium.ts';
 import { type PageFigures, scrollThrough, watchPage } from '../e2e/support/clients/page-watch.ts';
 import { startDaemon } from '../e2e/support/daemon/daemon.ts';
 import { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
@@ -21,14 +22,14 @@ export interface PageScale {
 const MESSAGES = 5_000;
 
 /** Opens a conversation of 5 000 messages in a browser, reads it to its start and back, and lets an answer stream into it. */
-export async function measurePage({ executablePath = '/usr/bin/chromium' } = {}): Promise<PageScale> {
+export async function measurePage(): Promise<PageScale> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-page-'));
   const home = path.join(folder, 'home');
   await storeLongConversation(home, 'long', MESSAGES);
   const model = await startScriptedModel();
   try {
     await using daemon = await startDaemon({ home, model: model.url });
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    const browser = await chromium.launch({ ...(await installedChromium()), args: ['--no-sandbox', '--disable-gpu'] });
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
       const watch = await watchPage(page);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
+import { installedChromium } from './chromium.ts';
 
 interface VisitOptions {
   /** Default true: the browser has a session. */
@@ -119,7 +118,9 @@ export function launched({ scrollbars = false } = {}): Promise<Browser> {
   const known = browsers.get(scrollbars);
   if (known !== undefined) return known;
   const left = scrollbars ? ['--hide-scrollbars'] : [];
-  const browser = chromium.launch({ executablePath: findChromium(), args: FLAGS, ignoreDefaultArgs: left });
+  const browser = installedChromium().then((installed) =>
+    chromium.launch({ ...installed, args: FLAGS, ignoreDefaultArgs: left }),
+  );
   browsers.set(scrollbars, browser);
   return browser;
 }
@@ -127,14 +128,6 @@ export function launched({ scrollbars = false } = {}): Promise<Browser> {
 after(async () => {
   for (const browser of browsers.values()) await (await browser).close();
 });
-
-function findChromium(): string {
-  const folders = (process.env.PATH ?? '').split(path.delimiter);
-  const files = ['/usr/bin/chromium', ...folders.map((folder) => path.join(folder, 'chromium'))];
-  const found = files.find((file) => existsSync(file));
-  if (found === undefined) throw new Error('no Chromium: apt-get install chromium');
-  return found;
-}
 
 function watch(context: BrowserContext, daemon: DaemonUnderTest, tell: (trouble: string) => void): void {
   // The address and the login link may name one host in two ways.
