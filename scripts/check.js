@@ -4,12 +4,14 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { installedChromium } from '../e2e/support/clients/chromium.ts';
 import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
+import { toSkipLines } from './skips.js';
 import { durationsIn } from './test-durations.js';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Fewer tests than these mean that some were not found. Raise them as tests are added. */
+/** Fewer tests than these, the skipped ones included, mean that some were not found. Raise them as tests are added. */
 const FLOORS = { unit: 2_700, 'end-to-end': 1_030 };
 
 /** A process that runs longer than this hangs: on the busiest machine seen, none took a third of it. */
@@ -39,17 +41,7 @@ export async function checkStatically() {
   return results.every(Boolean);
 }
 
-/**
- * CI installs what tests need, so nothing is skipped there but tests of what a kernel may refuse: the sandbox, and IPv6.
- * Skipped tests are named.
- */
-const NEED_KERNEL = [
-  'e2e/security/programs.test.ts',
-  'e2e/security/sockets.test.ts',
-  'src/agent/process/sandbox.test.ts',
-  'src/agent/process/sandboxed-peers.test.ts',
-];
-const maySkip = (file) => process.env.CI !== 'true' || NEED_KERNEL.includes(file);
+const isCi = process.env.CI === 'true';
 
 const durations = durationsIn(path.join(ROOT, 'node_modules/.cache/test-seconds.json'));
 /** Files share most of what they load. Coverage would be less exact with it. */
@@ -70,7 +62,7 @@ export function runUnitTests() {
   const environmentOf = () => (isMeasured() ? {} : COMPILED);
   return runTests({
     ...{ name: 'unit', batches, atLeast: FLOORS.unit, watch },
-    ...{ maySkip, environmentOf, durations },
+    ...{ isCi, environmentOf, durations },
   });
 }
 
@@ -93,19 +85,21 @@ function endToEndEnvironment(file) {
 }
 
 /** Runs the tests of the whole product in processes of its own. */
-export function runEndToEndTests() {
+export async function runEndToEndTests() {
+  await installedChromium().catch(() => undefined); // unpacked here once; where it fails, the tests that need it say why
   const batches = globSync('e2e/**/*.test.ts', { cwd: ROOT })
     .sort()
     .map((file) => [file]);
   return runTests({
     ...{ name: 'end-to-end', batches, atLeast: FLOORS['end-to-end'], watch },
-    ...{ maySkip, environmentOf: endToEndEnvironment, durations },
+    ...{ isCi, environmentOf: endToEndEnvironment, durations },
   });
 }
 
-/** Tells the counts of a run. */
+/** Prints the counts of a run, and what to install so that nothing is skipped. */
 export function tellCounts(result) {
-  say(`${result.ok ? '✔' : '✖'} ${toCountLine(result)}\n  ${toSlowestLine(result)}\n`);
+  const lines = [toCountLine(result), toSlowestLine(result), ...toSkipLines(result)];
+  say(`${result.ok ? '✔' : '✖'} ${lines.join('\n  ')}\n`);
 }
 
 function runProgram(file, args) {

@@ -9,12 +9,12 @@ export default async function* lineReporter(events) {
   }
 }
 
-function toEntry(type, { name, nesting, file, line, skip, todo, details, message }) {
+function toEntry(type, { name, nesting, file, line, skip, todo, tags, details, message }) {
   if (type === 'test:dequeue') return { outcome: 'begun', name, file };
   if (type === 'test:diagnostic') return { outcome: 'told', file, line, message };
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
   if (skip !== undefined || todo !== undefined)
-    return { outcome: 'skipped', name, file, line, reason: typeof skip === 'string' ? skip : 'no reason given' };
+    return { outcome: 'skipped', name, file, line, tags, reason: typeof skip === 'string' ? skip : 'no reason given' };
   const ms = nesting === 0 ? details?.duration_ms : 0; // a test's time holds that of the tests in it
   if (type === 'test:pass') return { outcome: 'passed', name, file, ms };
   return { outcome: 'failed', name, file, line, ms, reason: reasonOf(details?.error) };

@@ -1,4 +1,4 @@
-// Runs test files in processes of their own, one or some in each, tells only what failed, and refuses to be content with too
+// Runs test files in processes of their own, one or some in each, tells what failed, and refuses to be content with too
 // few tests: a runner that finds nothing is green. A process that does not end is killed for good, also when it spins.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { maySkip } from './skips.js';
 
 /** Some assertions compare megabytes. */
 const MAX_REASON = 4_000;
@@ -17,8 +18,8 @@ const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 
 /**
  * Runs every batch of files in a process of its own; those that took longest the last time begin first, so that none is left
- * alone at the end. Returns the counts; `ok` is false when a test failed or fewer than `atLeast` ran. No test runs twice. Where
- * `maySkip` is false for a file, a skipped test counts as failed. `watch(files, kill)` kills what hangs; it returns how to end
+ * alone at the end. Returns the counts; `ok` is false when a test failed or fewer than `atLeast` ran or were skipped. No test
+ * runs twice. A test that may not be skipped here counts as failed. `watch(files, kill)` kills what hangs; it returns how to end
  * the watch.
  */
 export async function runTests({
@@ -26,12 +27,12 @@ export async function runTests({
   batches,
   atLeast,
   watch,
-  maySkip = (_file) => true,
+  isCi = false,
   environmentOf = () => ({}),
   durations = { known: {}, keep: (_seconds) => undefined },
 }) {
   const startMs = performance.now();
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const results = [];
   const seconds = {};
   const queue = longestFirst(batches, durations.known);
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-tests-'));
@@ -40,21 +41,24 @@ export async function runTests({
       const reportPath = path.join(folder, String(queue.length));
       const ended = await runBatch({ files: batch, watch, environment: environmentOf(batch[0]), reportPath });
       Object.assign(seconds, ended.seconds);
-      for (const result of ended.results.map(judgeSkip(maySkip))) {
-        counts[result.outcome] += 1;
-        if (result.outcome !== 'passed') process.stdout.write(toReport(result));
-      }
+      const judged = ended.results.map(judgeSkip(isCi));
+      for (const failure of judged.filter(is('failed'))) process.stdout.write(toReport(failure));
+      results.push(...judged);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   await rm(folder, { recursive: true });
   durations.keep(seconds);
-  const missing = Math.max(0, atLeast - counts.passed - counts.failed);
+  const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map((outcome) => results.filter(is(outcome)));
+  const missing = Math.max(0, atLeast - results.length);
   if (missing > 0) process.stdout.write(`✖ ${name}: ${missing} fewer tests ran than the ${atLeast} expected\n`);
   const took = { seconds: (performance.now() - startMs) / 1000, slowest: slowestOf(seconds) };
-  const ok = counts.failed === 0 && missing === 0;
-  return { name, ...counts, files: batches.flat().length, ...took, ok };
+  const counts = { passed: passed.length, failed: failed.length, skipped: skipped.length };
+  const ok = failed.length === 0 && missing === 0;
+  return { name, ...counts, skips: skipped, files: batches.flat().length, ...took, ok };
 }
+
+const is = (outcome) => (result) => result.outcome === outcome;
 
 /** What nobody has seen run yet begins first of all. */
 function longestFirst(batches, known) {
@@ -71,8 +75,8 @@ const slowestOf = (seconds) =>
     .sort((a, b) => b.seconds - a.seconds)
     .slice(0, SLOWEST);
 
-const judgeSkip = (maySkip) => (result) =>
-  result.outcome === 'skipped' && !maySkip(path.relative(process.cwd(), result.file))
+const judgeSkip = (isCi) => (result) =>
+  result.outcome === 'skipped' && !maySkip(result.tags, { isCi })
     ? { ...result, outcome: 'failed', reason: `must not be skipped here: ${result.reason}` }
     : result;
 
@@ -192,9 +196,9 @@ function killGroup(group) {
   }
 }
 
-function toReport({ outcome, name, file, line, reason }) {
+function toReport({ name, file, line, reason }) {
   const place =
     file === undefined ? '' : ` (${path.relative(process.cwd(), file)}${line === undefined ? '' : `:${line}`})`;
   const text = reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)} …` : reason;
-  return `${outcome === 'skipped' ? '- skipped:' : '✖'} ${name}${place}\n  ${text.replaceAll('\n', '\n  ')}\n\n`;
+  return `✖ ${name}${place}\n  ${text.replaceAll('\n', '\n  ')}\n\n`;
 }

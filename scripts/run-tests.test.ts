@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
+import { toSkipLines } from './skips.js';
 
 /** Files with these texts, run; what was told to the person, and the counts. */
 async function runTexts(
   t: TestContext,
   texts: readonly string[],
-  { atLeast = 0, maySkip = (_: string): boolean => true, together = false, known = {} } = {},
+  { atLeast = 0, isCi = false, together = false, known = {} } = {},
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -41,27 +42,23 @@ async function runTexts(
   const {
     seconds: _,
     slowest,
+    skips,
     ...result
-  } = await runTests({ name: 'sample', batches, atLeast, maySkip, watch, durations });
+  } = await runTests({ name: 'sample', batches, atLeast, isCi, watch, durations });
   t.mock.restoreAll();
-  return { told, result, begun, kept, slowest: slowest.map(({ file }) => path.basename(file)) };
+  return { told, result, begun, kept, skips, slowest: slowest.map(({ file }) => path.basename(file)) };
 }
 
 /** For a sample: makes the file by which `watch` knows that it hangs. */
 const HANGS =
   "require('node:fs').writeFileSync(__dirname + '/hangs-' + require('node:path').basename(__filename), '');";
 
-test('passed tests are counted in one line, and skipped ones are named with their reason', async (t) => {
-  const { told, result, slowest } = await runTexts(
-    t,
-    [`test('one', () => {}); test('two', { skip: 'no disk' }, () => {});`],
-    {
-      atLeast: 1,
-    },
-  );
+test('passed and skipped tests are counted, and both were found', async (t) => {
+  const skipping = `test('one', () => {}); test('two', { skip: 'no disk', tags: ['missing'] }, () => {});`;
+  const { told, result, slowest } = await runTexts(t, [skipping], { atLeast: 2 });
   const counts = { name: 'sample', passed: 1, failed: 0, skipped: 1, files: 1 };
   assert.deepEqual([result, slowest], [{ ...counts, ok: true }, ['0.test.js']]);
-  assert.match(told, /^- skipped: two \(.*0\.test\.js:2\)\n {2}no disk\n\n$/);
+  assert.equal(told, '');
   assert.equal(toCountLine({ ...counts, seconds: 1.25 }), '1 sample tests passed, 1 skipped in 1 files (1.3 s)');
   const times = {
     slowest: [
@@ -72,11 +69,31 @@ test('passed tests are counted in one line, and skipped ones are named with thei
   assert.equal(toSlowestLine(times), 'slowest: samples/drill 41 s, src/a 2 s');
 });
 
-test('where nothing may be skipped, a skipped test fails', async (t) => {
-  const skipping = `test('one', () => {}); test('two', { skip: 'no disk' }, () => {});`;
-  const { told, result } = await runTexts(t, [skipping], { maySkip: () => false });
-  assert.match(told, /^✖ two \(.*\)\n {2}must not be skipped here: no disk\n\n$/);
-  assert.deepEqual([result.passed, result.skipped, result.failed, result.ok], [1, 0, 1, false]);
+/** A test that runs, and one for each way to be skipped. */
+const SKIPPING = `test('one', () => {});
+test('two', { skip: 'no disk', tags: ['missing'] }, () => {});
+test('three', { skip: 'no disk', tags: ['missing'] }, () => {});
+test('four', { skip: 'no IPv6', tags: ['refused'] }, () => {});
+`;
+
+test('one line per reason says how many tests were skipped', async (t) => {
+  const { skips } = await runTexts(t, [SKIPPING]);
+  assert.deepEqual(toSkipLines({ name: 'unit', skips }), [
+    '2 unit tests skipped: no disk',
+    '1 unit test skipped: no IPv6',
+  ]);
+});
+
+test('in CI a test that lacks what could be installed fails', async (t) => {
+  const { told, result } = await runTexts(t, [SKIPPING], { isCi: true });
+  assert.match(told, /^✖ two \(.*\)\n {2}must not be skipped here: no disk\n\n✖ three /);
+  assert.deepEqual([result.passed, result.skipped, result.failed, result.ok], [1, 1, 2, false]);
+});
+
+test('a test that is skipped without saying what it lacks fails everywhere', async (t) => {
+  const { told, result } = await runTexts(t, [`test.skip('one', () => {});`]);
+  assert.match(told, /^✖ one \(.*\)\n {2}must not be skipped here: no reason given\n\n$/);
+  assert.equal(result.ok, false);
 });
 
 test('a test that fails is told with its place and reason', async (t) => {

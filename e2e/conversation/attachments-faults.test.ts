@@ -5,12 +5,14 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
+import { needs } from '../../src/testing/needs.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { mountSmallDisk } from '../support/faults/full-disk.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
+const smallDisks = await needs('small disks');
 const { model, daemon } = await openStage();
 model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined));
 
@@ -95,22 +97,24 @@ test('An attachment whose file is missing or damaged must be neither served nor 
   assert.equal((await daemon.fetch(placeOf(wsId, `/${waiting.attachment_id}`), { method: 'DELETE' })).status, 200);
 });
 
-test('an upload for which the disk has no room is told so, leaves nothing, and may come again', async (t) => {
-  const disk = mountSmallDisk(24);
-  if (typeof disk === 'string') return t.skip(disk);
-  using mounted = disk;
-  await using small = await startDaemon({ home: path.join(mounted.folder, 'home') });
-  const { wsId } = await (await small.client()).call('workstream.create', {});
-  const upload = async (bytes: number): Promise<[number, string | undefined]> => {
-    const form = new FormData();
-    form.set('file', new File(['x'.repeat(bytes)], 'big.txt'));
-    const response = await small.fetch(placeOf(wsId), { method: 'POST', body: form });
-    const { error } = await response.json();
-    return [response.status, error];
-  };
-  const room = LIMITS.attachmentBytes / 2;
-  assert.deepEqual(await upload(room), [200, undefined]);
-  assert.deepEqual(await upload(2 * room), [503, 'The disk has no room for the file']);
-  assert.deepEqual((await readdir(path.join(small.home, 'attachments'))).length, 1);
-  assert.deepEqual(await upload(1_000), [200, undefined]);
-});
+test(
+  'an upload for which the disk has no room is told so, leaves nothing, and may come again',
+  smallDisks,
+  async () => {
+    using disk = mountSmallDisk(24);
+    await using small = await startDaemon({ home: path.join(disk.folder, 'home') });
+    const { wsId } = await (await small.client()).call('workstream.create', {});
+    const upload = async (bytes: number): Promise<[number, string | undefined]> => {
+      const form = new FormData();
+      form.set('file', new File(['x'.repeat(bytes)], 'big.txt'));
+      const response = await small.fetch(placeOf(wsId), { method: 'POST', body: form });
+      const { error } = await response.json();
+      return [response.status, error];
+    };
+    const room = LIMITS.attachmentBytes / 2;
+    assert.deepEqual(await upload(room), [200, undefined]);
+    assert.deepEqual(await upload(2 * room), [503, 'The disk has no room for the file']);
+    assert.deepEqual((await readdir(path.join(small.home, 'attachments'))).length, 1);
+    assert.deepEqual(await upload(1_000), [200, undefined]);
+  },
+);

@@ -1,71 +1,71 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { needs } from '../../src/testing/needs.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
-import { integrityOf, mountSmallDisk, type SmallDisk, storeIs } from '../support/faults/full-disk.ts';
+import { integrityOf, mountSmallDisk, storeIs } from '../support/faults/full-disk.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-/** A disk for one test; undefined, with the test skipped, where none can be mounted. */
-function diskFor(t: TestContext, megabytes: number): SmallDisk | undefined {
-  const disk = mountSmallDisk(megabytes);
-  if (typeof disk !== 'string') return disk;
-  t.skip(disk);
-  return undefined;
-}
+const smallDisks = await needs('small disks');
 
-test('a command whose output fills the disk: it has run, its output is let go, and the daemon recovers by itself', async (t) => {
-  using disk = diskFor(t, 16);
-  if (!disk) return;
-  await using model = await startScriptedModel();
-  await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });
-  const command = 'yes "a line of some length, again and again" | head -c 40000000; echo the end';
-  model.when('print a lot', callTools({ name: 'bash', arguments: { command } }), say('That was a lot.'));
-  await using conversation = await openConversation(daemon);
-  const run = await conversation.ask('print a lot');
-  const { approval_id: approvalId } = await conversation.until('approve_request');
-  await conversation.decide(approvalId ?? '', { approved: true });
-  const { output, is_error } = await conversation.until('tool_result');
-  assert.deepEqual([/the whole output could not be stored \(ENOSPC\)/.test(output), is_error], [true, false]);
-  assert.match(output, /the end$/m);
-  await storeIs(daemon, 'ok');
-  await conversation.ended(run);
-  await conversation.agree();
-  assert.deepEqual(await readdir(path.join(daemon.home, 'outputs')), []);
-});
+test(
+  'a command whose output fills the disk: it has run, its output is let go, and the daemon recovers by itself',
+  smallDisks,
+  async () => {
+    using disk = mountSmallDisk(16);
+    await using model = await startScriptedModel();
+    await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });
+    const command = 'yes "a line of some length, again and again" | head -c 40000000; echo the end';
+    model.when('print a lot', callTools({ name: 'bash', arguments: { command } }), say('That was a lot.'));
+    await using conversation = await openConversation(daemon);
+    const run = await conversation.ask('print a lot');
+    const { approval_id: approvalId } = await conversation.until('approve_request');
+    await conversation.decide(approvalId ?? '', { approved: true });
+    const { output, is_error } = await conversation.until('tool_result');
+    assert.deepEqual([/the whole output could not be stored \(ENOSPC\)/.test(output), is_error], [true, false]);
+    assert.match(output, /the end$/m);
+    await storeIs(daemon, 'ok');
+    await conversation.ended(run);
+    await conversation.agree();
+    assert.deepEqual(await readdir(path.join(daemon.home, 'outputs')), []);
+  },
+);
 
 for (const how of ['SIGTERM', 'SIGKILL'] as const) {
-  test(`after ${how} on a disk that is full by now the start says so, and changes nothing; with room all is there`, async (t) => {
-    using disk = diskFor(t, 8);
-    if (!disk) return;
-    await using model = await startScriptedModel();
-    model.when('hello', say('Good day.'));
-    await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });
-    await using conversation = await openConversation(daemon);
-    await conversation.ended(await conversation.ask('hello'));
-    const files = (await readdir(daemon.home)).filter((name) => name !== 'daemon.json');
-    await daemon.stop(how);
-    disk.fill();
-    assert.deepEqual(await startAgain(daemon.home), { code: 1, told: noRoomIn(daemon.home) });
-    disk.free();
-    await daemon.restart();
-    await conversation.reconnect();
-    assert.deepEqual(speechOf(await conversation.agree()), ['user: hello', 'assistant: Good day.']);
-    const later = (await readdir(daemon.home)).filter((name) => name !== 'daemon.json');
-    assert.deepEqual(
-      later.filter((name) => !files.includes(name)),
-      [],
-    );
-    assert.equal(integrityOf(daemon.home), 'ok');
-  });
+  test(
+    `after ${how} on a disk that is full by now the start says so, and changes nothing; with room all is there`,
+    smallDisks,
+    async () => {
+      using disk = mountSmallDisk(8);
+      await using model = await startScriptedModel();
+      model.when('hello', say('Good day.'));
+      await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });
+      await using conversation = await openConversation(daemon);
+      await conversation.ended(await conversation.ask('hello'));
+      const files = (await readdir(daemon.home)).filter((name) => name !== 'daemon.json');
+      await daemon.stop(how);
+      disk.fill();
+      assert.deepEqual(await startAgain(daemon.home), { code: 1, told: noRoomIn(daemon.home) });
+      disk.free();
+      await daemon.restart();
+      await conversation.reconnect();
+      assert.deepEqual(speechOf(await conversation.agree()), ['user: hello', 'assistant: Good day.']);
+      const later = (await readdir(daemon.home)).filter((name) => name !== 'daemon.json');
+      assert.deepEqual(
+        later.filter((name) => !files.includes(name)),
+        [],
+      );
+      assert.equal(integrityOf(daemon.home), 'ok');
+    },
+  );
 }
 
-test('a first start on a full disk says so, and the next one with room is like a first one', async (t) => {
-  using disk = diskFor(t, 8);
-  if (!disk) return;
+test('a first start on a full disk says so, and the next one with room is like a first one', smallDisks, async () => {
+  using disk = mountSmallDisk(8);
   disk.fill();
   const home = path.join(disk.folder, 'home');
   assert.deepEqual(await startAgain(home), { code: 1, told: noRoomIn(home) });

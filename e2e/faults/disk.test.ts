@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
+import { needs } from '../../src/testing/needs.ts';
 import { createArrivals } from '../support/clients/arrivals.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openSocket } from '../support/clients/open-socket.ts';
@@ -11,6 +12,7 @@ import { integrityOf, mountSmallDisk, storeIs } from '../support/faults/full-dis
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { pause, say } from '../support/model/scripted-steps.ts';
 
+const smallDisks = await needs('small disks');
 const CONVERSATIONS = 8;
 /** Without end, as far as a test is concerned: who stops reading is seen by the model. */
 const ENDLESS = Array.from({ length: 6_000 }, (_, index) => [
@@ -28,13 +30,11 @@ test('a database without room: eight streams end truthfully, reads and cancels g
   await throughFullDisk({ daemon, model, fill: toggle, free: toggle });
 });
 
-test('a disk without room under an unmodified daemon: the same', async (t) => {
-  const disk = mountSmallDisk(12);
-  if (typeof disk === 'string') return t.skip(disk);
-  using mounted = disk;
+test('a disk without room under an unmodified daemon: the same', smallDisks, async () => {
+  using disk = mountSmallDisk(12);
   await using model = await startScriptedModel();
-  await using daemon = await startDaemon({ home: path.join(mounted.folder, 'home'), model: model.url });
-  await throughFullDisk({ daemon, model, fill: mounted.fill, free: mounted.free });
+  await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });
+  await throughFullDisk({ daemon, model, fill: disk.fill, free: disk.free });
 });
 
 interface Scene {

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { commandLinesWith } from '../../src/testing/command-lines.ts';
+import { needs } from '../../src/testing/needs.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { type Watched, watchDaemon } from '../support/daemon/watch-daemon.ts';
@@ -13,6 +14,7 @@ const MIB = 1024 * 1024;
 /** Of a daemon whose commands print a gigabyte: what it needs at rest, and room for garbage. */
 const MAX_RSS = 300 * MIB;
 
+const sandboxed = await needs('bubblewrap');
 const { model, daemon } = await openStage();
 const configure = (sandbox: string) =>
   writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
@@ -93,8 +95,8 @@ const ENDLESS: Record<string, (nap: string) => string> = {
   'prints for ever': (nap) => `sleep ${nap} & yes`,
 };
 
-for (const sandbox of ['auto', 'off']) {
-  test(`sandbox ${sandbox}: whatever a command does, cancelling it stops it and leaves nothing`, async () => {
+for (const [sandbox, options] of Object.entries({ required: sandboxed, off: {} })) {
+  test(`sandbox ${sandbox}: whatever a command does, cancelling it stops it and leaves nothing`, options, async () => {
     await configure(sandbox);
     await daemon.restart();
     for (const [what, commandOf] of Object.entries(ENDLESS)) {
@@ -134,7 +136,7 @@ async function dieBeside(sandbox: string): Promise<string> {
   return nap;
 }
 
-test('with the sandbox nothing outlives the daemon when it is killed', async () => {
+test('with the sandbox nothing outlives the daemon when it is killed', sandboxed, async () => {
   const nap = await dieBeside('required');
   // The kernel ends them in its own time.
   for (let tries = 0; tries < 300 && (await commandLinesWith(nap)).length > 0; tries += 1) await pause(100);

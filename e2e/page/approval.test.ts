@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { needs } from '../../src/testing/needs.ts';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
+/** Without a sandbox, a card says so. */
+const sandboxed = await needs('bubblewrap');
 const { model, daemon } = await openStage();
 
 const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
@@ -100,24 +103,28 @@ test('a decision that another client makes settles the card', async (t) => {
   assert.equal(await button(page, 'Approve').count(), 0);
 });
 
-test('a second tab and another browser see the question; one answers and the others see the answer', async (t) => {
-  const { page, openTab } = await visit(t, daemon);
-  await openWorkstream(page, 'together');
-  const { page: elsewhere } = await visit(t, daemon);
-  const second = await openTab();
-  const others = [second, elsewhere];
-  for (const other of others) await other.getByRole('tab', { name: 'together' }).click();
-  model.when('together', bash('echo together'), say('We agree.'));
-  await send(page, 'together');
-  for (const other of others) await other.locator('.approval.pending', { hasText: 'echo together' }).waitFor();
-  await button(second, 'Approve').click();
-  for (const each of [page, ...others]) {
-    await each.locator('.answer', { hasText: 'We agree.' }).waitFor();
-    await state(each, 'idle');
-  }
-  const told = ['You: together', 'Approved: bash', 'bash echo together done together Copy', 'We agree.'];
-  assert.deepEqual(await Promise.all([page, ...others].map(blocksOf)), [told, told, told]);
-});
+test(
+  'a second tab and another browser see the question; one answers and the others see the answer',
+  sandboxed,
+  async (t) => {
+    const { page, openTab } = await visit(t, daemon);
+    await openWorkstream(page, 'together');
+    const { page: elsewhere } = await visit(t, daemon);
+    const second = await openTab();
+    const others = [second, elsewhere];
+    for (const other of others) await other.getByRole('tab', { name: 'together' }).click();
+    model.when('together', bash('echo together'), say('We agree.'));
+    await send(page, 'together');
+    for (const other of others) await other.locator('.approval.pending', { hasText: 'echo together' }).waitFor();
+    await button(second, 'Approve').click();
+    for (const each of [page, ...others]) {
+      await each.locator('.answer', { hasText: 'We agree.' }).waitFor();
+      await state(each, 'idle');
+    }
+    const told = ['You: together', 'Approved: bash', 'bash echo together done together Copy', 'We agree.'];
+    assert.deepEqual(await Promise.all([page, ...others].map(blocksOf)), [told, told, told]);
+  },
+);
 
 test('a question takes no key in flight: who types goes on typing, and Enter approves nothing', async (t) => {
   const { page } = await visit(t, daemon);

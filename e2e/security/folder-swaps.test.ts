@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { needs } from '../../src/testing/needs.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
@@ -18,6 +19,8 @@ const CANARY = 'CANARY-5b1c';
 /** Of this run: the tests look for it at the root of the disk too. */
 const PLANTED = `planted-${process.pid}-${randomBytes(4).toString('hex')}`;
 const HARMLESS = 'harmless';
+/** How commands run, and what a test of it needs. */
+const SANDBOXES = { required: await needs('bubblewrap'), off: {} };
 const SWAPPER = fileURLToPath(new URL('../support/fixtures/folder-swapper.ts', import.meta.url));
 
 interface Scene extends AsyncDisposable {
@@ -29,7 +32,7 @@ interface Scene extends AsyncDisposable {
 }
 
 /** A folder of a workstream beside one with a canary, in a tree that is not hidden inside the sandbox, as /tmp is. */
-async function openScene(sandbox: 'auto' | 'off'): Promise<Scene> {
+async function openScene(sandbox: string): Promise<Scene> {
   const root = await realpath(await mkdtemp('/var/tmp/headgate-swaps-'));
   const [userHome, work, sibling] = ['ada', 'tree/work', 'tree/sibling'].map((name) => path.join(root, name));
   for (const folder of [userHome, work, sibling]) await mkdir(path.join(folder ?? '', 'etc'), { recursive: true });
@@ -92,38 +95,42 @@ async function plantedIn(folders: readonly string[]): Promise<string[]> {
   return found.flat();
 }
 
-for (const sandbox of ['auto', 'off'] as const) {
-  test(`${RACES} calls while the folder is exchanged reach nothing outside of it, with tools.sandbox ${sandbox}`, async () => {
-    await using scene = await openScene(sandbox);
-    const { daemon, model, work, sibling, userHome } = scene;
-    await using talk = await open(scene, true);
-    const targets = [daemon.home, '/', userHome, sibling, `${sibling}/.`];
-    const swapper = spawn(process.execPath, [SWAPPER, work, ...targets], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const said = text(swapper.stdout);
-    const outcomes = { ran: 0, refused: 0 };
-    for (let n = 0; n * 10 < RACES; n += 1) {
-      model.when(`race ${n}.`, callTools(...calls(n).map((call, i) => ({ ...call, id: `c${n}_${i}` }))), say('done'));
-      const question = await talk.ask(`race ${n}.`);
-      const answer = await question.answer.then(
-        () => 'ran' as const,
-        () => 'refused' as const,
-      );
-      outcomes[answer] += 1;
-    }
-    swapper.stdin.end();
-    assert.ok(Number(await said) > 0);
-    assert.equal(outcomes.ran + outcomes.refused, Math.ceil(RACES / 10));
-    assert.deepEqual(await plantedIn(['/', daemon.home, userHome, sibling, path.join(sibling, 'etc')]), []);
-    for (const folder of [userHome, sibling])
-      assert.equal(await readFile(path.join(folder, 'note.txt'), 'utf8'), `${CANARY}\n`);
-    const read = readBy(model);
-    assert.ok(read.includes('1\\tharmless'), 'some calls ran');
-    const secrets = { canary: CANARY, token: daemon.token, passwd: 'root:x:0' };
-    for (const [name, secret] of Object.entries(secrets)) {
-      const at = withoutQueries(read).indexOf(secret);
-      assert.equal(at, -1, `${name}: ${withoutQueries(read).slice(Math.max(0, at - 400), at + 200)}`);
-    }
-  });
+for (const [sandbox, options] of Object.entries(SANDBOXES)) {
+  test(
+    `${RACES} calls while the folder is exchanged reach nothing outside of it, with tools.sandbox ${sandbox}`,
+    options,
+    async () => {
+      await using scene = await openScene(sandbox);
+      const { daemon, model, work, sibling, userHome } = scene;
+      await using talk = await open(scene, true);
+      const targets = [daemon.home, '/', userHome, sibling, `${sibling}/.`];
+      const swapper = spawn(process.execPath, [SWAPPER, work, ...targets], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const said = text(swapper.stdout);
+      const outcomes = { ran: 0, refused: 0 };
+      for (let n = 0; n * 10 < RACES; n += 1) {
+        model.when(`race ${n}.`, callTools(...calls(n).map((call, i) => ({ ...call, id: `c${n}_${i}` }))), say('done'));
+        const question = await talk.ask(`race ${n}.`);
+        const answer = await question.answer.then(
+          () => 'ran' as const,
+          () => 'refused' as const,
+        );
+        outcomes[answer] += 1;
+      }
+      swapper.stdin.end();
+      assert.ok(Number(await said) > 0);
+      assert.equal(outcomes.ran + outcomes.refused, Math.ceil(RACES / 10));
+      assert.deepEqual(await plantedIn(['/', daemon.home, userHome, sibling, path.join(sibling, 'etc')]), []);
+      for (const folder of [userHome, sibling])
+        assert.equal(await readFile(path.join(folder, 'note.txt'), 'utf8'), `${CANARY}\n`);
+      const read = readBy(model);
+      assert.ok(read.includes('1\\tharmless'), 'some calls ran');
+      const secrets = { canary: CANARY, token: daemon.token, passwd: 'root:x:0' };
+      for (const [name, secret] of Object.entries(secrets)) {
+        const at = withoutQueries(read).indexOf(secret);
+        assert.equal(at, -1, `${name}: ${withoutQueries(read).slice(Math.max(0, at - 400), at + 200)}`);
+      }
+    },
+  );
 }
 
 /** What the model itself wrote. */
@@ -147,32 +154,36 @@ async function swapWhileAsked(scene: Scene, put: (aside: string) => Promise<void
   return { talk, error };
 }
 
-for (const sandbox of ['auto', 'off'] as const) {
-  test(`another folder at the path after the approval stops the run, and only an approver confirms it (${sandbox})`, async () => {
-    await using scene = await openScene(sandbox);
-    const { daemon, model, work, sibling } = scene;
-    const { talk, error } = await swapWhileAsked(scene, () => rename(sibling, work));
-    await using _ = talk;
-    assert.match(error, /it was replaced by another folder or a link/);
-    const confirm = { wsId: talk.wsId, confirmWorkdir: true } as const;
-    const { token } = await talk.client.call('token.create', { scope: 'write', name: 'a writer' });
-    const answer = await fetch(new URL('/v1/api/send', daemon.url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ ws_id: talk.wsId, message: 'again' }),
-    });
-    assert.equal(answer.status, 200);
-    await talk.until('user_turn', ({ message }) => message === 'again');
-    await daemon.restart();
-    await talk.reconnect();
-    const again = await talk.ask('after a restart');
-    await assert.rejects(again.answer, /it was replaced by another folder or a link/);
-    assert.deepEqual(model.requests.length, 1, 'the model was asked before the exchange only');
-    await talk.client.call('workstream.update', confirm);
-    model.script(say('back'));
-    await (await talk.ask('confirmed')).answer;
-    assert.deepEqual(await plantedIn([work]), []);
-  });
+for (const [sandbox, options] of Object.entries(SANDBOXES)) {
+  test(
+    `another folder at the path after the approval stops the run, and only an approver confirms it (${sandbox})`,
+    options,
+    async () => {
+      await using scene = await openScene(sandbox);
+      const { daemon, model, work, sibling } = scene;
+      const { talk, error } = await swapWhileAsked(scene, () => rename(sibling, work));
+      await using _ = talk;
+      assert.match(error, /it was replaced by another folder or a link/);
+      const confirm = { wsId: talk.wsId, confirmWorkdir: true } as const;
+      const { token } = await talk.client.call('token.create', { scope: 'write', name: 'a writer' });
+      const answer = await fetch(new URL('/v1/api/send', daemon.url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ ws_id: talk.wsId, message: 'again' }),
+      });
+      assert.equal(answer.status, 200);
+      await talk.until('user_turn', ({ message }) => message === 'again');
+      await daemon.restart();
+      await talk.reconnect();
+      const again = await talk.ask('after a restart');
+      await assert.rejects(again.answer, /it was replaced by another folder or a link/);
+      assert.deepEqual(model.requests.length, 1, 'the model was asked before the exchange only');
+      await talk.client.call('workstream.update', confirm);
+      model.script(say('back'));
+      await (await talk.ask('confirmed')).answer;
+      assert.deepEqual(await plantedIn([work]), []);
+    },
+  );
 }
 
 test('a link to the home or to / cannot be confirmed', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, type TestContext, test } from 'node:test';
+import { needsAs } from '../../src/testing/needs.ts';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 import { startNode } from '../support/daemon/node-process.ts';
@@ -87,39 +88,47 @@ const start = (ground: Ground, sandbox: string, PATH: string) =>
     config: { tools: { sandbox } },
   });
 
-for (const { who, uid, skip } of users) {
+const cast = await Promise.all(
+  users.map(async (user) => ({
+    ...user,
+    options: await needsAs(user.uid, 'an open repository', 'bubblewrap', 'ripgrep'),
+  })),
+);
+
+for (const { who, uid, options } of cast) {
   for (const sandbox of ['auto', 'required']) {
-    test(`${who}, sandbox ${sandbox}: programs planted in any kind of PATH entry never run outside the sandbox`, {
-      skip,
-    }, async (t) => {
-      const ground = await layOut(t, uid);
-      const PATH = [...ground.entries, SYSTEM_PATH, ...ground.entries].join(':');
-      await using daemon = await start(ground, sandbox, PATH);
-      const stage = { daemon, model };
-      if (!(await daemon.get('/health')).body.sandbox.active) return t.skip('bubblewrap does not work here');
-      const use = async () => {
-        const token = await runAsAgent(stage, `cat ${ground.home}/token; ls; git --version; echo end`);
-        assert.match(token, /No such file[\s\S]*end\n$/);
-        await writeFile(path.join(ground.work, 'notes.txt'), 'a needle');
-        const found = await useTool(stage, { name: 'search', arguments: { query: 'needle' } });
-        assert.match(found, /^notes\.txt:1: a needle$/m);
-      };
-      await runAsAgent(stage, plantingCommand(ground));
-      const planted = await readFile(path.join(ground.work, 'bin/bwrap'), 'utf8');
-      assert.equal(planted, scriptFor(ground, 'bwrap'));
-      await plant(ground);
-      await use();
-      await daemon.restart();
-      await use();
-      const doctor = await spawnHeadgate({
-        ...{ args: ['doctor', '--home', ground.home], cwd: ground.work, uid },
-        env: { PATH, HOME: path.dirname(ground.home), OPENAI_BASE_URL: model.url },
-      });
-      await doctor.exited;
-      assert.match(doctor.stdout(), /^✔ rg +\/usr\/(local\/)?bin\/rg /m);
-      assert.equal(await readFile(ground.marks, 'utf8'), '');
-      return undefined;
-    });
+    test(
+      `${who}, sandbox ${sandbox}: programs planted in any kind of PATH entry never run outside the sandbox`,
+      options,
+      async (t) => {
+        const ground = await layOut(t, uid);
+        const PATH = [...ground.entries, SYSTEM_PATH, ...ground.entries].join(':');
+        await using daemon = await start(ground, sandbox, PATH);
+        const stage = { daemon, model };
+        assert.equal((await daemon.get('/health')).body.sandbox.active, true);
+        const use = async () => {
+          const token = await runAsAgent(stage, `cat ${ground.home}/token; ls; git --version; echo end`);
+          assert.match(token, /No such file[\s\S]*end\n$/);
+          await writeFile(path.join(ground.work, 'notes.txt'), 'a needle');
+          const found = await useTool(stage, { name: 'search', arguments: { query: 'needle' } });
+          assert.match(found, /^notes\.txt:1: a needle$/m);
+        };
+        await runAsAgent(stage, plantingCommand(ground));
+        const planted = await readFile(path.join(ground.work, 'bin/bwrap'), 'utf8');
+        assert.equal(planted, scriptFor(ground, 'bwrap'));
+        await plant(ground);
+        await use();
+        await daemon.restart();
+        await use();
+        const doctor = await spawnHeadgate({
+          ...{ args: ['doctor', '--home', ground.home], cwd: ground.work, uid },
+          env: { PATH, HOME: path.dirname(ground.home), OPENAI_BASE_URL: model.url },
+        });
+        await doctor.exited;
+        assert.match(doctor.stdout(), /^✔ rg +\/usr\/(local\/)?bin\/rg /m);
+        assert.equal(await readFile(ground.marks, 'utf8'), '');
+      },
+    );
   }
 }
 

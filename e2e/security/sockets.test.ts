@@ -7,6 +7,7 @@ import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { needs, needsAs } from '../../src/testing/needs.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { INHERITED_FD } from '../support/daemon/daemon-process.ts';
 import { type User, users } from '../support/daemon/users.ts';
@@ -16,6 +17,17 @@ import { runAsAgent } from '../support/model/use-tool.ts';
 
 const model = await startScriptedModel();
 after(() => model.close());
+
+const linux = await needs('Linux');
+const attackable = await needs('curl', 'perl');
+/** Each user with what tests of their daemon need. */
+const cast = await Promise.all(
+  users.map(async (user) => ({
+    ...user,
+    served: await needsAs(user.uid, 'an open repository', 'perl'),
+    confined: await needsAs(user.uid, 'an open repository', 'bubblewrap', 'curl', 'perl'),
+  })),
+);
 
 /** Not below /tmp, which is private inside the sandbox: what is there must be out of reach for another reason. */
 async function start(t: TestContext, { uid }: User, args: string[] = []) {
@@ -107,29 +119,30 @@ function attackOf({ streams, datagrams }: { streams: string[]; datagrams: string
   ].join('\n');
 }
 
-for (const user of users) {
-  test(`${user.who}: a sandboxed command reaches no Unix socket, by path or abstract, and no keyring; pairs work`, {
-    skip: user.skip,
-  }, async (t) => {
-    const { root, work, daemon, isSandboxed } = await start(t, user);
-    if (!isSandboxed) return t.skip('bubblewrap does not work here');
-    const services = await serve(t, root, work);
-    const attack = attackOf(services);
-    const printed = await runAsAgent({ daemon, model }, attack);
-    assert.match(printed, /^pairs work$/m);
-    assert.match(printed, /^children work$/m);
-    assert.match(printed, /^keyring: refused$/m);
-    assert.match(printed, /EAFNOSUPPORT/);
-    assert.match(printed, /end\n/);
-    assert.deepEqual(services.reached, []);
-    await promisify(execFile)('/bin/bash', ['-c', attack], { cwd: work, env: { PATH: '/usr/bin:/bin' } });
-    for (const way of ['perl stream', 'perl datagram', 'sent by one of a pair', 'node stream', 'GET / HTTP/1.1']) {
-      const isReached = () => linesOf(services.reached).includes(way);
-      for (let tries = 0; tries < 1_000 && !isReached(); tries += 1) await pause(20);
-      assert.ok(isReached(), `outside the sandbox it is reached: ${way}`);
-    }
-    return undefined;
-  });
+for (const user of cast) {
+  test(
+    `${user.who}: a sandboxed command reaches no Unix socket, by path or abstract, and no keyring; pairs work`,
+    user.confined,
+    async (t) => {
+      const { root, work, daemon, isSandboxed } = await start(t, user);
+      assert.ok(isSandboxed);
+      const services = await serve(t, root, work);
+      const attack = attackOf(services);
+      const printed = await runAsAgent({ daemon, model }, attack);
+      assert.match(printed, /^pairs work$/m);
+      assert.match(printed, /^children work$/m);
+      assert.match(printed, /^keyring: refused$/m);
+      assert.match(printed, /EAFNOSUPPORT/);
+      assert.match(printed, /end\n/);
+      assert.deepEqual(services.reached, []);
+      await promisify(execFile)('/bin/bash', ['-c', attack], { cwd: work, env: { PATH: '/usr/bin:/bin' } });
+      for (const way of ['perl stream', 'perl datagram', 'sent by one of a pair', 'node stream', 'GET / HTTP/1.1']) {
+        const isReached = () => linesOf(services.reached).includes(way);
+        for (let tries = 0; tries < 1_000 && !isReached(); tries += 1) await pause(20);
+        assert.ok(isReached(), `outside the sandbox it is reached: ${way}`);
+      }
+    },
+  );
 }
 
 const linesOf = (texts: readonly string[]): string[] => texts.flatMap((text) => text.split(/\r?\n/));
@@ -198,40 +211,41 @@ const ownAddress = Object.values(networkInterfaces())
   .flatMap((entries) => entries ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-for (const user of users) {
+for (const user of cast) {
   for (const host of ['127.0.0.1', ...(ownAddress === undefined ? [] : [ownAddress])]) {
     const isLoopback = host === '127.0.0.1';
-    test(`${user.who}: a sandboxed command does not reach the daemon's own port by ${isLoopback ? 'loopback, with --no-auth' : 'the address of the machine'}; others do meanwhile`, {
-      skip: user.skip,
-    }, async (t) => {
-      const { daemon, isSandboxed } = await start(t, user, isLoopback ? ['--no-auth'] : ['--host', '0.0.0.0']);
-      if (!isSandboxed) return t.skip('bubblewrap does not work here');
-      const intrusions = intrusionsOf(host, daemon.port);
-      let isOver = false;
-      const attack = runAsAgent({ daemon, model }, [...intrusions, 'echo end'].join('\n')).finally(() => {
-        isOver = true;
-      });
-      const statuses = new Set<number>();
-      while (!isOver) {
-        const { status } = await daemon.fetch('/v1/api/workstreams', { headers: { connection: 'close' } });
-        statuses.add(status);
-        await pause(20); // the attack wants a processor too
-      }
-      const printed = await attack;
-      assert.match(printed, /end\n$/);
-      assert.doesNotMatch(printed, /opened|"status"|^200|ws_id/m);
-      assert.match(printed, /sandboxed commands cannot connect to the daemon/);
-      assert.deepEqual([...statuses], [200]);
-      assert.deepEqual(
-        (await namesOf(daemon)).filter((name) => name.startsWith('intruder')),
-        [],
-      );
-      return undefined;
-    });
+    test(
+      `${user.who}: a sandboxed command does not reach the daemon's own port by ${isLoopback ? 'loopback, with --no-auth' : 'the address of the machine'}; others do meanwhile`,
+      user.confined,
+      async (t) => {
+        const { daemon, isSandboxed } = await start(t, user, isLoopback ? ['--no-auth'] : ['--host', '0.0.0.0']);
+        assert.ok(isSandboxed);
+        const intrusions = intrusionsOf(host, daemon.port);
+        let isOver = false;
+        const attack = runAsAgent({ daemon, model }, [...intrusions, 'echo end'].join('\n')).finally(() => {
+          isOver = true;
+        });
+        const statuses = new Set<number>();
+        while (!isOver) {
+          const { status } = await daemon.fetch('/v1/api/workstreams', { headers: { connection: 'close' } });
+          statuses.add(status);
+          await pause(20); // the attack wants a processor too
+        }
+        const printed = await attack;
+        assert.match(printed, /end\n$/);
+        assert.doesNotMatch(printed, /opened|"status"|^200|ws_id/m);
+        assert.match(printed, /sandboxed commands cannot connect to the daemon/);
+        assert.deepEqual([...statuses], [200]);
+        assert.deepEqual(
+          (await namesOf(daemon)).filter((name) => name.startsWith('intruder')),
+          [],
+        );
+      },
+    );
   }
 }
 
-test('outside the sandbox the same attacks reach the port, so the test above would show it', async (t) => {
+test('outside the sandbox the same attacks reach the port, so the test above would show it', attackable, async (t) => {
   const [user] = users;
   assert.ok(user);
   const { daemon, work } = await start(t, user, ['--no-auth']);
@@ -245,27 +259,27 @@ test('outside the sandbox the same attacks reach the port, so the test above wou
     assert.ok(names.includes(`intruder-${way}`), `outside the sandbox it gets in: ${way}`);
 });
 
-for (const user of users) {
-  test(`${user.who}: a client that lets nobody look into it, like the sshd of a tunnel, is served while a command runs`, {
-    skip: user.skip,
-  }, async (t) => {
-    const { daemon, work } = await start(t, user, ['--no-auth']);
-    const request = `GET /health HTTP/1.0\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
-    const running = path.join(work, 'running');
-    const command = runAsAgent({ daemon, model }, 'touch running; until [ -e over ]; do sleep 0.05; done; echo end');
-    while (!existsSync(running)) await pause(20);
-    const args = ['-MIO::Socket::INET', '-e', UNSEEN_CLIENT, '127.0.0.1', String(daemon.port), request];
-    const as = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid };
-    for (let n = 0; n < 5; n += 1) {
-      const { stdout } = await promisify(execFile)('/usr/bin/perl', args, as);
-      assert.match(stdout, /^HTTP\/1\.1 200 /);
-    }
-    await writeFile(path.join(work, 'over'), '');
-    assert.match(await command, /end\n$/);
-  });
+for (const user of cast) {
+  test(
+    `${user.who}: a client that lets nobody look into it, like the sshd of a tunnel, is served while a command runs`,
+    user.served,
+    async (t) => {
+      const { daemon, work } = await start(t, user, ['--no-auth']);
+      const request = `GET /health HTTP/1.0\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
+      const running = path.join(work, 'running');
+      const command = runAsAgent({ daemon, model }, 'touch running; until [ -e over ]; do sleep 0.05; done; echo end');
+      while (!existsSync(running)) await pause(20);
+      const args = ['-MIO::Socket::INET', '-e', UNSEEN_CLIENT, '127.0.0.1', String(daemon.port), request];
+      const as = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid };
+      for (let n = 0; n < 5; n += 1) {
+        const { stdout } = await promisify(execFile)('/usr/bin/perl', args, as);
+        assert.match(stdout, /^HTTP\/1\.1 200 /);
+      }
+      await writeFile(path.join(work, 'over'), '');
+      assert.match(await command, /end\n$/);
+    },
+  );
 }
-
-const linux = existsSync('/proc') ? {} : { skip: 'descriptors cannot be looked at here' };
 
 test('a command has no descriptor that whoever started the daemon left open', linux, async (t) => {
   const root = await mkdtemp('/var/tmp/headgate-sockets-');

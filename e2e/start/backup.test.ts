@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { needs } from '../../src/testing/needs.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { readLedger } from '../support/daemon/ledger.ts';
 
+const sqlite = await needs('sqlite3');
 const run = promisify(execFile);
 
 /** The commands that docs/operating.md shows under this heading, block by block. */
@@ -23,7 +25,7 @@ const paste = (block: string, { home, cwd }: { home: string; cwd: string }) =>
 
 for (const config of [undefined, { retentionDays: 9 }]) {
   const what = config ? 'with' : 'without';
-  test(`the documented backup and restore work ${what} a config.json, while the daemon runs`, async () => {
+  test(`the documented backup and restore work ${what} a config.json, while the daemon runs`, sqlite, async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'headgate-backup-'));
     const [from, to] = [path.join(folder, 'from'), path.join(folder, 'to')];
     await mkdir(from);

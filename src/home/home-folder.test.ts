@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { needs } from '../testing/needs.ts';
 import { tempDir } from '../testing/temp-store.ts';
 import { openHomeFolder } from './home-folder.ts';
+
+const linux = await needs('Linux');
 
 const modeOf = async (folder: string) => (await stat(folder)).mode & 0o777;
 
@@ -39,7 +42,7 @@ test('a folder that other things live in is left as it is', async () => {
   assert.equal((await openHomeFolder(dir.path)).length, 1, 'a home of ours is closed to others');
 });
 
-test('a home among the kernel’s own files is refused at once', { skip: process.platform !== 'linux' }, async () => {
+test('a home among the kernel’s own files is refused at once', linux, async () => {
   await assert.rejects(openHomeFolder('/proc/self/home'), {
     name: 'StartError',
     message: /holds no files but the kernel’s/,

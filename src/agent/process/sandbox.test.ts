@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { commandLinesWith } from '../../testing/command-lines.ts';
+import { needs } from '../../testing/needs.ts';
 import { StopReason } from '../stop-reason.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
 import { BASH, BWRAP } from './program-fixture.ts';
@@ -29,7 +30,9 @@ async function place(t: TestContext, layout: (root: string) => { home: string; w
   return { root, home, workdir };
 }
 
-/** Runs a command in the real sandbox, or returns why that is impossible. */
+const sandboxed = await needs('bubblewrap');
+
+/** Runs a command in the real sandbox. */
 async function enter(t: TestContext, layout: Parameters<typeof place>[1]) {
   return enterAt(t, await place(t, layout), {});
 }
@@ -40,6 +43,7 @@ async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
   const clock = systemClock;
   const programs = { bash: BASH, bwrap };
   const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock, programs });
+  assert.ok(sandbox.kind === 'bubblewrap', sandbox.kind === 'none' ? sandbox.reason : '');
   const folder = await holdFolder(at.workdir);
   t.after(() => folder[Symbol.asyncDispose]());
   const home = '/home/of-a-test';
@@ -61,7 +65,7 @@ async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
     );
     return { result, printed };
   };
-  return { ...at, sandbox, run, stop };
+  return { ...at, run, stop };
 }
 
 const LAYOUTS = {
@@ -97,9 +101,8 @@ test('a sandbox has its own namespaces, no capabilities, and dies with the daemo
 });
 
 for (const [name, layout] of Object.entries(LAYOUTS)) {
-  test(`inside, the token cannot be read and the workdir can be written when ${name}`, async (t) => {
+  test(`inside, the token cannot be read and the workdir can be written when ${name}`, sandboxed, async (t) => {
     const it = await enter(t, layout);
-    if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
     const attempts = [
       `cat ${it.home}/token`,
       `cat /proc/1/root${it.home}/token`,
@@ -114,13 +117,11 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
     assert.match(printed, /end\n$/);
     assert.equal(await readFile(join(it.workdir, 'written'), 'utf8'), '');
     assert.equal(await readFile(join(it.home, 'token'), 'utf8'), 'canary-token');
-    return undefined;
   });
 }
 
-test('inside, the system is read-only, /tmp is private, and other processes are invisible', async (t) => {
+test('inside, the system is read-only, /tmp is private, and other processes are invisible', sandboxed, async (t) => {
   const it = await enter(t, LAYOUTS['they lie apart']);
-  if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
   const { printed } = await it.run(
     'touch /etc/here /usr/here 2>&1 | grep -c Read-only; touch /tmp/here && echo tmp; ls /proc | grep -c "^[0-9]"; ls /run; pwd',
   );
@@ -128,12 +129,10 @@ test('inside, the system is read-only, /tmp is private, and other processes are 
   assert.deepEqual([readOnly, tmp, rest.at(-1)], ['2', 'tmp', it.workdir]);
   assert.ok(Number(processes) < 10, `${processes} processes`);
   await assert.rejects(readFile('/tmp/here'), { code: 'ENOENT' });
-  return undefined;
 });
 
-test('inside, kernel settings cannot be written, not even by root', async (t) => {
-  const { sandbox, run } = await enter(t, LAYOUTS['the workdir lies in the home']);
-  if (sandbox.kind !== 'bubblewrap') return t.skip(sandbox.reason);
+test('inside, kernel settings cannot be written, not even by root', sandboxed, async (t) => {
+  const { run } = await enter(t, LAYOUTS['the workdir lies in the home']);
   // The original value is written back, so that a leaky sandbox changes nothing.
   const command =
     'cd /proc/sys/kernel; read -r now < core_pattern; echo "$now" > core_pattern || true; find /proc/sys -writable';
@@ -143,57 +142,59 @@ test('inside, kernel settings cannot be written, not even by root', async (t) =>
   });
 });
 
-test('the exit code of a command is passed out of the sandbox', async (t) => {
+test('the exit code of a command is passed out of the sandbox', sandboxed, async (t) => {
   const it = await enter(t, LAYOUTS['they lie apart']);
-  if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
   assert.deepEqual((await it.run('exit 7')).result, { kind: 'exited', exitCode: 7 });
-  return undefined;
 });
 
-test('inside, a cancelled command may clean up, and processes that ignore SIGTERM or escape are killed', async (t) => {
-  // The real clock, because the machine decides how long killed processes take to disappear.
-  const it = await enter(t, LAYOUTS['they lie apart']);
-  if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
-  const reason = new StopReason('cancel', 'by a person');
-  const runaway = 'trap "" TERM; while :; do date +%N >beat; sleep 0.02; done';
-  await writeFile(join(it.workdir, 'runaway'), runaway);
-  const { result } = await it.run(
-    '(setsid bash runaway &); until [ -e beat ]; do sleep 0.01; done; trap "touch cleaned; exit" TERM; echo up; while :; do sleep 0.01; done',
-    () => it.stop.abort(reason),
-  );
-  assert.deepEqual(result, { kind: 'stopped', reason });
-  assert.equal(existsSync(join(it.workdir, 'cleaned')), true);
-  assert.deepEqual(await commandLinesWith('bash runaway'), []);
-  return undefined;
-});
+test(
+  'inside, a cancelled command may clean up, and processes that ignore SIGTERM or escape are killed',
+  sandboxed,
+  async (t) => {
+    // The real clock, because the machine decides how long killed processes take to disappear.
+    const it = await enter(t, LAYOUTS['they lie apart']);
+    const reason = new StopReason('cancel', 'by a person');
+    const runaway = 'trap "" TERM; while :; do date +%N >beat; sleep 0.02; done';
+    await writeFile(join(it.workdir, 'runaway'), runaway);
+    const { result } = await it.run(
+      '(setsid bash runaway &); until [ -e beat ]; do sleep 0.01; done; trap "touch cleaned; exit" TERM; echo up; while :; do sleep 0.01; done',
+      () => it.stop.abort(reason),
+    );
+    assert.deepEqual(result, { kind: 'stopped', reason });
+    assert.equal(existsSync(join(it.workdir, 'cleaned')), true);
+    assert.deepEqual(await commandLinesWith('bash runaway'), []);
+  },
+);
 
 for (const [name, script] of Object.entries({
   'bubblewrap that takes descriptors': 'exec bwrap "$@"',
   'an older one that takes paths only':
     'case "$*" in *--bind-fd*) echo "Unknown option" >&2; exit 1;; esac; exec bwrap "$@"',
 })) {
-  test(`inside ${name} a command runs in the held folder or not at all, and has no way out by a descriptor`, async (t) => {
-    const at = await place(t, LAYOUTS['they lie apart']);
-    const program = join(at.root, 'program');
-    // Just before the mount, the folder at the path is replaced.
-    await writeFile(
-      program,
-      `#!/bin/bash\n[ -e ${at.root}/exchange ] && mv ${at.workdir} ${at.workdir}.aside && ln -s ${at.root}/other ${at.workdir}\n${script}\n`,
-    );
-    await chmod(program, 0o755);
-    await mkdir(join(at.root, 'other'));
-    await writeFile(join(at.root, 'other/note'), 'canary');
-    const it = await enterAt(t, at, { bwrap: { kind: 'found', path: program } });
-    if (it.sandbox.kind === 'none') return t.skip(it.sandbox.reason);
-    const fds = await it.run('ls -l /proc/self/fd | grep -c "work"; touch written');
-    assert.equal(fds.printed, '0\n');
-    assert.equal(existsSync(join(at.workdir, 'written')), true);
-    await writeFile(join(at.root, 'exchange'), '');
-    const { printed } = await it.run('cat note; touch written-too');
-    assert.doesNotMatch(printed, /canary/);
-    assert.deepEqual(await readdir(join(at.root, 'other')), ['note']);
-    return undefined;
-  });
+  test(
+    `inside ${name} a command runs in the held folder or not at all, and has no way out by a descriptor`,
+    sandboxed,
+    async (t) => {
+      const at = await place(t, LAYOUTS['they lie apart']);
+      const program = join(at.root, 'program');
+      // Just before the mount, the folder at the path is replaced.
+      await writeFile(
+        program,
+        `#!/bin/bash\n[ -e ${at.root}/exchange ] && mv ${at.workdir} ${at.workdir}.aside && ln -s ${at.root}/other ${at.workdir}\n${script}\n`,
+      );
+      await chmod(program, 0o755);
+      await mkdir(join(at.root, 'other'));
+      await writeFile(join(at.root, 'other/note'), 'canary');
+      const it = await enterAt(t, at, { bwrap: { kind: 'found', path: program } });
+      const fds = await it.run('ls -l /proc/self/fd | grep -c "work"; touch written');
+      assert.equal(fds.printed, '0\n');
+      assert.equal(existsSync(join(at.workdir, 'written')), true);
+      await writeFile(join(at.root, 'exchange'), '');
+      const { printed } = await it.run('cat note; touch written-too');
+      assert.doesNotMatch(printed, /canary/);
+      assert.deepEqual(await readdir(join(at.root, 'other')), ['note']);
+    },
+  );
 }
 
 test('the reason for a missing sandbox is reported: switched off, not installed, not working', async (t) => {

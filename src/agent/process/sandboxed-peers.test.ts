@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { needs } from '../../testing/needs.ts';
 import { createSandboxedCommands } from './sandboxed-commands.ts';
 import { createSandboxedPeers } from './sandboxed-peers.ts';
 import { toEndpoint } from './tcp-table.ts';
 
-const options = existsSync('/proc/net/tcp') ? {} : { skip: 'there is no table of connections here' };
+const linux = await needs('Linux');
+const ipv6 = await needs('Linux', 'IPv6');
 
 /** A server, its verdict on the next connection, and a way to connect from another process. */
 async function start(t: TestContext, host = '127.0.0.1') {
@@ -51,10 +52,9 @@ test('while no command runs, connections are not checked', async (t) => {
   assert.equal(await judged, undefined);
 });
 
-for (const host of ['127.0.0.1', '::1']) {
+for (const [host, options] of Object.entries({ '127.0.0.1': linux, '::1': ipv6 })) {
   test(`a command's connection by ${host} is distinguished from others`, options, async (t) => {
-    const it = await start(t, host).catch(() => undefined);
-    if (it === undefined) return t.skip(`${host} is not an address here`);
+    const it = await start(t, host);
     it.commands.begin(0x7fff_ffff); // some other command
     const others = it.judged();
     it.connectFromChild();
@@ -65,11 +65,10 @@ for (const host of ['127.0.0.1', '::1']) {
     const commands = it.judged();
     it.commands.begin(it.connectFromChild());
     assert.equal(await commands, true);
-    return undefined;
   });
 }
 
-test('a connection whose other end is already closed counts as a command’s', options, async (t) => {
+test('a connection whose other end is already closed counts as a command’s', linux, async (t) => {
   const it = await start(t);
   it.commands.begin(0x7fff_ffff);
   const judged = it.judged();

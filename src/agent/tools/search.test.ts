@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { needs } from '../../testing/needs.ts';
 import { RG } from '../process/program-fixture.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createConfinement } from './files/confinement.ts';
@@ -12,7 +13,8 @@ import { createSearchTool } from './search.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
 const workerUrl = new URL('./search/search-worker.ts', import.meta.url);
-const installed = RG.kind === 'found' ? RG.path : undefined;
+const ripgrepPath = RG.kind === 'found' ? RG.path : undefined;
+const needsRipgrep = await needs('ripgrep');
 
 async function start(ripgrep: string | undefined, clock = systemClock) {
   const fixture = await createToolFixture();
@@ -30,8 +32,8 @@ async function start(ripgrep: string | undefined, clock = systemClock) {
   };
 }
 
-for (const [name, ripgrep] of Object.entries({ 'with ripgrep': installed, 'by our own walk': undefined })) {
-  const options = name === 'with ripgrep' && installed === undefined ? { skip: 'ripgrep is not installed' } : {};
+for (const [name, ripgrep] of Object.entries({ 'with ripgrep': ripgrepPath, 'by our own walk': undefined })) {
+  const options = name === 'with ripgrep' ? needsRipgrep : {};
 
   test(
     `${name}: matching lines are shown with path and line, and .gitignore is respected at every depth`,

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { SKIP_TAGS } from '../../scripts/skips.js';
+import { findProgram, STANDARD_PATH } from '../agent/process/programs.ts';
+import { toSocketFilter } from '../agent/process/socket-filter.ts';
+
+/** What some tests need beyond Node and npm. */
+export type Need = keyof typeof CHECKS;
+
+/** What a need lacks on this machine: a package that can be installed, something that can be granted, or what it refuses. */
+export type Lack = { kind: 'package'; name: string } | { kind: 'missing' | 'refused'; reason: string };
+
+/** A user to run as; undefined: whoever runs the tests. */
+type Uid = number | undefined;
+
+/**
+ * The options of a test that needs this. Where something lacks, the test is skipped with a reason that says how to get it. The
+ * checks use nothing that is tested: a product that fails to use what is there must fail the test.
+ */
+export const needs = (...names: readonly Need[]): Promise<TestNeeds> => needsAs(undefined, ...names);
+
+/** The same for a test whose daemon runs as another user. */
+export async function needsAs(uid: Uid, ...names: readonly Need[]): Promise<TestNeeds> {
+  const lacks = await Promise.all(names.map((name) => CHECKS[name](uid)));
+  return toTestNeeds(lacks.filter((lack) => lack !== undefined));
+}
+
+/** All packages at once, because installing one after the other takes a run of the tests for each. */
+export function toTestNeeds(lacks: readonly Lack[]): TestNeeds {
+  const packages = lacks.flatMap((lack) => (lack.kind === 'package' ? [lack.name] : []));
+  if (packages.length > 0) return { skip: toReason(packages), tags: [SKIP_TAGS.missing] };
+  const [first] = lacks;
+  return first?.kind === 'missing' || first?.kind === 'refused'
+    ? { skip: first.reason, tags: [SKIP_TAGS[first.kind]] }
+    : {};
+}
+
+interface TestNeeds {
+  skip?: string;
+  tags?: string[];
+}
+
+const toReason = (packages: readonly string[]): string =>
+  `${packages.join(' and ')} ${packages.length === 1 ? 'is' : 'are'} not installed (apt-get install ${packages.join(' ')})`;
+
+const CHECKS = {
+  bubblewrap: checkBubblewrap,
+  curl: forProgram('curl', 'curl'),
+  perl: forProgram('perl', 'perl'),
+  ripgrep: forProgram('rg', 'ripgrep'),
+  sqlite3: forProgram('sqlite3', 'sqlite3'),
+  'small disks': checkSmallDisks,
+  'an open repository': checkRepository,
+  IPv6: checkIpv6,
+  Linux: async () =>
+    process.platform === 'linux' ? undefined : { kind: 'refused', reason: 'only Linux has what is tested' },
+} satisfies Record<string, (uid: Uid) => Promise<Lack | undefined>>;
+
+const run = promisify(execFile);
+
+const find = (name: string) =>
+  findProgram(name, {
+    environment: { PATH: STANDARD_PATH },
+    avoid: [],
+    uid: process.getuid?.(),
+    platform: process.platform,
+  });
+
+function forProgram(program: string, name: string) {
+  return async (): Promise<Lack | undefined> =>
+    (await find(program)).kind === 'found' ? undefined : { kind: 'package', name };
+}
+
+/** Installed, and allowed by the kernel to make its namespaces: in many containers it is not. */
+async function checkBubblewrap(uid: Uid): Promise<Lack | undefined> {
+  const bwrap = await find('bwrap');
+  if (bwrap.kind !== 'found') return { kind: 'package', name: 'bubblewrap' };
+  if (toSocketFilter(process.arch) === undefined)
+    return { kind: 'refused', reason: `there is no sandbox on ${process.arch}` };
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
+  const namespaces = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL', '--new-session'];
+  try {
+    await run(bwrap.path, [...mounts, ...namespaces, 'true'], uid === undefined ? {} : { uid, gid: uid });
+    return undefined;
+  } catch (error) {
+    const [last] = String(error).trim().split('\n').slice(-1);
+    return { kind: 'refused', reason: `bubblewrap does not work here: ${last}` };
+  }
+}
+
+async function checkSmallDisks(): Promise<Lack | undefined> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'headgate-needs-'));
+  try {
+    await run('mount', ['-t', 'tmpfs', 'tmpfs', folder]);
+    await run('umount', [folder]);
+    return undefined;
+  } catch {
+    return { kind: 'missing', reason: 'no small disk can be mounted (run the tests as root)' };
+  } finally {
+    await rmdir(folder);
+  }
+}
+
+/** Another user can start a daemon only from a repository and by a Node that they may read. */
+async function checkRepository(uid: Uid): Promise<Lack | undefined> {
+  if (uid === undefined) return undefined;
+  const isOpen = (await isOpenToOthers(import.meta.dirname)) && (await isOpenToOthers(process.execPath));
+  return isOpen ? undefined : { kind: 'refused', reason: 'other users cannot read the repository' };
+}
+
+async function isOpenToOthers(place: string): Promise<boolean> {
+  const { mode } = await stat(place);
+  return (mode & 0o005) === 0o005 && (place === '/' || isOpenToOthers(path.dirname(place)));
+}
+
+async function checkIpv6(): Promise<Lack | undefined> {
+  const server = createServer();
+  try {
+    server.listen(0, '::1');
+    await once(server, 'listening');
+    return undefined;
+  } catch {
+    return { kind: 'refused', reason: 'this machine has no IPv6' };
+  } finally {
+    server.close();
+  }
+}
