@@ -1,5 +1,7 @@
 // Runs test files in processes of their own, one or some in each, tells what failed, and refuses to be content with too
 // few tests: a runner that finds nothing is green. A process that does not end is killed for good, also when it spins.
+// Node's own concurrency and timeout are no substitute: they start a process for every file, give all of them one environment,
+// cannot stop a file that spins, and leave behind the daemons that a stopped file has started.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -15,6 +17,7 @@ const SLOWEST = 8;
 /** Tests wait for timers and other processes for a good part of their time. */
 const AT_ONCE = availableParallelism() * 2;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
+const END_WATCH = new URL('end-watch.js', import.meta.url).href;
 
 /**
  * Runs every batch of files in a process of its own; those that took longest the last time begin first, so that none is left
@@ -98,7 +101,7 @@ const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.
 async function runBatch({ files, watch, environment, reportPath }) {
   const startMs = performance.now();
   const reporter = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`];
-  const args = ['--test', '--test-isolation=none', ...reporter, ...files];
+  const args = ['--import', END_WATCH, '--test', '--test-isolation=none', ...reporter, ...files];
   const { code, signal, output } = await runProcess(args, { watch: (kill) => watch(files, kill), environment });
   const tookSeconds = (performance.now() - startMs) / 1000;
   const { entries, problem } = toEntries(await readFile(reportPath, 'utf8').catch(() => ''));
@@ -107,10 +110,8 @@ async function runBatch({ files, watch, environment, reportPath }) {
   if (problem !== undefined) results.push(failure(`its report cannot be read: ${problem}\n${output}`));
   if (signal !== null) {
     const unfinished = entries.filter((begun) => begun.outcome === 'begun' && !results.some(isOf(begun)));
-    const names = unfinished
-      .map(({ name, file }) => `unfinished: ${name} (${path.relative(process.cwd(), file)})`)
-      .join('\n');
-    results.push(failure(`ended by ${signal} after ${Math.round(tookSeconds)} s\n${names}\n${output}`));
+    const names = unfinished.map(({ name, file }) => `unfinished: ${name} (${path.relative(process.cwd(), file)})`);
+    results.push(failure([`ended by ${signal} after ${Math.round(tookSeconds)} s`, ...names, output].join('\n')));
   } else if (code !== 0 && !results.some(({ outcome }) => outcome === 'failed')) {
     results.push(failure(`ended with ${code}\n${output}`));
   }

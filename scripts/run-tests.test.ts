@@ -11,7 +11,7 @@ import { toSkipLines } from './skips.js';
 async function runTexts(
   t: TestContext,
   texts: readonly string[],
-  { atLeast = 0, isCi = false, together = false, known = {} } = {},
+  { atLeast = 0, isCi = false, together = false, known = {}, environment = {} } = {},
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -44,7 +44,10 @@ async function runTexts(
     slowest,
     skips,
     ...result
-  } = await runTests({ name: 'sample', batches, atLeast, isCi, watch, durations });
+  } = await runTests({
+    ...{ name: 'sample', batches, atLeast, isCi, watch, durations },
+    environmentOf: () => environment,
+  });
   t.mock.restoreAll();
   return { told, result, begun, kept, skips, slowest: slowest.map(({ file }) => path.basename(file)) };
 }
@@ -134,6 +137,22 @@ test('a file that spins is killed and costs only itself', async (t) => {
   const { told, result } = await runTexts(t, [`${HANGS} for (;;);`, `test('one', () => {});`]);
   assert.match(told, /0\.test\.js\)\n {2}ended by SIGKILL after \d+ s/);
   assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
+});
+
+test('a process that goes on after its last test is ended, and what keeps it going is named', async (t) => {
+  const left = `test('one', () => { setInterval(() => {}, 1_000_000); throw new Error('it is 5'); }); test('two', () => {});`;
+  const { told, result } = await runTexts(t, [left], { environment: { TEST_LINGER_MS: '300' } });
+  assert.match(told, /Error: it is 5\n/);
+  assert.match(told, /ended by SIGKILL after \d+ s\n {2}still open 0\.3 s after the last test: .*1 Timeout/);
+  assert.deepEqual([result.passed, result.failed, result.ok], [1, 2, false]);
+});
+
+test('a worker of a test leaves the report alone', async (t) => {
+  const working = `const { Worker } = require('node:worker_threads');
+require('node:fs').writeFileSync(__dirname + '/work.js', '');
+test('one', () => new Promise((resolve) => new Worker(__dirname + '/work.js').on('exit', () => resolve())));`;
+  const { result } = await runTexts(t, [working]);
+  assert.deepEqual([result.passed, result.ok], [1, true]);
 });
 
 test('a test that never ends is named', async (t) => {
