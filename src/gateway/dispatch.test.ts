@@ -64,10 +64,10 @@ test('a handler gets its params with defaults filled in, and its answer is the a
   assert.deepEqual([got, outcomes], [[{}], [['workstream.list', 'ok']]]);
 });
 
-test('what a handler has at once is answered at once, what it waits for or refuses as a promise', async () => {
+test('a synchronous result is returned directly; a result that takes time, or an error, as a promise', async () => {
   const { atOnce, outcomes } = setUp({
     'workstream.list': list,
-    health: async () => ({ ok: true }) as never, // what it answers is not looked at
+    health: async () => ({ ok: true }) as never, // its answer is not checked
   });
   assert.deepEqual(atOnce('workstream.list', {}, callerWith('read')), list());
   const later = [atOnce('health', {}, callerWith('read')), atOnce('workstream.list', {}, stranger)];
@@ -87,7 +87,7 @@ test('what a handler has at once is answered at once, what it waits for or refus
 });
 
 for (const method of ['nope', '__proto__', 'constructor', 'toString', 'workstream.send']) {
-  test(`${method} is not a method here`, async () => {
+  test(`${method} is not a method`, async () => {
     const { dispatch } = setUp({ 'workstream.list': list });
     await assert.rejects(
       dispatch(method, {}, callerWith('approve')),
@@ -96,13 +96,13 @@ for (const method of ['nope', '__proto__', 'constructor', 'toString', 'workstrea
   });
 }
 
-test('an unknown name does not become a label, and is not echoed at length', async () => {
+test('an unknown name does not become a label, and is not echoed in full', async () => {
   const { dispatch, outcomes } = setUp();
   await assert.rejects(dispatch('x'.repeat(10_000), {}, stranger), (error: Error) => error.message.length < 200);
   assert.deepEqual(outcomes, [['unknown', 'INVALID_REQUEST']]);
 });
 
-test('without a credential only public methods answer', async () => {
+test('without a credential only public methods can be called', async () => {
   const { dispatch } = setUp({
     'workstream.list': list,
     'auth.status': () => ({ authenticated: false, authEnabled: true, userId: null, scopes: [], source: null }),
@@ -111,10 +111,10 @@ test('without a credential only public methods answer', async () => {
   assert.ok(await dispatch('auth.status', {}, stranger));
 });
 
-test('an answer that its own row refuses is reported, and is the answer all the same', async () => {
+test('an answer that does not match its row is reported and sent anyway', async () => {
   const wrong = { workstreams: [{ name: 'no id' }] };
   const { dispatch, invalid } = setUp({
-    'workstream.list': () => wrong as never, // what a mistake of ours would answer
+    'workstream.list': () => wrong as never, // an answer with a mistake of ours
     'models.list': async () => ({ models: [] }),
   });
   assert.equal(await dispatch('workstream.list', {}, callerWith('read')), wrong);
@@ -122,7 +122,7 @@ test('an answer that its own row refuses is reported, and is the answer all the 
   assert.deepEqual(invalid, ['workstream.list']);
 });
 
-test('the first of two answers and errors are looked at too', async () => {
+test('the first of two answers, and errors, are checked too', async () => {
   const { dispatch, invalid } = setUp({
     async agent({ message }, call) {
       call.interim(message === 'odd' ? { surprise: 1 } : { runId: 'r', status: 'accepted' });
@@ -136,7 +136,7 @@ test('the first of two answers and errors are looked at too', async () => {
   assert.deepEqual(invalid, ['agent', 'agent']);
 });
 
-test('rights are looked at before params', async () => {
+test('rights are checked before params', async () => {
   const { dispatch } = setUp({ 'workstream.list': list });
   await assert.rejects(dispatch('workstream.list', { nope: 1 }, stranger), refusal('UNAUTHORIZED', /./));
 });
@@ -154,7 +154,7 @@ const REACHED_BY: Record<Scope, Scope[]> = {
 
 for (const [method, { scope }] of Object.entries(CONTRACTS)) {
   if (method === 'connect') continue;
-  test(`${method} is reached with ${REACHED_BY[scope].join(', ')}, and with nothing else`, async () => {
+  test(`${method} can be called with ${REACHED_BY[scope].join(', ')}, and no other scope`, async () => {
     const { dispatch } = setUp({ [method]: () => 'reached' });
     const reached: Scope[] = [];
     for (const held of EVERY_SCOPE) {
@@ -166,7 +166,7 @@ for (const [method, { scope }] of Object.entries(CONTRACTS)) {
   });
 }
 
-test('params that the row refuses are named, without echoing them', async () => {
+test('invalid params are named without echoing them', async () => {
   const { dispatch } = setUp({ 'workstream.create': () => assert.fail('not reached') });
   const params = { name: 7, secret: 'hunter2' };
   await assert.rejects(dispatch('workstream.create', params, callerWith('write')), (error: GatewayError) => {
@@ -181,7 +181,7 @@ test('params that the row refuses are named, without echoing them', async () => 
 });
 
 for (const params of [null, [], 'text', 7]) {
-  test(`params ${JSON.stringify(params)} are refused where the row wants an object`, async () => {
+  test(`params ${JSON.stringify(params)} are refused if the row requires an object`, async () => {
     const { dispatch } = setUp({ 'workstream.list': list });
     await assert.rejects(
       dispatch('workstream.list', params, callerWith('read')),
@@ -199,7 +199,7 @@ test('a key called __proto__ in params is an unknown property like any other', a
   );
 });
 
-test('what a handler throws that is no GatewayError is logged and told to nobody', async () => {
+test('an error that is not a GatewayError is logged and hidden from the client', async () => {
   const { dispatch, log, outcomes } = setUp({
     'workstream.list'() {
       throw new Error('SELECT secret FROM vault');
@@ -209,14 +209,14 @@ test('what a handler throws that is no GatewayError is logged and told to nobody
   assert.deepEqual([log.lines, outcomes], [[['error', 'a call failed']], [['workstream.list', 'INTERNAL']]]);
 });
 
-test('a GatewayError crosses as it is and is not logged', async () => {
+test('a GatewayError is passed on unchanged and is not logged', async () => {
   const thrown = new GatewayError('NOT_FOUND', 'Unknown workstream');
   const { dispatch, log } = setUp({ 'workstream.list': () => Promise.reject(thrown) });
   await assert.rejects(dispatch('workstream.list', {}, callerWith('read')), (error) => error === thrown);
   assert.deepEqual(log.lines, []);
 });
 
-test('only a call with a key goes by way of idempotency', async () => {
+test('only a call with a key uses idempotency', async () => {
   const calls: Call[] = [];
   const { dispatch, keyed } = setUp({
     'workstream.create'(_, call) {
@@ -235,7 +235,7 @@ test('only a call with a key goes by way of idempotency', async () => {
   assert.deepEqual(calls[0]?.keep('x'), []);
 });
 
-test('calls that share a serial key never overlap, others do', async () => {
+test('calls with the same serial key never overlap, others do', async () => {
   const running: string[] = [];
   let most = 0;
   const gates = new Map<string, () => void>();
@@ -264,7 +264,7 @@ test('calls that share a serial key never overlap, others do', async () => {
   assert.deepEqual([await second, most], [{ status: 'ok', wsId: 'a' }, 1]);
 });
 
-test('every row of the protocol names a scope', () => {
+test('every row of the protocol has a scope', () => {
   const scopes = new Set(Object.keys(CONTRACTS).map((method) => CONTRACTS[method as MethodName].scope));
   assert.deepEqual([...scopes].sort(), ['approve', 'node', 'pairing', 'public', 'read', 'write']);
 });

@@ -11,7 +11,7 @@ const HEADERS: [bytes: number, header: number[]][] = [
 ];
 
 for (const [bytes, header] of HEADERS) {
-  test(`a text of ${bytes} bytes gets the header of its length`, () => {
+  test(`a text of ${bytes} bytes gets the header for its length`, () => {
     const frame = encodeTextFrame('x'.repeat(bytes));
     assert.deepEqual([...frame.subarray(0, header.length)], header);
     assert.equal(frame.toString('utf8', header.length), 'x'.repeat(bytes));

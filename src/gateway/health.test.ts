@@ -36,7 +36,7 @@ function setUp() {
   return { clock, backend, store, notices, health, published };
 }
 
-/** The service running; `[status, version]` of what it published. */
+/** The running service, and `[status, version]` of its published summaries. */
 function running({ health, published }: ReturnType<typeof setUp>) {
   const stop = new AbortController();
   const ended = health.run(stop.signal);
@@ -64,7 +64,7 @@ test('the daemon is degraded while its model or its disk is', () => {
   });
 });
 
-test('a summary is published at the start and every minute, each with a version of its own', async () => {
+test('a summary is published at the start and every minute, each with its own version', async () => {
   const parts = setUp();
   const { published, stop, ended } = running(parts);
   assert.deepEqual(published, [['ok', 2]]);
@@ -81,7 +81,7 @@ test('a summary is published at the start and every minute, each with a version 
   await ended;
 });
 
-test('what matters is told within two seconds, what flaps in between is not', async () => {
+test('an important change is published within two seconds, a shorter flap is not', async () => {
   const parts = setUp();
   const { published, stop, ended } = running(parts);
   parts.backend.status = 'down';

@@ -18,7 +18,7 @@ async function setUp() {
     log,
     answer: (request: KeyedRequest, work: (keyed: Keyed) => Promise<unknown>) => idempotency.answer(request, work),
     sweep: (signal: AbortSignal) => idempotency.run(signal),
-    /** What a new process knows: what is in the store. */
+    /** A new process, which knows only what is stored. */
     restart() {
       idempotency = createIdempotency({ store, clock, log });
     },
@@ -44,7 +44,7 @@ function request({ params = {}, principal = 'ada', method = 'chat.send', key = '
   return { method, key, params: { ...params, idempotencyKey: key }, caller, gone, interims };
 }
 
-/** Work that counts how often it is done. */
+/** Work that counts its calls. */
 function counted(result: (times: number) => unknown = (times) => ({ times })) {
   const work = async (): Promise<unknown> => result(++work.times);
   work.times = 0;
@@ -73,7 +73,7 @@ test('the order in which params are written does not matter, their values do', a
   await assert.rejects(gateway.answer(request({ params: { a: 1 } }), work), conflict);
 });
 
-test('principals and methods have keys of their own', async () => {
+test('each principal and method has its own keys', async () => {
   await using gateway = await setUp();
   const work = counted();
   await gateway.answer(request(), work);
@@ -83,7 +83,7 @@ test('principals and methods have keys of their own', async () => {
   assert.equal(work.times, 4);
 });
 
-test('repeats of a running call wait for its answer and hear its interim one, however late they come', async () => {
+test('repeats of a running call wait for its answer and get its interim one, however late they come', async () => {
   await using gateway = await setUp();
   const finish = Promise.withResolvers<unknown>();
   const started = Promise.withResolvers<Keyed>();
@@ -109,7 +109,7 @@ test('repeats of a running call wait for its answer and hear its interim one, ho
   );
 });
 
-test('a shared call is given up only when all who wait for it are gone', async () => {
+test('a shared call is aborted only when all its callers are gone', async () => {
   await using gateway = await setUp();
   const [first, second] = [request(), request()];
   const started = Promise.withResolvers<AbortSignal | undefined>();
@@ -127,7 +127,7 @@ test('a shared call is given up only when all who wait for it are gone', async (
   assert.deepEqual(await Promise.all([answer, joined]), ['given up', 'given up']);
 });
 
-test('a final refusal is told again, word for word', async () => {
+test('a final refusal is repeated word for word', async () => {
   await using gateway = await setUp();
   const thrown = new GatewayError('NOT_FOUND', 'Unknown workstream', { details: { wsId: 'w' }, payload: { p: 1 } });
   const work = counted(() => Promise.reject(thrown));
@@ -157,7 +157,7 @@ for (const error of [
   });
 }
 
-test('what a handler keeps with its effect is handed to it on a repeat, in place of a stored answer', async () => {
+test('a value that a handler keeps with its effect is passed to it on a repeat, instead of a stored answer', async () => {
   await using gateway = await setUp();
   const seen: unknown[] = [];
   const work = async ({ kept, keep }: Keyed): Promise<unknown> => {
@@ -172,17 +172,17 @@ test('what a handler keeps with its effect is handed to it on a repeat, in place
   await assert.rejects(gateway.answer(request({ params: { other: 1 } }), work), conflict);
 });
 
-test('an effect whose key is taken meanwhile is refused whole', async () => {
+test('an effect whose key was taken meanwhile is refused completely', async () => {
   await using gateway = await setUp();
   const work = async ({ keep }: Keyed): Promise<unknown> => {
-    gateway.restart(); // another process, which knows nothing of this call
+    gateway.restart(); // another process, which does not know this call
     await gateway.answer(request(), async () => 'theirs');
     return gateway.store.commit({ statements: keep('mine') });
   };
   await assert.rejects(gateway.answer(request(), work), UnitRefused);
 });
 
-test('the answer of a handler that had nothing to keep with is stored all the same', async () => {
+test('the answer of a handler without an effect is stored too', async () => {
   await using gateway = await setUp();
   const work = counted();
   const idle = (keyed: Keyed) => {
@@ -193,7 +193,7 @@ test('the answer of a handler that had nothing to keep with is stored all the sa
   assert.deepEqual([await gateway.answer(request(), idle), work.times], [{ times: 1 }, 1]);
 });
 
-test('an answer about this moment is not told to a repeat', async () => {
+test('a momentary answer is not repeated', async () => {
   await using gateway = await setUp();
   const work = counted();
   const busyOnce = ({ keep, momentary }: Keyed) => {
@@ -205,7 +205,7 @@ test('an answer about this moment is not told to a repeat', async () => {
   assert.deepEqual([await ask(), await ask(), await ask()], [{ times: 1 }, { times: 2 }, { times: 2 }]);
 });
 
-test('a repeat may keep something newer', async () => {
+test('a repeat may keep a newer value', async () => {
   await using gateway = await setUp();
   const work = async ({ kept, keep }: Keyed): Promise<unknown> => {
     await gateway.store.commit({ statements: keep(Number(kept ?? 0) + 1) });
@@ -216,7 +216,7 @@ test('a repeat may keep something newer', async () => {
   assert.deepEqual(answers, [undefined, 1, 2]);
 });
 
-test('a final error after the effect does not replace what was kept', async () => {
+test('a final error after the effect does not replace the kept value', async () => {
   await using gateway = await setUp();
   const work = async ({ kept, keep }: Keyed): Promise<unknown> => {
     if (kept !== undefined) return kept;
@@ -227,7 +227,7 @@ test('a final error after the effect does not replace what was kept', async () =
   assert.equal(await gateway.answer(request(), work), 'effect');
 });
 
-test('a key is free again after 24 hours in which the clock went on steadily', async () => {
+test('a key is free again after 24 hours without clock jumps', async () => {
   await using gateway = await setUp();
   const stop = new AbortController();
   const running = gateway.sweep(stop.signal);
@@ -258,7 +258,7 @@ test('expired keys are removed every hour', async () => {
 });
 
 for (const hours of [1, 24, 400 * 24]) {
-  test(`a clock that is ${hours} hours ahead for a minute, and then right again, makes no key forgotten`, async () => {
+  test(`a clock that is ${hours} hours ahead for a minute removes no key`, async () => {
     await using gateway = await setUp();
     const stop = new AbortController();
     const running = gateway.sweep(stop.signal);
@@ -276,7 +276,7 @@ for (const hours of [1, 24, 400 * 24]) {
   });
 }
 
-test('an answer that cannot be stored is given all the same, and said in the log', async () => {
+test('an answer that cannot be stored is sent anyway, and the failure is logged', async () => {
   await using gateway = await setUp();
   const answer = gateway.answer(request(), async () => {
     await gateway.store.close();

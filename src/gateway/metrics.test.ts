@@ -39,12 +39,12 @@ const SPECIFIED: [name: string, type: string][] = [
   ['service_workstreams_evicted_total', 'counter'],
 ];
 
-test('every specified series is there with its type', async () => {
+test('every specified series exists with its type', async () => {
   const text = await setUp().metrics.text();
   for (const [name, type] of SPECIFIED) assert.match(text, new RegExp(`^# TYPE ${name} ${type}$`, 'm'));
 });
 
-test('gauges ask for the state when they are read', async () => {
+test('gauges read the state at each scrape', async () => {
   const { state, lines } = setUp();
   assert.deepEqual(await lines('service_circuit_state'), ['service_circuit_state 2']);
   state.backend = { status: 'down', circuitState: 'open' };
@@ -119,7 +119,7 @@ test('an HTTP request is counted by row and status, and timed in eleven buckets 
   assert.match(buckets[10] ?? '', /le="10".* 2$/);
 });
 
-test('everything else is counted where it happens', async () => {
+test('all other counters are incremented', async () => {
   const { metrics, lines } = setUp();
   metrics.request('health', 'ok');
   metrics.request('health', 'BUSY');
@@ -166,7 +166,7 @@ test('two instances do not share a registry', async () => {
   assert.match(await other.text(), /^service_messages_sent_total 0$/m);
 });
 
-test('the process itself is observed once that is asked for', async () => {
+test('process metrics are added on request', async () => {
   const { metrics, lines } = setUp();
   assert.deepEqual(await lines('nodejs_heap_size_used_bytes'), []);
   metrics.observeProcess();

@@ -29,7 +29,7 @@ test('the daemon itself is always first', () => {
   assert.deepEqual(presence.list(), [self]);
 });
 
-test('a client is shown with what it said of itself and where it came from', () => {
+test('a client is listed with its own description and its address', () => {
   const { presence, others } = setUp();
   presence.connected('c1', { ...ui, instanceId: 'I-1', deviceFamily: 'Mac', modelIdentifier: 'M1' }, '10.0.0.7');
   assert.deepEqual(others(), [
@@ -50,7 +50,7 @@ test('a client is shown with what it said of itself and where it came from', () 
 });
 
 for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
-  test(`${address} is this machine and not shown`, () => {
+  test(`${address} is this machine and is not shown`, () => {
     const { presence, others } = setUp();
     presence.connected('c1', ui, address);
     assert.equal('ip' in (others()[0] ?? {}), false);
@@ -64,7 +64,7 @@ test('a command-line client is not listed', () => {
   assert.deepEqual([others(), presence.version()], [[], 1]);
 });
 
-test('a connected client stays listed for as long as it is connected, and five minutes longer', () => {
+test('a client is listed while it is connected and for five more minutes', () => {
   const { clock, presence, names } = setUp();
   presence.connected('c1', ui, '::1');
   clock.jump(LIMITS.presenceTtlMs * 10);
@@ -79,7 +79,7 @@ test('a connected client stays listed for as long as it is connected, and five m
   assert.deepEqual(names(), []);
 });
 
-test('two connections of one instance are one row, which stays until the second is gone', () => {
+test('two connections of one instance are one row, which stays until both are closed', () => {
   const { presence, names } = setUp();
   presence.connected('c1', { ...ui, instanceId: 'Same' }, '::1');
   presence.connected('c2', { ...ui, instanceId: ' same ' }, '::1');
@@ -89,7 +89,7 @@ test('two connections of one instance are one row, which stays until the second 
   assert.deepEqual(names(), [['page', 'disconnect']]);
 });
 
-test('the list is newest first and holds 200, those who left giving way first', () => {
+test('the list is newest first and holds 200; disconnected clients are removed first', () => {
   const { clock, presence, others } = setUp();
   for (let i = 0; i < 198; i++) {
     clock.jump(1);
@@ -108,7 +108,7 @@ test('the list is newest first and holds 200, those who left giving way first', 
   );
 });
 
-test('the version rises with every change and only then', () => {
+test('the version is incremented with every change, and only then', () => {
   const { clock, presence } = setUp();
   const versions = [presence.version()];
   for (const change of [
@@ -125,20 +125,20 @@ test('the version rises with every change and only then', () => {
   assert.deepEqual(versions, [1, 2, 3, 3, 3, 3, 4]);
 });
 
-test('what a client says is cut short before everyone else has to read it', () => {
+test('texts of a client are shortened before they are sent to others', () => {
   const { presence, others } = setUp();
   presence.connected('c1', { ...ui, name: 'x'.repeat(60_000), deviceFamily: 'y'.repeat(60_000) }, '::1');
   assert.ok(JSON.stringify(others()).length < 1_000);
   assert.ok(PresenceEntry.array().safeParse(presence.list()).success);
 });
 
-test('an instance called __proto__ is an instance', () => {
+test('an instance named __proto__ is an ordinary instance', () => {
   const { presence, names } = setUp();
   presence.connected('c1', { ...ui, instanceId: '__proto__' }, '::1');
   assert.deepEqual(names(), [['page', 'connect']]);
 });
 
-test('changes are told together, at most once in the pause', async () => {
+test('changes are published together, at most once per pause', async () => {
   const { clock, presence } = setUp();
   const stop = new AbortController();
   const told: number[] = [];

@@ -8,7 +8,7 @@ import { wholeGateway } from './testing/whole-gateway.ts';
 const RETRIES = 1_000;
 const RESTARTS = 4;
 
-/** Calls a method so often under one key, at once and over restarts; answers how often each answer was given. */
+/** Calls a method many times with one key, at once and over restarts; returns how often each answer was given. */
 async function retry<M extends ServedMethod>(
   gateway: Pick<Awaited<ReturnType<typeof wholeGateway>>, 'call' | 'restart'>,
   method: M,
@@ -37,7 +37,7 @@ test('a thousand retries of chat.send at once and over restarts are one message'
   assert.equal(messages.filter(({ role }) => role === 'user').length, 1);
 });
 
-test('a thousand retries of send at once and over restarts are one message on its way', async () => {
+test('a thousand retries of send at once and over restarts are one queued message', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});
   const answers = await retry(gateway, 'send', { to: wsId, message: 'once', idempotencyKey: 'k' });

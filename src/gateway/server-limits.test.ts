@@ -20,7 +20,7 @@ const inPieces: Send = ({ socket }, text) => {
   socket.send(text.slice(2 * third), { fin: true });
 };
 
-/** A request of exactly so many bytes. */
+/** A request of exactly this many bytes. */
 function requestOf(bytes: number, method: string, params: object): string {
   const text = (pad: string) =>
     JSON.stringify({ type: 'req', id: 'big', method, params: { ...params, userAgent: pad } });
@@ -46,7 +46,7 @@ for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments'
     assert.deepEqual([await client.closed, client.frames], [TOO_BIG, []]);
   });
 
-  // Raising the limit reaches into ws: these fail when a new version of it has changed there.
+  // Raising the limit uses internals of ws: these tests fail when a new version changes them.
   for (const bytes of [BEFORE + 1, AFTER - 1, AFTER]) {
     test(`a request of ${bytes} bytes in ${way} is read once connected`, async () => {
       await using gateway = await listeningGateway();
@@ -68,7 +68,7 @@ for (const [way, send] of Object.entries({ 'one frame': inOne, 'three fragments'
   });
 }
 
-test('a limit that was raised for one client is not raised for the next', async () => {
+test('raising the limit for one client does not raise it for the next', async () => {
   await using gateway = await listeningGateway();
   await gateway.client();
   const client = await gateway.open();
@@ -91,7 +91,7 @@ test('a message of 256 fragments is read, one of 257 is not', async () => {
   assert.equal((await client.closed).code, 1008);
 });
 
-test('bytes that are no UTF-8 close the connection; an escaped half of a surrogate pair is refused', async () => {
+test('invalid UTF-8 closes the connection; an escaped half of a surrogate pair is refused', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.client();
   client.socket.send('{"type":"req","id":"s","method":"system-presence","params":{"x":"\\ud800"}}');
@@ -103,7 +103,7 @@ test('bytes that are no UTF-8 close the connection; an escaped half of a surroga
   assert.equal((await client.closed).code, 1007);
 });
 
-test('a binary message is refused like any other that is no request', async () => {
+test('a binary message is refused like any invalid request', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.client();
   client.socket.send(Buffer.from('{}'));
@@ -112,7 +112,7 @@ test('a binary message is refused like any other that is no request', async () =
   assert.ok(await client.call('system-presence'));
 });
 
-test('what hello says of the largest frame is what holds, also for a machine that is not paired', async () => {
+test('the largest frame announced in hello is the actual limit, also for an unpaired machine', async () => {
   await using gateway = await openNodeGateway();
   const joined = [await gateway.connect({ nodeId: 'stranger' }), await gateway.join('paired')];
   const said = joined.map(({ hello }) => (hello.payload as HelloOk).policy.maxPayload);
@@ -126,7 +126,7 @@ test('what hello says of the largest frame is what holds, also for a machine tha
   }
 });
 
-test('a property that is written twice is refused, and `__proto__` is a property like any other', async () => {
+test('a duplicate property is refused, and `__proto__` is an ordinary property', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.client();
   client.socket.send('{"type":"req","id":"first","id":"last","method":"connect","method":"system-presence"}');

@@ -6,7 +6,7 @@ import { CONNECT } from './testing/test-client.ts';
 
 const COOKIE = 'theme=dark; service_auth=approve-token; other=1';
 
-/** PORT stands for the gateway's, OTHER for one that is not. */
+/** PORT stands for the gateway's port, OTHER for another one. */
 const FOREIGN: [what: string, origin: string][] = [
   ['another site', 'https://evil.test'],
   ['no site at all', 'null'],
@@ -25,7 +25,7 @@ const FOREIGN: [what: string, origin: string][] = [
 const originAt = (pattern: string, port: number) => pattern.replace('PORT', `${port}`).replace('OTHER', `${port + 1}`);
 
 for (const [what, pattern] of FOREIGN) {
-  test(`a page from ${what} gets no socket, whatever it sends along`, async () => {
+  test(`a page from ${what} gets no socket, whatever credentials it sends`, async () => {
     await using gateway = await listeningGateway();
     const origin = originAt(pattern, gateway.port);
     for (const headers of [{}, { cookie: COOKIE }, { authorization: 'Bearer approve-token' }])
@@ -44,13 +44,13 @@ test('a cookie opens a socket for our own page', async () => {
   assert.equal((await client.request('connect', CONNECT)).ok, true);
 });
 
-test('a cookie without an Origin opens nothing', async () => {
+test('a cookie without an Origin opens no socket', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.open({ cookie: COOKIE });
   assert.equal((await client.request('connect', CONNECT)).error?.code, 'UNAUTHORIZED');
 });
 
-test('a Bearer header opens a socket, and is not saved by a cookie when it is wrong', async () => {
+test('a Bearer header opens a socket; a wrong one does not, even with a valid cookie', async () => {
   await using gateway = await listeningGateway();
   const good = await gateway.open({ authorization: 'Bearer read-token' });
   assert.equal((await good.request('connect', CONNECT)).ok, true);
@@ -65,7 +65,7 @@ test('nothing in the URL is a credential', async () => {
   assert.equal((await client.request('connect', CONNECT)).error?.code, 'UNAUTHORIZED');
 });
 
-test('with authentication off our own page and programs need nothing', async () => {
+test('with authentication off our own page and programs need no credential', async () => {
   await using gateway = await listeningGateway({ isAuthEnabled: false });
   for (const headers of [{}, { origin: `http://127.0.0.1:${gateway.port}` }]) {
     const client = await gateway.open(headers);
@@ -74,13 +74,13 @@ test('with authentication off our own page and programs need nothing', async () 
 });
 
 for (const host of ['evil.test', '127.0.0.1.evil.test', 'localhost.evil.test:80', '127.0.0.1@evil.test']) {
-  test(`the host name "${host}" is not ours`, async () => {
+  test(`the host name "${host}" is refused`, async () => {
     await using gateway = await listeningGateway();
     await assert.rejects(gateway.open({ host }), { message: /40[03]/ });
   });
 }
 
-test('sockets of pages from elsewhere take no place from others', async () => {
+test('refused sockets of other sites use no places', async () => {
   await using gateway = await listeningGateway();
   for (let n = 0; n < 40; n += 1) await gateway.open({ origin: 'https://evil.test' }).catch(() => undefined);
   assert.equal(
@@ -89,7 +89,7 @@ test('sockets of pages from elsewhere take no place from others', async () => {
   );
 });
 
-test('when strangers hold every place, a valid credential opens a socket and a wrong one does not', async () => {
+test('when unauthenticated clients use all places, a valid credential still opens a socket', async () => {
   await using gateway = await listeningGateway();
   for (let n = 0; n < LIMITS.unauthenticatedSocketsPerAddress; n += 1) await gateway.open();
   await assert.rejects(gateway.open(), { message: /503/ });

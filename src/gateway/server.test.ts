@@ -12,14 +12,14 @@ test('a client connects, calls a method and reads its answer', async () => {
   assert.deepEqual(await client.call('system-presence'), client.hello.snapshot.presence);
 });
 
-test('both paths open a WebSocket, a query does not matter, other paths are not found', async () => {
+test('both paths open a WebSocket, a query is ignored, other paths are not found', async () => {
   await using gateway = await listeningGateway();
   const at = (path: string) => gateway.open({}, path);
   for (const path of ['/', '/v1/ws', '/v1/ws?x=1']) assert.ok(await at(path));
   for (const path of ['/v1', '/v1/ws/', '/health', '/V1/WS']) await assert.rejects(at(path), { message: /404/ });
 });
 
-test('compression is not accepted however often it is offered', async () => {
+test('compression is not accepted even if offered', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.open();
   assert.equal(client.socket.extensions, '');
@@ -35,7 +35,7 @@ test('a refused handshake is answered, then closed with its code and reason', as
   );
 });
 
-test('text that is no JSON closes an unopened connection with 1000 and no word', async () => {
+test('invalid JSON before the handshake closes the connection with 1000 and without an answer', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.open();
   client.socket.send('hello?');
@@ -49,7 +49,7 @@ test('a silent client is closed after ten seconds', async () => {
   assert.deepEqual(await client.closed, { code: 1000, reason: '' });
 });
 
-test('an address may leave 32 sockets unauthenticated; the next is refused, and those who are in notice nothing', async () => {
+test('an address may have 32 unauthenticated sockets; the next is refused, and open connections are not affected', async () => {
   await using gateway = await listeningGateway();
   const inside = await gateway.client();
   const silent = await Promise.all(Array.from({ length: 32 }, () => gateway.open()));
@@ -62,7 +62,7 @@ test('an address may leave 32 sockets unauthenticated; the next is refused, and 
   assert.ok(await gateway.client(), 'a place was given back');
 });
 
-test('a handshake that ws itself refuses gives its place back', async () => {
+test('a handshake that ws itself refuses frees its place', async () => {
   await using gateway = await listeningGateway();
   const head = `GET /v1/ws HTTP/1.1\r\nHost: 127.0.0.1:${gateway.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
   for (let i = 0; i < 40; i++) {
@@ -87,7 +87,7 @@ test('a revoked credential closes its sockets with 1008, not those of others', a
   assert.ok(await other.call('system-presence'));
 });
 
-test('everyone hears a tick every interval', async () => {
+test('every client gets a tick per interval', async () => {
   await using gateway = await listeningGateway();
   const [reader, approver] = [await gateway.client('read-token'), await gateway.client('approve-token')];
   await gateway.clock.advance(reader.hello.policy.tickIntervalMs);
@@ -96,7 +96,7 @@ test('everyone hears a tick every interval', async () => {
   assert.deepEqual(told, Array(2).fill({ type: 'event', event: 'tick', payload, seq: told[0]?.seq }));
 });
 
-test('who comes and goes is told together within a second, to those who are there', async () => {
+test('presence changes are published together within a second', async () => {
   await using gateway = await listeningGateway();
   const stays = await gateway.client();
   const goes = await gateway.client('read-token', { client: { ...CONNECT.client, name: 'guest' } });
@@ -124,12 +124,12 @@ test('a client that answers pings stays', async () => {
     const pinged = new Promise((resolve) => client.socket.once('ping', resolve));
     await gateway.clock.advance(LIMITS.tickIntervalMs);
     await pinged;
-    await client.call('system-presence'); // the pong went before it
+    await client.call('system-presence'); // the pong was sent before it
   }
   assert.equal(client.socket.readyState, client.socket.OPEN);
 });
 
-test('shutdown is announced, then every socket closes with 1012, and newcomers are refused', async () => {
+test('shutdown is announced, then every socket closes with 1012, and new clients are refused', async () => {
   await using gateway = await listeningGateway();
   const [client, unopened] = [await gateway.client(), await gateway.open()];
   const down = gateway.gateway.sockets.shutdown('gateway stopping', { restartExpectedMs: 1_500 });
@@ -143,7 +143,7 @@ test('shutdown is announced, then every socket closes with 1012, and newcomers a
   await assert.rejects(gateway.open(), { message: /503/ });
 });
 
-test('whoever does not answer the close is cut off after a second', async () => {
+test('a client that does not answer the close frame is disconnected after a second', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.client();
   client.socket.pause();
@@ -154,7 +154,7 @@ test('whoever does not answer the close is cut off after a second', async () => 
   await client.closed;
 });
 
-test('a client that stops reading is closed and slows nobody else', async () => {
+test('a client that stops reading is disconnected and does not slow down others', async () => {
   await using gateway = await listeningGateway();
   const [stalled, lively] = [await gateway.client(), await gateway.client()];
   stalled.socket.pause();
@@ -172,7 +172,7 @@ test('a client that stops reading is closed and slows nobody else', async () => 
   assert.deepEqual(await stalled.closed, { code: 1008, reason: 'slow consumer' });
 });
 
-test('a socket that breaks in mid-frame harms nobody', async () => {
+test('a socket that fails during a frame does no harm', async () => {
   await using gateway = await listeningGateway();
   const stays = await gateway.client();
   const breaks = await gateway.client();

@@ -55,7 +55,7 @@ test('A queued message that is dropped must release its files', async () => {
   assert.deepEqual(await waiting(), [id]);
 });
 
-test('the same file under the same key is there once, at the same time and after it was sent', async () => {
+test('the same file with the same key is stored once, even in parallel and after it was sent', async () => {
   await using gateway = await wholeGateway();
   const { wsId, receive, send, onDisk } = await setUp(gateway);
   const [first, second] = await Promise.all([receive('once', 'k'), receive('once', 'k')]);
@@ -67,7 +67,7 @@ test('the same file under the same key is there once, at the same time and after
   assert.deepEqual([await receive('once', 'k'), await onDisk()], [first, [first.attachment_id]]);
 });
 
-test('another file under a used key is a conflict and leaves nothing', async () => {
+test('another file with a used key is a conflict and leaves nothing', async () => {
   await using gateway = await wholeGateway();
   const { receive, waiting, onDisk } = await setUp(gateway);
   const { attachment_id: id } = await receive('one', 'k');
@@ -75,7 +75,7 @@ test('another file under a used key is a conflict and leaves nothing', async () 
   assert.deepEqual([await waiting(), await onDisk()], [[id], [id]]);
 });
 
-test('where too many wait a repeat is still answered, and what was refused may be uploaded later', async () => {
+test('at the limit a repeat is still answered, and a refused file may be uploaded later', async () => {
   await using gateway = await wholeGateway();
   const { wsId, receive, waiting, onDisk } = await setUp(gateway);
   const first = await receive('0', 'k0');
@@ -88,7 +88,7 @@ test('where too many wait a repeat is still answered, and what was refused may b
   assert.equal((await waiting()).includes(late.attachment_id), true);
 });
 
-test('one caller has twenty uploads on their way at most, and others theirs', async () => {
+test('one caller may have twenty simultaneous uploads, and others their own twenty', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const going = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ test('one caller has twenty uploads on their way at most, and others theirs', as
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, LIMITS.pendingAttachments + 1);
 });
 
-test('what nobody sent for a week is forgotten, row and file', async () => {
+test('files not sent for a week are removed, row and file', async () => {
   await using gateway = await wholeGateway();
   const { receive, waiting, onDisk } = await setUp(gateway);
   const { attachment_id: old } = await receive('old');
@@ -129,7 +129,7 @@ const DAMAGES: Record<string, (file: string) => Promise<void>> = {
 };
 
 for (const [damage, apply] of Object.entries(DAMAGES)) {
-  test(`a file that is ${damage} is neither served nor sent, and whoever runs the daemon is told`, async () => {
+  test(`a file that is ${damage} is neither served nor sent, and the log reports it`, async () => {
     await using gateway = await wholeGateway();
     const { wsId, receive, send, open, waiting } = await setUp(gateway);
     const [{ attachment_id: bad }, { attachment_id: good }] = [await receive('was whole'), await receive('is whole')];
@@ -149,7 +149,7 @@ for (const [damage, apply] of Object.entries(DAMAGES)) {
   });
 }
 
-test('a file that is damaged after it was sent is told to the model in words, and the conversation goes on', async () => {
+test('a file damaged after it was sent is described to the model, and the conversation continues', async () => {
   await using gateway = await wholeGateway();
   const { wsId, receive, send } = await setUp(gateway);
   const { attachment_id: id } = await receive('was whole');
@@ -169,7 +169,7 @@ test('a file that is damaged after it was sent is told to the model in words, an
   );
 });
 
-test('a repeat under the key of what was removed is a conflict and brings nothing back', async () => {
+test('a repeat with the key of a removed file is a conflict and restores nothing', async () => {
   await using gateway = await wholeGateway();
   const { wsId, receive, waiting, onDisk } = await setUp(gateway);
   const { attachment_id: id } = await receive('mistaken', 'k');

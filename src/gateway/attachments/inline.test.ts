@@ -5,13 +5,13 @@ import { decodeInline } from './inline.ts';
 
 const gif = (size = 8) => Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(size - 6)]).toString('base64');
 
-test('an image is what its bytes say, under a name that no path can be made of', () => {
+test('an image gets its type from its bytes, and a name that cannot be a path', () => {
   const [image] = decodeInline([{ mimeType: 'image/png', fileName: '../../etc/cat\u202e.gif', content: gif() }]);
   assert.deepEqual([image?.mimeType, image?.fileName], ['image/gif', 'cat.gif']);
   assert.equal(decodeInline([{ content: gif() }])[0]?.fileName, 'image');
 });
 
-test('several that fit each by itself are refused when they do not fit together', () => {
+test('several images that are only too large together are refused', () => {
   const half = { content: gif(LIMITS.inlineAttachmentBytes / 2) };
   assert.equal(decodeInline([half, half]).length, 2);
   assert.throws(() => decodeInline([half, half, { content: gif() }]), {
@@ -20,7 +20,7 @@ test('several that fit each by itself are refused when they do not fit together'
   });
 });
 
-test('what is refused is named by its file name, its type or its place', () => {
+test('a refused image is named by its file name, type or position', () => {
   const refusal = (given: object) => {
     try {
       decodeInline([{ content: gif() }, { content: 'AAAA', ...given }]);

@@ -10,7 +10,7 @@ const ATTACHMENT: Attachment = {
 };
 const FAILURE = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
 
-test('a disk that does not give a file up is told in the log, and the file counts as not there', async () => {
+test('a file that cannot be read is logged and counts as missing', async () => {
   const log = recordingLog();
   const files = createWholeFiles({ log, files: { open: () => Promise.reject(FAILURE) } });
   assert.deepEqual(
@@ -20,7 +20,7 @@ test('a disk that does not give a file up is told in the log, and the file count
   assert.deepEqual(new Set(log.lines.map(([, line]) => line)), new Set(['the file of an attachment cannot be read']));
 });
 
-test('a file that fails while it is read counts as not there, and is closed', async () => {
+test('a file that fails during reading counts as missing, and is closed', async () => {
   const log = recordingLog();
   const file = await open(import.meta.filename);
   file.readFile = () => Promise.reject(FAILURE);

@@ -21,7 +21,7 @@ async function setUp() {
   return { clock, store, open, tokens, create, [Symbol.asyncDispose]: () => store.close() };
 }
 
-test('a token is its scope’s principal, and no more of it than its digest is kept', async () => {
+test('a token is a principal with its scope, and only its digest is stored', async () => {
   await using world = await setUp();
   const { token, ...made } = await world.create();
   const principal = world.tokens.find(token);
@@ -35,7 +35,7 @@ test('a token is its scope’s principal, and no more of it than its digest is k
   assert.equal(world.tokens.find(`svc_${'f'.repeat(64)}`), undefined);
 });
 
-test('a restart keeps tokens and forgets the revoked ones', async () => {
+test('tokens survive a restart, revoked ones do not', async () => {
   await using world = await setUp();
   const kept = await world.create({ name: 'kept' });
   const gone = await world.create({ name: 'gone' });
@@ -52,7 +52,7 @@ test('a restart keeps tokens and forgets the revoked ones', async () => {
   );
 });
 
-test('a token that expires ends what is open, and stays in the list', async () => {
+test('an expired token ends its open connections, and stays in the list', async () => {
   await using world = await setUp();
   const { token } = await world.create({ expiresInMs: HOUR_MS });
   const principal = world.tokens.find(token);
@@ -67,7 +67,7 @@ test('a token that expires ends what is open, and stays in the list', async () =
   await running;
 });
 
-test('a name is given once, and there is an end to how many there may be', async () => {
+test('names are unique, and the number of tokens is limited', async () => {
   await using world = await setUp();
   const [one] = await Promise.allSettled([world.create(), world.create()]);
   assert.equal(one?.status, 'fulfilled');
@@ -79,7 +79,7 @@ test('a name is given once, and there is an end to how many there may be', async
   });
 });
 
-test('uses are noted once a minute, and survive a restart', async () => {
+test('the last use is stored once a minute, and survives a restart', async () => {
   await using world = await setUp();
   const { token } = await world.create();
   world.tokens.find(token);
@@ -88,6 +88,6 @@ test('uses are noted once a minute, and survive a restart', async () => {
   assert.equal(world.tokens.list()[0]?.lastUsedAtMs, START_MS);
   await world.clock.advance(1);
   world.tokens.find(token);
-  await world.create({ name: 'another' }); // of the same commit
+  await world.create({ name: 'another' }); // in the same commit
   assert.equal((await world.open()).list()[0]?.lastUsedAtMs, START_MS + 60_000);
 });

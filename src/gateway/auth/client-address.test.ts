@@ -6,7 +6,7 @@ const request = (remoteAddress: string | undefined, forwarded?: string) =>
   ({
     socket: { remoteAddress },
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
-  }) as Parameters<ReturnType<typeof createClientAddress>>[0]; // all that is read of a request
+  }) as Parameters<ReturnType<typeof createClientAddress>>[0]; // the only fields that are read
 
 const direct = createClientAddress([]);
 const behindProxies = createClientAddress(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
@@ -32,7 +32,7 @@ for (const [what, address, from, expected] of [
   test(`client address: ${what}`, () => assert.equal(address(from), expected));
 }
 
-test('an address range is an address, with or without the length of a prefix', () => {
+test('an address range is an address with or without a prefix length', () => {
   const good = ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32', '0.0.0.0/0'];
   const bad = ['', 'proxy.lan', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1'];
   assert.deepEqual([good.filter(isAddressRange), bad.filter(isAddressRange)], [good, []]);

@@ -48,7 +48,7 @@ for (const [what, ms] of Object.entries(JUMPS)) {
     assert.equal(await world.codes.redeem(late), undefined);
   });
 
-  test(`a clock that goes ${what} prolongs no login, and ends none that is in use`, async () => {
+  test(`a clock that goes ${what} neither prolongs nor ends a login in use`, async () => {
     await using world = await setUp();
     const { jwt, principal } = await world.sessions.start(OPERATOR);
     await world.sessions.verify(jwt);
@@ -65,7 +65,7 @@ for (const [what, ms] of Object.entries(JUMPS)) {
     await running;
   });
 
-  test(`a login from a time to come, after a restart by a clock that went ${what}, authenticates nobody`, async () => {
+  test(`after a restart with a clock that went ${what}, a login from the future is invalid`, async () => {
     await using world = await setUp();
     const { jwt } = await world.sessions.start(OPERATOR);
     world.clock.jump(ms);
@@ -77,7 +77,7 @@ for (const [what, ms] of Object.entries(JUMPS)) {
 }
 
 for (const [what, ms] of Object.entries(AHEAD)) {
-  test(`a clock that goes ${what} ends login codes, whose time would be over`, async () => {
+  test(`a clock that goes ${what} ends the login codes that expired by it`, async () => {
     await using world = await setUp();
     const { code } = await world.codes.issue(OPERATOR);
     world.clock.jump(ms);
@@ -85,7 +85,7 @@ for (const [what, ms] of Object.entries(AHEAD)) {
   });
 }
 
-test('a clock that goes on 1 hour takes an hour of a login, one that goes on 400 days ends it', async () => {
+test('a clock set forward by an hour shortens a login by an hour; by 400 days, it ends the login', async () => {
   await using world = await setUp();
   const { jwt } = await world.sessions.start(OPERATOR);
   world.clock.jump(HOUR_MS);

@@ -30,7 +30,7 @@ test('the operator token may do everything a person may', async () => {
   assert.deepEqual(verified, []);
 });
 
-test('a token that is merely present authenticates nobody', async () => {
+test('an unknown token authenticates nobody', async () => {
   const { who } = setUp(true);
   const wrong: unknown[] = [
     ...[undefined, null, '', ' ', '*', 'undefined', 'null', 'true', 'svc_', TOKEN.slice(0, -1), `${TOKEN}0`],
@@ -40,14 +40,14 @@ test('a token that is merely present authenticates nobody', async () => {
   for (const token of wrong) assert.equal(await who(token), undefined, String(token).slice(0, 80));
 });
 
-test('what is too long is not even looked at', async () => {
+test('a token that is too long is not checked', async () => {
   const { who, verified } = setUp(true);
   await who('a.b.c');
   await who('x'.repeat(4_097));
   assert.deepEqual(verified, ['a.b.c']);
 });
 
-test('with auth off everyone is local, whatever they send', async () => {
+test('with auth off every caller is local, whatever its credential', async () => {
   const { who } = setUp(false);
   for (const token of [undefined, '', 'wrong', TOKEN]) {
     assert.deepEqual(await who(token), ['local', 'local', ['read', 'write', 'approve']]);

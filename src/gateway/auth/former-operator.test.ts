@@ -5,7 +5,7 @@ import { endFormerOperator } from './former-operator.ts';
 
 const OTHER_TOKEN = `svc_${'a'.repeat(64)}`;
 
-test('another operator token ends everything that hung below the earlier one, and the same one nothing', async () => {
+test('a new operator token revokes everything below the old one; the same token revokes nothing', async () => {
   await using world = await openCredentialWorld();
   const start = (operatorToken: string) => endFormerOperator({ ...world, operatorToken });
   assert.equal(await start(OPERATOR_TOKEN), undefined);

@@ -13,7 +13,7 @@ const LADDER = ['read', 'write', 'approve'] as const;
 
 type World = Awaited<ReturnType<typeof openCredentialWorld>>;
 
-/** What a test remembers of a credential, to say by itself whether it may still count. */
+/** The test's own record of a credential, from which it derives whether the credential is valid. */
 interface Known {
   /** `root`: the operator token. */
   kind: 'root' | 'token' | 'session' | 'code';
@@ -23,13 +23,13 @@ interface Known {
   isOver: boolean;
   secret: string;
   tokenId?: string;
-  /** As it was given when the credential was first used, and again after a restart: open sockets hold it. */
+  /** The principal from the first use of the credential, and again after a restart: open sockets hold it. */
   principal?: Principal | undefined;
 }
 
 interface Step {
   what: 'create' | 'link' | 'redeem' | 'login' | 'logout' | 'revoke';
-  /** Which of those that fit. */
+  /** Chooses one of the matching credentials. */
   which: number;
   rank: number;
   hours: number | undefined;
@@ -49,7 +49,7 @@ const forest = fc.record({
   restarts: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
 });
 
-test('in 1000 random trees no credential exceeds or outlives what minted it, on open connections too', async () => {
+test('in 1000 random trees no credential exceeds or outlives its parent, even on open connections', async () => {
   await fc.assert(
     fc.asyncProperty(forest, async ({ trees, hours, restarts }) => {
       await using world = await openCredentialWorld();
@@ -71,7 +71,7 @@ test('in 1000 random trees no credential exceeds or outlives what minted it, on 
   );
 });
 
-/** A tree as the list of its credentials, the operator token and a first token below it. */
+/** A tree as a list of its credentials, starting with the operator token and a token below it. */
 async function plant(world: World, name: string): Promise<Known[]> {
   const principal = await world.authenticate(OPERATOR_TOKEN);
   const root: Known = {
@@ -86,7 +86,7 @@ async function plant(world: World, name: string): Promise<Known[]> {
 async function grow(world: World, tree: Known[], step: Step | undefined): Promise<void> {
   if (!step) return;
   const { what, which, rank, hours } = step;
-  // Not the operator token: what it mints would be another tree.
+  // Not the operator token, whose children would be another tree.
   const pick = (...kinds: Known['kind'][]) => {
     const fitting = tree.filter((one) => kinds.includes(one.kind) && (one.kind === 'code' || stands(one, world)));
     return fitting[which % fitting.length];
@@ -172,7 +172,7 @@ async function restart(world: World, trees: Known[][]): Promise<void> {
   for (const known of trees.flat()) if (known.kind !== 'code') known.principal = await world.authenticate(known.secret);
 }
 
-/** What is minted by this hangs below: the token itself, or what a session or link was minted by. */
+/** The parent of new credentials: the token itself, or the parent of a session or link. */
 const parentOf = (known: Known): Known => (known.kind === 'token' || !known.parent ? known : known.parent);
 
 const stands = (known: Known, world: World): boolean =>
@@ -191,7 +191,7 @@ async function check(world: World, trees: Known[][]): Promise<void> {
 const operatorOf = async (world: World) => (await world.authenticate(OPERATOR_TOKEN)) ?? assert.fail('no operator');
 const approve = (name: string) => ({ name, scope: 'approve' as const });
 
-test('a link that was not used ends with the token that made it, and a used one hands the token on', async () => {
+test('an unused link ends with the token that created it, and a used one passes on the token as parent', async () => {
   await using world = await openCredentialWorld();
   const { token, tokenId } = await world.create(await operatorOf(world), { ...approve('a'), expiresInMs: 2 * HOUR_MS });
   const principal = (await world.authenticate(token)) ?? assert.fail();
@@ -212,7 +212,7 @@ test('a link that was not used ends with the token that made it, and a used one 
   assert.deepEqual(await world.store.db.selectFrom('login_codes').selectAll().execute(), []);
 });
 
-test('whatever is minted while its parent is being revoked does not survive it', async () => {
+test('a credential created while its parent is being revoked does not survive it', async () => {
   await using world = await openCredentialWorld();
   const minted: Minted[] = [];
   for (let n = 0; n < 50; n += 1) minted.push(...(await mintWhileRevoking(world, n)));
@@ -221,10 +221,10 @@ test('whatever is minted while its parent is being revoked does not survive it',
   await assertEnded(world, minted);
 });
 
-/** A code, or an answer with a token or login. */
+/** A code, or a result with a token or login. */
 type Minted = string | { token: string } | { jwt: string };
 
-/** The revocation comes before, between and after the others, all of one turn of the event loop. */
+/** Runs the revocation before, between and after the others, all in one turn of the event loop. */
 async function mintWhileRevoking(world: World, n: number): Promise<Minted[]> {
   const { token, tokenId } = await world.create(await operatorOf(world), approve(`a${n}`));
   const principal = (await world.authenticate(token)) ?? assert.fail();
@@ -249,7 +249,7 @@ async function assertEnded(world: World, minted: Minted[]): Promise<void> {
   }
 }
 
-test('a token that expires ends what hangs below it, although a clock that is set back would revive it', async () => {
+test('an expired token ends everything below it, although a clock set back would revive it', async () => {
   await using world = await openCredentialWorld();
   const { token } = await world.create(await operatorOf(world), { ...approve('a'), expiresInMs: HOUR_MS });
   const principal = (await world.authenticate(token)) ?? assert.fail();

@@ -15,7 +15,7 @@ async function setUp() {
   return { clock, store, lineage, codes, [Symbol.asyncDispose]: () => store.close() };
 }
 
-test('a code is good once', async () => {
+test('a code works once', async () => {
   await using world = await setUp();
   const { code, expiresAtMs } = await world.codes.issue(OPERATOR);
   assert.match(code, /^[0-9a-f]{32}$/);
@@ -23,7 +23,7 @@ test('a code is good once', async () => {
   assert.deepEqual([await world.codes.redeem(code), await world.codes.redeem(code)], [OPERATOR, undefined]);
 });
 
-test('of many who redeem one code at once, one gets the answer', async () => {
+test('if many callers redeem a code at once, one succeeds', async () => {
   await using world = await setUp();
   const { code } = await world.codes.issue(OPERATOR);
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.codes.redeem(code)));
@@ -33,7 +33,7 @@ test('of many who redeem one code at once, one gets the answer', async () => {
   );
 });
 
-test('a code is good for ten minutes', async () => {
+test('a code is valid for ten minutes', async () => {
   await using world = await setUp();
   const { code } = await world.codes.issue(OPERATOR);
   const { code: late } = await world.codes.issue(OPERATOR);
@@ -43,7 +43,7 @@ test('a code is good for ten minutes', async () => {
   assert.equal(await world.codes.redeem(late), undefined);
 });
 
-test('codes survive a restart, and are nowhere to be read', async () => {
+test('codes survive a restart, and are not stored in plain text', async () => {
   await using world = await setUp();
   const { code } = await world.codes.issue(OPERATOR);
   const rows = await world.store.db.selectFrom('login_codes').selectAll().execute();
@@ -52,7 +52,7 @@ test('codes survive a restart, and are nowhere to be read', async () => {
   assert.deepEqual(await createLoginCodes({ ...world, ids: randomIds }).redeem(code), OPERATOR);
 });
 
-test('what is no code is nobody’s', async () => {
+test('an invalid code is refused', async () => {
   await using world = await setUp();
   await world.codes.issue(OPERATOR);
   for (const code of ['', '0', '__proto__', "' or 1=1 --", 'f'.repeat(32)]) {
@@ -60,7 +60,7 @@ test('what is no code is nobody’s', async () => {
   }
 });
 
-test('expired codes are cleared away', async () => {
+test('expired codes are removed', async () => {
   await using world = await setUp();
   await world.codes.issue(OPERATOR);
   world.clock.jump(600_000);

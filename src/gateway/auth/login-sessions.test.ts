@@ -44,7 +44,7 @@ test('a session’s token authenticates its principal, with the scopes it was gi
   assert.equal(await world.sessions.verify(jwt), principal);
 });
 
-test('the claims are those the design names', async () => {
+test('the token has the designed claims', async () => {
   await using world = await setUp();
   const { jwt } = await world.sessions.start(OPERATOR);
   const [header, payload] = jwt.split('.').map((part) => Buffer.from(part, 'base64url').toString());
@@ -55,11 +55,11 @@ test('the claims are those the design names', async () => {
   });
 });
 
-test('a revoked token fails at once, ends what is open, and stays revoked after a restart', async () => {
+test('a revoked token fails at once, ends open connections, and stays revoked after a restart', async () => {
   await using world = await setUp();
   const kept = await world.sessions.start(OPERATOR);
   const { jwt, principal } = await world.sessions.start(OPERATOR);
-  await world.sessions.verify(jwt); // its signature is remembered now
+  await world.sessions.verify(jwt); // its signature is cached now
   const revoking = world.sessions.revoke('login_2');
   assert.deepEqual([principal.revoked.aborted, await world.sessions.verify(jwt)], [true, undefined]);
   await revoking;
@@ -68,12 +68,12 @@ test('a revoked token fails at once, ends what is open, and stays revoked after 
   assert.equal((await restarted.verify(kept.jwt))?.id, 'operator');
 });
 
-test('revoking a session that nobody knows is no error', async () => {
+test('revoking an unknown session is not an error', async () => {
   await using world = await setUp();
   await world.sessions.revoke('login_99');
 });
 
-test('a token expires, also one that was verified before', async () => {
+test('a token expires, even if it was verified before', async () => {
   await using world = await setUp();
   const { jwt } = await world.sessions.start(OPERATOR);
   world.clock.jump(DAY_MS - 1);
@@ -84,7 +84,7 @@ test('a token expires, also one that was verified before', async () => {
   assert.deepEqual(await world.store.db.selectFrom('login_sessions').selectAll().execute(), []);
 });
 
-test('what an expired session holds open ends when its time is over', async () => {
+test('open connections of a session end when it expires', async () => {
   await using world = await setUp();
   const stop = new AbortController();
   const running = world.sessions.run(stop.signal);
@@ -97,7 +97,7 @@ test('what an expired session holds open ends when its time is over', async () =
   await running;
 });
 
-test('what an expired session holds open ends within a minute of a clock that jumped', async () => {
+test('open connections of a session end within a minute after a clock jump expires it', async () => {
   await using world = await setUp();
   const stop = new AbortController();
   const running = world.sessions.run(stop.signal);
@@ -169,7 +169,7 @@ test('a forged token authenticates nobody', async (t) => {
   }
 });
 
-test('of very many sessions the oldest ends', async () => {
+test('beyond the limit the oldest session ends', async () => {
   await using world = await setUp();
   const first = await world.sessions.start(OPERATOR);
   await Promise.all(Array.from({ length: 999 }, () => world.sessions.start(OPERATOR)));

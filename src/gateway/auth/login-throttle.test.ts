@@ -24,14 +24,14 @@ test('after five failures in five minutes an address waits', () => {
   assert.deepEqual([fail('1.2.3.4', 5), fail(), fail('5.6.7.8')], [0, 5 * MINUTE_MS, 0]);
 });
 
-test('failures that are five minutes old do not count', async () => {
+test('failures older than five minutes do not count', async () => {
   const { clock, fail } = setUp();
   fail('1.2.3.4', 4);
   await clock.advance(5 * MINUTE_MS);
   assert.deepEqual([fail('1.2.3.4', 5), fail()], [0, 5 * MINUTE_MS]);
 });
 
-test('each further lock lasts twice as long, up to a quarter of an hour, and a quiet time forgets them', async () => {
+test('each lock lasts twice as long as the last, up to a quarter of an hour; a quiet period resets them', async () => {
   const { clock, fail } = setUp();
   const locks: number[] = [];
   for (let n = 0; n < 4; n++) {
@@ -45,7 +45,7 @@ test('each further lock lasts twice as long, up to a quarter of an hour, and a q
   assert.deepEqual([fail('1.2.3.4', 5), fail()], [0, 5 * MINUTE_MS]);
 });
 
-test('trying while locked does not prolong the lock', async () => {
+test('an attempt during a lock does not prolong it', async () => {
   const { clock, fail } = setUp();
   fail('1.2.3.4', 6);
   await clock.advance(4 * MINUTE_MS);
@@ -64,20 +64,20 @@ test('a success does not count', () => {
   assert.deepEqual([fail('1.2.3.4', 5), fail()], [0, 5 * MINUTE_MS]);
 });
 
-test('attempts that are made at once are all counted', () => {
+test('simultaneous attempts are all counted', () => {
   const { throttle } = setUp();
   const kinds = Array.from({ length: 50 }, () => throttle.begin('token', '1.2.3.4').kind);
   assert.equal(kinds.filter((kind) => kind === 'counted').length, 5);
 });
 
-test('all addresses together have fifty failures per kind', () => {
+test('all addresses together may have fifty failures per kind', () => {
   const { throttle, fail } = setUp();
   for (let n = 0; n < 50; n++) assert.equal(fail(`10.0.0.${n}`), 0);
   assert.equal(fail('10.0.1.1'), 5 * MINUTE_MS);
   assert.equal(throttle.begin('token', '10.0.1.1').kind, 'counted');
 });
 
-test('an IPv4 address is the same in IPv6 clothes, and an IPv6 party is its /64', () => {
+test('an IPv4 address written as IPv6 is the same, and IPv6 addresses count by their /64', () => {
   const { fail } = setUp();
   fail('::ffff:1.2.3.4', 3);
   fail('1.2.3.4', 2);
@@ -87,7 +87,7 @@ test('an IPv4 address is the same in IPv6 clothes, and an IPv6 party is its /64'
   assert.deepEqual([fail('2001:DB8::2'), fail('2001:db8:0:1::1')], [5 * MINUTE_MS, 0]);
 });
 
-test('the wait is told in whole milliseconds, whatever the clock says', async () => {
+test('the wait is in whole milliseconds, whatever the clock', async () => {
   const { clock, fail } = setUp();
   fail('1.2.3.4', 5);
   fail();

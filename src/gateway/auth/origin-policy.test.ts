@@ -10,7 +10,7 @@ const policy = (options: Partial<Parameters<typeof createOriginPolicy>[0]> = {})
 
 const admitted = (check: (host: string) => boolean, hosts: string[]) => hosts.filter(check);
 
-test('loopback names count on any port, and nothing that only looks like one', () => {
+test('loopback names are accepted with any port, similar names are not', () => {
   const ours = ['localhost', 'localhost:7717', 'LocalHost:1', '127.0.0.1', '127.255.0.3:9', '[::1]', '[::1]:7717'];
   const strange = [
     ...['', ' ', 'localhost.', 'localhost.evil.test', 'evil-localhost', '127.0.0.1.evil.test', '127.0.0.1.nip.io'],
@@ -23,7 +23,7 @@ test('loopback names count on any port, and nothing that only looks like one', (
   assert.deepEqual(admitted(isLoopbackHost, [...ours, ...strange]), ours);
 });
 
-test('named hosts, the public address and the bound address are ours', () => {
+test('configured hosts, the public address and the bound address are accepted', () => {
   const { checkHost } = policy({
     allowedHosts: ['Box.lan', 'other.lan:8080'],
     publicUrl: 'https://chat.example.com/base',
@@ -34,7 +34,7 @@ test('named hosts, the public address and the bound address are ours', () => {
   assert.deepEqual(admitted(checkHost, [...ours, ...strange]), ours);
 });
 
-test('bound to every address, a bare address is ours and a name is not', () => {
+test('when bound to all addresses, any IP address is accepted, and other names are not', () => {
   for (const host of ['0.0.0.0', '::']) {
     const { checkHost } = policy({ host });
     assert.deepEqual(admitted(checkHost, ['192.168.1.5:7717', '[fe80::1]:7717', 'evil.test:7717']), [
@@ -44,7 +44,7 @@ test('bound to every address, a bare address is ours and a name is not', () => {
   }
 });
 
-test('an origin is our own when scheme, host and port are those of the Host header', () => {
+test('an origin is our own if its scheme, host and port match the Host header', () => {
   const { isOwn } = policy();
   const cases: [string, string | undefined, boolean][] = [
     ['http://localhost:7717', 'localhost:7717', true],
@@ -67,14 +67,14 @@ test('an origin is our own when scheme, host and port are those of the Host head
   for (const [origin, host, expected] of cases) assert.equal(isOwn(origin, host), expected, `${origin} at ${host}`);
 });
 
-test('behind a proxy the public address is our own origin', () => {
+test('behind a proxy, the public address is our own origin', () => {
   const { isOwn, isForeign } = policy({ publicUrl: 'https://chat.example.com/base' });
   assert.equal(isOwn('https://chat.example.com', '127.0.0.1:7717'), true);
   assert.equal(isOwn('http://chat.example.com', '127.0.0.1:7717'), false);
   assert.equal(isForeign({ origin: 'https://chat.example.com', 'sec-fetch-site': 'same-origin', host: 'x' }), false);
 });
 
-test('what a foreign page may cause: only reading, and below /v1 only with auth on', () => {
+test('a foreign page may only read, and below /v1 only with auth on', () => {
   const cases: [string, string, boolean, boolean][] = [
     ['GET', '/', true, true],
     ['GET', '/health', true, true],
@@ -95,7 +95,7 @@ test('what a foreign page may cause: only reading, and below /v1 only with auth 
   }
 });
 
-test('sockets are for programs, our own page and the pages that were allowed, the latter only with authentication', () => {
+test('sockets are allowed for programs, our own page, and allowed origins with authentication', () => {
   const host = '127.0.0.1:7717';
   const asked = [
     {},

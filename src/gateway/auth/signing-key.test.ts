@@ -14,7 +14,7 @@ const open = (home: string, onNotice?: (notice: Notice) => void) =>
 const signed = async (key: Awaited<ReturnType<typeof open>>) =>
   new SignJWT({ a: 1 }).setProtectedHeader({ alg: 'HS256' }).sign(key);
 
-test('the key is made once, kept where only its owner reads it, and cannot be exported', async () => {
+test('the key is created once, readable by its owner only, and cannot be exported', async () => {
   using home = tempDir();
   const key = await open(home.path);
   assert.equal(key.extractable, false);
@@ -24,7 +24,7 @@ test('the key is made once, kept where only its owner reads it, and cannot be ex
   assert.match(JSON.parse(await readFile(path, 'utf8')).jwt_secret, /^[0-9a-f]{64}$/);
 });
 
-test('other secrets in the same file stay', async () => {
+test('other secrets in the same file are kept', async () => {
   using home = tempDir();
   const path = join(home.path, 'secrets.json');
   await writeFile(path, '{"other":"kept"}', { mode: 0o600 });
@@ -33,7 +33,7 @@ test('other secrets in the same file stay', async () => {
 });
 
 for (const text of ['', '{"jwt_se', '[]', ...['', 'ab'.repeat(31), 'z'.repeat(64), 'a'.repeat(65)].map(withKey)]) {
-  test(`a file of secrets that holds ${JSON.stringify(text)} is kept, told, and another key is made once`, async () => {
+  test(`a file with ${JSON.stringify(text)} is kept and reported, and a new key is created once`, async () => {
     using home = tempDir();
     const path = join(home.path, 'secrets.json');
     await writeFile(path, text, { mode: 0o600 });

@@ -12,7 +12,7 @@ const ATTEMPT = {
 };
 const DELIVERY = { messageId: 'msg_1', to: 'ops', message: 'hello', from: 'operator', acceptedMs: 1_700_000_000_000 };
 
-/** A channel whose one destination answers like this. */
+/** A channel with one destination that answers like this. */
 function channelTo(answer: Response | Error, secret = SECRET) {
   const requests: { url: string; init: RequestInit }[] = [];
   const channel = createWebhookChannel({
@@ -28,7 +28,7 @@ function channelTo(answer: Response | Error, secret = SECRET) {
   return { channel, requests, deliver };
 }
 
-test('a message is posted as JSON and signed as Standard Webhooks says', async () => {
+test('a message is posted as JSON and signed according to Standard Webhooks', async () => {
   const { requests, deliver } = channelTo(new Response(null, { status: 204 }));
   await deliver();
   const { url, init } = requests[0] ?? assert.fail('nothing was sent');
@@ -48,7 +48,7 @@ test('a message is posted as JSON and signed as Standard Webhooks says', async (
   });
 });
 
-test('a secret of another form is the key as it is', async () => {
+test('a secret in another form is used as the key unchanged', async () => {
   const { requests, deliver } = channelTo(new Response(), 'plain text secret');
   await deliver();
   const { init } = requests[0] ?? assert.fail('nothing was sent');
@@ -68,7 +68,7 @@ for (const [what, answer, expected] of [
   ['a redirect', new Response('', { status: 302 }), { message: 'HTTP 302', retryable: false }],
   ['nobody', away, { message: 'no answer: connect ECONNREFUSED', retryable: true }],
 ] as const) {
-  test(`${what}: ${expected.message}, ${expected.retryable ? 'worth another attempt' : 'final'}`, async () => {
+  test(`${what}: ${expected.message}, ${expected.retryable ? 'retryable' : 'final'}`, async () => {
     const error = await channelTo(answer)
       .deliver()
       .catch((thrown: unknown) => thrown);
@@ -78,7 +78,7 @@ for (const [what, answer, expected] of [
   });
 }
 
-test('it has the destinations that were configured, and one that is gone is final', async () => {
+test('it has the configured destinations, and a removed one is a final failure', async () => {
   const { channel, deliver } = channelTo(new Response());
   assert.deepEqual(
     [channel.destinations, await channel.find('ops'), await channel.find('nobody')],

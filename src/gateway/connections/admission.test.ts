@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdmission } from './admission.ts';
 
-test('an address may hold 32 places, and gets one back for each it gives up', () => {
+test('an address may use 32 places, and each place it frees can be used again', () => {
   const { enter } = createAdmission();
   const places = Array.from({ length: 33 }, () => enter('10.0.0.1'));
   assert.deepEqual([places[31] === undefined, places[32]], [false, undefined]);
@@ -13,7 +13,7 @@ test('an address may hold 32 places, and gets one back for each it gives up', ()
   assert.equal(enter('10.0.0.1'), undefined, 'a place given back twice counts once');
 });
 
-test('all addresses together may hold 256', () => {
+test('all addresses together may use 256', () => {
   const { enter } = createAdmission();
   const places = Array.from({ length: 257 }, (_, i) => enter(`10.0.0.${i}`));
   assert.deepEqual([places[255] === undefined, places[256]], [false, undefined]);

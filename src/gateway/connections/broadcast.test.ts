@@ -24,7 +24,7 @@ const seqs = (events: EventFrame[]) => events.map(({ event, seq }) => [event, se
 const resolved = { approvalId: 'apr_1', wsId: 'w', sessionKey: 'main', approved: true };
 const delta = JSON.stringify({ runId: 'r', seq: 1, stream: 'assistant', ts: 1, data: { text: 'a', delta: 'a' } });
 
-test('no client sees a gap in seq because of events that it may not see', () => {
+test('events that a client may not see cause no gap in its seq', () => {
   const broadcast = strictBroadcast();
   const reader = join(broadcast, 'read');
   const approver = join(broadcast, 'approve');
@@ -42,7 +42,7 @@ test('no client sees a gap in seq because of events that it may not see', () => 
   ]);
 });
 
-test('numbers go on while a class of clients is empty', () => {
+test('seq continues while no client has the same rights', () => {
   const broadcast = strictBroadcast();
   broadcast.publish('tick', { ts: 1 });
   const reader = join(broadcast, 'read');
@@ -69,7 +69,7 @@ test('an event frame has its keys in the order of the protocol', () => {
   );
 });
 
-test('each event says whether a slow client may miss it', () => {
+test('each event has a rule whether slow clients may miss it', () => {
   const broadcast = strictBroadcast();
   const { drops } = join(broadcast, 'approve');
   broadcast.publish('tick', { ts: 1 });
@@ -93,7 +93,7 @@ test('a client gets the output of every workstream until it names the first one'
   assert.equal(client.buffers.length, 2, 'having named one, it does not go back to all');
 });
 
-test('it is known whether anyone watches a workstream', () => {
+test('hasWatchers returns whether a client watches a workstream', () => {
   const broadcast = strictBroadcast();
   assert.equal(broadcast.hasWatchers('a'), false);
   const everything = join(broadcast, 'read');
@@ -104,7 +104,7 @@ test('it is known whether anyone watches a workstream', () => {
   assert.deepEqual([broadcast.hasWatchers('b'), broadcast.size], [false, 0]);
 });
 
-test('who has no scope gets signs of life and nothing else', () => {
+test('a client without a scope gets only ticks', () => {
   const broadcast = strictBroadcast();
   const nobody = join(broadcast, 'public');
   broadcast.publish('tick', { ts: 1 });
@@ -126,7 +126,7 @@ test('a client may leave while an event is being delivered', () => {
   assert.deepEqual([stays.buffers.length, broadcast.size], [1, 1]);
 });
 
-test('an event that its own row refuses is reported and sent all the same', () => {
+test('an event that does not match its row is reported and sent anyway', () => {
   const invalid: string[] = [];
   const check = createFrameCheck({ every: 2, onInvalid: (event) => void invalid.push(event) });
   const broadcast = createBroadcast({ check });

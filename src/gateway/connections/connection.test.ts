@@ -8,7 +8,7 @@ import { BUDGET, openConnection } from './connection-fixture.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
-test('the answer to a good handshake is hello-ok, and only then comes an event', async () => {
+test('a valid handshake is answered with hello-ok before any event', async () => {
   const { broadcast, welcome, frames, endTurn, calls, seen } = openConnection();
   broadcast.publish('tick', { ts: 1 });
   await welcome();
@@ -32,7 +32,7 @@ test('the answer to a good handshake is hello-ok, and only then comes an event',
   assert.deepEqual(seen, ['left lobby', 'present c1']);
 });
 
-test('features name what this client may use, and not connect', async () => {
+test('features list what this client may use, without connect', async () => {
   const { welcome, frames } = openConnection();
   await welcome();
   const { features } = HelloOk.parse((frames()[0] as ResponseFrame).payload);
@@ -50,7 +50,7 @@ test('features name what this client may use, and not connect', async () => {
   ]);
 });
 
-test('frames that came with the first one are answered after it', async () => {
+test('frames that arrive with the first one are answered after it', async () => {
   const { call, endTurn, answers } = openConnection();
   call('c', 'connect', CONNECT);
   call('1', 'health');
@@ -62,7 +62,7 @@ test('frames that came with the first one are answered after it', async () => {
   );
 });
 
-test('frames that came with a refused one are not', async () => {
+test('frames that arrive with a refused handshake are not answered', async () => {
   const { call, endTurn, answers, calls } = openConnection({ authenticate: async () => undefined });
   call('c', 'connect', CONNECT);
   call('1', 'health');
@@ -70,7 +70,7 @@ test('frames that came with a refused one are not', async () => {
   assert.deepEqual([answers(), calls.at(-1)], [[['c', 'UNAUTHORIZED']], 'close 1008 unauthorized']);
 });
 
-test('silence for ten seconds ends a connection without a word', async () => {
+test('ten seconds without a first frame end a connection without an answer', async () => {
   const { clock, calls, frames } = openConnection();
   await clock.advance(LIMITS.handshakeMs - 1);
   assert.deepEqual(calls, []);
@@ -78,28 +78,28 @@ test('silence for ten seconds ends a connection without a word', async () => {
   assert.deepEqual([calls, frames()], [['close 1000'], []]);
 });
 
-test('the ten seconds include the time that judging the credential takes', async () => {
+test('the ten seconds include checking the credential', async () => {
   const { call, clock, calls } = openConnection({ authenticate: never });
   call('c', 'connect', CONNECT);
   await clock.advance(LIMITS.handshakeMs);
   assert.equal(calls.at(-1), 'close 1000');
 });
 
-test('after the handshake silence is fine', async () => {
+test('after the handshake a client may be silent', async () => {
   const { welcome, clock, calls } = openConnection();
   await welcome();
   await clock.advance(LIMITS.handshakeMs * 10);
   assert.equal(calls.at(-1), 'resume');
 });
 
-test('a credential that cannot be judged closes with 1011 and says nothing', async () => {
+test('a credential that cannot be checked closes with 1011 without an answer', async () => {
   const { call, endTurn, calls, frames } = openConnection({ authenticate: () => Promise.reject(new Error('disk')) });
   call('c', 'connect', CONNECT);
   await endTurn();
   assert.deepEqual([calls.at(-1), frames()], ['close 1011', []]);
 });
 
-test('a client that answers no ping is given up at the third tick', async () => {
+test('a client that answers no pings is disconnected at the third tick', async () => {
   const { welcome, connection, calls } = openConnection();
   connection.tick();
   await welcome();
@@ -114,7 +114,7 @@ test('a client that answers no ping is given up at the third tick', async () => 
   assert.deepEqual(calls.slice(4), ['terminate']);
 });
 
-test('any frame is a sign of life', async () => {
+test('any frame counts as an answer to pings', async () => {
   const { welcome, connection, calls, call } = openConnection();
   await welcome();
   for (let i = 0; i < 5; i++) {
@@ -133,14 +133,14 @@ test('a revoked credential closes the connection at once', async () => {
   await endTurn();
 });
 
-test('a credential revoked while it was being judged opens nothing', async () => {
+test('a credential revoked during its check opens no connection', async () => {
   const { revocation, welcome, calls, broadcast } = openConnection();
   revocation.abort();
   await welcome();
   assert.deepEqual([calls.includes('close 1008 unauthorized'), broadcast.size], [true, 0]);
 });
 
-test('after its end a connection hears and says nothing', async () => {
+test('a closed connection ignores frames and sends none', async () => {
   const { welcome, connection, call, endTurn, frames, seen } = openConnection();
   await welcome();
   connection.close('service_restart');

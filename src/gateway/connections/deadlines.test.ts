@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { createDeadlines } from './deadlines.ts';
 
-test('each deadline ends at its own time, and one that was let go never', async () => {
+test('each deadline ends at its own time, and a cancelled one never', async () => {
   const clock = fakeClock();
   const deadlines = createDeadlines({ ms: 100, clock });
   const late: string[] = [];

@@ -8,7 +8,7 @@ const problem = (text: string) => {
   return json.kind === 'faulty' ? json.problem : json.kind;
 };
 
-test('a name that an object has twice is told, however it is written and wherever it stands', () => {
+test('a duplicate name in an object is found, however it is written and wherever it is', () => {
   const twice = '"a" occurs twice in one object';
   for (const text of [
     '{"a":1,"a":1}',
@@ -21,7 +21,7 @@ test('a name that an object has twice is told, however it is written and whereve
   assert.equal(problem('{"__proto__":1,"__proto__":2}'), '"__proto__" occurs twice in one object');
 });
 
-test('the same name in different objects, and what only looks like a name, is none', () => {
+test('equal names in different objects, and texts that look like names, are not duplicates', () => {
   for (const text of [
     '{"a":{"a":[{"a":1},{"a":2}]}}',
     JSON.stringify({ a: '"a":1,"a":2', b: 'a":', '":': '":' }),
@@ -32,7 +32,7 @@ test('the same name in different objects, and what only looks like a name, is no
   }
 });
 
-test('whatever JSON.stringify writes is read, and with one more property of a name that is there it is not', () => {
+test('output of JSON.stringify is accepted, and refused with one more property of an existing name', () => {
   const dictionary = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 });
   fc.assert(
     fc.property(dictionary, fc.nat(), (value, pick) => {
@@ -46,13 +46,13 @@ test('whatever JSON.stringify writes is read, and with one more property of a na
   );
 });
 
-test('half of a surrogate pair is told in names, strings and lists; whole ones and escapes are text', () => {
+test('half of a surrogate pair is found in names, strings and lists; whole pairs and escapes are accepted', () => {
   const half = 'a string holds half of a surrogate pair';
   for (const text of ['{"\\ud800":1}', '{"a":["\\udfff"]}', '"\\ud83dx"']) assert.equal(problem(text), half, text);
   for (const text of ['{"a":"\\ud83d\\ude00"}', '"\\u0000"', '"\\\\ud800"']) assert.equal(problem(text), 'read', text);
 });
 
-test('a megabyte of either is looked at in no time that anybody would notice', () => {
+test('a megabyte of either is checked without a noticeable delay', () => {
   const long = JSON.stringify({ message: '{"a":1,"a":2}'.repeat(40_000) });
   assert.equal(problem(long), 'read');
   assert.equal(problem(`{${'"a":1,'.repeat(100_000)}"a":2}`), '"a" occurs twice in one object');

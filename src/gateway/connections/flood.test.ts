@@ -6,7 +6,7 @@ import { openConnection } from './connection-fixture.ts';
 const INBOUND = { burst: 10, perSecond: 2 };
 const FULL_MS = 5_000;
 
-/** A connection that has been refused so often that it is not read from any more. */
+/** A connection that was refused so often that reading is paused. */
 async function openFlood(options: Parameters<typeof openConnection>[0] = {}) {
   const opened = openConnection({ inbound: INBOUND, ...options });
   await opened.welcome();
@@ -14,7 +14,7 @@ async function openFlood(options: Parameters<typeof openConnection>[0] = {}) {
   const floodWith = async (count: number) => {
     for (let n = 0; n < count; n += 1) {
       opened.call(`f${n}`, 'health');
-      if (n % 10 === 9) await opened.endTurn(); // so that its answers are no reason to pause
+      if (n % 10 === 9) await opened.endTurn(); // so that its answers do not cause a pause
     }
     await opened.endTurn();
   };
@@ -24,7 +24,7 @@ async function openFlood(options: Parameters<typeof openConnection>[0] = {}) {
   return { ...opened, floodWith, before };
 }
 
-test('a connection that keeps asking too much is not read from until its budget is full again', async () => {
+test('reading from a connection with too many refused requests pauses until its budget is full again', async () => {
   const { before, calls, clock, call, endTurn, answers } = await openFlood();
   assert.deepEqual([before, calls], [[], ['pause']]);
   await clock.advance(FULL_MS - 1);
@@ -36,7 +36,7 @@ test('a connection that keeps asking too much is not read from until its budget 
   assert.equal(answers().at(-1)?.join(), 'after 10,health');
 });
 
-test('what was read before the rest is refused as before, and rests no longer for it', async () => {
+test('requests read before the pause are refused, and do not prolong it', async () => {
   const { floodWith, calls, clock, answers } = await openFlood();
   await floodWith(2 * LIMITS.floodRefusals);
   assert.deepEqual([calls, answers().at(-1)], [['pause'], ['f199', 'RATE_LIMITED']]);
@@ -44,13 +44,13 @@ test('what was read before the rest is refused as before, and rests no longer fo
   assert.deepEqual(calls, ['pause', 'resume']);
 });
 
-test('a budget that fills slowly does not silence a connection for long', async () => {
+test('a budget that fills slowly does not pause a connection for long', async () => {
   const { calls, clock } = await openFlood({ inbound: { burst: 10, perSecond: 1 / 60 } });
   await clock.advance(LIMITS.floodRestMs);
   assert.deepEqual(calls, ['pause', 'resume']);
 });
 
-test('a rest ends neither early, when the client has taken its answers, nor before it has', async () => {
+test('a pause ends only when both its time is over and the client has read its answers', async () => {
   const { calls, clock, drain } = await openFlood({ isStalled: true });
   drain();
   assert.equal(calls.includes('resume'), false, 'early');
@@ -63,7 +63,7 @@ test('a rest ends neither early, when the client has taken its answers, nor befo
   assert.equal(slow.calls.at(-1), 'resume');
 });
 
-test('a client that goes during its rest has gone', async () => {
+test('a client that disconnects during its pause is gone', async () => {
   const { connection, calls, clock } = await openFlood();
   connection.onClose();
   await clock.advance(FULL_MS);

@@ -22,7 +22,7 @@ const shake = (text: string | undefined, upgradeToken?: string) =>
 const connect = (params?: unknown) => JSON.stringify({ type: 'req', id: '1', method: 'connect', params });
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** What a client reads of an outcome: the answer, then how the socket closes. */
+/** An outcome as the client sees it: the answer, then how the socket closes. */
 async function read(text: string | undefined, upgradeToken?: string) {
   const outcome = await shake(text, upgradeToken);
   if (outcome.kind === 'accepted') return outcome.principal.id;
@@ -75,7 +75,7 @@ const REFUSED: [what: string, text: string | undefined, read: unknown][] = [
 ];
 
 for (const [what, text, expected] of REFUSED) {
-  test(`${what} is refused as the protocol says`, async () => {
+  test(`${what} is refused according to the protocol`, async () => {
     assert.deepEqual(await read(text), expected);
   });
 }
@@ -93,7 +93,7 @@ const BAD_PARAMS: [what: string, params: unknown, problem: RegExp][] = [
 ];
 
 for (const [what, params, problem] of BAD_PARAMS) {
-  test(`connect with ${what} is refused, naming the place`, async () => {
+  test(`connect with ${what} is refused, naming the field`, async () => {
     const [error, ...closing] = (await read(connect(params), 'good')) as [string, number, string];
     assert.match(error, /^1 INVALID_REQUEST invalid connect params: /);
     assert.match(error, problem);
@@ -101,12 +101,12 @@ for (const [what, params, problem] of BAD_PARAMS) {
   });
 }
 
-test('a protocol mismatch says which version is spoken here', async () => {
+test('a protocol mismatch names our version', async () => {
   const outcome = await shake(connect({ ...CONNECT, minProtocol: 3, maxProtocol: 3 }));
   assert.deepEqual(outcome.kind === 'refused' && outcome.answer?.error.details, { expectedProtocol: 2 });
 });
 
-/** As clients of a later version connect: with a range, a role and other names for what we know. */
+/** A connect of a later version: with a range, a role, and other names for known fields. */
 const LATER = {
   minProtocol: 3,
   maxProtocol: 4,
@@ -115,7 +115,7 @@ const LATER = {
   device: { id: 'd' },
 };
 
-test('a range that can be read and does not fit is told first, whatever else is wrong', async () => {
+test('a valid range that excludes our version is reported first, whatever else is wrong', async () => {
   const mismatch = ['1 INVALID_REQUEST protocol mismatch', 1002, 'protocol mismatch'];
   for (const params of [
     { ...CONNECT, maxProtocol: 1 },
@@ -128,7 +128,7 @@ test('a range that can be read and does not fit is told first, whatever else is 
   }
 });
 
-test('a range that cannot be read, and one that fits, leave the other params to be judged before the credential', async () => {
+test('with an invalid or matching range, the other params are checked before the credential', async () => {
   for (const params of [
     { ...CONNECT, maxProtocol: 'x' },
     { ...CONNECT, maxProtocol: 1.5 },
@@ -144,17 +144,17 @@ test('a token in the first frame is accepted', async () => {
   assert.equal(await read(connect({ ...CONNECT, auth: { token: 'good' } })), 'ada');
 });
 
-test('what the upgrade carried counts when the frame gives none', async () => {
+test('the token of the upgrade request is used when the frame has none', async () => {
   assert.equal(await read(connect(CONNECT), 'good'), 'ada');
   assert.equal(await read(connect({ ...CONNECT, auth: {} }), 'good'), 'ada');
 });
 
-test('a wrong token in the frame is not saved by a good one of the upgrade', async () => {
+test('a wrong token in the frame is refused despite a valid one in the upgrade', async () => {
   const outcome = await read(connect({ ...CONNECT, auth: { token: 'bad' } }), 'good');
   assert.deepEqual(outcome, ['1 UNAUTHORIZED unauthorized', 1008, 'unauthorized']);
 });
 
-test('32 levels are not too deep', async () => {
-  // The frame and its params are the first two of them.
+test('32 levels of nesting are accepted', async () => {
+  // The frame and its params are two of them.
   assert.match(String(await read(connect({ x: JSON.parse(nested(30)) }))), /invalid connect params/);
 });

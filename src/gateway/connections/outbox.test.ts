@@ -30,7 +30,7 @@ function openOutbox({ isStalled = false } = {}) {
 
 const bytes = (count: number) => Buffer.alloc(count, 'x');
 
-test('all that one turn produces goes out in one write', () => {
+test('all frames of one turn are sent in one write', () => {
   const { outbox, written, endTurn } = openOutbox();
   outbox.push(Buffer.from('a'));
   outbox.answer(Buffer.from('b'));
@@ -42,7 +42,7 @@ test('all that one turn produces goes out in one write', () => {
   assert.deepEqual(written(), ['abc', 'd']);
 });
 
-test('a client is over its budget only when the system does not take what was written', () => {
+test('a client exceeds its budget only if the system does not accept what was written', () => {
   const fast = openOutbox();
   fast.outbox.push(bytes(BUDGET + 1));
   assert.equal(fast.outbox.isOver(), false);
@@ -55,7 +55,7 @@ test('a client is over its budget only when the system does not take what was wr
   assert.equal(slow.outbox.isOver(), true);
 });
 
-test('answers clog a client but are not held against it when a broadcast comes', () => {
+test('answers pause reading from a client, but do not count against it at a broadcast', () => {
   const { outbox, drain } = openOutbox({ isStalled: true });
   outbox.answer(bytes(BUDGET + 1));
   assert.deepEqual([outbox.isOver(), outbox.isClogged()], [false, true]);
@@ -67,7 +67,7 @@ test('answers clog a client but are not held against it when a broadcast comes',
   assert.deepEqual([outbox.isOver(), outbox.isClogged()], [false, false]);
 });
 
-test('a reader is held at a quarter of the budget and told when there is room again', () => {
+test('a reader stops at a quarter of the budget, and resumes when there is room again', () => {
   const { outbox, drain, endTurn, reliefs } = openOutbox({ isStalled: true });
   outbox.push(bytes(BUDGET / 4 - 1));
   assert.equal(outbox.isReady(), true);
@@ -79,7 +79,7 @@ test('a reader is held at a quarter of the budget and told when there is room ag
   assert.deepEqual([reliefs(), outbox.isReady()], [1, true]);
 });
 
-test('nobody is told of room who did not ask for it', () => {
+test('relief is reported only to waiting readers', () => {
   const { outbox, drain, endTurn, reliefs } = openOutbox({ isStalled: true });
   outbox.push(bytes(BUDGET));
   endTurn();
@@ -87,7 +87,7 @@ test('nobody is told of room who did not ask for it', () => {
   assert.equal(reliefs(), 0);
 });
 
-test('a closed outbox forgets what waits and takes no more', () => {
+test('a closed outbox discards what is queued and accepts no more', () => {
   const { outbox, endTurn, written } = openOutbox();
   outbox.push(Buffer.from('a'));
   outbox.close();
@@ -96,7 +96,7 @@ test('a closed outbox forgets what waits and takes no more', () => {
   assert.deepEqual([written(), outbox.isReady()], [[], false]);
 });
 
-test('frames are joined once for clients that get the same', () => {
+test('frames are joined once for clients that get the same frames', () => {
   const join = createFrameJoin();
   const [a, b] = [Buffer.from('a'), Buffer.from('b')];
   const both = join([a, b]);
@@ -104,7 +104,7 @@ test('frames are joined once for clients that get the same', () => {
   assert.deepEqual([both, join([b, a]), join([a, b, a]), join([a])].map(String), ['ab', 'ba', 'aba', 'a']);
 });
 
-test('a client that leaves large answers unread has no room for another until it has taken some', () => {
+test('a client with unread large answers gets no other one until it has read some', () => {
   const { outbox, drain, endTurn } = openOutbox({ isStalled: true });
   const large = LIMITS.unreadAnswerBytes / 2;
   assert.equal(outbox.hasRoomFor(3 * large), true, 'nothing waits');

@@ -9,7 +9,7 @@ import { openConnection } from './connection-fixture.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
-test('what is no request is answered with its id where it has one, and the connection stays', async () => {
+test('an invalid request is answered, with its id if it has one, and the connection stays open', async () => {
   const { welcome, connection, say, call, endTurn, frames, calls } = openConnection();
   await welcome();
   connection.onMessage('{');
@@ -53,7 +53,7 @@ test('connect is only valid as the first request', async () => {
   });
 });
 
-test('requests are answered as they finish, all of one turn in one write', async () => {
+test('requests are answered as they finish, with one write per turn', async () => {
   const gate = Promise.withResolvers<unknown>();
   const { welcome, call, endTurn, answers, writes } = openConnection({
     dispatch: async (method) => (method === 'slow' ? gate.promise : method),
@@ -96,7 +96,7 @@ test('a method may answer twice on one id, and a refusal may carry a result', as
   ]);
 });
 
-test('an answer that JSON cannot say is an internal error', async () => {
+test('an answer that cannot be encoded as JSON is an internal error', async () => {
   const { welcome, call, endTurn, answers } = openConnection({ dispatch: async () => 1n });
   await welcome();
   call('a', 'health');
@@ -104,7 +104,7 @@ test('an answer that JSON cannot say is an internal error', async () => {
   assert.deepEqual(answers().at(-1), ['a', 'INTERNAL']);
 });
 
-test('a handler knows who called, from where, and when the caller is gone', async () => {
+test('a handler knows the caller, its address, and when it disconnects', async () => {
   const callers: Caller[] = [];
   const { welcome, call, connection } = openConnection({
     dispatch: (_method, _params, caller) => {
@@ -120,7 +120,7 @@ test('a handler knows who called, from where, and when the caller is gone', asyn
   assert.equal(caller?.signal.aborted, true);
 });
 
-test('256 requests may run at once, one more is told to come back', async () => {
+test('256 requests may run at once; another one is answered BUSY', async () => {
   const gate = Promise.withResolvers<unknown>();
   const { welcome, call, endTurn, answers } = openConnection({ dispatch: () => gate.promise });
   await welcome();
@@ -134,7 +134,7 @@ test('256 requests may run at once, one more is told to come back', async () => 
   assert.deepEqual(answers().at(-1), ['later', 'done']);
 });
 
-test('300 requests come through at once, then 50 a second, and the wait is said', async () => {
+test('300 requests are accepted at once, then 50 a second, and refusals have the wait', async () => {
   const { welcome, call, endTurn, answers, frames, clock, seen } = openConnection();
   await welcome();
   for (let i = 1; i <= LIMITS.inboundBurst + 1; i++) call(`${i}`, 'health');
@@ -154,7 +154,7 @@ test('300 requests come through at once, then 50 a second, and the wait is said'
   ]);
 });
 
-test('how many requests come through is the operator’s to say', async () => {
+test('the operator can configure the request limit', async () => {
   const { welcome, call, endTurn, answers, clock } = openConnection({ inbound: { burst: 10, perSecond: 2 } });
   await welcome();
   for (let i = 1; i <= 11; i++) call(`${i}`, 'health');

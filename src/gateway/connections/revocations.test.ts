@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { createRevocations } from './revocations.ts';
 
-test('all who hold a credential hear of its end, those who let go do not', () => {
+test('all watchers of a credential are notified of its end, former watchers are not', () => {
   const revocation = new AbortController();
   const { watch } = createRevocations();
   const told: string[] = [];
@@ -22,7 +22,7 @@ test('a thousand connections of one credential cost one listener', () => {
   assert.equal(getEventListeners(signal, 'abort').length, 1);
 });
 
-test('who comes after the end hears at once', () => {
+test('a watcher after the end is notified at once', () => {
   const told: string[] = [];
   createRevocations().watch(AbortSignal.abort(), () => told.push('now'));
   assert.deepEqual(told, ['now']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUDGET, openConnection } from './connection-fixture.ts';
 
-test('a slow client misses what may be dropped and loses its connection to what may not', async () => {
+test('a slow client misses droppable events, and is disconnected at others', async () => {
   const { welcome, broadcast, frames, calls, endTurn } = openConnection({ isStalled: true });
   await welcome();
   broadcast.publish('shutdown', { reason: 'x'.repeat(BUDGET) });
@@ -27,7 +27,7 @@ test('a skipped event leaves a gap, because it is a loss', async () => {
   assert.deepEqual(seqs, [1, 3]);
 });
 
-test('a client that does not read its answers is not read from until it does', async () => {
+test('reading from a client that does not read its answers pauses until it does', async () => {
   const { welcome, call, endTurn, calls, drain } = openConnection({
     isStalled: true,
     dispatch: async () => 'x'.repeat(BUDGET),

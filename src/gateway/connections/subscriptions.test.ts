@@ -42,7 +42,7 @@ function setUp() {
   return { seen, readers, room, subscriptions, subscribe, clear: () => void seen.splice(0) };
 }
 
-test('a log is followed only when the answer to the request is on its way', () => {
+test('a log is followed only after the request was answered', () => {
   const { seen, subscriptions } = setUp();
   const request = subscriptions.during();
   request.add('a', 7);
@@ -51,14 +51,14 @@ test('a log is followed only when the answer to the request is on its way', () =
   assert.deepEqual(seen, ['follow a after 7', 'watch a']);
 });
 
-test('a request that failed follows nothing', () => {
+test('a failed request follows nothing', () => {
   const { seen, subscriptions } = setUp();
   subscriptions.during().add('a', 7);
   subscriptions.during().start();
   assert.deepEqual(seen, []);
 });
 
-test('entries go out as the frames that all readers share', () => {
+test('entries are sent as frames that all readers share', () => {
   const { seen, readers, subscribe, clear } = setUp();
   subscribe('a', 0);
   clear();
@@ -66,7 +66,7 @@ test('entries go out as the frames that all readers share', () => {
   assert.deepEqual(seen, ['push one', 'push two']);
 });
 
-test('a second subscription replaces the first, which is silent from the moment of the request', () => {
+test('a second subscription replaces the first, which stops at the request', () => {
   const { seen, subscriptions, subscribe, clear } = setUp();
   subscribe('a', 7);
   clear();
@@ -87,7 +87,7 @@ test('two requests for one workstream at once leave one reader', () => {
   assert.deepEqual(seen, ['follow a after 1', 'watch a', 'close a', 'follow a after 2', 'watch a']);
 });
 
-test('removing says whether there was a subscription', () => {
+test('remove returns whether there was a subscription', () => {
   const { seen, subscriptions, subscribe, clear } = setUp();
   subscribe('a', 0);
   clear();
@@ -96,7 +96,7 @@ test('removing says whether there was a subscription', () => {
   assert.deepEqual(seen, ['close a', 'unwatch a']);
 });
 
-test('what a request adds and removes again is not followed', () => {
+test('a workstream that a request adds and removes is not followed', () => {
   const { seen, subscriptions } = setUp();
   const request = subscriptions.during();
   request.add('a', 0);
@@ -123,7 +123,7 @@ test('the end of a reader that was replaced does not end the new one', () => {
   assert.equal(subscriptions.during().remove('a'), true);
 });
 
-test('when there is room again every reader gets its turn, however little room there is', () => {
+test('when there is room again every reader gets its turn, however small the room', () => {
   const { seen, room, subscriptions, subscribe, clear } = setUp();
   for (const wsId of ['a', 'b', 'c']) subscribe(wsId, 0);
   clear();

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { isWebSocketUpgrade } from './upgrade.ts';
 
-/** What a server that also has WebSockets answers to a request with this Upgrade header. */
+/** The answer of a server with WebSockets to a request with this Upgrade header. */
 async function answerTo(upgrade: string): Promise<string> {
   const server = createServer({ shouldUpgradeCallback: isWebSocketUpgrade }, (_, response) => response.end('plain'));
   server.on('upgrade', (_, socket) => socket.end('upgraded'));

@@ -11,7 +11,7 @@ type CronFixture = Awaited<ReturnType<typeof executorFixture>>;
 const NOBODY = 'Not run: no approver was available, and the job’s policy is deny.';
 const sink = { ready: () => true, write: () => undefined };
 
-/** What the model has read of its calls. */
+/** The results of its calls, as the model read them. */
 async function results(cron: CronFixture, job: Job): Promise<string[]> {
   const messages = await (await cron.session(job)).messages();
   return messages.flatMap((message) => (message.role === 'tool' ? [message.output] : []));
@@ -22,7 +22,7 @@ const asked = ({ gateway }: CronFixture) =>
     () => gateway.parts.approvals.list()[0] ?? assert.fail('no question'),
   );
 
-test('a job that nobody watches is refused at once, and its history says that it was denied', async () => {
+test('calls of an unattended job are refused at once, and its history shows them as denied', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('touch it');
   cron.gateway.puppet.turn(calling('touch'), calling('look'));
@@ -35,7 +35,7 @@ test('a job that nobody watches is refused at once, and its history says that it
   assert.deepEqual(denied, ['assistant', 'tool']);
 });
 
-test('whoever may approve and looks on is asked, for five minutes; others who look on are not', async () => {
+test('a subscribed approver is asked for five minutes; other subscribers are not', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('touch it');
   await (await cron.run(job)).ended;
@@ -56,7 +56,7 @@ test('whoever may approve and looks on is asked, for five minutes; others who lo
   watcher.close();
 });
 
-test('a job that waits asks until its own deadline, its time standing still, and over a restart', async () => {
+test('a job with the policy wait asks until its own deadline, also after a restart, while its timeout is paused', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('touch it', { approval: { mode: 'wait', timeoutMs: 7_200_000 }, turn: { timeoutSeconds: 5 } });
   cron.gateway.puppet.turn(calling('touch'));

@@ -4,7 +4,7 @@ import { calling, never } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { asksAgent, executorFixture, tellsMain } from './executor-fixture.ts';
 
-test('a job of the main session is done when its text is queued, in one transaction with its start', async () => {
+test('a job of the main session is complete when its text is queued, in one transaction with its start', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants', { wakeMode: 'now' });
   const claim = await cron.claim(job);
@@ -18,7 +18,7 @@ test('a job of the main session is done when its text is queued, in one transact
   assert.deepEqual(systemEvents.texts(), ['water the plants']);
 });
 
-test('a text that is queued already is not queued again, but its start is recorded', async () => {
+test('a text that is already queued is not queued again, but its start is recorded', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants');
   await cron.gateway.parts.systemEvents.add('water the plants', { rights: 'approve' });
@@ -29,7 +29,7 @@ test('a text that is queued already is not queued again, but its start is record
   assert.deepEqual(cron.woken, []);
 });
 
-test('a claim that has gone to somebody else leaves nothing in the main session', async () => {
+test('a claim that another scheduler took leaves nothing in the main session', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants', { wakeMode: 'now' });
   const claim = await cron.claim(job);
@@ -50,7 +50,7 @@ test('after a crash a job of the main session is done, and the session is woken 
   assert.deepEqual(runs, [{ principal: 'cron:job_1', source: 'agent' }]);
 });
 
-test('an agent job asks in a session of its own, which is named after it, and tells what was said', async () => {
+test('an agent job runs in its own session, named after it, and returns the answer as summary', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('say hello', { turn: { thinking: 'high' } });
   cron.gateway.puppet.turn(`${'x'.repeat(2_500)}`);
@@ -70,7 +70,7 @@ test('an agent job asks in a session of its own, which is named after it, and te
   assert.equal((await cron.occurrence(claim)).runId?.startsWith('run_'), true);
 });
 
-test('the summary is what was said last when the last turn says nothing', async () => {
+test('the summary is the last text if the last turn has none', async () => {
   await using cron = await executorFixture();
   cron.gateway.puppet.turn('All is well.', calling('look'));
   cron.gateway.puppet.turn('');
@@ -78,7 +78,7 @@ test('the summary is what was said last when the last turn says nothing', async 
   assert.deepEqual(await begun.ended, { status: 'ok', summary: 'All is well.' });
 });
 
-test('a session keeps its name when it was closed, and begins afresh after an hour of rest', async () => {
+test('a session keeps its name when closed, and starts with an empty context after an hour', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('again');
   const read = () => cron.gateway.puppet.requests.at(-1)?.messages.filter(({ role }) => role === 'user').length;
@@ -95,7 +95,7 @@ test('a session keeps its name when it was closed, and begins afresh after an ho
   assert.deepEqual([again.wsId, again.name, again.settingsEvent().name], [workstream.data.wsId, 'Morning', 'Morning']);
 });
 
-test('an answer is delivered; where it cannot be, nothing is asked, or the run says that it was in vain', async () => {
+test('an answer is delivered; if that is impossible, the model is not called, or the outcome says so', async () => {
   await using cron = await executorFixture();
   const { store } = cron.gateway;
   const sent = () => store.db.selectFrom('outbox').select(['provider', 'destination', 'message']).execute();
@@ -116,7 +116,7 @@ test('an answer is delivered; where it cannot be, nothing is asked, or the run s
   assert.equal((await (await deliver({ channel: 'last' })).ended).status, 'ok', 'goes where the last one went');
 });
 
-test('runs that end badly are errors with their reason; one that somebody cancelled was interrupted', async () => {
+test('failed runs are errors with their reason; a cancelled run is interrupted', async () => {
   await using cron = await executorFixture();
   cron.gateway.puppet.turn(new Error('no power'));
   const { status, error } = await (await cron.run(asksAgent('work'))).ended;
@@ -134,7 +134,7 @@ test('runs that end badly are errors with their reason; one that somebody cancel
   assert.deepEqual(await cancelled.ended, { status: 'interrupted', error: 'cancelled' });
 });
 
-test('a run that its job stops is an error with that reason, keeps what it said, and no person is blamed', async () => {
+test('a run stopped by its job is an error with that reason, keeps its text, and names no person', async () => {
   const started: string[] = [];
   await using cron = await executorFixture({
     execute(tool) {
@@ -150,14 +150,14 @@ test('a run that its job stops is an error with that reason, keeps what it said,
   begun.stop('It took longer than 1 h');
   begun.stop('another reason');
   await new Promise(setImmediate);
-  await cron.gateway.clock.advance(5_000); // the tool does not let go: it is abandoned
+  await cron.gateway.clock.advance(5_000); // the tool does not stop and is abandoned
   assert.deepEqual(await begun.ended, { status: 'error', error: 'It took longer than 1 h' });
   const [, said, result] = await messages();
   assert.equal(said?.role === 'assistant' && said.content, 'First');
   assert.equal(result?.role === 'tool' && result.output, 'Not run: the run had ended; its outcome is unknown');
 });
 
-test('a session with too much waiting, and a store that takes no writes, can be tried again', async () => {
+test('a session with a full queue, and a store that cannot be written, are retryable', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('work');
   const claim = await cron.claim(job);
@@ -173,7 +173,7 @@ test('a session with too much waiting, and a store that takes no writes, can be 
   assert.deepEqual(await (await cron.begin(job, claim))?.ended, { status: 'ok', summary: 'ok' });
 });
 
-test('a claim that was lost starts no run, at once or behind another one', async () => {
+test('a lost claim starts no run, neither at once nor after another one', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('work');
   const lost = { ...(await cron.claim(job)), epoch: 7 };
@@ -185,7 +185,7 @@ test('a claim that was lost starts no run, at once or behind another one', async
   assert.equal(cron.gateway.puppet.requests.length, 1);
 });
 
-test('a run that a crash cut off goes on, and its outcome arrives once', async () => {
+test('a run interrupted by a crash continues, and its outcome arrives once', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('work', { turn: { deliver: true, bestEffortDeliver: true } });
   cron.gateway.puppet.turn('Half', never());
@@ -205,7 +205,7 @@ test('a run that a crash cut off goes on, and its outcome arrives once', async (
   );
 });
 
-test('nothing is left of an attempt whose run is not to be found', async () => {
+test('an attempt whose run is not found cannot be resumed', async () => {
   await using cron = await executorFixture();
   const job = asksAgent('work', { turn: { deliver: true } });
   const claim = await cron.claim(job);

@@ -33,7 +33,7 @@ function told(asked: Partial<Explained>): string {
   return `${verdict}: ${because}`;
 }
 
-test('what has a record is told from it', () => {
+test('a recorded instant is explained by its record', () => {
   const atMs = NOW - MINUTE_MS;
   const of = (changes: Partial<CronOccurrenceTable>) => told({ atMs, row: rowOf(changes) });
   assert.equal(of({}), 'ok: It ran.');
@@ -42,7 +42,7 @@ test('what has a record is told from it', () => {
   assert.equal(of({ status: 'skipped', error: 'left alone' }), 'skipped: Left alone.');
 });
 
-test('a record of several instants speaks for them, and not for the times between', () => {
+test('a record of several instants covers them, but not the times between', () => {
   const row = rowOf({
     scheduled_ms: MADE + MINUTE_MS,
     through_ms: NOW,
@@ -57,7 +57,7 @@ test('a record of several instants speaks for them, and not for the times betwee
   );
 });
 
-test('what had a record that was forgotten is not taken for due', () => {
+test('an instant whose record has expired does not count as due', () => {
   const handled = jobOf({ handledMs: NOW });
   assert.match(told({ job: handled, atMs: NOW - MINUTE_MS }), /^unknown: The records of that time have expired/);
   assert.match(told({ job: jobOf({ handledMs: NOW - MINUTE_MS }), atMs: NOW }), /^due: It has been due for 0 s/);
@@ -65,11 +65,11 @@ test('what had a record that was forgotten is not taken for due', () => {
   assert.match(told({ job: once, atMs: 1_000 }), /^unknown: The records of that time have expired/);
 });
 
-test('an overdue job that was made just now is due, however old its time', () => {
+test('an overdue job that was just created is due, however old its time', () => {
   assert.match(told({ job: jobOf({}, { kind: 'at', atMs: 1_000 }), atMs: 1_000, keptSinceMs: MADE }), /^due: /);
 });
 
-test('of the time before the last change it is said that nothing is known', () => {
+test('for times before the last change the explanation is unknown', () => {
   const changed = { sinceMs: NOW - 10 * MINUTE_MS };
   const atMs = NOW - 20 * MINUTE_MS;
   assert.match(told({ job: jobOf(changed), atMs }), /^unknown: There is no record, because the job was enabled/);
@@ -85,7 +85,7 @@ test('of the time before the last change it is said that nothing is known', () =
   assert.equal(told({ atMs: MADE }), 'unknown: The job was created later.');
 });
 
-test('what is to come says whether it will run', () => {
+test('a future instant is explained by whether it will run', () => {
   const atMs = NOW + MINUTE_MS;
   assert.equal(told({ atMs }), 'scheduled: It will run at that time.');
   assert.match(told({ atMs, job: jobOf({ failures: 3, holdMs: atMs + 1 }) }), /^skipped: .* 3 errors in a row/);
@@ -96,7 +96,7 @@ test('what is to come says whether it will run', () => {
   );
 });
 
-test('a job that waits for nothing says why', () => {
+test('a job without a next instant is explained', () => {
   assert.equal(explainIdle({ enabled: false }).verdict, 'disabled');
   assert.equal(explainIdle({ enabled: true }).verdict, 'not-scheduled');
 });

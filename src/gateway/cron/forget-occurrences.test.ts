@@ -24,7 +24,7 @@ async function setUp() {
   return {
     store,
     cron,
-    /** The first look is after a quarter of an hour, later ones after a day. */
+    /** The first sweep is after a quarter of an hour, later ones after a day. */
     aDayPasses: () => clock.advance(DAY_MS + 20 * 60_000),
     left: async (jobId: string) => {
       const rows = await store.db.selectFrom('cron_occurrences').selectAll().where('job_id', '=', jobId).execute();
@@ -38,7 +38,7 @@ async function setUp() {
   };
 }
 
-test('what ended longer ago than is kept goes with its starts; what is not over stays, however old', async () => {
+test('expired occurrences are removed with their attempts; open ones stay, however old', async () => {
   await using world = await setUp();
   const attempt = { epoch: 1, owner: 'me', started_ms: 1, run_id: null, attempt: 1 };
   await world.store.commit({
@@ -58,7 +58,7 @@ test('what ended longer ago than is kept goes with its starts; what is not over 
   assert.deepEqual(await world.left('old'), [], 'the setting is read when it is used');
 });
 
-test('of one job the latest two thousand stay', async () => {
+test('the latest two thousand records of a job are kept', async () => {
   await using world = await setUp();
   const often = Array.from({ length: 2_010 }, (_, index) => settled('often', index, NOW_MS));
   await world.store.commit({ statements: [...often, settled('seldom', 0, NOW_MS)] });

@@ -32,7 +32,7 @@ async function ledgers() {
   };
 }
 
-test('of two that claim an instant at once, one gets it', async () => {
+test('if two schedulers claim an instant at once, one gets it', async () => {
   await using both = await ledgers();
   const claims = await Promise.all([both.one.advance(job, claimFirst), both.two.advance(job, claimFirst)]);
   assert.deepEqual(
@@ -42,14 +42,14 @@ test('of two that claim an instant at once, one gets it', async () => {
   assert.equal((await both.two.job('job_1'))?.nextMs, 120_000);
 });
 
-test('a job has one open occurrence', async () => {
+test('a job has at most one open occurrence', async () => {
   await using both = await ledgers();
   await both.one.advance(job, claimFirst);
   assert.equal(await both.two.force(claimFirst.job, { atMs: 70_000, leaseMs: 1 }), undefined);
   assert.equal((await both.two.openOf('job_1'))?.owner, 'one');
 });
 
-test('who was overtaken can write nothing more', async () => {
+test('a superseded scheduler can write nothing more', async () => {
   await using both = await ledgers();
   const claim = await both.one.advance(job, claimFirst);
   const open = await both.two.openOf('job_1');
@@ -65,7 +65,7 @@ test('who was overtaken can write nothing more', async () => {
   assert.deepEqual([await both.two.finish(taken, end), await both.two.finish(taken, end)], [true, false]);
 });
 
-test('a job that was changed meanwhile is not written over', async () => {
+test('a job that was changed meanwhile is not overwritten', async () => {
   await using both = await ledgers();
   const claim = await both.one.advance(job, claimFirst);
   assert.ok(claim && claim !== 'settled');
@@ -74,7 +74,7 @@ test('a job that was changed meanwhile is not written over', async () => {
   assert.equal((await both.one.openOf('job_1'))?.status, 'claimed');
 });
 
-test('a clock that is set back: what did not run is forgotten, what ran stays', async () => {
+test('when the clock is set back, records without a run are removed, records of runs stay', async () => {
   await using both = await ledgers();
   const settled = { fromMs: 30_000, throughMs: 50_000, count: 3, status: 'missed', reason: 'asleep' } as const;
   const claim = await both.one.advance(job, { ...claimFirst, settled: [settled] });
@@ -84,7 +84,7 @@ test('a clock that is set back: what did not run is forgotten, what ran stays', 
   assert.deepEqual([...(await both.one.recorded('job_1', 0, { butMissed: false }))], [60_000]);
 });
 
-test('a record says when the job was to run next once it was over, also after a pause', async () => {
+test('a record has the next run after its end, also after a pause', async () => {
   await using both = await ledgers();
   const missed = { fromMs: 30_000, throughMs: 30_000, count: 1, status: 'missed', reason: 'asleep' } as const;
   const claim = await both.one.advance(job, { ...claimFirst, settled: [missed] });
@@ -97,7 +97,7 @@ test('a record says when the job was to run next once it was over, also after a 
   ]);
 });
 
-test('a job that is removed stays with its occurrence until that is over', async () => {
+test('a removed job is kept with its open occurrence until that ends', async () => {
   await using both = await ledgers();
   const claim = await both.one.advance(job, claimFirst);
   assert.ok(claim && claim !== 'settled');
@@ -108,7 +108,7 @@ test('a job that is removed stays with its occurrence until that is over', async
   assert.deepEqual([removed?.name, removed?.payload, await both.one.job('job_1')], [job.name, job.payload, undefined]);
 });
 
-test('how long an attempt has worked is kept with its lease, and begins anew with the next one', async () => {
+test('the working time of an attempt is stored with its lease, and restarts with the next attempt', async () => {
   await using both = await ledgers();
   const claim = await both.one.advance(job, claimFirst);
   assert.ok(claim && claim !== 'settled');

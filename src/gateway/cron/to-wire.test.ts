@@ -11,7 +11,7 @@ const rowOf = (changes: Partial<CronOccurrenceTable>): CronOccurrenceTable => ({
   ...changes,
 });
 
-test('what only waits for a slot says no time that it ran at, though it was tried before', () => {
+test('an occurrence that waits for a slot has no start time, even after an earlier attempt', () => {
   const claimed = { status: 'claimed', ended_ms: null, duration_ms: null } as const;
   assert.equal(toOccurrence(rowOf({ ...claimed, attempts: 0, started_ms: null })).runAtMs, undefined);
   const { runAtMs, status, attempts } = toOccurrence(rowOf(claimed));
@@ -19,7 +19,7 @@ test('what only waits for a slot says no time that it ran at, though it was trie
   assert.equal(toOccurrence(rowOf({ ...claimed, status: 'started' })).runAtMs, 1_500);
 });
 
-test('how long a run took is what was recorded, whatever the clock showed at its end', () => {
+test('the duration is the recorded one, whatever the clock showed at the end', () => {
   const row = rowOf({});
   assert.deepEqual([toCronRun(row).durationMs, toOccurrence(row).durationMs], [2_000, 2_000]);
   assert.equal(toOccurrence(rowOf({ status: 'interrupted', duration_ms: null })).durationMs, undefined);

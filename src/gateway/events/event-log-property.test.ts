@@ -20,7 +20,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.constant<StreamEvent>({ type: 'stream_end' }) },
 );
 
-/** A client on a bad line, over a daemon that restarts now and then. */
+/** A client on a bad connection, and a daemon that restarts sometimes. */
 function setUp() {
   const memory = memoryLog();
   const target = roomySink(1);
@@ -39,7 +39,7 @@ function setUp() {
       target.state.room = room;
       reader.resume();
     },
-    /** The reader ends, and another one begins after something that was delivered. */
+    /** The reader ends, and another one begins after a delivered event. */
     async cut(at: number) {
       reader.close();
       target.written.length = at % (target.written.length + 1);
@@ -90,7 +90,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>((client) => client.restart()) },
 );
 
-/** The same texts with all neighbours joined, so that it does not matter where they were. */
+/** The texts with all adjacent ones joined, so that their boundaries do not matter. */
 function normalised(events: readonly StreamEvent[]): [string, string][] {
   const said: [string, string][] = [];
   for (const { name, piece } of events.map(toPiece)) {
@@ -106,7 +106,7 @@ function toPiece(from: StreamEvent): { name: string; piece?: string } {
   return 'text' in from ? { name: from.type, piece: from.text } : { name: from.type };
 }
 
-test('whatever is appended, however slow the reader, wherever it is cut and resumes: it gets the log', async () => {
+test('a reader gets the whole log, whatever is appended, however slow it is, and wherever it reconnects', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const client = setUp();

@@ -14,7 +14,7 @@ const texts = (written: { event: StreamEvent }[]) =>
 const many = (count: number) => Array.from({ length: count }, (_, n) => content(`${n} `));
 const settle = () => new Promise(setImmediate);
 
-test('readers get what is appended, each log its own, in the turn it is committed', () => {
+test('readers get the appended events of their log in the turn of the commit', () => {
   const { events, append } = eventLog();
   const [a, b] = [roomySink(), roomySink()];
   events.follow('a', 0, { sink: a.sink });
@@ -25,7 +25,7 @@ test('readers get what is appended, each log its own, in the turn it is committe
   assert.deepEqual([texts(a.written), texts(b.written)], [['1', '2', '4'], ['3']]);
 });
 
-test('a reader that keeps up gets the events as they are; one that lags gets neighbours joined', () => {
+test('a reader that keeps up gets the events unchanged; one that lags gets adjacent deltas joined', () => {
   const { events, append } = eventLog();
   const [quick, slow] = [roomySink(), roomySink(0)];
   events.follow('a', 0, { sink: quick.sink });
@@ -50,7 +50,7 @@ test('a reader that keeps up gets the events as they are; one that lags gets nei
   assert.equal(quick.written.length, 49);
 });
 
-test('what memory does not hold is read from the store', async () => {
+test('events that are not in memory are read from the store', async () => {
   const { append, store } = memoryLog();
   append('a', ...many(1_200));
   const events = new EventLog({ store, log: recordingLog() });
@@ -67,7 +67,7 @@ test('what memory does not hold is read from the store', async () => {
   );
 });
 
-test('the end of a workstream ends its readers; a later one begins anew', () => {
+test('the end of a workstream ends its readers; a later reader starts again', () => {
   const { events, append } = eventLog();
   const ended: string[] = [];
   const target = roomySink();
@@ -82,7 +82,7 @@ test('the end of a workstream ends its readers; a later one begins anew', () => 
   assert.deepEqual(texts(target.written), ['1']);
 });
 
-test('transient frames go to whoever follows now', () => {
+test('transient frames are sent to all current readers', () => {
   const { events } = eventLog();
   const [here, gone, elsewhere] = [roomySink(), roomySink(), roomySink()];
   events.follow('a', 0, { sink: here.sink });
@@ -93,7 +93,7 @@ test('transient frames go to whoever follows now', () => {
   assert.deepEqual([here.transients, gone.transients, elsewhere.transients], [['{}'], [], []]);
 });
 
-test('listeners hear of each commit before readers do, until they leave', () => {
+test('listeners are called at each commit before readers, until they unsubscribe', () => {
   const { events, append } = eventLog();
   const heard: string[] = [];
   const { sink } = roomySink();

@@ -8,7 +8,7 @@ const stored = (...events: StreamEvent[]) =>
 const joined = (...events: StreamEvent[]) =>
   joinDeltas(stored(...events)).map(({ offset, json }) => [offset, JSON.parse(json)]);
 
-test('neighbours of one text become one event with the offset of the last', () => {
+test('adjacent deltas of one text become one event with the offset of the last', () => {
   assert.deepEqual(
     joined(
       { type: 'thinking_start' },
@@ -52,7 +52,7 @@ test('a joined event grows to 32 Ki characters and no further', () => {
   ]);
 });
 
-test('what is no delta passes as it was written, byte for byte', () => {
+test('events that are not deltas pass unchanged, byte for byte', () => {
   const json = '{"type":"info","message":"caf\\u00e9","extra":1}';
   assert.deepEqual(joinDeltas([{ offset: 7, json }]), [{ offset: 7, json }]);
 });

@@ -15,7 +15,7 @@ test('an entry is one SSE frame with its cursor as id', () => {
   assert.equal(entry.sse(), 'id: k3Jd:41\ndata: {"type":"content","text":"a\\nb \\"c\\" \u2028 ☃"}\n\n');
 });
 
-test('ws_state is told under its later name too, first and without an id', () => {
+test('ws_state is also sent under its later name, before it and without an id', () => {
   const run = { run_id: 'r', status: 'ok' as const };
   const entry = entryOf({ type: 'ws_state', ws_id: 'abc', state: 'idle', run });
   const said = '"ws_id":"abc","state":"idle","run":{"run_id":"r","status":"ok"}}';
@@ -25,7 +25,7 @@ test('ws_state is told under its later name too, first and without an id', () =>
   );
 });
 
-test('an error is followed by an idle, which alone has the id; the log and WebSockets keep the error', () => {
+test('an error is followed by an idle with the id; the log and WebSockets have only the error', () => {
   const run = { run_id: 'r', status: 'error' as const, error: 'a "state":"idle"' };
   const event: StreamEvent = { type: 'ws_state', ws_id: 'abc', state: 'error', run };
   const entry = entryOf(event);
@@ -58,7 +58,7 @@ test('an entry is one WebSocket frame that fits its row, at every length of the 
   }
 });
 
-test('each encoding is made once for all readers', () => {
+test('each encoding is created once for all readers', () => {
   const entry = entryOf({ type: 'stream_end' });
   assert.equal(entry.wsFrame(), entry.wsFrame());
   assert.equal(entry.sse(), entry.sse());

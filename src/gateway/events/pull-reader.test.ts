@@ -8,7 +8,7 @@ import { PullReader } from './pull-reader.ts';
 const entry = (offset: number): LogEntry =>
   toLogEntry({ wsId: 'w', epoch: 'e1' }, { offset, json: JSON.stringify(content(`${offset}`)) });
 
-/** A log of `last` entries of which memory holds those after `heldAfter`; pages are given when the test says so. */
+/** A log of `last` entries, with those after `heldAfter` in memory; the test releases pages. */
 function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after = 0 } = {}) {
   const target = roomySink(room);
   const log = { last, asked: [] as string[] };
@@ -48,7 +48,7 @@ function setUp({ last = 3, heldAfter = 0, room = Number.POSITIVE_INFINITY, after
   };
 }
 
-test('a reader at the tail gets what is there, and nothing is asked of the store', () => {
+test('a reader at the tail gets its entries without reading from the store', () => {
   const { reader, offsets, log } = setUp({ after: 1 });
   reader.resume();
   assert.deepEqual([offsets(), reader.offset, log.asked], [[2, 3], 3, ['tail 1', 'tail 3']]);
@@ -64,7 +64,7 @@ test('a reader whose sink is full costs nothing until it is woken', () => {
   assert.deepEqual([offsets(), log.asked], [[1, 2, 3, 4, 5], ['tail 0']]);
 });
 
-test('a reader behind the tail reads page by page, one at a time, and then goes on from the tail', async () => {
+test('a reader behind the tail reads one page at a time, and then continues from the tail', async () => {
   const { reader, offsets, log, give } = setUp({ last: 6, heldAfter: 4 });
   reader.resume();
   reader.resume();
@@ -75,7 +75,7 @@ test('a reader behind the tail reads page by page, one at a time, and then goes 
   assert.deepEqual(log.asked.slice(2), ['tail 2', 'page 2', 'tail 4', 'tail 6']);
 });
 
-test('a page that comes to a full sink is let go and asked for again', async () => {
+test('a page that arrives at a full sink is discarded and read again', async () => {
   const { reader, offsets, state, give, log } = setUp({ last: 4, heldAfter: 2 });
   reader.resume();
   state.room = 0;
@@ -87,7 +87,7 @@ test('a page that comes to a full sink is let go and asked for again', async () 
   assert.deepEqual([offsets(), log.asked.at(-1)], [[1, 2], 'page 0']);
 });
 
-test('a closed reader writes nothing more, also what was on its way', async () => {
+test('a closed reader writes nothing more, not even a pending page', async () => {
   const { reader, offsets, give, closed } = setUp({ heldAfter: 2 });
   reader.resume();
   reader.close();
@@ -108,7 +108,7 @@ test('a page that cannot be read is reported, and read at the next wake-up', asy
   assert.deepEqual(offsets(), [1, 2, 3]);
 });
 
-test('a sink that wakes its reader while it is written to gets nothing out of order', () => {
+test('a sink that resumes its reader during a write gets everything in order', () => {
   const { reader, sink, offsets, log } = setUp({ last: 2 });
   const { write } = sink;
   sink.write = (entries) => {
@@ -122,7 +122,7 @@ test('a sink that wakes its reader while it is written to gets nothing out of or
   assert.deepEqual(offsets(), [1, 2, 3, 4]);
 });
 
-test('a reader at its end takes what the log has gained as it is; one that is behind, full or closed does not', () => {
+test('a reader at the end takes new entries directly; one that is behind, full or closed does not', () => {
   const atEnd = setUp({ after: 3 });
   atEnd.reader.offer([entry(4), entry(5)]);
   assert.deepEqual([atEnd.offsets(), atEnd.reader.offset, atEnd.log.asked], [[4, 5], 5, []]);
@@ -137,7 +137,7 @@ test('a reader at its end takes what the log has gained as it is; one that is be
   assert.deepEqual([full.offsets(), full.reader.offset, closed.offsets()], [[], 3, []]);
 });
 
-test('what the log gains while a page is read comes after the page', async () => {
+test('entries appended while a page is read come after the page', async () => {
   const { reader, offsets, log, give } = setUp({ last: 3, heldAfter: 2 });
   reader.resume();
   log.last = 4;

@@ -4,7 +4,7 @@ import { resumption } from './resumption.ts';
 
 const LOG = { epoch: 'e1', first: 5, last: 9 };
 
-test('a log continues after any place whose successors it holds', () => {
+test('a log continues after any offset whose later events are stored', () => {
   for (const offset of [4, 5, 9]) {
     assert.deepEqual(resumption({ epoch: 'e1', offset }, LOG), { recovered: true, offset });
   }
@@ -14,7 +14,7 @@ test('a log continues after any place whose successors it holds', () => {
   });
 });
 
-test('why it cannot: expired, ahead, or another log, which says more than the place', () => {
+test('reasons against continuing: expired, ahead, or another log, which comes first', () => {
   const reasons = [
     { epoch: 'e1', offset: 3 },
     { epoch: 'e1', offset: 10 },

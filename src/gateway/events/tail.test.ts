@@ -8,7 +8,7 @@ const entries = (first: number, last: number, chars = 10) =>
   Array.from({ length: last - first + 1 }, (_, n) => toLogEntry(LOG, { offset: first + n, json: 'x'.repeat(chars) }));
 const offsets = (held: readonly { offset: number }[] | undefined) => held?.map(({ offset }) => offset);
 
-test('a tail gives what comes after an offset, and nothing where it does not reach back', () => {
+test('a tail returns the entries after an offset, and undefined if it does not reach back', () => {
   const tail = createTail();
   assert.equal(tail.after(0), undefined, 'an empty one knows nothing');
   tail.push(entries(5, 8));

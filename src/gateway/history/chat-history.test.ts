@@ -4,7 +4,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { readChatHistory } from './chat-history.ts';
 import type { StoredMessage } from './history.ts';
 
-/** A conversation of these texts; `asked` says how many messages were read each time. */
+/** A conversation of these texts; `asked` counts the messages of each read. */
 function conversation(texts: readonly string[], contextAfterSeq = 0) {
   const asked: number[] = [];
   const stored = texts.map(
@@ -30,7 +30,7 @@ function conversation(texts: readonly string[], contextAfterSeq = 0) {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `message ${n + 1}`);
 
-test('a history that is whole says nothing of being cut; one that `limit` or its size cuts does', async () => {
+test('a complete history is not marked as truncated; one cut by `limit` or size is', async () => {
   const whole = await conversation(numbered(120)).read(120);
   assert.deepEqual([whole.texts, whole.truncated], [numbered(120), undefined]);
   const limited = await conversation(numbered(120)).read(70);
@@ -51,7 +51,7 @@ test('the messages have at most 6 MiB as JSON, in bytes and not in characters, a
   }
 });
 
-test('exactly 6 MiB are not cut, a byte more is', async () => {
+test('exactly 6 MiB are not truncated, one more byte is', async () => {
   const { bytes: empty } = await conversation(['', '']).read(2);
   const most = 'x'.repeat(LIMITS.chatHistoryBytes - empty);
   assert.equal((await conversation(['', most]).read(2)).bytes, LIMITS.chatHistoryBytes);
@@ -59,13 +59,13 @@ test('exactly 6 MiB are not cut, a byte more is', async () => {
   assert.deepEqual([cut.texts.length, cut.truncated], [1, true]);
 });
 
-test('the newest message is always there, also when it is too large alone', async () => {
+test('the newest message is always included, even if it alone is too large', async () => {
   const huge = 'x'.repeat(LIMITS.chatHistoryBytes);
   const { texts, truncated } = await conversation(['small', huge]).read(200);
   assert.deepEqual([texts.length, texts[0]?.length, truncated], [1, huge.length, true]);
 });
 
-test('of a history that is cut by its size hardly more is read than is shown', async () => {
+test('for a history truncated by size, hardly more is read than shown', async () => {
   const { read, asked } = conversation(Array.from({ length: 1_000 }, () => 'x'.repeat(500_000)));
   await read(1_000);
   assert.deepEqual(asked, [50]);

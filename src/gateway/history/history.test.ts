@@ -20,7 +20,7 @@ const resultOf = (callId: string, output = `${callId} ran`, outcome: CallOutcome
 const store = (...messages: Message[]): StoredMessage[] =>
   messages.map((message, index) => ({ seq: index + 1, createdMs: 5, message }));
 
-test('messages are shown as the wire has them', () => {
+test('messages are shown in the wire format', () => {
   const answer: Message = { role: 'assistant', content: 'Hi', reasoning: 'hm', toolCalls: [], partial: true };
   assert.deepEqual(toHistory(store({ role: 'user', content: 'hello' }, answer, asks, resultOf('one'))), [
     { seq: 1, created_ms: 5, role: 'user', content: 'hello', tool_calls: null },
@@ -33,7 +33,7 @@ test('messages are shown as the wire has them', () => {
   ]);
 });
 
-test('a failed message is shown with its reason, and left out of what the model reads', async () => {
+test('a failed message is shown with its reason, and hidden from the model', async () => {
   await using opened = await tempStore();
   const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
   await opened.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: WS, workdir: '/', nowMs: 1 }))] });
@@ -53,7 +53,7 @@ test('a command that ended shows its exit code and how long it ran', () => {
   assert.deepEqual([shown?.exit_code, shown?.duration_ms], [2, 41]);
 });
 
-test('results stand in the order of their calls, whichever finished first, in every turn', () => {
+test('results are in the order of their calls in every turn, whichever finished first', () => {
   const shown = toHistory(
     store(asks, resultOf('three'), resultOf('one'), resultOf('two'), asks, resultOf('two'), resultOf('one')),
   );
@@ -67,13 +67,13 @@ const FLAGGED: [CallOutcome, string][] = [
   ['denied', 'Denied by user: no'],
   ['expired', 'Approval timed out after 1 hour'],
   ['blocked', 'Not run: no approver was available, and the job’s policy is deny.'],
-  // As the specification has it: by their beginnings, whatever came of the call.
+  // By the specification: by their beginnings, whatever the outcome.
   ['done', 'Denied by user 7 times'],
   ['failed', 'Blocked: 3 threads'],
 ];
 
 for (const [outcome, output] of FLAGGED) {
-  test(`"${output}", ${outcome}, flags the result and the answer that asked, and keeps its outcome`, () => {
+  test(`"${output}", ${outcome}, flags the result and its answer, and keeps its outcome`, () => {
     const shown = toHistory(
       store(asks, resultOf('one', output, outcome), resultOf('two'), { ...asks }, resultOf('three')),
     );
@@ -90,7 +90,7 @@ for (const [outcome, output] of FLAGGED) {
   });
 }
 
-test('a call that failed, was cancelled or is in doubt was not denied', () => {
+test('a failed, cancelled or unknown call does not count as denied', () => {
   for (const outcome of ['failed', 'cancelled', 'unknown'] as const) {
     const [answer, result] = toHistory(store(asks, resultOf('one', 'Not run: the run had ended', outcome)));
     assert.deepEqual([answer?.denied, result?.denied], [undefined, undefined]);

@@ -5,7 +5,7 @@ import { markDeleted, removeRows } from '../store/deletion.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
-/** What a snapshot tells between the messages. */
+/** The notes of a snapshot. */
 const told = async (gateway: WholeGateway) => {
   const { snapshot } = await gateway.call('workstream.get', { wsId: await gateway.main() });
   return snapshot.notes?.map(toLine);
@@ -25,7 +25,7 @@ async function say(gateway: WholeGateway, message: string): Promise<void> {
   await (await gateway.accept(message))?.ended;
 }
 
-/** Asks for one call of `touch` and decides it. */
+/** Requests one call of `touch` and decides it. */
 async function decide(gateway: WholeGateway, decision: { approved: boolean; feedback?: string; always?: boolean }) {
   gateway.puppet.turn(calling('touch', { text: 'a' }, 'call_a'));
   const run = await gateway.accept('touch it');
@@ -35,7 +35,7 @@ async function decide(gateway: WholeGateway, decision: { approved: boolean; feed
   await run?.ended;
 }
 
-test('a snapshot tells what commands said, where they said it, also after a crash', async () => {
+test('a snapshot has the output of commands in its place, also after a crash', async () => {
   await using gateway = await wholeGateway();
   await command(gateway, '/name first');
   await say(gateway, 'hello');
@@ -51,7 +51,7 @@ test('a snapshot tells what commands said, where they said it, also after a cras
   assert.deepEqual(await told(gateway), expected);
 });
 
-test('a snapshot tells why a run failed, behind what it had said', async () => {
+test('a snapshot has the reason for a failed run, after its text', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hel', new Error('a defect'));
   await say(gateway, 'hello');
@@ -62,13 +62,13 @@ for (const { name, decision, line } of [
   { name: 'denied with a reason', decision: { approved: false, feedback: 'not now' }, line: 'no "not now" (ada)' },
   { name: 'approved for good', decision: { approved: true, always: true }, line: 'yes, always "" (ada)' },
 ])
-  test(`a snapshot tells that a call was ${name}, and by whom`, async () => {
+  test(`a snapshot has the decision that a call was ${name}, and who made it`, async () => {
     await using gateway = await wholeGateway();
     await decide(gateway, decision);
     assert.deepEqual(await told(gateway), [`2 tools touch call_a: ${line}`]);
   });
 
-test('what is told during a turn is in the events that follow the snapshot, and not in the snapshot too', async () => {
+test('notes of the turn in progress are in the events after the snapshot, and not in the snapshot', async () => {
   await using gateway = await wholeGateway();
   await command(gateway, '/name before');
   gateway.puppet.turn(never());
@@ -87,7 +87,7 @@ test('what is told during a turn is in the events that follow the snapshot, and 
   );
 });
 
-test('pages share no note, and the first one has those before the first message', async () => {
+test('pages share no notes, and the first page has those before the first message', async () => {
   await using gateway = await wholeGateway();
   await command(gateway, '/name zero');
   for (const name of ['two', 'four']) {
@@ -101,7 +101,7 @@ test('pages share no note, and the first one has those before the first message'
   assert.deepEqual([await page(4, 4), await page(2, 3), await page(0, 1)], [[4], [2], [0]]);
 });
 
-test('of very many notes between two messages the newest are told', async () => {
+test('if there are very many notes between two messages, the newest are returned', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const events = Array.from({ length: 300 }, (_, index) => ({ type: 'info' as const, message: `${index}` }));
@@ -110,7 +110,7 @@ test('of very many notes between two messages the newest are told', async () => 
   assert.deepEqual([lines?.length, lines?.at(0), lines?.at(-1)], [200, '0 info: 100', '0 info: 299']);
 });
 
-test('/clear leaves nothing of before, and /new and /resume take what was told along', async () => {
+test('/clear removes earlier notes; /new and /resume keep them with their messages', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'hello');
   await command(gateway, '/name garden');
@@ -124,7 +124,7 @@ test('/clear leaves nothing of before, and /new and /resume take what was told a
   assert.deepEqual(await told(gateway), undefined);
 });
 
-test('notes go with the conversation when it is deleted', async () => {
+test('notes are deleted with their conversation', async () => {
   await using gateway = await wholeGateway();
   await command(gateway, '/help');
   const { store } = gateway;

@@ -9,7 +9,7 @@ const ACCEPTED = { runId: 'k1', status: 'accepted' };
 const NEW_KEY = ' (allowed in a new key: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const FINAL = { runId: 'k1', status: 'ok', summary: 'completed' };
 
-/** An agent call that is still going on: its interim answers, and its end. */
+/** A running agent call: its interim answers, and its end. */
 function asking(gateway: WholeGateway, params: object = {}, signal?: AbortSignal) {
   const interims: unknown[] = [];
   const interim = (payload: unknown) => void interims.push(payload);
@@ -20,7 +20,7 @@ function asking(gateway: WholeGateway, params: object = {}, signal?: AbortSignal
   return { interims, answer, accepted: () => turnsUntil(() => interims.length > 0, 'accepted') };
 }
 
-test('agent says accepted, runs the turn in main, and answers the final one', async () => {
+test('agent answers accepted, runs the turn in main, and sends the final answer', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hi ', 'there');
   const said: unknown[] = [];
@@ -43,7 +43,7 @@ test('agent says accepted, runs the turn in main, and answers the final one', as
   );
 });
 
-test('the same key twice at once is one run; both callers hear accepted and the end', async () => {
+test('the same key twice at once is one run; both callers get accepted and the end', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();
   gateway.puppet.turn(answered.promise, 'once');
@@ -55,7 +55,7 @@ test('the same key twice at once is one run; both callers hear accepted and the 
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('a caller who went away asks again and gets the end of the same run', async () => {
+test('a caller who disconnected repeats the call and gets the end of the same run', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();
   gateway.puppet.turn(answered.promise, 'once');
@@ -79,7 +79,7 @@ test('the same key with another message is a conflict', async () => {
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('a repeat of a finished run gets the final answer alone and runs nothing, also after a restart', async () => {
+test('a repeat of a finished run gets only the final answer and runs nothing, also after a restart', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('agent', ASK);
   for (let round = 0; round < 2; round += 1) {
@@ -90,7 +90,7 @@ test('a repeat of a finished run gets the final answer alone and runs nothing, a
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('a run that a restart interrupts is continued, and a repeat waits for its end', async () => {
+test('a run interrupted by a restart continues, and a repeat waits for its end', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('half an ans', new Promise(() => undefined));
   gateway.puppet.turn('the whole answer');
@@ -107,7 +107,7 @@ test('a run that a restart interrupts is continued, and a repeat waits for its e
   );
 });
 
-test('a failed run is an error with the result beside it, and stays one for its key', async () => {
+test('a failed run is an error that includes the result, and stays one for its key', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(new ProviderError('unreachable', 'nobody answers at http://model'));
   const failed = {
@@ -121,7 +121,7 @@ test('a failed run is an error with the result beside it, and stays one for its 
   assert.deepEqual(await gateway.refusal('agent', ASK), failed);
 });
 
-test('a cancelled run is answered CONFLICT with the result beside it', async () => {
+test('a cancelled run is answered CONFLICT with its result', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('wait', new Promise(() => undefined));
   const { answer, accepted } = asking(gateway);
@@ -147,7 +147,7 @@ test('a run that takes longer than its timeout is answered AGENT_TIMEOUT', async
   });
 });
 
-test('the session is the key, the id or main; an unknown name is made, nonsense is not found', async () => {
+test('the session is found by key, by id, or is main; an unknown alias is created, an invalid key is not found', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('agent', { ...ASK, sessionKey: ' work ' });
   const { workstreams } = await gateway.call('workstream.list', {});
@@ -170,7 +170,7 @@ test('the session is the key, the id or main; an unknown name is made, nonsense 
   });
 });
 
-test('a sessionKey and a sessionId that are not one session are refused, and make none', async () => {
+test('a sessionKey and a sessionId of different sessions are refused, and create none', async () => {
   await using gateway = await wholeGateway();
   const sessionId = await gateway.main();
   for (const sessionKey of ['work', 'cron:daily'])
@@ -182,7 +182,7 @@ test('a sessionKey and a sessionId that are not one session are refused, and mak
   assert.equal((await gateway.call('agent', { ...ASK, sessionKey: 'main', sessionId })).status, 'ok');
 });
 
-test('thinking is a word of the session settings, and a wrong one makes no session', async () => {
+test('thinking is a level of the session settings, and an invalid one creates no session', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('agent', { ...ASK, thinking: 'UltraThink' });
   assert.equal(gateway.puppet.requests[0]?.effort, 'high');
@@ -215,7 +215,7 @@ test('a busy session queues ten runs and refuses the eleventh', async () => {
   });
 });
 
-test('agent.wait looks, waits as long as it may, and tells the end', async () => {
+test('agent.wait returns the end, or waits up to its timeout', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();
   gateway.puppet.turn('a', answered.promise);
@@ -242,7 +242,7 @@ test('agent.wait looks, waits as long as it may, and tells the end', async () =>
   assert.deepEqual(await gateway.call('agent.wait', { runId: 'k1', timeoutMs: 0 }), over);
 });
 
-test('agent.wait tells why a run failed, and knows no run of another caller or session', async () => {
+test('agent.wait returns why a run failed, and does not find runs of other callers or sessions', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(new ProviderError('refused', 'no such model'));
   await gateway.refusal('agent', ASK);
@@ -263,7 +263,7 @@ test('agent.wait tells why a run failed, and knows no run of another caller or s
   assert.equal((await gateway.call('agent.wait', { runId: 'k1', sessionKey: ' main ' })).status, 'error');
 });
 
-test('one key of two callers is two runs, each found by its key', async () => {
+test('one key of two callers means two runs, each found by its key', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();
   gateway.puppet.turn(answered.promise);
@@ -282,7 +282,7 @@ test('one key of two callers is two runs, each found by its key', async () => {
   assert.equal((await gateway.call('agent.wait', { runId: 'k1' }, { id: 'bob' })).status, 'ok');
 });
 
-test('a tool that asks holds the run until it is decided', async () => {
+test('a call that needs approval holds the run until it is decided', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(calling('touch'));
   const { accepted, answer } = asking(gateway);

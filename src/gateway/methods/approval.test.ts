@@ -4,7 +4,7 @@ import { LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
-/** A question that waits in the session; its id. */
+/** Creates a pending approval in the session; returns its id. */
 async function ask(gateway: WholeGateway, sessionKey = 'main'): Promise<{ approvalId: string; wsId: string }> {
   gateway.puppet.turn(calling('touch', { text: 'it' }), calling('look', {}, 'call_2'));
   await gateway.call('chat.send', { sessionKey, message: 'go', idempotencyKey: `ask ${sessionKey}` });
@@ -19,7 +19,7 @@ async function ask(gateway: WholeGateway, sessionKey = 'main'): Promise<{ approv
   return { approvalId: approvals[0]?.approvalId ?? assert.fail('nothing waits'), wsId };
 }
 
-test('what waits is listed with everything a person has to see, oldest first', async () => {
+test('pending approvals are listed with everything that a person has to see, oldest first', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(await gateway.call('approval.list', {}), { approvals: [] });
   const first = await ask(gateway);
@@ -45,7 +45,7 @@ test('what waits is listed with everything a person has to see, oldest first', a
   assert.deepEqual(ofOne, approvals.slice(1));
 });
 
-test('a decision is made once, and remembered with who made it', async () => {
+test('a decision is made once, and stored with its decider', async () => {
   await using gateway = await wholeGateway();
   const { approvalId, wsId } = await ask(gateway);
   const deny = { approvalId, approved: false, feedback: ' not today ' };
@@ -65,7 +65,7 @@ test('a decision is made once, and remembered with who made it', async () => {
   assert.equal(results.length, 2, 'a denial is for the whole batch');
 });
 
-test('of two decisions at once one counts', async () => {
+test('of two simultaneous decisions one counts', async () => {
   await using gateway = await wholeGateway();
   const { approvalId } = await ask(gateway);
   const settled = await Promise.allSettled(
@@ -77,13 +77,13 @@ test('of two decisions at once one counts', async () => {
   );
 });
 
-test('an approval that never was is NOT_FOUND', async () => {
+test('an unknown approval is NOT_FOUND', async () => {
   await using gateway = await wholeGateway();
   const refusal = await gateway.refusal('approval.resolve', { approvalId: 'apr_none', approved: true });
   assert.deepEqual(refusal, { code: 'NOT_FOUND', message: 'Unknown approval' });
 });
 
-test('what waits survives a restart under its own id, with ten minutes at least', async () => {
+test('a pending approval survives a restart with its id, and has at least ten minutes', async () => {
   await using gateway = await wholeGateway({ live: { ...LIVE, approvalMs: 60_000 } });
   const { approvalId, wsId } = await ask(gateway);
   await gateway.restart();
@@ -98,7 +98,7 @@ test('what waits survives a restart under its own id, with ten minutes at least'
   assert.equal(requests.length, 1, 'nobody was asked twice');
 });
 
-test('an approval that nobody decides is denied when its time is over', async () => {
+test('an undecided approval is denied when it expires', async () => {
   await using gateway = await wholeGateway();
   const { approvalId, wsId } = await ask(gateway);
   await gateway.clock.advance(3_600_000);

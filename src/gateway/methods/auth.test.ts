@@ -51,7 +51,7 @@ async function setUp({ enabled = true } = {}) {
 
 const INVALID = { code: 'UNAUTHORIZED', message: 'Invalid credentials' };
 
-test('a link’s code logs in once', async () => {
+test('the code of a link logs in once', async () => {
   await using world = await setUp();
   const { url, expiresAtMs, code } = await world.link();
   assert.match(url, /^http:\/\/127\.0\.0\.1:7717\/#login=[0-9a-f]{32}$/);
@@ -65,20 +65,20 @@ test('a link’s code logs in once', async () => {
   await assert.rejects(world.login({ code }), INVALID);
 });
 
-test('the operator token logs in and is not what the cookie holds', async () => {
+test('the operator token logs in, and the cookie does not contain it', async () => {
   await using world = await setUp();
   const { jwt } = await world.login({ token: TOKEN });
   assert.notEqual(jwt, TOKEN);
   assert.equal((await world.authenticator.authenticate(jwt))?.source.kind, 'login');
 });
 
-test('a session cannot prolong itself', async () => {
+test('a session cannot extend itself', async () => {
   await using world = await setUp();
   const { jwt } = await world.login({ token: TOKEN });
   await assert.rejects(world.login({ token: jwt }), INVALID);
 });
 
-test('nothing, or the wrong thing, is refused with the same words', async () => {
+test('a missing and a wrong credential are refused with the same message', async () => {
   await using world = await setUp();
   const { code } = await world.link();
   for (const params of [{}, { code: 'wrong' }, { token: 'wrong' }, { token: code }]) {
@@ -86,7 +86,7 @@ test('nothing, or the wrong thing, is refused with the same words', async () => 
   }
 });
 
-test('guessing codes is slowed down, and leaves the right token and the right code their way in', async () => {
+test('guessing codes is slowed down, while the right token and the right code still log in', async () => {
   await using world = await setUp();
   const guesses = [{ code: 'a' }, { code: 'b' }, { code: 'c' }, { code: 'a', token: TOKEN }, { code: '' }];
   for (const guess of guesses) await assert.rejects(world.login(guess), INVALID);
@@ -98,7 +98,7 @@ test('guessing codes is slowed down, and leaves the right token and the right co
   await assert.rejects(world.login({ code }), slow, 'used, it is as wrong as any other');
 });
 
-test('guessing tokens is slowed down, and leaves a link its way in', async () => {
+test('guessing tokens is slowed down, while a link still logs in', async () => {
   await using world = await setUp();
   for (const token of ['a', 'b', 'c', '', undefined]) {
     await assert.rejects(world.login(token === undefined ? {} : { token }), INVALID);
@@ -125,7 +125,7 @@ test('logging out without a session, or with the operator token, ends nothing', 
   assert.equal((await world.authenticator.authenticate(TOKEN))?.revoked.aborted, false);
 });
 
-test('status says who one is, or how things stand', async () => {
+test('status returns the caller, or whether auth is enabled', async () => {
   await using world = await setUp();
   const nobody = { authenticated: false, authEnabled: true, userId: null, scopes: [], source: null };
   assert.deepEqual(await world.methods['auth.status']({}, world.call()), nobody);
@@ -138,7 +138,7 @@ test('status says who one is, or how things stand', async () => {
   });
 });
 
-test('with auth off there is nothing to log in to, and the link is the plain address', async () => {
+test('with auth off there is no login, and the link is the plain address', async () => {
   await using world = await setUp({ enabled: false });
   const local = await world.authenticator.authenticate(undefined);
   assert.deepEqual(await world.methods['auth.status']({}, world.call(local)), {
@@ -148,7 +148,7 @@ test('with auth off there is nothing to log in to, and the link is the plain add
   assert.equal((await world.link()).url, 'http://127.0.0.1:7717/');
 });
 
-test('an API token logs in with its own rights, for no longer than it lasts or stands', async () => {
+test('an API token logs in with its own rights, until it expires or is revoked', async () => {
   await using world = await setUp();
   const operator = await world.authenticator.authenticate(TOKEN);
   const create = (name: string, expiresInMs?: number) =>

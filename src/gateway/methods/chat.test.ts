@@ -8,7 +8,7 @@ const HELLO = { sessionKey: 'main', message: 'hello', idempotencyKey: 'k1' };
 const NEW_KEY = ' (allowed in a new key: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const never = () => new Promise(() => undefined);
 
-test('chat.send answers started at once, in_flight to a repeat, and ok when the run is over', async () => {
+test('chat.send answers started, in_flight to a repeat, and ok after the run', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();
   gateway.puppet.turn('one ', answered.promise, 'two');
@@ -22,7 +22,7 @@ test('chat.send answers started at once, in_flight to a repeat, and ok when the 
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('a repeat hears that the run failed; the key with other params is a conflict', async () => {
+test('a repeat gets the failure of the run; the key with other params is a conflict', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(new ProviderError('refused', 'no'));
   await gateway.call('chat.send', HELLO);
@@ -53,7 +53,7 @@ test('A refused `chat.send` must not create a session', async () => {
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
 });
 
-test('chat.send runs with the thinking it is given, a person’s words, and a time limit', async () => {
+test('chat.send runs with the given thinking level and timeout, as typed by a person', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(never());
   await gateway.call('chat.send', { ...HELLO, message: ' hello ', thinking: 'off', timeoutMs: 2_000 });
@@ -77,7 +77,7 @@ test('chat.send runs with the thinking it is given, a person’s words, and a ti
   });
 });
 
-test('chat.abort without a run cancels everything of the session', async () => {
+test('chat.abort without a run cancels all runs of the session', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('part', never());
   await gateway.call('chat.send', HELLO);
@@ -98,7 +98,7 @@ test('chat.abort without a run cancels everything of the session', async () => {
   assert.deepEqual(await gateway.call('chat.abort', { sessionKey: 'main' }), { ok: true, aborted: false });
 });
 
-test('chat.abort of one run leaves the others; of a run that is unknown or over it aborts nothing', async () => {
+test('chat.abort of one run keeps the others; for an unknown or ended run it aborts nothing', async () => {
   await using gateway = await wholeGateway();
   const answered = Promise.withResolvers<void>();
   gateway.puppet.turn(answered.promise, 'done');
@@ -155,7 +155,7 @@ test('chat.abort with a key that was used in two sessions cancels the run of the
   );
 });
 
-test('chat.history tells the conversation with reasoning, calls and their results', async () => {
+test('chat.history returns the conversation with reasoning, calls and their results', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn({ type: 'reasoning', text: 'Hm.' }, calling('look', { text: 'here' }));
   gateway.puppet.turn('Found it.');
@@ -191,7 +191,7 @@ test('chat.history tells the conversation with reasoning, calls and their result
   });
 });
 
-test('chat.history gives the newest `limit` messages, 200 unless told, and says when older ones are left out', async () => {
+test('chat.history returns the newest `limit` messages, default 200, and whether older ones are left out', async () => {
   await using gateway = await wholeGateway();
   const sessionKey = 'talk';
   const large = 'x'.repeat(300 * 1024);
@@ -213,7 +213,7 @@ test('chat.history gives the newest `limit` messages, 200 unless told, and says 
   }
 });
 
-test('chat.history of an unknown session is empty, and makes none', async () => {
+test('chat.history of an unknown session is empty, and creates none', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(await gateway.call('chat.history', { sessionKey: 'nowhere' }), {
     sessionKey: 'nowhere',
@@ -223,7 +223,7 @@ test('chat.history of an unknown session is empty, and makes none', async () => 
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
 });
 
-test('reading, waiting and aborting open no session that was closed', async () => {
+test('reading, waiting and aborting do not reopen a closed session', async () => {
   await using gateway = await wholeGateway();
   const sessionKey = 'notes';
   await gateway.call('agent', { sessionKey, message: 'keep', idempotencyKey: 'k1' });

@@ -13,7 +13,7 @@ const LINE = {
 } as const;
 const TURN = { ...LINE, sessionTarget: 'isolated', payload: { kind: 'agentTurn', message: 'look' } } as const;
 
-/** A gateway whose schedules run. */
+/** A gateway with running schedules. */
 async function running(options: WholeGatewayOptions = {}) {
   const gateway = await wholeGateway(options);
   const stop = new AbortController();
@@ -36,7 +36,7 @@ async function running(options: WholeGatewayOptions = {}) {
 const historyOf = async (gateway: WholeGateway, id: string) =>
   (await gateway.call('cron.runs', { id, extended: true })).entries;
 
-test('explain without a time tells what the job is at: waiting, running, tried again, disabled', async () => {
+test('explain without a time returns the state of the job: waiting, running, retrying, disabled', async () => {
   await using cron = await running();
   const { gateway, add, explain } = cron;
   const id = await add(TURN);
@@ -58,7 +58,7 @@ test('explain without a time tells what the job is at: waiting, running, tried a
   await turnsUntil(async () => (await explain(failing)) === 'retrying', 'the next try');
 });
 
-test('who asks in whole seconds means what the job has within that second', async () => {
+test('a time in whole seconds means the instant of the job within that second', async () => {
   await using cron = await running();
   const { gateway, add } = cron;
   const nowMs = gateway.clock.now();
@@ -76,13 +76,13 @@ test('who asks in whole seconds means what the job has within that second', asyn
   assert.deepEqual(await explained(nowMs), [0, 'ok']);
 });
 
-test('a job says no instant before its first', async () => {
+test('a job has no previous instant before its first', async () => {
   await using cron = await running();
   const { previousAtMs, nextAtMs } = await cron.gateway.call('cron.explain', { id: await cron.add() });
   assert.deepEqual([previousAtMs, nextAtMs], [undefined, cron.gateway.clock.now() + 2 * HOUR_MS]);
 });
 
-test('a job with one time that is past runs at once, and is over', async () => {
+test('a job with one past time runs at once, and is over', async () => {
   await using cron = await running();
   const id = await cron.add({ schedule: { kind: 'at', atMs: 1_000 } });
   await turnsUntil(async () => (await cron.explain(id)) === 'ok', 'its run');
@@ -93,7 +93,7 @@ test('a job with one time that is past runs at once, and is over', async () => {
   );
 });
 
-test('a thinking level that no run takes is refused at once, and changes nothing', async () => {
+test('an invalid thinking level is refused at once, and changes nothing', async () => {
   await using cron = await running();
   const payload = { ...TURN.payload, thinking: 'hard' };
   const { code, message } = await cron.gateway.refusal('cron.add', { ...TURN, payload });
@@ -107,7 +107,7 @@ test('a thinking level that no run takes is refused at once, and changes nothing
   );
 });
 
-test('a channel that nobody knows is refused at once, and changes nothing; the specification’s are known', async () => {
+test('an unknown channel is refused at once, and changes nothing; those of the specification are known', async () => {
   await using cron = await running();
   const to = (channel: string) => ({ ...TURN.payload, channel });
   const id = await cron.add({ ...TURN, payload: to('last') });
@@ -127,7 +127,7 @@ test('a channel that nobody knows is refused at once, and changes nothing; the s
   assert.equal((await cron.gateway.call('cron.list', {})).jobs.length, 1);
 });
 
-test('the main session is told how a run ended, unless the job says not to; only `extended` shows that', async () => {
+test('the main session gets a line when a run ends, unless the job disables it; only `extended` shows that', async () => {
   await using cron = await running();
   const { gateway } = cron;
   const id = await cron.add({ ...TURN, tellMain: false });
@@ -148,7 +148,7 @@ test('the main session is told how a run ended, unless the job says not to; only
   assert.equal(await shown(true), 'not shown');
 });
 
-test('a misfire policy that there is not is refused with those that there are; how many are run may be named', async () => {
+test('an unknown misfire policy is refused with the known ones; the number of runs is configurable', async () => {
   await using cron = await running();
   const refused = async (misfire: unknown) => {
     const { code, message } = await cron.gateway.refusal('cron.add', { ...LINE, misfire });
@@ -164,7 +164,7 @@ test('a misfire policy that there is not is refused with those that there are; h
   });
 });
 
-test('a policy that allows a tool that there is not is refused and names those that there are', async () => {
+test('a policy that allows an unknown tool is refused with the known tools', async () => {
   await using cron = await running();
   const { gateway, add } = cron;
   const allow = (...tools: string[]) => ({ approval: { mode: 'allow', tools } });
@@ -183,7 +183,7 @@ test('a policy that allows a tool that there is not is refused and names those t
   assert.partialDeepStrictEqual(jobs, [allow('look', 'touch')]);
 });
 
-test('a run by hand runs while schedules are switched off, also of a disabled job', async () => {
+test('a run by hand works while schedules are switched off, even for a disabled job', async () => {
   const live = { ...LIVE, cron: { ...LIVE.cron, enabled: false, switchedOffBy: ['cron.enabled' as const] } };
   await using cron = await running({ live });
   const id = await cron.add({ enabled: false });
@@ -196,7 +196,7 @@ test('a run by hand runs while schedules are switched off, also of a disabled jo
   assert.deepEqual([enabled, nextWakeAtMs], [false, null]);
 });
 
-test('the history says when the job was to run next after each of its runs', async () => {
+test('the history has the next run after each run', async () => {
   await using cron = await running();
   const { gateway, add } = cron;
   const id = await add();
@@ -213,7 +213,7 @@ test('the history says when the job was to run next after each of its runs', asy
   }
 });
 
-test('a job that is removed leaves its history and its conversation', async () => {
+test('a removed job keeps its history and its conversation', async () => {
   await using cron = await running();
   const { gateway } = cron;
   const id = await cron.add(TURN);
@@ -225,7 +225,7 @@ test('a job that is removed leaves its history and its conversation', async () =
   assert.ok(workstreams.some(({ sessionKey }) => sessionKey === `cron:${id}`));
 });
 
-test('an instant that waits is explained truly when its job is given its schedule again, and when it is switched off', async () => {
+test('a waiting instant is explained correctly when its job gets its schedule again, and when it is switched off', async () => {
   const live = { ...LIVE, cron: { ...LIVE.cron, maxConcurrentRuns: 1 } };
   await using cron = await running({ live });
   const { gateway, add, explain } = cron;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { calling } from '../testing/puppet-model.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
-/** What a connection is told to follow. */
+/** The subscriptions of a connection. */
 function subscriptions() {
   const followed = new Map<string, number>();
   const add = (wsId: string, offset: number) => void followed.set(wsId, offset);
@@ -40,7 +40,7 @@ test('a subscription without a cursor starts with a snapshot at the end of the l
   assert.deepEqual([...talk.followed], [[talk.wsId, talk.last]]);
 });
 
-test('a cursor of this log is continued from, its first and its last place included', async () => {
+test('a cursor of this log can be continued, including its first and last offset', async () => {
   await using talk = await conversation();
   for (const offset of [0, 3, talk.last]) {
     const cursor = `${talk.epoch}:${offset}`;
@@ -49,7 +49,7 @@ test('a cursor of this log is continued from, its first and its last place inclu
   }
 });
 
-test('why a cursor cannot be continued from is said, beside the snapshot', async () => {
+test('the reason why a cursor cannot be continued is returned with the snapshot', async () => {
   await using talk = await conversation();
   await talk.gateway.store.dropPrefix(talk.wsId, 4);
   const cursors = {
@@ -68,7 +68,7 @@ test('why a cursor cannot be continued from is said, beside the snapshot', async
   assert.equal((await talk.subscribe(`${talk.epoch}:4`)).recovered, true, 'everything after 4 is still there');
 });
 
-test('in mid-turn the snapshot ends before the turn, which then arrives as events', async () => {
+test('during a turn the snapshot ends before the turn, which then arrives as events', async () => {
   await using talk = await conversation();
   const { gateway, wsId } = talk;
   gateway.puppet.turn('half', calling('touch'));
@@ -93,7 +93,7 @@ test('in mid-turn the snapshot ends before the turn, which then arrives as event
   ]);
 });
 
-test('unsubscribing says whether there was anything', async () => {
+test('unsubscribing returns whether there was a subscription', async () => {
   await using talk = await conversation();
   await talk.subscribe();
   const unsubscribe = () => talk.gateway.call('events.unsubscribe', { wsId: talk.wsId }, talk);
@@ -106,7 +106,7 @@ test('unsubscribing says whether there was anything', async () => {
   );
 });
 
-test('subscribing to what is unknown is NOT_FOUND, and without a connection it is refused', async () => {
+test('subscribing to an unknown workstream is NOT_FOUND, and without a connection it is refused', async () => {
   await using talk = await conversation();
   const { gateway } = talk;
   const unknown = await gateway.refusal('events.subscribe', { wsId: 'f'.repeat(32) }, talk);

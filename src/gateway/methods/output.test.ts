@@ -6,7 +6,7 @@ import { createToolbox } from '../../agent/tools/toolbox.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
-/** A gateway whose tool `print` has printed this, in the call `call_1` of `main`. */
+/** A gateway whose tool `print` has printed this text, in the call `call_1` of `main`. */
 async function printed(outcome: Omit<ToolOutcome, 'outcome'>, files: Record<string, string> = {}) {
   const toolbox = createToolbox([
     {
@@ -39,7 +39,7 @@ async function printed(outcome: Omit<ToolOutcome, 'outcome'>, files: Record<stri
   return { gateway, wsId, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
-test('the whole of a long output is read by parts, and events and history say how long it is', async () => {
+test('a long output can be read completely in parts, and events and history have its length', async () => {
   const kept = { name: 'out_1.log', bytes: 12 };
   await using it = await printed({ output: 'line …', kept }, { 'out_1.log': 'line 1\nlast\n' });
   const { gateway, wsId } = it;
@@ -59,7 +59,7 @@ test('the whole of a long output is read by parts, and events and history say ho
   assert.deepEqual([result?.type === 'tool_result' && result.whole_bytes, shown?.whole_bytes], [12, 12]);
 });
 
-test('what the history leaves out of an output that has no file of its own is read too', async () => {
+test('the part that the history leaves out of an output without a file can be read too', async () => {
   const output = `${'ä'.repeat(40_000)}end`;
   await using it = await printed({ output });
   const { gateway, wsId } = it;
@@ -69,7 +69,7 @@ test('what the history leaves out of an output that has no file of its own is re
   assert.deepEqual(part, { text: 'äend'.slice(1), offset: 79_999, totalBytes: 80_003 });
 });
 
-test('an unknown call, another workstream’s call and a file that is gone are NOT_FOUND', async () => {
+test('an unknown call, a call of another workstream and a missing file are NOT_FOUND', async () => {
   await using it = await printed({ output: '…', kept: { name: 'out_1.log', bytes: 12 } });
   const { gateway, wsId } = it;
   const { wsId: other } = await gateway.call('workstream.create', {});

@@ -5,7 +5,7 @@ import { turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 const url = 'https://hooks.example.com/x';
 const HOUR_MS = 3_600_000;
 
-/** A gateway with the destinations `ops` and `home`, whose other side answers with these statuses, then 204. */
+/** A gateway with the destinations `ops` and `home`, which answer with these statuses, then 204. */
 async function setUp(...statuses: (number | ResponseInit)[]) {
   const sent: { messageId: string; message: string }[] = [];
   const destination = { url, secret: 'sixteen letters!' };
@@ -39,7 +39,7 @@ async function setUp(...statuses: (number | ResponseInit)[]) {
   };
 }
 
-test('a message is accepted, delivered, and has one terminal record', async () => {
+test('a message is accepted, delivered, and has one final record', async () => {
   await using world = await setUp();
   world.start();
   const { messageId, ...answer } = await world.send({ to: 'ops', message: 'hello' });
@@ -52,7 +52,7 @@ test('a message is accepted, delivered, and has one terminal record', async () =
   );
 });
 
-test('what was accepted before a restart is delivered after it; a repeat is told the same and sends nothing', async () => {
+test('messages accepted before a restart are delivered after it; a repeat gets the same answer and sends nothing', async () => {
   await using world = await setUp();
   const first = await world.send({ to: 'ops', message: 'hello' });
   await world.gateway.restart();
@@ -67,7 +67,7 @@ test('what was accepted before a restart is delivered after it; a repeat is told
   );
 });
 
-test('failures are tried again with growing waits, in order for each destination', async () => {
+test('failures are retried with growing waits, in order for each destination', async () => {
   await using world = await setUp(503, 204, 503);
   world.start();
   await world.send({ to: 'ops', message: 'one' });
@@ -85,10 +85,10 @@ test('failures are tried again with growing waits, in order for each destination
   assert.deepEqual(messages(), ['one', 'one', 'one', 'two']);
 });
 
-test('a clock that is set back a day holds nothing up', async () => {
+test('a clock that is set back a day delays nothing', async () => {
   await using world = await setUp(503);
   world.start();
-  world.gateway.clock.jump(48 * HOUR_MS); // it does not get before 1970
+  world.gateway.clock.jump(48 * HOUR_MS); // so that it does not go back before 1970
   await world.send({ to: 'ops', message: 'hello' });
   await turnsUntil(async () => (await world.rows())[0]?.attempts === 1, 'a first attempt');
   world.gateway.clock.jump(-24 * HOUR_MS);
@@ -97,7 +97,7 @@ test('a clock that is set back a day holds nothing up', async () => {
   assert.equal((await world.rows())[0]?.status, 'delivered');
 });
 
-test('what is refused for good, or for a day, is given up and shown by status', async () => {
+test('a message refused permanently, or for a day, is given up and shown by status', async () => {
   await using world = await setUp(400, ...Array<number>(20).fill(500));
   world.start();
   const { messageId } = await world.send({ to: 'ops', message: 'never' });
@@ -132,7 +132,7 @@ test('a note goes into another workstream: people see it, the model reads it nex
   assert.deepEqual(asked, ['Note from ada: water the beans', 'What is up?']);
 });
 
-test('a note is stored together with the end of its delivery: what fails right after it leaves no second one', async () => {
+test('a note is stored together with the end of its delivery, so a failure after it causes no second note', async () => {
   await using world = await setUp();
   const { gateway } = world;
   const { store } = gateway;
@@ -152,7 +152,7 @@ test('a note is stored together with the end of its delivery: what fails right a
   assert.deepEqual([await notes(), (await world.rows()).map(({ status }) => status)], [1, ['delivered']]);
 });
 
-test('a note waits while a run goes on, for hours if it must, and holds nothing else up', async () => {
+test('a note waits while a run is in progress, even for hours, and delays nothing else', async () => {
   await using world = await setUp();
   world.start();
   const { gateway } = world;
@@ -179,7 +179,7 @@ test('a note waits while a run goes on, for hours if it must, and holds nothing 
   );
 });
 
-test('who asks to be tried again soon is tried as long as anybody else, and who asks for a pause has it', async () => {
+test('a destination that asks for early retries gets no more attempts, and one that asks for a pause gets it', async () => {
   const soon = { status: 429, headers: { 'retry-after': '1' } };
   await using world = await setUp({ status: 503, headers: { 'retry-after': '60' } }, ...Array(40).fill(soon));
   world.start();
@@ -195,7 +195,7 @@ test('who asks to be tried again soon is tried as long as anybody else, and who 
   assert.ok(world.sent.length > 8 && world.sent.length < 15, `${world.sent.length} attempts in two hours`);
 });
 
-test('the answer of a run is sent where it was asked to, and next time where the last one went', async () => {
+test('the answer of a run is sent to the requested destination, and next time to the last one', async () => {
   await using world = await setUp();
   world.start();
   const { gateway } = world;
@@ -232,7 +232,7 @@ test('the answer of a run is sent where it was asked to, and next time where the
   ]);
 });
 
-test('who asks for what is not there hears what there is', async () => {
+test('an unknown channel or destination is refused with the known ones', async () => {
   await using world = await setUp();
   const refusals = await Promise.all(
     [

@@ -5,7 +5,7 @@ import { wholeGateway } from '../testing/whole-gateway.ts';
 
 type Gateway = Awaited<ReturnType<typeof wholeGateway>>;
 
-/** Says things in a session, one turn each. */
+/** Sends messages in a session, one turn each. */
 async function say(gateway: Gateway, sessionKey: string, ...messages: string[]): Promise<void> {
   for (const message of messages) {
     await gateway.clock.advance(1);
@@ -25,7 +25,7 @@ const textsOf = async (gateway: Gateway, sessionKey: string) => {
 const idOf = async (gateway: Gateway, sessionKey: string) =>
   (await gateway.call('chat.history', { sessionKey })).sessionId ?? assert.fail(`no session ${sessionKey}`);
 
-test('sessions.reset begins afresh under the same id and saves what was said', async () => {
+test('sessions.reset starts an empty conversation with the same id and saves the old one', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'main', 'one');
   const { key, entry } = await gateway.call('sessions.reset', { key: 'main' });
@@ -36,7 +36,7 @@ test('sessions.reset begins afresh under the same id and saves what was said', a
   );
 });
 
-test('sessions.reset stops what runs first', async () => {
+test('sessions.reset first stops the current run', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('half', new Promise(() => undefined));
   const { runId } = await gateway.call('chat.send', { sessionKey: 'main', message: 'a', idempotencyKey: 'k1' });
@@ -45,7 +45,7 @@ test('sessions.reset stops what runs first', async () => {
   assert.deepEqual([status, await textsOf(gateway, 'main')], ['error', []]);
 });
 
-test('sessions.delete removes a session with everything said in it, open or closed', async () => {
+test('sessions.delete removes a session with its conversation, open or closed', async () => {
   await using gateway = await wholeGateway();
   for (const key of ['open', 'closed']) await say(gateway, key, 'hello');
   const { sessions } = await gateway.call('sessions.list', {});
@@ -66,7 +66,7 @@ test('sessions.delete removes a session with everything said in it, open or clos
   await say(gateway, 'open', 'the name is free again');
 });
 
-test('sessions.delete keeps the transcript when told to, leaves main alone, and knows what is not there', async () => {
+test('sessions.delete can keep the transcript, refuses main, and reports unknown sessions', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'kept', 'hello');
   const wsId = await idOf(gateway, 'kept');
@@ -84,11 +84,11 @@ test('sessions.delete keeps the transcript when told to, leaves main alone, and 
   assert.deepEqual([code, message], ['INVALID_REQUEST', 'Cannot delete the main session (main).']);
 });
 
-test('a deletion that a crash cut off is finished by the next sweep, and nobody finds the rest meanwhile', async () => {
+test('a deletion interrupted by a crash is finished by the next sweep, and the rest is not visible meanwhile', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'gone', 'hello');
   const key = await idOf(gateway, 'gone');
-  await gateway.store.commit({ statements: [markDeleted(key)] }); // and here it died
+  await gateway.store.commit({ statements: [markDeleted(key)] }); // and here the daemon died
   await gateway.restart();
   assert.equal((await gateway.refusal('sessions.resolve', { sessionId: key })).code, 'NOT_FOUND');
   assert.equal((await gateway.call('workstream.create', { resumeWs: key })).resumed, false);
@@ -97,7 +97,7 @@ test('a deletion that a crash cut off is finished by the next sweep, and nobody 
   assert.deepEqual(left, []);
 });
 
-test('sessions.compact keeps about the last messages, from a question on', async () => {
+test('sessions.compact keeps about the last messages, beginning at a question', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'main', 'one', 'two', 'three');
   assert.deepEqual(await gateway.call('sessions.compact', { key: 'main', maxLines: 3 }), {
@@ -113,7 +113,7 @@ test('sessions.compact keeps about the last messages, from a question on', async
   assert.equal((await gateway.refusal('sessions.compact', { key: 'nobody' })).code, 'NOT_FOUND');
 });
 
-test('sessions.preview shows the first 64 of the sessions that are named', async () => {
+test('sessions.preview shows the first 64 of the named sessions', async () => {
   await using gateway = await wholeGateway();
   const keys = Array.from({ length: 70 }, (_, n) => `s${n}`);
   const { previews } = await gateway.call('sessions.preview', { keys });
@@ -123,7 +123,7 @@ test('sessions.preview shows the first 64 of the sessions that are named', async
   );
 });
 
-test('sessions.preview shows the last words, and says which sessions are empty or not there', async () => {
+test('sessions.preview shows the last messages, and which sessions are empty or missing', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'work', 'a long question, longer than asked for');
   const { previews } = await gateway.call('sessions.preview', { keys: ['work', 'main', 'none'], maxChars: 20 });
@@ -140,7 +140,7 @@ test('sessions.preview shows the last words, and says which sessions are empty o
   ]);
 });
 
-test('sessions.resolve takes one of key, id and label', async () => {
+test('sessions.resolve accepts one of key, id and label', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'work', 'hello');
   const wsId = await idOf(gateway, 'work');
@@ -163,7 +163,7 @@ test('sessions.resolve takes one of key, id and label', async () => {
   }
 });
 
-test('models.list gives what can be chosen', async () => {
+test('models.list returns the models that can be chosen', async () => {
   await using gateway = await wholeGateway();
   const { models } = await gateway.call('models.list', {});
   assert.deepEqual(models[0], { id: 'puppet', name: 'puppet', provider: 'puppet', isDefault: true });

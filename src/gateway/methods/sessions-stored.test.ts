@@ -8,7 +8,7 @@ import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** `main` and two more are open, what came before them was unloaded; each an hour younger than the one before. */
+/** `main` and two others are open, earlier ones were unloaded; each is an hour younger than the previous one. */
 async function openCrowded(names: readonly string[]): Promise<WholeGateway> {
   const gateway = await wholeGateway({ live: { ...LIVE, maxWorkstreams: 3 } });
   for (const name of names) {
@@ -21,7 +21,7 @@ async function openCrowded(names: readonly string[]): Promise<WholeGateway> {
 const idsOf = (gateway: WholeGateway, names: readonly string[]) =>
   Promise.all(names.map(async (key) => (await gateway.call('sessions.resolve', { key })).key));
 
-test('sessions that were unloaded to make room are listed and counted like open ones', async () => {
+test('sessions unloaded to make room are listed and counted like open ones', async () => {
   await using gateway = await openCrowded(['a', 'b', 'c', 'd']);
   const { sessions, count } = await gateway.call('sessions.list', {});
   assert.deepEqual(
@@ -37,7 +37,7 @@ test('sessions that were unloaded to make room are listed and counted like open 
   assert.deepEqual([status.sessions.count, status.sessions.recent], [5, sessions]);
 });
 
-test('the limit and the time count for stored sessions, too', async () => {
+test('the limit and the time also apply to stored sessions', async () => {
   await using gateway = await openCrowded(['a', 'b', 'c', 'd']);
   const listed = async (params: object) => (await gateway.call('sessions.list', params)).sessions.map(({ key }) => key);
   const [d, c, b] = await idsOf(gateway, ['d', 'c', 'b']);
@@ -45,7 +45,7 @@ test('the limit and the time count for stored sessions, too', async () => {
   assert.deepEqual(await listed({ activeMinutes: 120 }), [d, c, b]);
 });
 
-test('a session that was deleted without its conversation is no session any more', async () => {
+test('a session deleted without its conversation is no longer a session', async () => {
   await using gateway = await openCrowded(['a', 'b', 'c']);
   await gateway.call('sessions.delete', { key: 'c', deleteTranscript: false });
   await gateway.call('sessions.delete', { key: 'a' });
@@ -56,7 +56,7 @@ test('a session that was deleted without its conversation is no session any more
   );
 });
 
-test('of ten thousand stored sessions the thousand newest are listed, or as many as asked for', async () => {
+test('of ten thousand stored sessions the thousand newest are listed, or the requested number', async () => {
   await using gateway = await wholeGateway();
   const rows = Array.from({ length: 10_000 }, (_, n): WorkstreamTable => {
     const row = toWorkstreamRow({ wsId: n.toString(16).padStart(32, '0'), workdir: '/srv', nowMs: 1_000 + n });

@@ -6,7 +6,7 @@ const DEFAULTS = { model: 'puppet', contextTokens: null };
 const NEW_KEY = ' (allowed in a new key: lower-case letters, digits and . _ : -, at most 64, a letter or digit first)';
 const PATH = '/home/ada/.headgate/headgate.db';
 
-test('sessions.list gives the newest first, with their settings and tokens', async () => {
+test('sessions.list returns the newest first, with their settings and tokens', async () => {
   await using gateway = await wholeGateway();
   await gateway.clock.advance(60_000);
   await gateway.call('sessions.patch', { key: 'work', thinkingLevel: 'high', verboseLevel: 'on' });
@@ -40,7 +40,7 @@ test('sessions.list gives the newest first, with their settings and tokens', asy
   ]);
 });
 
-test('sessions.list takes a limit and how long ago something happened', async () => {
+test('sessions.list accepts a limit and a maximum age of the last activity', async () => {
   await using gateway = await wholeGateway();
   await gateway.clock.advance(59_999);
   await gateway.call('sessions.patch', { key: 'work' });
@@ -58,7 +58,7 @@ test('sessions.list takes a limit and how long ago something happened', async ()
   }
 });
 
-test('a session says that its last run was aborted, until the next one', async () => {
+test('a session shows that its last run was aborted, until the next run', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(new Promise(() => undefined));
   await gateway.call('chat.send', { sessionKey: 'main', message: 'a', idempotencyKey: 'k1' });
@@ -100,7 +100,7 @@ const VERBOSE: Record<string, string> = {
   '0': 'off',
 };
 
-test('sessions.patch knows every word of the levels, in any case', async () => {
+test('sessions.patch accepts all names of the levels, ignoring case', async () => {
   await using gateway = await wholeGateway();
   const key = 'main';
   for (const [word, level] of Object.entries(THINKING)) {
@@ -113,7 +113,7 @@ test('sessions.patch knows every word of the levels, in any case', async () => {
   }
 });
 
-test('null clears a setting, absence leaves it, and both survive a restart', async () => {
+test('null clears a setting, an absent one is unchanged, and both survive a restart', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('sessions.patch', { key: 'main', thinkingLevel: 'high', verboseLevel: 'off' });
   await gateway.call('sessions.patch', { key: 'main', thinkingLevel: null });
@@ -128,7 +128,7 @@ test('null clears a setting, absence leaves it, and both survive a restart', asy
   });
 });
 
-test('patching counts as activity, and the clock going back does not undo it', async () => {
+test('a patch counts as activity, even if the clock is set back', async () => {
   await using gateway = await wholeGateway();
   await gateway.clock.advance(5_000);
   const updatedAt = async () =>
@@ -138,7 +138,7 @@ test('patching counts as activity, and the clock going back does not undo it', a
   assert.equal(await updatedAt(), 1_005_000);
 });
 
-test('sessions.patch of an unknown key makes the session, once', async () => {
+test('sessions.patch of an unknown key creates the session, once', async () => {
   await using gateway = await wholeGateway();
   const patch = () => gateway.call('sessions.patch', { key: 'new.one' });
   const [first, second] = await Promise.all([patch(), patch()]);
@@ -150,7 +150,7 @@ test('sessions.patch of an unknown key makes the session, once', async () => {
   );
 });
 
-test('what sessions.patch refuses leaves nothing behind', async () => {
+test('a patch that is refused changes nothing', async () => {
   await using gateway = await wholeGateway();
   const refusals: [object, string, string][] = [
     [{ key: '  ' }, 'INVALID_REQUEST', 'key required'],
@@ -170,7 +170,7 @@ test('what sessions.patch refuses leaves nothing behind', async () => {
   assert.equal((await gateway.call('sessions.list', {})).count, 1);
 });
 
-test('the level of a session is the effort of its runs', async () => {
+test('the thinking level of a session is the effort of its runs', async () => {
   await using gateway = await wholeGateway();
   for (const [index, thinkingLevel] of ['off', 'minimal', 'low', 'medium', 'high', null].entries()) {
     await gateway.call('sessions.patch', { key: 'main', thinkingLevel });

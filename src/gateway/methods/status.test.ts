@@ -4,7 +4,7 @@ import { warn } from '../../../protocol/notice.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
-test('status tells the model, what it has to say, and the five latest sessions', async () => {
+test('status returns the model, its notices, and the five latest sessions', async () => {
   await using gateway = await wholeGateway();
   for (const key of ['a', 'b', 'c', 'd', 'e']) {
     await gateway.clock.advance(1_000);
@@ -28,7 +28,7 @@ test('status tells the model, what it has to say, and the five latest sessions',
   );
 });
 
-test('health tells the sessions that status tells, those that were unloaded too', async () => {
+test('health returns the same sessions as status, including unloaded ones', async () => {
   await using gateway = await wholeGateway({ live: { ...LIVE, maxWorkstreams: 2, heartbeatMs: 90_000 } });
   const compare = async () => {
     const { heartbeatSeconds, sessions } = await gateway.call('status', {});
@@ -52,7 +52,7 @@ test('health tells the sessions that status tells, those that were unloaded too'
   assert.deepEqual(await compare(), [3, 'a', 'c', 'main']);
 });
 
-test('health tells the states of the workstreams, and that all is well', async () => {
+test('health returns the states of the workstreams, and that everything is ok', async () => {
   await using gateway = await wholeGateway({ notSandboxed: 'no bubblewrap' });
   gateway.puppet.turn(new Promise(() => undefined));
   await gateway.call('workstream.create', {});
@@ -91,7 +91,7 @@ test('health tells the states of the workstreams, and that all is well', async (
   });
 });
 
-test('health and status take whatever params they are given', async () => {
+test('health and status accept any params', async () => {
   await using gateway = await wholeGateway();
   for (const params of [null, 7, 'all', { probe: true }]) {
     await gateway.call('health', params);

@@ -4,7 +4,7 @@ import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const BEACON = 'Node: den (10.0.0.9) · app 1.4 · last input 12s ago · mode ui · reason periodic';
 
-test('a sign of life shows in the presence and is nothing the agent has to know', async () => {
+test('a keepalive appears in the presence and is not an event for the agent', async () => {
   await using gateway = await wholeGateway();
   await gateway.call('system-event', { text: BEACON, tags: ['lab'], lastInputSeconds: 'soon', unknown: 1 } as never);
   const [, den] = await gateway.call('system-presence', {});
@@ -15,7 +15,7 @@ test('a sign of life shows in the presence and is nothing the agent has to know'
   assert.deepEqual((await gateway.call('status', {})).queuedSystemEvents, []);
 });
 
-test('anything else waits for the main session as well', async () => {
+test('any other event is also queued for the main session', async () => {
   await using gateway = await wholeGateway();
   for (const text of ['Node: den · reason launch', 'the disk of den is nearly full']) {
     await gateway.call('system-event', { text, instanceId: 'DEN' });

@@ -4,7 +4,7 @@ import { wholeGateway } from '../testing/whole-gateway.ts';
 
 const USUAL = { triggers: ['headgate', 'computer'] };
 
-test('the words are shared, survive a restart, and none at all means the usual ones', async () => {
+test('the words are shared, survive a restart, and an empty list restores the defaults', async () => {
   await using gateway = await wholeGateway();
   const words = () => gateway.call('voicewake.get', {});
   assert.deepEqual(await words(), USUAL);

@@ -6,14 +6,14 @@ import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-ga
 
 const queued = async (gateway: WholeGateway) => (await gateway.call('status', {})).queuedSystemEvents;
 const last = (gateway: WholeGateway) => gateway.call('last-heartbeat', {});
-/** What the model was asked last. */
+/** The last message that the model got. */
 const asked = ({ puppet }: WholeGateway) => {
   const message = puppet.requests.at(-1)?.messages.findLast(({ role }) => role === 'user');
   return message?.role === 'user' ? message.content : undefined;
 };
 const later = (gateway: WholeGateway, text: string) => gateway.call('wake', { mode: 'next-heartbeat', text });
 
-test('what is told waits for the next turn of the main session, over a restart too, and is told once', async () => {
+test('an event waits for the next turn of the main session, also over a restart, and is carried once', async () => {
   await using gateway = await wholeGateway();
   await later(gateway, 'the build\nis red');
   await gateway.restart();
@@ -34,7 +34,7 @@ test('what is told waits for the next turn of the main session, over a restart t
   assert.deepEqual(await queued(gateway), []);
 });
 
-test('a turn that is not accepted leaves the queue as it was', async () => {
+test('a turn that is not accepted leaves the queue unchanged', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   gateway.puppet.turn(new Promise(() => undefined));
@@ -44,7 +44,7 @@ test('a turn that is not accepted leaves the queue as it was', async () => {
   assert.deepEqual([status, await queued(gateway)], ['busy', ['news']]);
 });
 
-test('twenty are kept, the oldest go, and a repeat of the last is one', async () => {
+test('twenty events are kept, the oldest are dropped, and a repeat of the last is ignored', async () => {
   await using gateway = await wholeGateway();
   for (let n = 0; n < 25; n++) for (const _twice of [1, 2]) await later(gateway, `event ${n}`);
   const kept = Array.from({ length: 20 }, (_event, n) => `event ${n + 5}`);
@@ -53,7 +53,7 @@ test('twenty are kept, the oldest go, and a repeat of the last is one', async ()
   assert.deepEqual(await queued(gateway), kept);
 });
 
-test('wake now asks the model at once and tells how it went', async () => {
+test('wake now starts a turn at once and reports how it ended', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('The build is red, I look into it.');
   assert.deepEqual(await gateway.call('wake', { mode: 'now', text: 'build 7 failed' }), { ok: true });
@@ -68,7 +68,7 @@ test('wake now asks the model at once and tells how it went', async () => {
   assert.match(asked(gateway) ?? '', /^The system lines below woke you\. .*\n\nSystem: \[.*\] build 7 failed$/);
 });
 
-test('of several wakes while a turn goes on, one more turn tells all that is left', async () => {
+test('several wakes during a turn cause one more turn with all remaining events', async () => {
   await using gateway = await wholeGateway();
   const gate = Promise.withResolvers<void>();
   gateway.puppet.turn(gate.promise, 'HEARTBEAT_OK');
@@ -82,7 +82,7 @@ test('of several wakes while a turn goes on, one more turn tells all that is lef
   assert.deepEqual([gateway.puppet.requests.length, await queued(gateway)], [2, []]);
 });
 
-test('a wake that a crash overtook comes with the next start', async () => {
+test('a wake interrupted by a crash happens at the next start', async () => {
   await using gateway = await wholeGateway();
   const value = JSON.stringify({ text: 'build 7 failed', atMs: 1_000_000, wakes: 'ada' });
   const row = build.insertInto('meta').values({ key: 'system_event:000000000001', value });
@@ -95,7 +95,7 @@ test('a wake that a crash overtook comes with the next start', async () => {
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('how a heartbeat ended is said: nothing to do, nothing said, or a failure', async () => {
+test('the result of a heartbeat is reported: nothing to do, no answer, or a failure', async () => {
   await using gateway = await wholeGateway();
   const seen: unknown[] = [];
   for (const answer of ['HEARTBEAT_OK', '', new Error('the model is away')]) {
@@ -109,7 +109,7 @@ test('how a heartbeat ended is said: nothing to do, nothing said, or a failure',
   assert.deepEqual(seen, ['ok-token', 'ok-empty', 'failed']);
 });
 
-test('a blank text wakes nobody', async () => {
+test('a blank text does not wake', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(await gateway.call('wake', { mode: 'now', text: ' \n' }), { ok: false });
   assert.deepEqual([await queued(gateway), await last(gateway)], [[], null]);
@@ -118,7 +118,7 @@ test('a blank text wakes nobody', async () => {
   }
 });
 
-test('periodic heartbeats come at their time, skip a busy session, and can be switched off', async () => {
+test('periodic heartbeats start on time, skip a busy session, and can be switched off', async () => {
   await using gateway = await wholeGateway({ live: { ...LIVE, heartbeatMs: 600_000 } });
   const stop = new AbortController();
   const running = gateway.gateway.run(stop.signal);

@@ -10,7 +10,7 @@ const refused = (message: string) => ({ code: 'INVALID_REQUEST', message });
 const names = async (gateway: WholeGateway) =>
   (await gateway.call('workstream.list', {})).workstreams.map(({ name }) => name.replace(/^ws-.*/, 'generated'));
 
-test('create takes name, model and workdir, and answers a repeat with the same workstream', async () => {
+test('create accepts name, model and workdir, and answers a repeat with the same workstream', async () => {
   await using gateway = await wholeGateway();
   const params = { name: ' notes ', model: 'other', workdir: '/srv/notes', idempotencyKey: 'k1' };
   const made = await gateway.call('workstream.create', params);
@@ -21,7 +21,7 @@ test('create takes name, model and workdir, and answers a repeat with the same w
   assert.deepEqual(await names(gateway), ['generated', 'notes']);
 });
 
-test('what create and update refuse', async () => {
+test('create and update refuse invalid params', async () => {
   await using gateway = await wholeGateway({ live: { ...LIVE, maxWorkstreams: 3 } });
   const { wsId } = await gateway.call('workstream.create', {});
   await gateway.call('workstream.update', { wsId, name: 'taken' });
@@ -37,7 +37,7 @@ test('what create and update refuse', async () => {
   assert.deepEqual(await names(gateway), ['generated', 'taken']);
 });
 
-test('update renames and chooses a model; an empty name goes back to the generated one', async () => {
+test('update changes name and model; an empty name restores the generated one', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const renamed = await gateway.call('workstream.update', { wsId, name: ' desk ', model: 'other' });
@@ -57,7 +57,7 @@ test('update renames and chooses a model; an empty name goes back to the generat
   assert.equal((await gateway.events(wsId)).length, events, 'nothing changed, nothing is said');
 });
 
-test('a saved workstream is renamed without being opened, under the same rules, and tells it in its log', async () => {
+test('a saved workstream is renamed without being loaded, by the same rules, with an event in its log', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', { name: 'notes' });
   const main = await gateway.main();
@@ -77,7 +77,7 @@ test('a saved workstream is renamed without being opened, under the same rules, 
   assert.equal((await gateway.call('workstream.create', { resumeWs: wsId })).name, 'herbs');
 });
 
-test('a saved workstream that is renamed and opened at once has its new name', async () => {
+test('a saved workstream that is renamed and opened at the same time has its new name', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', { name: 'notes' });
   await gateway.call('workstream.close', { wsId });
@@ -89,7 +89,7 @@ test('a saved workstream that is renamed and opened at once has its new name', a
   assert.equal((await gateway.call('workstream.saved', { search: 'notes' })).workstreams.length, 0);
 });
 
-test('close keeps the conversation, and create reopens it under its id by id, name or prefix', async () => {
+test('close keeps the conversation, and create reopens it by id, name or prefix with the same id', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', { name: 'notes' });
   await gateway.call('workstream.send', { wsId, message: 'keep this' });
@@ -106,7 +106,7 @@ test('close keeps the conversation, and create reopens it under its id by id, na
   assert.deepEqual([fresh.resumed, fresh.messageCount], [false, 0]);
 });
 
-test('the last workstream cannot be closed, and a closed one ends what runs in it', async () => {
+test('the last workstream cannot be closed, and closing one ends its runs', async () => {
   await using gateway = await wholeGateway();
   const main = await gateway.main();
   assert.deepEqual(await gateway.refusal('workstream.close', { wsId: main }), refused('Cannot close last workstream'));
@@ -122,7 +122,7 @@ test('the last workstream cannot be closed, and a closed one ends what runs in i
   assert.deepEqual([tail, ended], [['cancelled', 'stream_end', 'ws_state'], 1]);
 });
 
-test('workstream.saved lists what has messages, newest first, page by page', async () => {
+test('workstream.saved lists conversations with messages, newest first, page by page', async () => {
   await using gateway = await wholeGateway();
   const made: string[] = [];
   for (const name of ['one', 'two', 'three']) {
@@ -156,7 +156,7 @@ test('workstream.saved lists what has messages, newest first, page by page', asy
   ]);
 });
 
-test('a page of workstream.saved goes on after its last row, also among those of one millisecond', async () => {
+test('a page of workstream.saved continues after the last row, even among rows with equal times', async () => {
   await using gateway = await wholeGateway();
   const made: string[] = [];
   for (const name of ['one', 'two', 'three', 'four', 'five']) {
@@ -178,7 +178,7 @@ test('a page of workstream.saved goes on after its last row, also among those of
   assert.deepEqual(read, sorted, 'all of one millisecond, so by their ids, each once');
 });
 
-test('workstream.saved finds words of the name or the title, in any case, and takes them as they are', async () => {
+test('workstream.saved finds words of the name or the title, ignoring case and without wildcards', async () => {
   await using gateway = await wholeGateway();
   for (const [name, message] of [
     ['garden plan', 'Which Herbs?'],
@@ -203,7 +203,7 @@ test('workstream.saved finds words of the name or the title, in any case, and ta
   ]);
 });
 
-test('history pages back to the first message and says when there is more', async () => {
+test('history pages back to the first message and says if there are more', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   for (const message of ['a', 'b', 'c']) {

@@ -10,7 +10,7 @@ const write = { scope: 'write' } as const;
 
 const refused = (message: string) => ({ code: 'INVALID_REQUEST', message });
 
-/** A question of the tool `touch` that waits; the id of its approval. */
+/** Creates a pending approval of the tool `touch`; returns its id. */
 async function ask(gateway: WholeGateway, wsId: string, id = 'call_touch'): Promise<string> {
   gateway.puppet.turn(calling('touch', { text: id }, id));
   const before = (await gateway.events(wsId)).filter(({ type }) => type === 'approve_request').length;
@@ -20,7 +20,7 @@ async function ask(gateway: WholeGateway, wsId: string, id = 'call_touch'): Prom
   return approvals[0]?.approvalId ?? assert.fail('nothing waits');
 }
 
-test('an unknown workstream is NOT_FOUND, whatever is asked of it', async () => {
+test('an unknown workstream is NOT_FOUND for every method', async () => {
   await using gateway = await wholeGateway();
   for (const wsId of [NOWHERE, '', 'main', "' or 1=1"]) {
     assert.deepEqual(await gateway.refusal('workstream.get', { wsId }), UNKNOWN);
@@ -34,7 +34,7 @@ test('an unknown workstream is NOT_FOUND, whatever is asked of it', async () => 
   }
 });
 
-test('nothing said and nothing commanded is refused before the workstream is looked for', async () => {
+test('an empty message or command is refused before the workstream is looked up', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(
     await gateway.refusal('workstream.send', { wsId: NOWHERE, message: ' \n' }),
@@ -46,7 +46,7 @@ test('nothing said and nothing commanded is refused before the workstream is loo
   );
 });
 
-test('workstream.send gives the message and answers with the run', async () => {
+test('workstream.send accepts the message and returns the run', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const { status, runId } = await gateway.call('workstream.send', { wsId, message: ' hello ' });
@@ -56,7 +56,7 @@ test('workstream.send gives the message and answers with the run', async () => {
   assert.deepEqual(first, { type: 'user_turn', message: 'hello', run_id: runId, source: 'person' });
 });
 
-test('a busy workstream answers busy, tells its streams, and forgets it, under a key too', async () => {
+test('a busy workstream answers busy and sends busy_error, and a repeat with the same key tries again', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const answered = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ test('a busy workstream answers busy, tells its streams, and forgets it, under a
   assert.equal(gateway.puppet.requests.length, 2);
 });
 
-test('who sends while a question waits hears that it does', async () => {
+test('a message during a pending approval is refused with that reason', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   gateway.puppet.turn(calling('touch'));
@@ -92,7 +92,7 @@ test('who sends while a question waits hears that it does', async () => {
   assert.deepEqual(told, [JSON.stringify({ type: 'busy_error', message })]);
 });
 
-test('a repeat of a send gets the first answer: later, after a restart, after the workstream was closed', async () => {
+test('a repeat of a send gets the first answer: later, after a restart, and after the workstream was closed', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});
   const send = (message = 'hello') => ({ wsId, message, idempotencyKey: 'k1' });
@@ -106,7 +106,7 @@ test('a repeat of a send gets the first answer: later, after a restart, after th
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('approve decides what waits; when nothing waits it changes nothing', async () => {
+test('approve decides the pending approval; without one it changes nothing', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   assert.deepEqual(await gateway.call('workstream.approve', { wsId, approved: true }), { status: 'ok' });
@@ -145,7 +145,7 @@ test('a denial reaches the model with its reason', async () => {
   );
 });
 
-test('an approval id that is not the one waiting here decides nothing', async () => {
+test('an approval id that is not pending here decides nothing', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const stale = await ask(gateway, wsId, 'call_1');
@@ -180,7 +180,7 @@ test('a repeated approve never decides the next question', async () => {
   );
 });
 
-test('always with approved turns auto-approve on, and with a denial it does not', async () => {
+test('always with an approval enables auto-approve, with a denial it does not', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const skips = async () => (await gateway.call('workstream.get', { wsId })).snapshot.workstream.skipPermissions;
@@ -199,7 +199,7 @@ test('always with approved turns auto-approve on, and with a denial it does not'
   assert.equal(await skips(), true);
 });
 
-test('auto-approve is for those who may approve', async () => {
+test('auto-approve requires the approve scope', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const denied = { code: 'FORBIDDEN', message: 'auto-approve needs the approve scope' };
@@ -212,7 +212,7 @@ test('auto-approve is for those who may approve', async () => {
   assert.equal(off.skipPermissions, false);
 });
 
-test('cancel says what it stopped', async () => {
+test('cancel returns what it stopped', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const approvalId = await ask(gateway, wsId);
@@ -233,7 +233,7 @@ test('cancel says what it stopped', async () => {
   assert.deepEqual(await gateway.call('workstream.cancel', { wsId, force: true }), { status: 'ok', dropped: idle });
 });
 
-test('a forced cancel abandons the worker and says stream_end and idle, nothing else', async () => {
+test('a forced cancel abandons the worker and sends only stream_end and idle', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   gateway.puppet.turn('part', never());
@@ -248,14 +248,14 @@ test('a forced cancel abandons the worker and says stream_end and idle, nothing 
   ]);
 });
 
-test('a cancel of what is stored but not open says so', async () => {
+test('a cancel of a stored workstream that is not loaded is refused with that reason', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});
   await gateway.call('workstream.close', { wsId });
   assert.deepEqual(await gateway.refusal('workstream.cancel', { wsId }), refused('No session'));
 });
 
-test('get shows a turn in progress from before it, and what waits for a person', async () => {
+test('get shows the state before the turn in progress, and pending approvals', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   await gateway.call('workstream.send', { wsId, message: 'first' });

@@ -25,7 +25,7 @@ test('A node must receive `node.invoke.cancel` if the requesting run was cancell
   );
 });
 
-test('a tool call that is cancelled before it is sent is not sent', async () => {
+test('a tool call cancelled before it was sent is not sent', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const stopped = AbortSignal.abort(new StopReason('cancel', 'over'));

@@ -6,13 +6,13 @@ import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 import { createInvocationDeadlines } from './invocation-deadlines.ts';
 
 const HOUR_MS = 3_600_000;
-/** No test's clock may go back beyond the beginning of all clocks. */
+/** The clocks of these tests must not go back before 1970. */
 const NOON_MS = Date.UTC(2030, 0, 1, 12);
 const JUMPS = { 'back 400 days': -9600, 'back 1 hour': -1, 'on 1 hour': 1, 'on 400 days': 9600 };
 const ASKED = { nodeId: 'n1', command: 'camera.snap', timeoutMs: 500, idempotencyKey: 'k1' } as const;
 
 for (const [what, hours] of Object.entries(JUMPS)) {
-  test(`a clock that goes ${what} takes nothing from the time a command has, and adds nothing`, async () => {
+  test(`a clock that goes ${what} does not change the remaining time of a command`, async () => {
     await using gateway = await openNodeGateway();
     gateway.clock.jump(NOON_MS);
     const node = await gateway.join('n1');
@@ -30,7 +30,7 @@ for (const [what, hours] of Object.entries(JUMPS)) {
     assert.equal((await gateway.refusal('node.invoke', ASKED)).code, 'TIMEOUT', 'a repeat waits no more');
   });
 
-  test(`a clock that goes ${what} leaves a pairing request its five minutes`, async () => {
+  test(`a clock that goes ${what} does not change the five minutes of a pairing request`, async () => {
     await using gateway = await openNodeGateway();
     gateway.clock.jump(NOON_MS);
     const { socket } = await gateway.ask('n1');
@@ -43,7 +43,7 @@ for (const [what, hours] of Object.entries(JUMPS)) {
   });
 }
 
-test('what is left of a command’s time is told in whole milliseconds', async () => {
+test('the remaining time of a command is in whole milliseconds', async () => {
   const clock = fakeClock(1_000_000);
   const deadlines = createInvocationDeadlines(clock);
   const begun = { invoke_id: 'inv1', timeout_ms: 500, deadline_ms: 1_000_500 };
@@ -52,7 +52,7 @@ test('what is left of a command’s time is told in whole milliseconds', async (
   assert.equal(deadlines.leftMs(begun), 500);
 });
 
-test('what an earlier process began has what its deadline leaves, and never more than it was given', () => {
+test('an invocation of an earlier process has the rest of its deadline, at most its timeout', () => {
   const clock = fakeClock(1_000_000);
   const begun = { invoke_id: 'inv1', timeout_ms: 500, deadline_ms: 1_000_500 };
   const leftMs = [200, -HOUR_MS, -9600 * HOUR_MS, 2 * 9600 * HOUR_MS].map((ms) => {
@@ -65,7 +65,7 @@ test('what an earlier process began has what its deadline leaves, and never more
   );
 });
 
-test('a clock that is wrong for a while makes no result forgotten', async () => {
+test('a clock that is wrong for a while removes no result', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answer = gateway.call('node.invoke', ASKED);

@@ -6,7 +6,7 @@ import { wholeGateway } from '../testing/whole-gateway.ts';
 import type { ConnectedNode } from './connected-nodes.ts';
 import { createInvocations } from './invocations.ts';
 
-test('what could not be sent is sent by a repeat only if it is still allowed', async () => {
+test('an unsent command is sent by a repeat only if it is still allowed', async () => {
   await using gateway = await wholeGateway();
   const sent: unknown[] = [];
   const here: ConnectedNode = {
@@ -14,7 +14,7 @@ test('what could not be sent is sent by a repeat only if it is still allowed', a
     link: { send: (_, payload) => void sent.push(payload), close: () => undefined },
   };
   let isAllowed = true;
-  let found = [here, undefined]; // it goes while the command is stored
+  let found = [here, undefined]; // it disconnects while the command is stored
   const invocations = createInvocations({
     store: gateway.store,
     connected: { find: () => (found.length > 1 ? found.shift() : found[0]), watch: () => () => undefined },

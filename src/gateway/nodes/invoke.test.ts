@@ -5,7 +5,7 @@ import type { NodeInvokeResult } from '../../../protocol/methods/node.ts';
 import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 
 const ASKED = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k1' } as const;
-/** An answer that is waited for later: a rejection in between is nobody's fault. */
+/** An answer that is awaited later; an earlier rejection is not unhandled. */
 function later<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -57,7 +57,7 @@ test('A command that was not approved with the node must be refused before it is
   );
 });
 
-test('an error of the node is its caller’s, with a code that means the same, and final where that is', async () => {
+test('an error of the node is passed to the caller with the corresponding code, and final if that code is', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   for (const [nth, [said, code]] of [
@@ -74,7 +74,7 @@ test('an error of the node is its caller’s, with a code that means the same, a
   }
 });
 
-test('an unknown node, and one that is away, are told apart', async () => {
+test('unknown and disconnected nodes are distinguished', async () => {
   await using gateway = await openNodeGateway();
   await gateway.pair('n1');
   const { code, message } = await gateway.refusal('node.invoke', ASKED);
@@ -82,7 +82,7 @@ test('an unknown node, and one that is away, are told apart', async () => {
   assert.equal((await gateway.refusal('node.invoke', { ...ASKED, nodeId: 'n9' })).code, 'NOT_FOUND');
 });
 
-test('what config.json forbids from now on is refused from now on', async () => {
+test('a command is refused as soon as config.json forbids it', async () => {
   let rules = {};
   await using gateway = await openNodeGateway({ nodeRules: () => rules });
   const node = await gateway.join('n1');
@@ -99,7 +99,7 @@ test('what config.json forbids from now on is refused from now on', async () => 
   assert.equal((await answer).payload, 1);
 });
 
-test('a blank name is none', async () => {
+test('a blank name is refused', async () => {
   await using gateway = await openNodeGateway();
   const refused = (message: string) => ({ code: 'INVALID_REQUEST', message });
   for (const blank of [{ nodeId: ' ' }, { command: '\t' }]) {
@@ -109,7 +109,7 @@ test('a blank name is none', async () => {
   assert.deepEqual(await gateway.refusal('node.describe', { nodeId: ' ' }), refused('nodeId required'));
 });
 
-test('how a command failed is not worth the same call again, a node that is away is', async () => {
+test('a failed command is not retryable, a disconnected node is', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const token = await gateway.pair('n1');
@@ -145,7 +145,7 @@ test('Repeating `node.invoke` with the same key must run the command only once, 
   assert.equal(other.code, 'CONFLICT');
 });
 
-test('a repeat after a restart in mid-command waits for the result and sends nothing', async () => {
+test('a repeat after a restart during a command waits for the result and sends nothing', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -160,7 +160,7 @@ test('a repeat after a restart in mid-command waits for the result and sends not
     back.events().some(({ event }) => event === 'node.invoke.request'),
     false,
   );
-  await gateway.clock.advance(LIMITS.nodeInvokeMs); // for the caller of the daemon that is no more
+  await gateway.clock.advance(LIMITS.nodeInvokeMs); // for the caller of the daemon that died
   await assert.rejects(lost);
 });
 
@@ -183,7 +183,7 @@ test('A result that arrives after the deadline must be stored and returned to a 
   assert.equal((await gateway.call('node.invoke', asked)).payload, 'late');
 });
 
-test('a time of 0 is the usual one', async () => {
+test('a timeout of 0 is the default one', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answer = gateway.call('node.invoke', { ...ASKED, timeoutMs: 0 });
@@ -192,7 +192,7 @@ test('a time of 0 is the usual one', async () => {
   assert.deepEqual([timeoutMs, (await answer).payload], [30_000, null]);
 });
 
-test('a node that was lost with a command and comes back with its result answers the caller that still waits', async () => {
+test('a node that reconnects with the result of a command answers the waiting caller', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -245,7 +245,7 @@ test('A node must not be able to answer for another node, or to answer twice', a
   );
 });
 
-test('two callers with one key of their own are two calls', async () => {
+test('the same key of two callers means two calls', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answers = ['ada', 'bob'].map((id) => gateway.call('node.invoke', ASKED, { id }));
@@ -257,7 +257,7 @@ test('two callers with one key of their own are two calls', async () => {
   assert.deepEqual([...payloads].sort(), [1, 2]);
 });
 
-test('a caller that goes away leaves the command to its end, and gets the result by asking again', async () => {
+test('a command continues when its caller disconnects, who gets the result by repeating the call', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const caller = new AbortController();
@@ -269,7 +269,7 @@ test('a caller that goes away leaves the command to its end, and gets the result
   assert.equal((await gateway.call('node.invoke', ASKED)).payload, 3);
 });
 
-test('a day later an invocation is forgotten', async () => {
+test('an invocation is removed after a day', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answer = gateway.call('node.invoke', ASKED);
@@ -282,7 +282,7 @@ test('a day later an invocation is forgotten', async () => {
   assert.equal(await count(), 0);
 });
 
-test('of two results that come together one counts', async () => {
+test('of two simultaneous results one counts', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answers: Promise<NodeInvokeResult>[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openNodeGateway } from '../testing/node-gateway.ts';
 
-test('with `extended` it is told when a node that is away was here', async () => {
+test('`extended` shows when a disconnected node was last seen', async () => {
   await using gateway = await openNodeGateway();
   const lastSeen = async (extended?: boolean) => {
     const { nodes } = await gateway.call('node.list', { extended });
@@ -23,7 +23,7 @@ test('with `extended` it is told when a node that is away was here', async () =>
   assert.deepEqual(await lastSeen(true), [1_005_000]);
 });
 
-test('a daemon that died has seen its nodes for as long as it lived, and counts that once', async () => {
+test('nodes of a daemon that died were last seen at its last sign of life, which is stored once', async () => {
   await using gateway = await openNodeGateway();
   const lastSeen = async () => {
     const { nodes } = await gateway.call('node.list', { extended: true });

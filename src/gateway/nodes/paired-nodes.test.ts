@@ -18,7 +18,7 @@ test('A node’s token must appear in no answer except the one that creates it, 
   assert.equal(shown.includes(token.slice(5)), false);
 });
 
-test('a token is verified for its own node and no other', async () => {
+test('a token is valid for its own node only', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   await gateway.pair('n2');
@@ -47,7 +47,7 @@ test('A connection of mode `node` must have only the rights of its node, and a n
   );
   for (const method of ['health', 'node.list', 'node.invoke', 'node.pair.approve', 'auth.status', 'config.get'])
     assert.equal((await node.request(method, {})).ok, false, method);
-  // Authentication is off here: without mode "node" everyone is the operator, with it nobody is.
+  // Authentication is off here: clients have all rights, except in mode "node".
   for (const wrong of ['svc_operator', 'x', '__proto__']) {
     const { hello, closed } = await gateway.connect({ nodeId: 'n1', token: wrong });
     assert.deepEqual([hello.error?.code, (await closed).reason], ['UNAUTHORIZED', 'unauthorized']);
@@ -78,7 +78,7 @@ test('paired nodes are listed: connected ones first, then by name; live data win
   });
 });
 
-test('a name that a person gave stays when the node is approved again; until then it is what the node calls itself', async () => {
+test('a name given by a person stays when the node is approved again; before, the node’s own name is used', async () => {
   await using gateway = await openNodeGateway();
   const approved = async (displayName?: string) => {
     const { socket, request } = await gateway.ask('n1', { displayName });
@@ -120,7 +120,7 @@ test('If a node has two connections, the newer one must count, and closing the o
   await gateway.leaves('n1');
 });
 
-test('what a node tells comes to readers as an event', async () => {
+test('an event of a node is sent to readers', async () => {
   await using gateway = await openNodeGateway();
   const [operator, node] = [await gateway.operator(), await gateway.join('n1')];
   await node.call('node.event', { event: 'door.opened', payloadJSON: '{"door":1}' });
@@ -128,7 +128,7 @@ test('what a node tells comes to readers as an event', async () => {
   assert.deepEqual(payload, { nodeId: 'n1', event: 'door.opened', payload: { door: 1 }, ts: 1_000_000 });
 });
 
-test('what a node tells is for every reader, so it is kept short', async () => {
+test('an event of a node is limited in size, because it is sent to every reader', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   for (const [payload, code] of [
@@ -138,7 +138,7 @@ test('what a node tells is for every reader, so it is kept short', async () => {
     assert.equal((await node.request('node.event', { event: 'said', payload })).error?.code, code);
 });
 
-test('nodes hear ticks, which tell them that the gateway lives', async () => {
+test('nodes get ticks, so that they notice a dead gateway', async () => {
   await using gateway = await openNodeGateway();
   const [node, stranger] = [await gateway.join('n1'), await gateway.connect({ nodeId: 'n2' })];
   await gateway.clock.advance(LIMITS.tickIntervalMs);

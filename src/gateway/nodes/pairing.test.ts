@@ -48,7 +48,7 @@ test('One address must have at most 4 unpaired nodes; the next one is answered B
   assert.equal((await gateway.connect({ nodeId: 'e' })).hello.ok, true);
 });
 
-test('a node without an id, or with an endless one, is refused, and so is a request for another id', async () => {
+test('a node without an id, or with one that is too long, is refused, and so is a request for another id', async () => {
   await using gateway = await openNodeGateway();
   for (const instanceId of [undefined, 'x'.repeat(129)]) {
     const { hello, closed } = await gateway.connect({ nodeId: 'n1', client: { instanceId } });
@@ -60,7 +60,7 @@ test('a node without an id, or with an endless one, is refused, and so is a requ
   assert.deepEqual([error?.code, error?.message], ['INVALID_REQUEST', 'nodeId mismatch']);
 });
 
-test('a stranger that asks too often is slowed down, and one that stays too long is sent away', async () => {
+test('an unpaired machine with too many requests is slowed down, and one that stays too long is disconnected', async () => {
   await using gateway = await openNodeGateway();
   const stranger = await gateway.connect({ nodeId: 'n1' });
   const ask = () => stranger.request('node.pair.request', { nodeId: 'n1' });
@@ -95,7 +95,7 @@ test('A repeated pairing request must return the pending one, unless it names ot
   );
 });
 
-test('a repeat that differs in silent, in the name, in the order of the commands or in other words is the same request', async () => {
+test('a repeat that differs only in silent, name, order of commands or other claims is the same request', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const { socket, request } = await gateway.ask('n1', {
@@ -134,7 +134,7 @@ test('A connection must not join a pairing request that another connection made 
   );
 });
 
-test('a request ends with its connection', async () => {
+test('a pairing request ends with its connection', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const { socket, request } = await gateway.ask('n1');
@@ -183,7 +183,7 @@ test('Approving a node must send its token on the requesting connection and in t
   assert.equal((await gateway.connect({ nodeId: 'n1', token })).hello.ok, true);
 });
 
-test('a rejected node is told, and may ask again', async () => {
+test('a rejected node is notified, and may ask again', async () => {
   await using gateway = await openNodeGateway();
   const { socket, request } = await gateway.ask('n1');
   assert.deepEqual(await gateway.call('node.pair.reject', idOf(request)), { ...idOf(request), nodeId: 'n1' });
@@ -207,7 +207,7 @@ test('A changed list of commands must take effect only after a new approval', as
     [payload, (await node.closed).code],
     [
       { requestId: request.requestId, nodeId: 'n1', token: approved.token },
-      1008, // its old token has ended
+      1008, // its old token was revoked
     ],
   );
   assert.equal((await gateway.connect({ nodeId: 'n1', token })).hello.ok, false);
@@ -215,7 +215,7 @@ test('A changed list of commands must take effect only after a new approval', as
   assert.deepEqual((await gateway.call('node.describe', { nodeId: 'n1' })).commands, ['fire', 'look']);
 });
 
-test('pairings, names and revocations outlive a restart; requests do not', async () => {
+test('pairings, names and revocations survive a restart; requests do not', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const gone = await gateway.pair('n2');
@@ -230,7 +230,7 @@ test('pairings, names and revocations outlive a restart; requests do not', async
   assert.equal((await gateway.refusal('node.pair.approve', idOf(request))).code, 'NOT_FOUND');
 });
 
-test('who approves may ask for a machine that cannot', async () => {
+test('an approver may request pairing for another machine', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   const { request } = (await operator.call('node.pair.request', { nodeId: 'n1', remoteIp: '10.1.1.1' })) as {
@@ -245,7 +245,7 @@ test('who approves may ask for a machine that cannot', async () => {
   );
 });
 
-test('no more than 32 requests wait at once', async () => {
+test('at most 32 requests may be pending', async () => {
   await using gateway = await openNodeGateway();
   const operator = await gateway.operator();
   for (let i = 0; i < LIMITS.pairingRequests; i += 1) await operator.call('node.pair.request', { nodeId: `n${i}` });

@@ -4,7 +4,7 @@ import { openNodeGateway, requestTo } from '../testing/node-gateway.ts';
 
 const ASKED = { nodeId: 'n1', command: 'camera.snap', idempotencyKey: 'k1' } as const;
 
-test('a command whose node’s pairing is revoked is answered at once, also when the node is away and by a repeat', async () => {
+test('a command is answered at once when its node’s pairing is revoked, also for a disconnected node or a repeat', async () => {
   await using gateway = await openNodeGateway();
   const revoked = {
     code: 'UNAVAILABLE',
@@ -28,7 +28,7 @@ test('a command whose node’s pairing is revoked is answered at once, also when
   }
 });
 
-test('a node whose token is rotated, or that is paired anew, answers what it had under the old one', async () => {
+test('after a token rotation or a new pairing, a node can still answer its earlier commands', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answer = gateway.call('node.invoke', ASKED);

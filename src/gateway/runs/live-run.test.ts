@@ -7,7 +7,7 @@ import { shapesOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts'
 
 const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 
-/** A run of `main` whose question about `touch` waits. */
+/** A run of `main` with a pending approval of `touch`. */
 async function asking() {
   const gateway = await wholeGateway();
   gateway.puppet.turn(calling('touch'));
@@ -17,7 +17,7 @@ async function asking() {
   return { gateway, handle, approvalId, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
-test('of a hundred decisions at once one wins', async () => {
+test('of a hundred simultaneous decisions one wins', async () => {
   await using run = await asking();
   const { approvals } = run.gateway.parts;
   const decisions = Array.from({ length: 100 }, (_, index) => ({
@@ -35,7 +35,7 @@ test('of a hundred decisions at once one wins', async () => {
   assert.equal(shapesOf(events).filter((shape) => shape === 'approval_resolved').length, 1);
 });
 
-test('a decision that could not be stored decides nothing and can be made again', async () => {
+test('a decision that could not be stored has no effect and can be repeated', async () => {
   await using run = await asking();
   const { parts, disk } = run.gateway;
   const { approvals } = parts;
@@ -47,7 +47,7 @@ test('a decision that could not be stored decides nothing and can be made again'
   assert.equal((await run.handle?.ended)?.status, 'ok');
 });
 
-test('a decision is called late only once the one before is on disk; if that fails, the later one counts', async () => {
+test('a later decision is refused only after the first is stored; if storing it fails, the later one counts', async () => {
   await using run = await asking();
   const { parts, disk } = run.gateway;
   const { approvals } = parts;
@@ -62,7 +62,7 @@ test('a decision is called late only once the one before is on disk; if that fai
   assert.deepEqual(rows, [{ status: 'denied', decided_by: 'eve' }]);
 });
 
-test('a question that a shutdown leaves for the next start is not called decided', async () => {
+test('a question that a shutdown leaves for the next start does not count as decided', async () => {
   await using run = await asking();
   const stopped = run.gateway.mainWorkstream().shutdown();
   await assert.rejects(run.gateway.parts.approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
@@ -73,7 +73,7 @@ test('a question that a shutdown leaves for the next start is not called decided
   await approvals.resolve(run.approvalId, YES);
 });
 
-test('a decision in the moment of a cancel hears that it is late when the cancel is on record', async () => {
+test('a decision during a cancel is refused once the cancel is recorded', async () => {
   await using run = await asking();
   const { parts, disk, store } = run.gateway;
   const { approvals } = parts;
@@ -88,7 +88,7 @@ test('a decision in the moment of a cancel hears that it is late when the cancel
   assert.deepEqual(await late.promise, [{ status: 'cancelled' }]);
 });
 
-test('a deadline that could not be stored is tried again until it is', async () => {
+test('an expiry that could not be stored is retried until it is', async () => {
   await using run = await asking();
   run.gateway.disk.fails = () => true;
   await run.gateway.clock.advance(3_600_000);
@@ -100,7 +100,7 @@ test('a deadline that could not be stored is tried again until it is', async () 
   assert.deepEqual(rows, [{ status: 'expired', feedback: 'Approval timed out after 1 hour' }]);
 });
 
-test('"always" turns auto-approve on with the decision; with a denial it does nothing', async () => {
+test('"always" enables auto-approve together with an approval; with a denial it does nothing', async () => {
   await using denied = await asking();
   await denied.gateway.parts.approvals.resolve(denied.approvalId, { ...YES, approved: false, always: true });
   await denied.handle?.ended;
@@ -124,7 +124,7 @@ test('"always" turns auto-approve on with the decision; with a denial it does no
   assert.equal((await (await run.gateway.accept('again'))?.ended)?.status, 'ok');
 });
 
-test('a delta that could not be stored surfaces, and what was said is kept as partial', async () => {
+test('a delta that could not be stored fails the run, and the text so far is kept as partial', async () => {
   await using gateway = await wholeGateway();
   gateway.disk.fails = ({ events, statements }) => events?.events[0]?.type === 'content' && statements === undefined;
   const gate = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ test('a delta that could not be stored surfaces, and what was said is kept as pa
   assert.deepEqual(stored.at(-1)?.message, { role: 'assistant', content: 'Hello', toolCalls: [], partial: true });
 });
 
-test('after a delta that could not be stored the model is not read any further, and the log has no hole', async () => {
+test('after a delta that could not be stored the model is not read further, and the log has no gap', async () => {
   await using gateway = await wholeGateway();
   const [lost, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   gateway.puppet.turn('a', lost.promise, 'b', back.promise, 'c', never());
@@ -157,7 +157,7 @@ test('after a delta that could not be stored the model is not read any further, 
   assert.deepEqual(said, ['a', 'b']);
 });
 
-test('a tool goes on while the store takes no writes; its output is told up to there, its result afterwards', async () => {
+test('a tool continues while the store cannot be written; its output ends there, and its result follows', async () => {
   const [quiet, printed, lost] = [0, 1, 2].map(() => Promise.withResolvers<void>());
   await using gateway = await wholeGateway({
     async execute(_tool, run) {
@@ -191,7 +191,7 @@ test('a tool goes on while the store takes no writes; its output is told up to t
   assert.deepEqual(told, ['chunk 1\n', 'result 1\n2\n3\n']);
 });
 
-test('an older epoch is refused: whoever lost the workstream writes nothing', async () => {
+test('writes of an older epoch are refused', async () => {
   await using run = await asking();
   const { store } = run.gateway;
   await store.commit({ statements: [{ sql: 'UPDATE workstreams SET run_epoch = run_epoch + 1', parameters: [] }] });
@@ -200,7 +200,7 @@ test('an older epoch is refused: whoever lost the workstream writes nothing', as
   assert.deepEqual(await run.gateway.events(await run.gateway.main()), before);
 });
 
-test('a run that takes too long is stopped; the time a person takes does not count', async () => {
+test('a run that takes too long is stopped; time waiting for a person does not count', async () => {
   await using gateway = await wholeGateway();
   const { runs, approvals } = gateway.parts;
   gateway.puppet.turn(calling('touch'));

@@ -9,7 +9,7 @@ import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testin
 const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 const HOUR = 3_600_000;
 
-/** Waits for the run that a restart continued. */
+/** Waits for the run that continues after a restart. */
 async function endOf(gateway: WholeGateway, runId = ''): Promise<string | undefined> {
   const handle = await gateway.parts.runs.find(runId, { principal: 'ada' });
   return (await handle?.ended)?.status;
@@ -20,7 +20,7 @@ const historyOf = async ({ mainWorkstream, parts }: WholeGateway) => {
   return stored.map(({ message }) => (message.role === 'tool' ? message.output : message.content));
 };
 
-test('a generation that was cut off is closed as interrupted and asked again', async () => {
+test('an interrupted answer is closed as interrupted and requested again', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hel', never());
   const handle = await gateway.accept('a');
@@ -43,7 +43,7 @@ test('a generation that was cut off is closed as interrupted and asked again', a
   );
 });
 
-test('a turn that dies three times ends with the reason', async () => {
+test('a turn interrupted three times ends with the reason', async () => {
   await using gateway = await wholeGateway();
   const handle = await gateway.accept('a').then((accepted) => accepted);
   await handle?.ended;
@@ -59,7 +59,7 @@ test('a turn that dies three times ends with the reason', async () => {
   assert.deepEqual([gateway.mainWorkstream().data.state, gateway.mainWorkstream().busy], ['error', false]);
 });
 
-test('a question that waited is still there under its id, with at least ten minutes to answer', async () => {
+test('a pending question survives with its id, with at least ten minutes to answer', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(calling('touch'));
   const handle = await gateway.accept('a');
@@ -78,7 +78,7 @@ test('a question that waited is still there under its id, with at least ten minu
   assert.deepEqual(await historyOf(gateway), ['a', '', 'touched', 'ok']);
 });
 
-test('a question that waited expires after a restart too', async () => {
+test('a pending question expires after a restart too', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(calling('touch'));
   const handle = await gateway.accept('a');
@@ -89,7 +89,7 @@ test('a question that waited expires after a restart too', async () => {
   assert.equal((await historyOf(gateway))[2], 'Approval timed out after 1 hour');
 });
 
-test('a tool that was running goes to a person, and is not run again unless they say so', async () => {
+test('a person is asked about an interrupted tool, and it runs again only if they approve', async () => {
   for (const [approved, output, runs] of [
     [true, 'touched', 2],
     [false, 'Outcome unknown: Headgate stopped while this ran, and it was not run again.', 1],
@@ -112,7 +112,7 @@ test('a tool that was running goes to a person, and is not run again unless they
     await gateway.reaches(await gateway.main(), 'approve_request');
     await gateway.parts.approvals.resolve(gateway.parts.approvals.list()[0]?.approvalId ?? '', YES);
     await turnsUntil(() => started === 1, 'the tool');
-    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // its process is on record
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // its process is recorded
     await gateway.crash();
     await gateway.reaches(await gateway.main(), 'approve_request', 2);
     const [question] = gateway.parts.approvals.list();
@@ -141,7 +141,7 @@ test('a tool that is safe to repeat runs again without a question', async () => 
   assert.deepEqual([await historyOf(gateway), started], [['a', '', 'seen', 'ok'], 2]);
 });
 
-test('a decision that was stored counts, though its tool had not begun', async () => {
+test('a stored decision counts, although its tool had not started', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(calling('touch'));
   const handle = await gateway.accept('a');
@@ -159,7 +159,7 @@ test('a decision that was stored counts, though its tool had not begun', async (
   assert.deepEqual([await historyOf(gateway), asked], [['a', '', 'touched', 'ok'], [{ status: 'approved' }]]);
 });
 
-test('runs that waited are taken up in their order, also those of one millisecond', async () => {
+test('queued runs continue in their order, even with equal times', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hel', never());
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -178,7 +178,7 @@ test('runs that waited are taken up in their order, also those of one millisecon
   );
 });
 
-test('what was cancelled or is over is not taken up', async () => {
+test('cancelled and ended runs do not continue', async () => {
   await using gateway = await wholeGateway();
   await (await gateway.accept('a'))?.ended;
   gateway.puppet.turn(never());
@@ -201,7 +201,7 @@ test('a run that failed is shown as failed after a restart, until the next one',
   assert.equal(gateway.mainWorkstream().data.state, 'idle');
 });
 
-test('a snapshot in mid-turn ends before the turn, also after a restart', async () => {
+test('a snapshot during a turn ends before the turn, also after a restart', async () => {
   await using gateway = await wholeGateway();
   await (await gateway.accept('first'))?.ended;
   gateway.puppet.turn('Let me. ', calling('touch'));

@@ -10,10 +10,10 @@ import type { SqliteStore } from './sqlite-store.ts';
 
 const wsId = 'a';
 const info = (message: string): StreamEvent => ({ type: 'info', message });
-/** The third event of the log, alone of its type. */
+/** The third event of the log, the only one of its type. */
 const third: StreamEvent = { type: 'error', message: '3' };
 
-/** A log and a conversation of five, stopped in order, changed by `sql` behind the store's back, and opened again. */
+/** A log and a conversation of five entries each, closed, changed by `sql` outside the store, and opened again. */
 async function storeAfter(t: TestContext, ...sql: string[]): Promise<SqliteStore> {
   const dir = tempDir();
   const path = join(dir.path, 'headgate.db');
@@ -51,7 +51,7 @@ const conversationOf = async (store: SqliteStore): Promise<string[]> => {
   return rows.map(({ seq, json }) => `${seq} ${json === undefined ? '!' : JSON.parse(json).content}`);
 };
 
-/** Every column, also by values that no number holds or that read like the right ones. */
+/** Every column, including values beyond the range of numbers and values that look right. */
 const ALTERED = [
   'body_json = replace(body_json, \'"3"\', \'"8"\')',
   'body_json = cast(body_json as blob)',
@@ -62,7 +62,7 @@ const ALTERED = [
   "ws_id = 'b'",
 ];
 
-test('an altered or missing event is replaced by one that says so, and the rest of the log stays readable', async (t) => {
+test('an altered or missing event is replaced by an error event, and the rest of the log stays readable', async (t) => {
   for (const change of ALTERED) {
     const store = await storeAfter(t, `update events set ${change} where "offset" = 3`);
     assert.deepEqual([store.health().status, await logOf(store)], ['ok', ['1 1', '2 2', '3 !', '4 4', '5 5']], change);
@@ -81,7 +81,7 @@ test('an altered or missing event is replaced by one that says so, and the rest 
   for (const [sql, log] of holes) assert.deepEqual(await logOf(await storeAfter(t, sql)), log, sql);
 });
 
-test('an altered or missing message has a placeholder in its place', async (t) => {
+test('an altered or missing message is replaced by a placeholder', async (t) => {
   const damaged = ['1 1', '2 2', '3 !', '4 4', '5 5'];
   for (const change of [...ALTERED, "run_id = 'r4'", 'run_id = null', 'seq = 30']) {
     const store = await storeAfter(t, `update messages set ${change} where seq = 3`);
@@ -95,7 +95,7 @@ test('an altered or missing message has a placeholder in its place', async (t) =
   ]);
 });
 
-test('what is intact reads as it was written, whatever is in it', async (t) => {
+test('intact rows read as they were written, whatever their content', async (t) => {
   const store = await storeAfter(t);
   const texts = ['ü\ud800"\n\u0000', '😀'.repeat(5_000), ''];
   for (const text of texts) {
@@ -111,7 +111,7 @@ test('what is intact reads as it was written, whatever is in it', async (t) => {
   assert.equal(store.health().status, 'ok');
 });
 
-test('a log whose end is damaged goes on behind it: no offset is given a second time', async (t) => {
+test('a log with a damaged end continues after it, and no offset is used twice', async (t) => {
   for (const sql of [
     'delete from events where "offset" >= 4',
     'update events set created_ms = 0 where "offset" >= 4',
@@ -122,7 +122,7 @@ test('a log whose end is damaged goes on behind it: no offset is given a second 
   }
 });
 
-test('the start of the last turn is sought behind damage only', async (t) => {
+test('the start of the last turn is only searched after damage', async (t) => {
   const found = async (...sql: string[]) => (await storeAfter(t, ...sql)).findNewestEvent(wsId, third.type);
   assert.deepEqual(
     [
@@ -136,7 +136,7 @@ test('the start of the last turn is sought behind damage only', async (t) => {
   );
 });
 
-test('a damaged message is not copied: its copy would look intact', async (t) => {
+test('a damaged message is not copied, because its copy would look intact', async (t) => {
   const store = await storeAfter(t, 'update messages set created_ms = 2 where seq = 3');
   await store.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: 'b', workdir: '/', nowMs: 1 }))] });
   const copy = (after: number) => store.commit({ statements: copyMessages({ wsId, after, upTo: 5 }, 'b') });
@@ -152,7 +152,7 @@ test('a damaged message is not copied: its copy would look intact', async (t) =>
   );
 });
 
-test('rows that go because their workstream is deleted are no damage', async (t) => {
+test('rows removed with their workstream are not damage', async (t) => {
   for (const sql of ['update workstreams set loaded = 3, message_count = 0', 'delete from workstreams']) {
     const store = await storeAfter(
       t,

@@ -15,7 +15,7 @@ const DAMAGED = {
   message: 'The part of the database that holds this is damaged',
 };
 
-/** Three logs of several pages, stopped in order; then the last page, with the end of log `c`, is overwritten. */
+/** Three logs of several pages, closed; then the last page, with the end of log `c`, is overwritten. */
 async function storeWithDamage(folder: string) {
   const path = join(folder, 'headgate.db');
   const whole = await tempStore({ path });
@@ -25,7 +25,7 @@ async function storeWithDamage(folder: string) {
     }
   }
   await whole.close();
-  vacuum(path); // pages hold remains of rows that have moved
+  vacuum(path); // pages contain remains of rows that have moved
   const at = Math.floor(readFileSync(path).indexOf('c20 ') / PAGE_BYTES) * PAGE_BYTES;
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, at);
@@ -39,7 +39,7 @@ function vacuum(path: string): void {
   database.exec('vacuum');
 }
 
-test('a damaged page is an error for what lies in it, and only for that; health says so', async () => {
+test('a damaged page is an error only for the data in it, and is shown by health', async () => {
   using dir = tempDir();
   const { store, log } = await storeWithDamage(dir.path);
   const before = store.health();
@@ -64,7 +64,7 @@ test('a damaged page is an error for what lies in it, and only for that; health 
   await store.close();
 });
 
-test('of the units of one turn only those that touch the damage are refused', async () => {
+test('only those units of a turn that touch the damage are refused', async () => {
   using dir = tempDir();
   const { store } = await storeWithDamage(dir.path);
   const outcomes = await Promise.allSettled([addTo('a'), addTo('c'), addTo('b')].map((unit) => store.commit(unit)));

@@ -26,7 +26,7 @@ test('a group is one transaction, and only units with statements have a savepoin
   ]);
 });
 
-test('a refused unit is rolled back to its savepoint and the group goes on', (t) => {
+test('a refused unit is rolled back to its savepoint and the group continues', (t) => {
   const { write, ran } = openWriter(t);
   const { outcomes } = write([{ statements: [{ ...statement, expect: 1 }], ...event }, event]);
   assert.deepEqual(
@@ -64,7 +64,7 @@ test('a group with a durable unit is synced, and the next one is not', (t) => {
   assert.deepEqual(connection.all('pragma synchronous'), [{ synchronous: 1 }]);
 });
 
-test('what people are told is kept as a note, unless a message tells it', (t) => {
+test('events for people are stored as notes, unless a message has the same content', (t) => {
   const { write, ran } = openWriter(t);
   const told = { wsId: 'a', events: [{ type: 'info', message: '1' }] } as const;
   write([{ events: told }, { events: { ...told, inMessages: true } }, event]);
@@ -74,7 +74,7 @@ test('what people are told is kept as a note, unless a message tells it', (t) =>
   );
 });
 
-test('a commit that fails leaves no transaction open and no offset used', (t) => {
+test('a failed commit leaves no transaction open and no offset used', (t) => {
   const { write, connection, failNext } = openWriter(t);
   write([event]);
   failNext('commit');

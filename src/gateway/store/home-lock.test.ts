@@ -37,7 +37,7 @@ for (const [title, content] of [
   ['holds a few bytes', 'no lock'],
   ['holds pages of garbage', 'no lock '.repeat(2_000)],
 ] as const) {
-  test(`a lock file that ${title} locks as any other`, () => {
+  test(`a lock file that ${title} locks like any other`, () => {
     using home = tempDir();
     writeFileSync(join(home.path, 'daemon.lock'), content);
     const lock = lockHome(home.path);
@@ -47,7 +47,7 @@ for (const [title, content] of [
   });
 }
 
-test('a home that cannot be written to is named', () => {
+test('the error for a home that cannot be written names it', () => {
   using home = tempDir();
   const missing = join(home.path, 'missing');
   assert.throws(() => lockHome(missing), {

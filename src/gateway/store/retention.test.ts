@@ -9,7 +9,7 @@ import { build, statementOf } from './statements.ts';
 const DAY = 86_400_000;
 const never = new AbortController().signal;
 
-test('events older than the days given go, from the beginning of each log', async () => {
+test('events older than the configured days are removed from the beginning of each log', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
   await append(store, 'a', 3);
@@ -22,7 +22,7 @@ test('events older than the days given go, from the beginning of each log', asyn
     [store.bounds('a'), store.bounds('b')],
     [
       { first: 4, last: 5 },
-      { first: 2, last: 2 }, // the last one stays, so that offsets go on from it
+      { first: 2, last: 2 }, // the last one stays, so that offsets continue from it
     ],
   );
 });
@@ -37,7 +37,7 @@ test('a log longer than a batch is pruned to its end', async () => {
   assert.deepEqual(store.bounds('a'), { first: 2_501, last: 2_501 });
 });
 
-test('an event whose time was altered proves no age', async () => {
+test('an event with an altered time does not prove its age', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
   await append(store, 'a', 5);
@@ -49,7 +49,7 @@ test('an event whose time was altered proves no age', async () => {
   assert.deepEqual(store.bounds('a'), { first: 1, last: 5 });
 });
 
-test('a log with an unfinished run is left alone until the run ends', async () => {
+test('a log with an unfinished run is not pruned until the run ends', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
   await append(store, 'a', 3);
@@ -65,7 +65,7 @@ test('a log with an unfinished run is left alone until the run ends', async () =
   );
 });
 
-test('used codes and expired sessions go, the others stay', async () => {
+test('used codes and expired sessions are removed, others are kept', async () => {
   const { store, clock, retention } = await setUp();
   await using _ = store;
   const parent = { parent_kind: 'operator', parent_id: 'operator' } as const;
@@ -99,7 +99,7 @@ test('used codes and expired sessions go, the others stay', async () => {
   );
 });
 
-test('it runs every day, and a failure does not end it', async () => {
+test('the sweep runs every day, and a failure does not end it', async () => {
   const { store, clock, log } = await setUp();
   await using _ = store;
   const stop = new AbortController();

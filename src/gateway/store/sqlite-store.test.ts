@@ -13,7 +13,7 @@ storeContract('sqlite, always synced', () => tempStore({ durability: 'full' }));
 
 const info = (message: string): StreamEvent => ({ type: 'info', message });
 
-test('what one turn commits is one group, what the next commits another', async () => {
+test('units of one turn are one group, units of the next turn another', async () => {
   await using store = await tempStore();
   const groups: number[] = [];
   store.onCommitted((appended) => {
@@ -24,7 +24,7 @@ test('what one turn commits is one group, what the next commits another', async 
   assert.deepEqual(groups, [3, 1]);
 });
 
-test('the database that callers get cannot write past the group', async () => {
+test('the database that callers get cannot write outside the group', async () => {
   await using store = await tempStore();
   await assert.rejects(
     store.db.insertInto('meta').values({ key: 'k', value: 'v' }).execute(),
@@ -36,12 +36,12 @@ test('the database that callers get cannot write past the group', async () => {
   );
 });
 
-test('rows are not streamed, because a stream would lock out every other read', async () => {
+test('rows are not streamed, because a stream would block all other reads', async () => {
   await using store = await tempStore();
   await assert.rejects(store.db.selectFrom('meta').selectAll().stream().next(), /read page by page instead/);
 });
 
-test('a full disk fails the whole group as unavailable, and its offsets are given again', async () => {
+test('a full disk fails the whole group as unavailable, and its offsets are used again', async () => {
   const log = recordingLog();
   const clock = fakeClock(1_000);
   await using store = await tempStore({ log, clock });
@@ -53,7 +53,7 @@ test('a full disk fails the whole group as unavailable, and its offsets are give
   ]);
   await allowMorePages(store, 1_000);
   const offset = await store.commit({ events: { wsId: 'a', events: [info('3')] } });
-  const health = store.health(); // one small group is no sign that there is room
+  const health = store.health(); // one small group does not prove that there is room
   await clock.advance(1_000);
   assert.deepEqual(
     {
@@ -77,7 +77,7 @@ test('a full disk fails the whole group as unavailable, and its offsets are give
   ]);
 });
 
-test('an idle store finds out by itself that the disk can be written again', async () => {
+test('an idle store notices that the disk can be written again', async () => {
   const clock = fakeClock();
   await using store = await tempStore({ clock });
   await allowMorePages(store, 2);
@@ -89,7 +89,7 @@ test('an idle store finds out by itself that the disk can be written again', asy
   assert.deepEqual({ before, after: store.health() }, { before: 'degraded', after: { status: 'ok' } });
 });
 
-test('a closed store has written what was committed before and refuses the rest', async () => {
+test('a closed store has written earlier commits and refuses later ones', async () => {
   await using store = await tempStore();
   const heard: string[] = [];
   store.onCommitted((appended) => {
@@ -151,7 +151,7 @@ test('every table of the schema exists with its columns', async () => {
   );
 });
 
-test('what is asked at every boot is found by an index, with bound values', async () => {
+test('queries of every start use an index, with bound values', async () => {
   await using store = await tempStore();
   const plans = await Promise.all(
     [
@@ -180,7 +180,7 @@ function toError(outcome: PromiseSettledResult<number>): object | number {
   return { code, message, retryAfterMs };
 }
 
-/** Simulates a disk with so many free pages left. */
+/** Simulates a disk with this many free pages. */
 async function allowMorePages(store: SqliteStore, pages: number): Promise<void> {
   const count = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
   await sql.raw(`pragma max_page_count = ${Number(count.rows[0]?.page_count) + pages}`).execute(store.db);

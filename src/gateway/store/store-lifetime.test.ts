@@ -14,7 +14,7 @@ import { UPSERT_META } from './store-identity.ts';
 const info = (message: string): StreamEvent => ({ type: 'info', message });
 const one = { events: { wsId: 'a', events: [info('1')] } };
 
-test('a store opened again goes on where it stopped, in the same epoch', async () => {
+test('a reopened store continues where it stopped, in the same epoch', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
   const first = await tempStore({ path });
@@ -60,7 +60,7 @@ for (const { title, bootId, durability, kept, lost } of afterStops) {
   });
 }
 
-test('everything that had resolved when the process was killed is there', async () => {
+test('every commit that had resolved when the process was killed is stored', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
   const resolved = await killInMidRun(path);
@@ -74,7 +74,7 @@ test('everything that had resolved when the process was killed is there', async 
   );
 });
 
-test('the files can be read by their owner only', async () => {
+test('the files are readable by their owner only', async () => {
   using dir = tempDir();
   await using store = await tempStore({ path: join(dir.path, 'headgate.db') });
   await store.commit(one);
@@ -86,7 +86,7 @@ test('the files can be read by their owner only', async () => {
   ]);
 });
 
-test('a file that is no database is set aside whole, reported, and replaced', async () => {
+test('a file that is not a database is moved aside, reported, and replaced', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
   writeFileSync(path, 'not a database '.repeat(1_000));
@@ -100,7 +100,7 @@ test('a file that is no database is set aside whole, reported, and replaced', as
   assert.deepEqual(log.lines[0], ['error', 'the database is damaged; moved it aside and created an empty one']);
 });
 
-test('a second damaged file never takes the place of the first', async () => {
+test('a second damaged file never replaces the first', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
   writeFileSync(path, 'the second one '.repeat(1_000));
@@ -114,7 +114,7 @@ for (const [title, damage] of [
   ['cut off', (path: string) => truncateSync(path, 5 * 4_096)],
   ['garbled in its last pages', (path: string) => garble(path, statSync(path).size - 3 * 4_096)],
 ] as const) {
-  test(`a file found ${title} after an unclean stop is set aside, and the epoch is new`, async () => {
+  test(`a file found ${title} after an unclean stop is moved aside, and the epoch is new`, async () => {
     using dir = tempDir();
     const path = join(dir.path, 'headgate.db');
     const before = await tempStore({ path });
@@ -132,7 +132,7 @@ for (const [title, damage] of [
   });
 }
 
-test('a file that cannot be reached is left where it is', async () => {
+test('a file that cannot be accessed stays where it is', async () => {
   using dir = tempDir();
   await assert.rejects(tempStore({ path: join(dir.path, 'missing', 'headgate.db') }), { code: 'ENOENT' });
   assert.deepEqual(readdirSync(dir.path), []);

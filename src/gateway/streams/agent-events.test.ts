@@ -33,7 +33,7 @@ function setUp() {
   return { clock, append, stop, sent, agentEvents, begin, deltas };
 }
 
-test('text is told at most every 150 ms, however often it comes, and the last of it always', async () => {
+test('text is sent at most every 150 ms, and the end of it always', async () => {
   const { clock, append, begin, deltas, sent } = setUp();
   begin('a');
   for (let n = 0; n < 30; n += 1) {
@@ -52,7 +52,7 @@ test('text is told at most every 150 ms, however often it comes, and the last of
   ]);
 });
 
-test('one timer serves all runs, and none runs while nothing has gathered', async () => {
+test('one timer serves all runs, and none runs without pending text', async () => {
   const { clock, append, begin, deltas } = setUp();
   begin('a');
   begin('b');
@@ -87,13 +87,13 @@ test('what happens outside a run is not projected', async () => {
   assert.deepEqual(sent, ['a agent job', 'a agent job', 'a chat final -']);
 });
 
-test('a run that waited and was cancelled is told as aborted', () => {
+test('a queued run that was cancelled is reported as aborted', () => {
   const { agentEvents, sent } = setUp();
   agentEvents.dropped({ wsId: 'a', runId: 'r', sessionKey: 'a' });
   assert.deepEqual(sent, ['a agent job', 'a chat aborted -']);
 });
 
-test('nothing is sampled any more when the daemon stops', async () => {
+test('no samples are taken once the daemon stops', async () => {
   const { clock, append, begin, deltas, stop } = setUp();
   begin('a');
   append('a', content('1'));

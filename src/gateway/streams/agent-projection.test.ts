@@ -24,7 +24,7 @@ const item = (call_id: string, error: string | null = null): ApprovalItem => ({
   error,
 });
 
-/** A run's projection, and everything that it makes, in short. */
+/** A run's projection, and a summary of its frames. */
 function running() {
   const projection = new AgentProjection(RUN);
   const frames: AgentFrame[] = projection.started(1);
@@ -44,7 +44,7 @@ function brief({ event, payload }: AgentFrame): unknown[] {
   return [`chat ${payload.state}`, payload.errorMessage ?? text];
 }
 
-/** Each frame fits its strict row, and they are numbered from 1 without gaps. */
+/** Each frame matches its strict row, and numbers count from 1 without gaps. */
 function assertWellFormed(frames: readonly AgentFrame[]): void {
   for (const { event, payload } of frames) (event === 'agent' ? AgentEvent : ChatEvent).parse(payload);
   const seqs = frames.flatMap(({ event, payload }) => (event === 'agent' ? [payload.seq] : []));
@@ -54,7 +54,7 @@ function assertWellFormed(frames: readonly AgentFrame[]): void {
   );
 }
 
-/** Each text is the one before with its delta, or begins anew with it. */
+/** Each text is the previous one plus its delta, or starts again with the delta. */
 function assertTextsGrow(frames: readonly AgentFrame[]): void {
   let before = '';
   for (const { event, payload } of frames) {
@@ -114,7 +114,7 @@ test('a run begins with job started and ends with job done and the final chat me
   assertWellFormed(frames);
 });
 
-test('text gathers until it is sampled, and is told as a whole with what is new of it', () => {
+test('text is collected until it is sampled, and sent whole with its new part', () => {
   const { take, sample, told, projection } = running();
   take({ type: 'reasoning', text: 'Hm' }, say('one '), say('two '));
   assert.deepEqual([told(), projection.dirty], [[], true]);
@@ -132,7 +132,7 @@ test('text gathers until it is sampled, and is told as a whole with what is new 
   ]);
 });
 
-test('each model turn begins its text anew; the final message is the last turnâ€™s', () => {
+test('each model turn starts a new text; the final message is that of the last turn', () => {
   const { take, told } = running();
   take({ type: 'thinking_start' }, say('Let me look.'), { type: 'stream_end' });
   take({ type: 'thinking_start' }, say('Done.'), { type: 'stream_end' }, end('ok'));
@@ -146,7 +146,7 @@ test('each model turn begins its text anew; the final message is the last turnâ€
   );
 });
 
-test('an answer that a crash interrupted is void: its text is asked for again', () => {
+test('an answer interrupted by a crash is void, and its text is generated again', () => {
   const { take, sample, told } = running();
   take({ type: 'thinking_start' }, say('half an'));
   sample();
@@ -162,7 +162,7 @@ test('an answer that a crash interrupted is void: its text is asked for again', 
   );
 });
 
-test('a tool starts, says what it puts out, and gives its result; a call that cannot run never starts', () => {
+test('a tool has a start, output, and a result; a call that cannot run never starts', () => {
   const { take, sample, told } = running();
   take(say('I will.'), { type: 'tool_info', items: [item('c1'), item('c2', 'no such tool')] });
   take(
@@ -205,7 +205,7 @@ for (const status of ['error', 'timeout'] as const) {
   });
 }
 
-test('a final message that is blank is left out', () => {
+test('a blank final message is left out', () => {
   const { take, told } = running();
   take(say(' \n'), { type: 'stream_end' }, end('ok'));
   assert.deepEqual(told().at(-1), ['chat final', undefined]);
@@ -231,7 +231,7 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
   fc.constant<StreamEvent>({ type: 'ws_state', ws_id: 'w', state: 'running' }),
 );
 
-test('whatever happens and whenever it is sampled, frames fit their rows, are dense, and add up', () => {
+test('whatever happens and whenever it is sampled, frames match their rows, have no gaps, and add up', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(event, fc.boolean())), (happened) => {
       const { take, sample, frames } = running();

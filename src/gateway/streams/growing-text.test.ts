@@ -4,7 +4,7 @@ import { GrowingText } from './growing-text.ts';
 
 const GOES_ON = '\n[The text continues; chat.history has all of it.]';
 
-test('samples repeat the text and say what is new', () => {
+test('samples have the whole text and its new part', () => {
   const text = new GrowingText();
   text.add('a');
   assert.deepEqual([text.isDirty, text.sample(), text.isDirty], [true, { text: 'a', delta: 'a' }, false]);
@@ -14,7 +14,7 @@ test('samples repeat the text and say what is new', () => {
   assert.deepEqual([text.text, text.isDirty], ['', false]);
 });
 
-test('a long text is told up to 128 Ki characters, and that it goes on', () => {
+test('a long text is sent up to 128 Ki characters, with a note that it continues', () => {
   const text = new GrowingText();
   text.add('x'.repeat(128 * 1024));
   assert.equal(text.sample().text.length, 128 * 1024);
@@ -27,7 +27,7 @@ test('a long text is told up to 128 Ki characters, and that it goes on', () => {
   assert.equal(text.text, 'again');
 });
 
-test('no character is cut in two', () => {
+test('no character is split', () => {
   const text = new GrowingText();
   text.add('x'.repeat(128 * 1024 - 1));
   text.add('😀');

@@ -13,7 +13,7 @@ async function setUp() {
     gateway,
     wsId,
     send: (message = 'hello') => gateway.call('workstream.send', { wsId, message }),
-    /** A run that nobody reads, just over. */
+    /** A run that has just ended without readers. */
     async unread(message = 'hello') {
       const { runId } = await gateway.call('workstream.send', { wsId, message });
       await gateway.isIdle(wsId);
@@ -24,7 +24,7 @@ async function setUp() {
   };
 }
 
-/** A stream as the HTTP interface has it: what it begins with, then the log. */
+/** A stream as in the HTTP interface: its beginning, then the log. */
 async function openStream(gateway: WholeGateway, wsId: string, request: { snapshot?: boolean }) {
   const { streams } = gateway.gateway;
   const leave = new AbortController();
@@ -50,7 +50,7 @@ async function openStream(gateway: WholeGateway, wsId: string, request: { snapsh
     hasBegun: () => hasBegun,
     types: () => told.map(({ type }) => type),
     history: () => JSON.parse(told[0]?.json ?? '{}').messages.map(({ content }: { content: string }) => content),
-    /** The runs whose ends it has told. */
+    /** The runs whose ends it has sent. */
     ends: () => told.flatMap(({ json }) => JSON.parse(json).run?.run_id ?? []),
     async leave() {
       leave.abort();
@@ -59,12 +59,12 @@ async function openStream(gateway: WholeGateway, wsId: string, request: { snapsh
   };
 }
 
-/** Lets everything go on that does not wait for the clock. */
+/** Waits until everything is done that does not depend on the clock. */
 const settle = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 };
 
-test('a run that ended unread is replayed after a wait: history before it, its events with their ids, its end', async () => {
+test('a run that ended unread is replayed after a wait: the history before it, then its events with their ids', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   await stream.unread('before');
@@ -87,7 +87,7 @@ test('a run that ended unread is replayed after a wait: history before it, its e
   assert.deepEqual([reader.types().at(-1), reader.ends()], ['ws_state', [runId]]);
 });
 
-test('a newer run that begins during the wait ends it: the whole history, then that run alone', async () => {
+test('a newer run during the wait ends it: the whole history is sent, then only the newer run', async () => {
   for (const isFast of [true, false]) {
     await using stream = await setUp();
     const { gateway } = stream;
@@ -105,7 +105,7 @@ test('a newer run that begins during the wait ends it: the whole history, then t
   }
 });
 
-test('a run is history when it ended three seconds ago, when a stream carried its end, and when no `send` began it', async () => {
+test('a run is history if it ended three seconds ago, if a stream sent its end, or if `send` did not start it', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   await stream.unread();
@@ -127,7 +127,7 @@ test('a run is history when it ended three seconds ago, when a stream carried it
   assert.deepEqual(third.types(), ['history']);
 });
 
-test('two streams that open before the replay both get it, a later one does not, and who left early took nothing', async () => {
+test('two streams that open before the replay both get it, a later one does not, and one that left early does not count', async () => {
   await using stream = await setUp();
   const runId = await stream.unread();
   const gone = await stream.open();
@@ -146,7 +146,7 @@ test('two streams that open before the replay both get it, a later one does not,
   assert.deepEqual(late.types(), ['history']);
 });
 
-test('with snapshot=1 a run that is over is replayed as it was, and its questions as tool_info', async () => {
+test('with snapshot=1 an ended run is replayed as it was, with its questions as tool_info', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   gateway.puppet.turn('I will ', calling('touch'));
@@ -167,7 +167,7 @@ test('with snapshot=1 a run that is over is replayed as it was, and its question
   assert.equal(types.at(-1), 'ws_state');
 });
 
-test('a workstream that is unloaded and reopened between run and stream still replays the run', async () => {
+test('a workstream unloaded and reopened between run and stream still replays the run', async () => {
   await using stream = await setUp();
   const { gateway } = stream;
   const { wsId } = await gateway.call('workstream.create', {});
@@ -189,7 +189,7 @@ test('a workstream that is unloaded and reopened between run and stream still re
   assert.deepEqual(again.ends(), [runId]);
 });
 
-test('after a restart a run that ended shortly before it counts as unread, an older one or another’s does not', async () => {
+test('after a restart a run that ended shortly before counts as unread, older ones and those of other sources do not', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   await stream.unread('first');
@@ -215,7 +215,7 @@ test('after a restart a run that ended shortly before it counts as unread, an ol
   assert.deepEqual(agents.types(), ['history']);
 });
 
-test('a run that a kill interrupted is replayed from the restart on', async () => {
+test('a run interrupted by a kill is replayed from the restart on', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   gateway.puppet.turn('half an', never());
@@ -230,7 +230,7 @@ test('a run that a kill interrupted is replayed from the restart on', async () =
   assert.deepEqual([reader.ends(), reader.types().includes('content')], [[runId], true]);
 });
 
-test('a stream that opens at any moment around the end of a run tells its end once', async () => {
+test('a stream that opens at any time around the end of a run sends its end once', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   for (let turns = 0; turns < 12; turns += 1) {

@@ -19,7 +19,7 @@ function setUp() {
   return { clock, runs, append: append1, isFound: () => runs.findEnded('w') !== undefined };
 }
 
-test('a run that `send` began is found once it has ended', () => {
+test('a run started by `send` is found after its end', () => {
   const { runs, append, isFound } = setUp();
   runs.begun('w', PLACE);
   append(THINKING);
@@ -31,7 +31,7 @@ test('a run that `send` began is found once it has ended', () => {
   assert.equal(isFound(), false, 'nobody sent it');
 });
 
-test('what an event says of a run ends none: only the state that carries the outcome does', () => {
+test('only the state with the outcome ends a run, not other events with its id', () => {
   const { runs, append, isFound } = setUp();
   runs.begun('w', PLACE);
   append({ type: 'info', message: '"run":' }, { ...THINKING, ws_id: '"run":' });
@@ -40,7 +40,7 @@ test('what an event says of a run ends none: only the state that carries the out
   assert.equal(isFound(), true);
 });
 
-test('a run belongs to the history after three seconds', async () => {
+test('a run is part of the history after three seconds', async () => {
   const { runs, append, isFound, clock } = setUp();
   runs.begun('w', PLACE);
   append(END);
@@ -54,7 +54,7 @@ test('a run belongs to the history after three seconds', async () => {
   assert.equal(runs.newest('w'), undefined, 'and old ones are let go');
 });
 
-test('a run whose end a stream has written is not found', () => {
+test('a run whose end a stream has sent is not found', () => {
   const { runs, append, isFound } = setUp();
   runs.begun('w', PLACE);
   append(THINKING, END);
@@ -64,7 +64,7 @@ test('a run whose end a stream has written is not found', () => {
   assert.equal(isFound(), false);
 });
 
-test('a wait ends when a newer run begins, when the time is up, and when nobody waits any more', async () => {
+test('a wait ends when a newer run begins, when the time is up, and when its stream has gone', async () => {
   const { runs, append, clock } = setUp();
   const live = new AbortController();
   runs.begun('w', PLACE);

@@ -21,7 +21,7 @@ async function setUp() {
     cursor: (offset: number) => `${gateway.store.epoch}:${offset}`,
     last: () => gateway.store.bounds(wsId).last,
     send: (message = 'hello') => gateway.call('workstream.send', { wsId, message }),
-    /** A whole run, long enough ago to be history. */
+    /** A complete run, long enough ago to be history. */
     async turn(message?: string) {
       await gateway.call('workstream.send', { wsId, message: message ?? 'hello' });
       await gateway.isIdle(wsId);
@@ -36,7 +36,7 @@ const withConnected = (connected: string, { frames, after }: Beginning): Beginni
   after,
 });
 
-/** Frames as `[offset, event]`; each fits the row of its type. */
+/** Frames as `[offset, event]`; each matches the row of its type. */
 function framesOf({ frames }: Beginning): [number | undefined, StreamEvent | { type: string }][] {
   return frames.map(({ id, json }) => {
     const event: unknown = JSON.parse(json);
@@ -48,7 +48,7 @@ function framesOf({ frames }: Beginning): [number | undefined, StreamEvent | { t
 }
 const typesOf = (opening: Beginning) => framesOf(opening).map(([offset, { type }]) => [offset, type]);
 
-/** A turn that waits for a person, with text before it. */
+/** A turn with a pending approval, and text before it. */
 async function ask(gateway: WholeGateway, wsId: string): Promise<string> {
   gateway.puppet.turn({ type: 'reasoning', text: 'Hm' }, 'I will ', 'touch it.', calling('touch'));
   await gateway.call('workstream.send', { wsId, message: 'touch it' });
@@ -57,14 +57,14 @@ async function ask(gateway: WholeGateway, wsId: string): Promise<string> {
   return approvals[0]?.approvalId ?? assert.fail('nothing waits');
 }
 
-/** No model can be had until this is disposed. */
+/** No model is available until this is disposed. */
 function holdModel(gateway: WholeGateway): Disposable {
   const { promise, reject } = Promise.withResolvers<never>();
   gateway.puppet.models.resolve = () => promise;
   return { [Symbol.dispose]: () => reject(new Error('no model')) };
 }
 
-test('a fresh stream begins with connected and the history, whose id is its cursor', async () => {
+test('a new stream begins with connected and the history, whose id is its cursor', async () => {
   await using stream = await setUp();
   await stream.turn();
   const { frames, after } = await stream.open();
@@ -94,7 +94,7 @@ test('a fresh stream begins with connected and the history, whose id is its curs
   });
 });
 
-test('in mid-turn the history ends before it, and the turn so far follows with its own ids', async () => {
+test('during a turn the history ends before it, and the turn so far follows with its own ids', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   await stream.turn();
@@ -118,7 +118,7 @@ test('in mid-turn the history ends before it, and the turn so far follows with i
   assert.equal(opening.after, stream.last());
 });
 
-test('a question that waits is part of the replay; decided, it replays as tool_info', async () => {
+test('a pending question is part of the replay; a decided one is replayed as tool_info', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   const approvalId = await ask(gateway, wsId);
@@ -137,7 +137,7 @@ test('a question that waits is part of the replay; decided, it replays as tool_i
   );
 });
 
-test('a long turn is left to the log, from where the history ends', async () => {
+test('a long turn is read from the log, where the history ends', async () => {
   await using stream = await setUp();
   await stream.turn();
   const before = stream.last();
@@ -171,13 +171,13 @@ test('with snapshot=1 the text of the turn so far is one frame without an id', a
   );
 });
 
-test('a snapshot leaves out what a crash made void', async () => {
+test('a snapshot omits text that a crash made void', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   gateway.puppet.turn('half an', never());
   await stream.send();
   await gateway.reaches(wsId, 'content');
-  using _ = holdModel(gateway); // it cannot ask again yet
+  using _ = holdModel(gateway); // it cannot call the model again yet
   await gateway.restart();
   const types = framesOf(await stream.open({ snapshot: true })).map(([, { type }]) => type);
   assert.deepEqual([types.includes('stream_end'), types.includes('in_progress_snapshot')], [true, false]);
@@ -196,7 +196,7 @@ test('with resume=1 a stream continues exactly after its cursor', async () => {
   }
 });
 
-test('a cursor that cannot be continued from is told why, and gets the whole history', async () => {
+test('a cursor that cannot be continued gets the reason and the whole history', async () => {
   await using stream = await setUp();
   await stream.turn();
   await stream.gateway.store.dropPrefix(stream.wsId, 3);
@@ -214,7 +214,7 @@ test('a cursor that cannot be continued from is told why, and gets the whole his
   assert.deepEqual([await reasonOf('7'), await reasonOf(undefined), await reasonOf(past, false)], [none, none, none]);
 });
 
-test('the global stream knows the state of every workstream, and hears of each change', async () => {
+test('the global stream has the state of every workstream, and each change', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
   const { streams } = gateway.gateway;
@@ -240,7 +240,7 @@ test('the global stream knows the state of every workstream, and hears of each c
   ]);
 });
 
-test('a stream of what is unknown or closed is NOT_FOUND', async () => {
+test('a stream of an unknown or closed workstream is NOT_FOUND', async () => {
   await using stream = await setUp();
   const { gateway } = stream;
   const { wsId } = await gateway.call('workstream.create', {});

@@ -14,7 +14,7 @@ async function queueOver() {
   const open = () => createSystemEvents({ store, clock: fakeClock(1_000) });
   return {
     events: open(),
-    /** The queue as the next process finds it. */
+    /** The queue as the next process loads it. */
     async reread() {
       const events = open();
       await events.load();
@@ -27,14 +27,14 @@ async function queueOver() {
 
 const FROM = { rights: 'approve' } as const;
 
-test('what goes with an event is committed with it, also when the text is a repeat', async () => {
+test('the statements passed with an event are committed with it, even if its text is a repeat', async () => {
   await using queue = await queueOver();
   await queue.events.add('news', FROM);
   await queue.events.add('news', { ...FROM, also: [note] });
   assert.deepEqual([queue.events.texts(), await queue.isNoted()], [['news'], 1]);
 });
 
-test('an event whose company is refused never was, and the next of the same text is no repeat of it', async () => {
+test('an event whose statements are refused is not queued, and the same text again is not a repeat of it', async () => {
   await using queue = await queueOver();
   const first = queue.events.add('news', { ...FROM, also: [refused], wakes: 'ada' });
   const second = queue.events.add('news', FROM);
@@ -44,7 +44,7 @@ test('an event whose company is refused never was, and the next of the same text
   assert.deepEqual((await queue.reread()).texts(), ['news']);
 });
 
-test('a turn takes nothing that is not on disk yet', async () => {
+test('a turn takes only stored events', async () => {
   await using queue = await queueOver();
   const adding = queue.events.add('news', FROM);
   assert.equal(queue.events.take(), undefined);
@@ -52,7 +52,7 @@ test('a turn takes nothing that is not on disk yet', async () => {
   assert.match(queue.events.take()?.text ?? '', /news$/);
 });
 
-test('that a turn is wanted is known after a restart, of a repeat and of an event that had to go too', async () => {
+test('a requested turn survives a restart, also for a repeat and for a dropped event', async () => {
   await using queue = await queueOver();
   await queue.events.add('first', FROM);
   assert.equal((await queue.reread()).wakes(), undefined);
@@ -64,7 +64,7 @@ test('that a turn is wanted is known after a restart, of a repeat and of an even
   assert.equal(reread.take() && reread.wakes(), undefined);
 });
 
-test('what had to go unread is told as a number, over a restart too', async () => {
+test('the number of dropped events is reported, also after a restart', async () => {
   await using queue = await queueOver();
   for (let n = 0; n < 22; n += 1) await queue.events.add(`event ${n}`, FROM);
   const lines = (await queue.reread()).take()?.text.split('\n') ?? [];
@@ -78,7 +78,7 @@ test('what had to go unread is told as a number, over a restart too', async () =
   );
 });
 
-test('the oldest go where all of them together would be too much for a turn', async () => {
+test('the oldest events are dropped if all together are too long for a turn', async () => {
   await using queue = await queueOver();
   const long = (n: number) => `${n}`.padEnd(64 * 1024, '.');
   for (let n = 0; n < 5; n += 1) await queue.events.add(long(n), FROM);

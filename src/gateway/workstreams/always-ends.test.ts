@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { turnsUntil, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 import { announceAlwaysEnds } from './always-ends.ts';
 
-/** A daemon's main workstream, whose ends of auto-approve are announced. */
+/** A daemon's main workstream, with announcements of the end of auto-approve. */
 async function announcing(options: WholeGatewayOptions = {}) {
   const gateway = await wholeGateway(options);
   const stop = new AbortController();
@@ -32,7 +32,7 @@ async function announcing(options: WholeGatewayOptions = {}) {
 const EXPIRED = 'Auto-approve has expired. Tool calls that need approval ask again.';
 const LAST_MS = 28_800_000;
 
-test('the end of auto-approve is stored and announced when its time is over', async () => {
+test('the end of auto-approve is stored and announced when it expires', async () => {
   await using daemon = await announcing();
   await daemon.give('ada');
   await daemon.gateway.clock.advance(LAST_MS - 1);
@@ -63,7 +63,7 @@ test('the end of the giver’s credential is announced at once', async () => {
   assert.match((await daemon.notes())[0] ?? '', /revoked or has expired/);
 });
 
-test('auto-approve that is given again lasts to its new end', async () => {
+test('auto-approve that is granted again lasts until its new end', async () => {
   await using daemon = await announcing();
   await daemon.give('ada');
   await daemon.gateway.clock.advance(LAST_MS - 1);
@@ -73,7 +73,7 @@ test('auto-approve that is given again lasts to its new end', async () => {
   assert.equal((await daemon.stored())[0]?.always_by, 'ada');
 });
 
-test('an end that cannot be stored is announced later, and counts meanwhile', async () => {
+test('an end that cannot be stored is announced later, but has its effect meanwhile', async () => {
   await using daemon = await announcing();
   await daemon.give('ada');
   daemon.gateway.disk.fails = () => true;

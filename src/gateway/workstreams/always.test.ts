@@ -19,7 +19,7 @@ const runOf = (request: Partial<RunRequest>, principal = 'ada'): RunRecord => ({
 const trusted: Message = { role: 'user', content: 'a', trusted: true };
 const foreign: Message = { role: 'user', content: 'b' };
 
-test('auto-approve lasts as long as configured, without an end for 0', () => {
+test('auto-approve lasts as long as configured; 0 means without end', () => {
   const { clock, rules } = rulesOver();
   const always = rules.grant('ada');
   assert.deepEqual(always, { by: 'ada', untilMs: 6_000 });
@@ -38,7 +38,7 @@ test('auto-approve ends with the credential of its giver', () => {
   assert.equal(rules.whyOver(always), 'giver');
 });
 
-test('auto-approve covers what callers who may approve started, and nobody else', () => {
+test('auto-approve covers only runs of callers with the approve scope', () => {
   const { credential, rules } = rulesOver();
   const always = rules.grant('ada');
   const covers = (run: RunRecord, messages: Message[] = [trusted, foreign]) => rules.covers(always, { run, messages });
@@ -51,7 +51,7 @@ test('auto-approve covers what callers who may approve started, and nobody else'
   assert.equal(covers(runOf({}, 'token:t')), false);
 });
 
-test('auto-approve covers what the daemon started only while nobody else wrote in it', () => {
+test('auto-approve covers runs of the daemon only while all text is from approvers', () => {
   const { rules } = rulesOver();
   const always = rules.grant('ada');
   const run = runOf({ unattended: true });

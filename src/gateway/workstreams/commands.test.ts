@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
-/** Runs a command in `main`; what it appended to the log. */
+/** Runs a command in `main`; returns the appended events. */
 async function command(gateway: WholeGateway, text: string): Promise<StreamEvent[]> {
   const wsId = await gateway.main();
   const { length } = await gateway.events(wsId);
@@ -23,7 +23,7 @@ const shown = async (gateway: WholeGateway) => {
 const info = (message: string) => ({ type: 'info', message });
 const problem = (message: string) => ({ type: 'error', message: `Command error: ${message}` });
 
-test('/help lists the commands; an unknown one says what was probably meant and where to look', async () => {
+test('/help lists the commands; an unknown one gets a suggestion and a hint', async () => {
   await using gateway = await wholeGateway();
   const [help] = await command(gateway, ' /help ');
   assert.match(
@@ -38,7 +38,7 @@ test('/help lists the commands; an unknown one says what was probably meant and 
   ]);
 });
 
-test('/clear empties the screen and the context; what was said stays stored', async () => {
+test('/clear empties the screen and the context; the messages stay stored', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
   assert.deepEqual(await command(gateway, '/clear'), [{ type: 'clear_ui', after_seq: 2 }]);
@@ -52,7 +52,7 @@ test('/clear empties the screen and the context; what was said stays stored', as
   ]);
 });
 
-test('/clear, /new and /resume begin without the tokens of the turn before; /clear and /new without its title', async () => {
+test('/clear, /new and /resume reset the token count; /clear and /new also the title', async () => {
   await using gateway = await wholeGateway();
   const facts = () => [
     gateway.mainWorkstream().data.title,
@@ -73,7 +73,7 @@ test('/clear, /new and /resume begin without the tokens of the turn before; /cle
   assert.deepEqual(facts(), ['first words', false]);
 });
 
-test('/clear and a message at once: the message waits, and is answered without what was cleared', async () => {
+test('a message during /clear waits, and is answered without the cleared context', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
   const cleared = gateway.parts.commands.run(gateway.mainWorkstream(), '/clear');
@@ -87,7 +87,7 @@ test('/clear and a message at once: the message waits, and is answered without w
   ]);
 });
 
-test('/new keeps the conversation as a saved one and starts afresh, with a name of its own', async () => {
+test('/new saves the conversation under its own name and starts an empty one', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
   const events = await command(gateway, '/new');
@@ -104,7 +104,7 @@ test('/new keeps the conversation as a saved one and starts afresh, with a name 
   ]);
 });
 
-test('/resume copies a saved conversation behind what is here and shows it', async () => {
+test('/resume appends a copy of a saved conversation and shows it', async () => {
   await using gateway = await wholeGateway();
   const saved = await gateway.parts.workstreams.create({ name: 'saved' });
   await (await gateway.accept('old', { to: saved }))?.ended;
@@ -142,13 +142,13 @@ test('/resume leaves out the calls of a turn that is still in progress', async (
   assert.deepEqual(await shown(gateway), [[1, 'old']]);
 });
 
-test('/resume of nothing, and of what is unknown, says so', async () => {
+test('/resume without a name, or with an unknown one, is an error', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(await command(gateway, '/resume'), [problem('Usage: /resume NAME')]);
   assert.deepEqual(await command(gateway, '/resume x'), [problem('No saved conversation is called x')]);
 });
 
-test('/model lists the models, switches to one, and refuses what it does not know', async () => {
+test('/model lists the models, switches to one, and refuses unknown ones', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(await command(gateway, '/model'), [info('* puppet  (puppet/puppet)\n  other  (puppet/other)')]);
   const events = await command(gateway, '/model other');
@@ -165,7 +165,7 @@ test('/name renames; a name in use or missing is an error', async () => {
   assert.deepEqual(await command(gateway, '/name other'), [problem('That name is already used by another workstream')]);
 });
 
-test('what changes the context waits for the answer; the rest does not', async () => {
+test('commands that change the context are refused during an answer; others are not', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(never());
   await gateway.accept('a');
@@ -181,7 +181,7 @@ test('what changes the context waits for the answer; the rest does not', async (
   );
 });
 
-test('a command that could not be stored changes nothing and is no answer', async () => {
+test('a command that could not be stored changes nothing and has no output', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
   gateway.disk.fails = () => true;

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { tempDir } from '../../testing/temp-store.ts';
 import { findBarrier, resolveWorkdir } from './workdir.ts';
 
-/** A person's home with Headgate's in it. */
+/** A user's home with Headgate's home in it. */
 function machine(t: TestContext) {
   const dir = tempDir();
   t.after(() => dir[Symbol.dispose]());
@@ -24,13 +24,13 @@ function machine(t: TestContext) {
   };
 }
 
-test('the standard folder is made when it is missing, for its owner alone', async (t) => {
+test('the default folder is created when missing, for its owner only', async (t) => {
   const { policy } = machine(t);
   assert.equal((await resolveWorkdir(policy)).path, policy.standard);
   assert.equal(statSync(policy.standard).mode & 0o777, 0o700);
 });
 
-test('a project folder is taken, by its real path', async (t) => {
+test('a project folder is accepted, by its real path', async (t) => {
   const { policy, make, userHome } = machine(t);
   const project = make('project');
   symlinkSync(project, join(userHome, 'link'));
@@ -41,7 +41,7 @@ test('a project folder is taken, by its real path', async (t) => {
   assert.equal((await resolveWorkdir(policy, `${project}/../project/`)).path, project);
 });
 
-test('a folder that is not there is not made', async (t) => {
+test('a missing folder is not created', async (t) => {
   const { policy, userHome } = machine(t);
   await assert.rejects(resolveWorkdir(policy, join(userHome, 'missing')), {
     code: 'INVALID_REQUEST',
@@ -63,7 +63,7 @@ test('why a folder cannot be opened is said in words', async (t) => {
   }
 });
 
-test('what is too much, too little or Headgate’s own is refused, also behind a link', async (t) => {
+test('folders that are too large, files, and Headgate’s own folder are refused, also behind a link', async (t) => {
   const { policy, home, userHome, make } = machine(t);
   writeFileSync(join(userHome, 'file'), '');
   symlinkSync(home, join(userHome, 'sly'));
@@ -84,13 +84,13 @@ test('what is too much, too little or Headgate’s own is refused, also behind a
   await resolveWorkdir(policy, join(userHome, '.headgate-not-ours'));
 });
 
-test('a relative standard folder is refused before anything is made', async (t) => {
+test('a relative default folder is refused before anything is created', async (t) => {
   const { policy } = machine(t);
   await assert.rejects(resolveWorkdir({ ...policy, standard: 'made-by-a-test' }), { code: 'INVALID_REQUEST' });
   assert.equal(existsSync('made-by-a-test'), false);
 });
 
-test('a standard folder elsewhere that does not exist is refused, not made', async (t) => {
+test('a missing default folder outside our home is refused and not created', async (t) => {
   const { policy, userHome } = machine(t);
   const standard = join(userHome, 'mistyped');
   await assert.rejects(resolveWorkdir({ ...policy, standard }), { code: 'INVALID_REQUEST', message: /does not exist/ });
@@ -104,7 +104,7 @@ const ADA = {
   uid: 1_000,
 };
 
-test('system folders are refused, what contains them, and the homes of others, wherever they lie', async (t) => {
+test('system folders, folders that contain them, and homes of others are refused', async (t) => {
   const { home } = machine(t);
   const policy = { ...ADA, home, otherHomes: ['/srv/people/bob'] };
   const refused = {
@@ -133,7 +133,7 @@ test('system folders are refused, what contains them, and the homes of others, w
   }
 });
 
-test('below the home folder of the daemon’s own user the usual rules apply, also in a system folder', async (t) => {
+test('below the home folder of the daemon’s user the usual rules apply, even in a system folder', async (t) => {
   const { home } = machine(t);
   for (const userHome of ['/root', '/var/lib/headgate']) {
     const policy = { ...ADA, home, userHome, otherHomes: [] };

@@ -23,7 +23,7 @@ async function machine(t: TestContext) {
   });
   return {
     ...{ home, project, store, workdirs },
-    /** As a workstream that is loaded with this on record; true when one may work there. */
+    /** Loads a workstream with this stored folder; returns whether it can be used. */
     async mayWork(workdir: string, workdirIno: string | null): Promise<boolean> {
       await workdirs.release('ws');
       const held = workdirs.hold({ wsId: 'ws', workdir, workdirIno, readable: [] });
@@ -42,7 +42,7 @@ function replace(path: string): void {
   mkdirSync(path);
 }
 
-test('the folder on record is the one, another at its path is not, and it may come back', async (t) => {
+test('only the stored folder is accepted, another one at its path is not, and it may return', async (t) => {
   const it = await machine(t);
   const ino = inoOf(it.project);
   const seen = [await it.mayWork(it.project, ino)];
@@ -55,7 +55,7 @@ test('the folder on record is the one, another at its path is not, and it may co
   assert.deepEqual(seen, [true, false, true, false, true]);
 });
 
-test('a folder exchanged while it is held is noticed, though its number may be on record', async (t) => {
+test('a folder replaced while it is held is noticed, even with the same inode', async (t) => {
   const it = await machine(t);
   const held = it.workdirs.hold({ wsId: 'ws', workdir: it.project, workdirIno: inoOf(it.project), readable: [] });
   const { folder } = await held.check();
@@ -64,7 +64,7 @@ test('a folder exchanged while it is held is noticed, though its number may be o
   await assert.rejects(held.check(), { code: 'CONFLICT', message: /it was replaced by another folder or a link/ });
 });
 
-test('what was stored before folders were told apart is taken once, and put on record', async (t) => {
+test('a folder stored without an identity is accepted once, and its identity is stored', async (t) => {
   const it = await machine(t);
   const row = toWorkstreamRow({ wsId: 'ws', workdir: it.project, nowMs: 1 });
   await it.store.commit({ statements: [insertWorkstream(row)] });
@@ -73,7 +73,7 @@ test('what was stored before folders were told apart is taken once, and put on r
   assert.equal(ino, inoOf(it.project));
 });
 
-test('the workspace in our own home may be made anew, as only Headgate can do that', async (t) => {
+test('the workspace in our own home may be created again, because only Headgate can do that', async (t) => {
   const it = await machine(t);
   const workspace = join(it.home, 'workspace');
   const ino = inoOf(workspace);

@@ -25,7 +25,7 @@ async function storyOf(gateway: WholeGateway): Promise<string[]> {
   });
 }
 
-test('runs that wait are started in the order they were accepted, one at a time', async () => {
+test('queued runs start in the order of acceptance, one at a time', async () => {
   await using gateway = await wholeGateway();
   const handles = await Promise.all(['a', 'b', 'c'].map((message) => gateway.accept(message)));
   const ended = await Promise.all(handles.map((handle) => handle?.ended));
@@ -48,19 +48,19 @@ test('a busy workstream refuses, or queues ten and refuses the eleventh', async 
   assert.equal((await statusesOf(gateway)).length, 11);
 });
 
-test('who hears that a run is over finds the workstream free', async () => {
+test('the workstream is free when the end of a run is announced', async () => {
   await using gateway = await wholeGateway();
   const free: boolean[] = [];
   gateway.parts.events.onAppended((_wsId, entries) => {
     if (!entries.some(({ json }) => json.includes('"run":'))) return;
-    setImmediate(() => free.push(!gateway.mainWorkstream().busy)); // the soonest that a client's next call can arrive
+    setImmediate(() => free.push(!gateway.mainWorkstream().busy)); // the earliest time at which a client's next call can arrive
   });
   await (await gateway.accept('a'))?.ended;
   await turnsUntil(() => free.length > 0, 'the end');
   assert.deepEqual(free, [true]);
 });
 
-test('a message that could not be stored leaves the place free and nothing behind', async () => {
+test('a message that could not be stored leaves the workstream free and nothing behind', async () => {
   await using gateway = await wholeGateway();
   gateway.disk.fails = () => true;
   await assert.rejects(gateway.accept('lost'), isUnavailable);
@@ -87,7 +87,7 @@ test('a message that could not be queued takes no place in the queue', async () 
   });
 });
 
-test('a waiting run that cannot be started is tried again, and keeps its turn', async () => {
+test('a queued run that cannot be started is retried, and keeps its position', async () => {
   await using gateway = await wholeGateway();
   const gate = Promise.withResolvers<void>();
   gateway.puppet.turn(gate.promise, 'done');
@@ -106,7 +106,7 @@ test('a waiting run that cannot be started is tried again, and keeps its turn', 
   );
 });
 
-test('a cancel stops what runs, drops what waits, and every run has one terminal record', async () => {
+test('a cancel stops the current run, drops queued ones, and every run has one final record', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hel', never());
   const handles = [await gateway.accept('a'), await gateway.accept('b'), await gateway.accept('c')];
@@ -129,7 +129,7 @@ test('a cancel stops what runs, drops what waits, and every run has one terminal
   assert.deepEqual([gateway.mainWorkstream().busy, gateway.mainWorkstream().data.abortedLastRun], [false, true]);
 });
 
-test('a cancel in the moment a run ends never drops a run that has just been started', async () => {
+test('a cancel at the end of a run never drops a run that has just started', async () => {
   await using gateway = await wholeGateway();
   for (let delay = 0; delay < 6; delay += 1) {
     const gate = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ test('a cancel in the moment a run ends never drops a run that has just been sta
   );
 });
 
-test('one run can be cancelled while it waits', async () => {
+test('a queued run can be cancelled', async () => {
   await using gateway = await wholeGateway();
   const gate = Promise.withResolvers<void>();
   gateway.puppet.turn(gate.promise, 'done');
@@ -165,7 +165,7 @@ test('one run can be cancelled while it waits', async () => {
   );
 });
 
-test('a cancel while the store takes no writes stops what runs and drops what waits; both are recorded when it can be', async () => {
+test('a cancel while the store cannot be written stops the current run and drops queued ones, and is recorded later', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hel', never());
   await gateway.accept('a');
@@ -184,7 +184,7 @@ test('a cancel while the store takes no writes stops what runs and drops what wa
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
-test('a shutdown suspends what runs and refuses what comes', async () => {
+test('a shutdown suspends the current run and refuses new messages', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn('Hel', never());
   await gateway.accept('a');

@@ -26,7 +26,7 @@ function openingsOf({ parts }: WholeGateway): string[] {
   return heard;
 }
 
-/** Workstreams made one millisecond after the other; answers the first one. */
+/** Creates workstreams one millisecond apart; returns the first one. */
 async function make(gateway: WholeGateway, first: string, ...names: string[]): Promise<Workstream> {
   await gateway.clock.advance(1);
   const made = await gateway.parts.workstreams.create({ alias: first });
@@ -37,7 +37,7 @@ async function make(gateway: WholeGateway, first: string, ...names: string[]): P
   return made;
 }
 
-test('main is there from the first start, and a restart lists what was open', async () => {
+test('main exists from the first start, and a restart lists the open workstreams', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(namesOf(gateway), ['main']);
   const a = await make(gateway, 'a', 'b');
@@ -46,7 +46,7 @@ test('main is there from the first start, and a restart lists what was open', as
   assert.deepEqual(namesOf(gateway), ['main', 'b']);
 });
 
-test('at the limit the oldest idle one is unloaded, and comes back when it is touched', async () => {
+test('at the limit the oldest idle workstream is unloaded, and loaded again on use', async () => {
   await using gateway = await wholeGateway(THREE);
   const a = await make(gateway, 'a');
   const b = await make(gateway, 'b');
@@ -68,7 +68,7 @@ test('at the limit the oldest idle one is unloaded, and comes back when it is to
   assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
 });
 
-test('what is busy, followed or main stays; when nothing else is there the limit holds', async () => {
+test('busy and followed workstreams and main stay loaded; if there are no others, the limit applies', async () => {
   await using gateway = await wholeGateway(THREE);
   const a = await make(gateway, 'a');
   const b = await make(gateway, 'b');
@@ -82,7 +82,7 @@ test('what is busy, followed or main stays; when nothing else is there the limit
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
 });
 
-test('many made at once stay within the limit', async () => {
+test('workstreams created at the same time stay within the limit', async () => {
   await using gateway = await wholeGateway(THREE);
   const outcomes = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((name) => gateway.parts.workstreams.create({ alias: name })),
@@ -91,7 +91,7 @@ test('many made at once stay within the limit', async () => {
   assert.ok(made >= 2 && gateway.parts.workstreams.list().length <= 3, `${made} made`);
 });
 
-test('closing ends what runs and drops what waits; the rows stay', async () => {
+test('closing ends the current run and drops queued ones; the rows stay', async () => {
   await using gateway = await wholeGateway();
   const a = await make(gateway, 'a');
   gateway.puppet.turn('Hel', never());
@@ -108,7 +108,7 @@ test('closing ends what runs and drops what waits; the rows stay', async () => {
   assert.equal(await gateway.parts.workstreams.isStored(a.data.wsId), true);
 });
 
-test('the last workstream cannot be closed, also when two are closed at once', async () => {
+test('the last workstream cannot be closed, even if two are closed at once', async () => {
   await using gateway = await wholeGateway();
   const { workstreams } = gateway.parts;
   const main = gateway.mainWorkstream().data.wsId;
@@ -118,7 +118,7 @@ test('the last workstream cannot be closed, also when two are closed at once', a
   assert.deepEqual([outcomes.map(({ status }) => status), namesOf(gateway)], [['fulfilled', 'rejected'], ['a']]);
 });
 
-test('a message that meets a close is cancelled with it; a later one is refused', async () => {
+test('a message during a close is cancelled with it; a later one is refused', async () => {
   await using gateway = await wholeGateway();
   const a = await make(gateway, 'a');
   const closing = gateway.parts.workstreams.close(a.data.wsId);
@@ -141,7 +141,7 @@ test('a close that could not be stored leaves the workstream open and usable', a
   assert.equal((await (await gateway.accept('x', { to: a }))?.ended)?.status, 'ok');
 });
 
-test('who asks for a workstream while it is unloaded gets one, and only one', async () => {
+test('a call for a workstream during its unloading gets exactly one instance', async () => {
   await using gateway = await wholeGateway(THREE);
   const a = await make(gateway, 'a', 'b');
   const { workstreams } = gateway.parts;
@@ -157,7 +157,7 @@ test('who asks for a workstream while it is unloaded gets one, and only one', as
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'c']);
 });
 
-test('names that are taken, reserved or unreadable are refused, also when two ask at once', async () => {
+test('names that are taken, reserved or unreadable are refused, even for simultaneous calls', async () => {
   await using gateway = await wholeGateway();
   const { workstreams } = gateway.parts;
   await make(gateway, 'a');
@@ -169,7 +169,7 @@ test('names that are taken, reserved or unreadable are refused, also when two as
   assert.deepEqual([one.status, two.status === 'rejected' && two.reason.code], ['fulfilled', 'CONFLICT']);
 });
 
-test('a workstream made with a model follows that one; an unknown one makes nothing', async () => {
+test('a workstream created with a model uses it; an unknown model creates nothing', async () => {
   await using gateway = await wholeGateway();
   const { workstreams } = gateway.parts;
   const made = await workstreams.create({ model: 'other' });
@@ -178,7 +178,7 @@ test('a workstream made with a model follows that one; an unknown one makes noth
   assert.equal(workstreams.list().length, 2);
 });
 
-test('a closed one is reopened by alias, id, generated name or unique beginning, and keeps its messages', async () => {
+test('a closed workstream is reopened by alias, id, generated name or unique prefix, and keeps its messages', async () => {
   await using gateway = await wholeGateway();
   const { workstreams } = gateway.parts;
   const a = await make(gateway, 'a');
@@ -197,7 +197,7 @@ test('a closed one is reopened by alias, id, generated name or unique beginning,
   assert.deepEqual([await workstreams.reopen('nobody'), await workstreams.reopen('%')], [undefined, undefined]);
 });
 
-test('a session key is main, a ws_id or an alias; an unknown alias makes one workstream however often it is asked', async () => {
+test('a session key is main, a ws_id or an alias; an unknown alias creates one workstream, even if used many times', async () => {
   await using gateway = await wholeGateway();
   const { workstreams } = gateway.parts;
   const main = gateway.mainWorkstream();
@@ -213,7 +213,7 @@ test('a session key is main, a ws_id or an alias; an unknown alias makes one wor
   assert.equal((await workstreams.obtainByKey('main')).data.wsId, main.data.wsId);
 });
 
-test('an alias that created its session is its key whatever it is called later, and nobody else can take it', async () => {
+test('the alias that created a session stays its key after a rename, and no other session can take it', async () => {
   await using gateway = await wholeGateway();
   const { workstreams, settings } = gateway.parts;
   const made = await workstreams.obtainByKey('notes');
@@ -224,20 +224,20 @@ test('an alias that created its session is its key whatever it is called later, 
     assert.equal(await workstreams.findByKey(key), made, key);
   }
   await assert.rejects(settings.change(gateway.mainWorkstream(), { name: 'notes' }), taken);
-  await settings.change(made, { name: 'notes' }); // its own word
+  await settings.change(made, { name: 'notes' }); // its own alias
   await workstreams.remove(made.data.wsId);
   const again = await workstreams.obtainByKey('notes');
   assert.deepEqual([again.data.sessionKey, again.data.wsId === made.data.wsId], ['notes', false]);
 });
 
-test('a name that a workstream was given is no session key', async () => {
+test('the name of a workstream is not a session key', async () => {
   await using gateway = await wholeGateway();
   const { data } = await make(gateway, 'notes');
   assert.equal((await gateway.parts.workstreams.obtainByKey('notes')).data, data);
   assert.equal(data.sessionKey, data.wsId);
 });
 
-test('settings reach the row, the data and everyone who follows; a name in use is refused', async () => {
+test('settings are stored, applied and sent to all readers; a name in use is refused', async () => {
   await using gateway = await wholeGateway();
   const { settings } = gateway.parts;
   const main = gateway.mainWorkstream();
@@ -270,7 +270,7 @@ test('settings reach the row, the data and everyone who follows; a name in use i
   assert.equal(gateway.mainWorkstream().data.name, `ws-${gateway.mainWorkstream().data.wsId.slice(0, 4)}`);
 });
 
-test('a setting that could not be stored does not count', async () => {
+test('a setting that could not be stored has no effect', async () => {
   await using gateway = await wholeGateway();
   gateway.disk.fails = () => true;
   await assert.rejects(
@@ -286,7 +286,7 @@ test('a setting that could not be stored does not count', async () => {
   assert.equal(shapesOf(await gateway.events(gateway.mainWorkstream().data.wsId)).includes('settings_changed'), false);
 });
 
-test('a key used by another method, or again after its answer was forgotten, names the newer run', async () => {
+test('a key used by another method, or again after its answer expired, identifies the newer run', async () => {
   await using gateway = await wholeGateway();
   const first = await gateway.accept('a', { key: 'k' });
   await first?.ended;

@@ -7,7 +7,7 @@ import { OLD_EVENT, openVersion1 } from './migrations-fixture.ts';
 
 const log = recordingLog();
 const OLD_APPROVAL = `insert into approvals values (?1, 'a', 'r', 'tools', ?2, '[]', '{}', '', 0, ?3, 1, 2, 3)`;
-/** Feedback, the status and decider on record where there is one, and who it was. */
+/** Feedback, the recorded status and decider if any, and the decider. */
 const OLD_DECISIONS: [string, string, string | undefined, DecidedBy][] = [
   ['Approval timed out in my head', 'denied', 'ada', { kind: 'principal', id: 'ada' }],
   ['Approval timed out after 1 hour', 'expired', 'timeout', { kind: 'timeout' }],

@@ -6,7 +6,7 @@ import { OLD_EVENT, openVersion1 } from './migrations-fixture.ts';
 
 const log = recordingLog();
 const OLD_MESSAGE = `insert into messages select 'a', ?1, null, ?2, 5, message_checksum('a', ?1, null, ?2, 5)`;
-/** Output, whether it was an error, the exit code of what has run, and the outcome that it gets. */
+/** Output, whether it was an error, the exit code if it ran, and the resulting outcome. */
 const OLD_RESULTS: [string, boolean, number | undefined, string][] = [
   ['Denied by user 7 times', false, 0, 'done'],
   ['no such file', true, 2, 'failed'],
@@ -23,7 +23,7 @@ const OLD_RESULTS: [string, boolean, number | undefined, string][] = [
   ['one\n[stopped by shutdown]', true, undefined, 'cancelled'],
 ];
 
-test('version 17 gives every stored result its outcome by its words, and leaves damaged rows as they are', async (t) => {
+test('version 17 derives the outcome of every stored result from its text, and skips damaged rows', async (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 16) });
   connection.run(
@@ -65,7 +65,7 @@ test('version 17 gives every stored result its outcome by its words, and leaves 
   });
 });
 
-test('version 17 takes up an interrupted pass', (t) => {
+test('version 17 resumes an interrupted pass', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 16) });
   for (let seq = 1; seq <= 1_200; seq += 1)

@@ -45,13 +45,13 @@ test('an older file is copied before it is migrated', (t) => {
   );
 });
 
-test('a new file is not copied, and one of the newest version is left alone', (t) => {
+test('a new file, and one of the newest version, is not copied', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: FIRST });
   assert.equal(existsSync(`${path}.bak-v1`) || existsSync(`${path}.bak-v0`), false);
 });
 
-test('a migration that fails changes nothing, and trying again keeps the first copy', (t) => {
+test('a failed migration changes nothing, and a retry keeps the first copy', (t) => {
   const { connection, path } = openVersion1(t);
   const broken: Migration = { version: 2, statements: [...second.statements, 'insert into nowhere values (1)'] };
   for (const _attempt of [1, 2]) {
@@ -70,7 +70,7 @@ test('a migration that fails changes nothing, and trying again keeps the first c
   );
 });
 
-test('version 2 remembers how the last run of each workstream ended', (t) => {
+test('version 2 stores how the last run of each workstream ended', (t) => {
   const { connection, path } = openVersion1(t);
   for (const wsId of ['a', 'b']) connection.run(OLD_WORKSTREAM, [wsId]);
   for (const [runId, status, endedMs] of [
@@ -89,7 +89,7 @@ test('version 2 remembers how the last run of each workstream ended', (t) => {
   );
 });
 
-test('version 11 keeps with an occurrence how long it took, as far as its times tell', (t) => {
+test('version 11 adds the duration of occurrences, as far as their times show it', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 10) });
   for (const [atMs, startedMs, endedMs] of [
@@ -107,7 +107,7 @@ test('version 11 keeps with an occurrence how long it took, as far as its times 
   );
 });
 
-test('version 12 hangs credentials below the operator token, and logins that a token made below that token', (t) => {
+test('version 12 makes credentials children of the operator token, and logins children of their token', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 11) });
   for (const createdBy of ['operator', 'token:tok_a']) connection.run(OLD_TOKEN, [createdBy]);
@@ -127,7 +127,7 @@ test('version 12 hangs credentials below the operator token, and logins that a t
   assert.equal(connection.all('select scopes from login_codes')[0]?.scopes, 'read,write,approve');
 });
 
-test('versions 13 and 14 give every stored row its checksum and every log its ends, also after an interruption', async (t) => {
+test('versions 13 and 14 add a checksum to every row and the ends of every log, also after an interruption', async (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 12) });
   connection.run(`insert into workstreams (ws_id, generated_name, auto_approve, workdir, loaded, context_after_seq,
@@ -157,7 +157,7 @@ test('versions 13 and 14 give every stored row its checksum and every log its en
   );
 });
 
-test('version 15 ends auto-approve, of which nobody knows who gave it', (t) => {
+test('version 15 ends auto-approve, because its giver is unknown', (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(OLD_WORKSTREAM, ['a']);
   connection.run("update workstreams set auto_approve = 1 where ws_id = 'a'");
@@ -168,7 +168,7 @@ test('version 15 ends auto-approve, of which nobody knows who gave it', (t) => {
   );
 });
 
-test('version 16 leaves open which folder an older workstream works in, and lets it read no other', (t) => {
+test('version 16 leaves the folder identity of older workstreams open, and lets them read no other folder', (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(OLD_WORKSTREAM, ['a']);
   migrate(connection, { path, log });
@@ -177,7 +177,7 @@ test('version 16 leaves open which folder an older workstream works in, and lets
   assert.deepEqual(connection.all('select * from workdirs'), []);
 });
 
-test('a file of a newer version is refused with what to do, and stays as it is', async (t) => {
+test('a file of a newer version is refused with advice, and is not changed', async (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(UPSERT_META, ['schema_version', String(MIGRATIONS.length + 1)]);
   await assert.rejects(tempStore({ path }), {

@@ -21,21 +21,21 @@ test('the log is moved a second after the first write, once', async () => {
   await checkpointer.close();
 });
 
-test('the log is moved as soon as enough was written', async () => {
+test('the log is moved once enough was written', async () => {
   const { checkpointer, calls } = setUp();
   checkpointer.wrote(5 * MIB);
   assert.deepEqual(calls, ['worker passive']);
   await checkpointer.close();
 });
 
-test('a large log is made to start anew, although it was moved as a whole', async () => {
+test('a large log is forced to restart, although all of it was moved', async () => {
   const { checkpointer, calls } = setUp({ result: { busy: false, walPages: 20_000, movedPages: 20_000 } });
   checkpointer.wrote(5 * MIB);
   await checkpointer.close();
   assert.deepEqual(calls, ['worker passive', 'worker passive', 'worker restart', 'worker close']);
 });
 
-test('a worker that is gone is logged once and replaced by rare checkpoints of the writer', async () => {
+test('a worker that has ended is logged once and replaced by rare checkpoints of the writer', async () => {
   const { checkpointer, clock, calls, log } = setUp({ fails: () => new WorkerGone('ended') });
   checkpointer.wrote(5 * MIB);
   await clock.advance(0);
@@ -54,7 +54,7 @@ test('a worker that is gone is logged once and replaced by rare checkpoints of t
   await checkpointer.close();
 });
 
-test('a full disk is logged once, and the worker goes on trying until the log is moved', async () => {
+test('a full disk is logged once, and the worker retries until the log is moved', async () => {
   let isFull = true;
   const { checkpointer, clock, calls, log } = setUp({ fails: () => (isFull ? new Error('disk is full') : undefined) });
   checkpointer.wrote(5 * MIB);
@@ -97,14 +97,14 @@ test('the thread moves the log of a store into its file, and ends with it', asyn
   await assert.rejects(thread.checkpoint('passive'), /ended with code 0/);
 });
 
-test('a thread that cannot open the file says so and can be closed', async () => {
+test('a thread that cannot open the file reports it and can be closed', async () => {
   using dir = tempDir();
   const thread = startCheckpointThread({ url, path: join(dir.path, 'missing', 'headgate.db') });
   await assert.rejects(thread.checkpoint('passive'), /unable to open database file/);
   await thread.close();
 });
 
-test('a thread whose file is missing fails its calls, and closing it is no error', async () => {
+test('a thread whose file is missing fails its calls, and closing it is not an error', async () => {
   const thread = startCheckpointThread({ url: new URL('../no-such-file.js', import.meta.url), path: 'unused' });
   await assert.rejects(thread.checkpoint('passive'));
   await thread.close();

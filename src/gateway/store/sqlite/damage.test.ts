@@ -20,7 +20,7 @@ const PAGE_BYTES = 4_096;
 const SUFFIXES = ['', '-wal', '-shm'];
 const STAMP = '19700101T000001Z';
 
-/** Twenty commits that are in the file, and ten that are in its log only; found as a kill leaves them. */
+/** Twenty commits in the file, and ten only in its log, as a kill leaves them. */
 async function killedStore(dir: string): Promise<string> {
   const path = join(dir, 'found.db');
   const before = await tempStore({ path: join(dir, 'headgate.db') });
@@ -58,7 +58,7 @@ const DATABASE_DAMAGES: Record<string, (path: string) => void> = {
 };
 
 for (const [title, inflict] of Object.entries(DATABASE_DAMAGES)) {
-  test(`a database with ${title} is set aside with every byte of its files, and a person is told where`, async () => {
+  test(`a database with ${title} is moved aside with all its bytes, and a notice says where`, async () => {
     using dir = tempDir();
     const path = await killedStore(dir.path);
     inflict(path);
@@ -85,7 +85,7 @@ for (const [title, inflict] of Object.entries(DATABASE_DAMAGES)) {
 interface LogDamage {
   inflict(path: string): void;
   log: 'damaged' | 'missing';
-  /** Of thirty commits. */
+  /** Counts of thirty commits. */
   left: number;
 }
 
@@ -116,7 +116,7 @@ const LOG_DAMAGES: Record<string, LogDamage> = {
 };
 
 for (const [title, { inflict, log, left }] of Object.entries(LOG_DAMAGES)) {
-  test(`of a log with ${title} a copy is kept, the rest counts, and the epoch is new`, async () => {
+  test(`a log with ${title} is copied, its readable part is used, and the epoch is new`, async () => {
     using dir = tempDir();
     const path = await killedStore(dir.path);
     const epoch = await epochOf(path);
@@ -146,7 +146,7 @@ const HARMLESS: Record<string, (path: string) => void> = {
 };
 
 for (const [title, inflict] of Object.entries(HARMLESS)) {
-  test(`after a kill with ${title} nothing is missed, told or kept`, async () => {
+  test(`after a kill with ${title} nothing is lost, reported or copied`, async () => {
     using dir = tempDir();
     const path = await killedStore(dir.path);
     const epoch = await epochOf(path);
@@ -164,7 +164,7 @@ for (const [title, inflict] of Object.entries(HARMLESS)) {
   });
 }
 
-/** Asked of a copy: to open is to change. */
+/** Uses a copy, because opening changes the file. */
 async function epochOf(path: string): Promise<string> {
   using dir = tempDir();
   const copy = join(dir.path, 'copy.db');
