@@ -27,7 +27,7 @@ export interface Gateway {
   health: Health;
   attachments: Attachments;
   sockets: GatewayServer;
-  /** Everything it is made of, for tests of one part. */
+  /** All parts, for tests of a single one. */
   parts: GatewayParts;
   /** Reconciles what the previous process left. Serve nothing before it resolves. */
   recover(): Promise<void>;

@@ -37,7 +37,7 @@ test('a claim that another scheduler took leaves nothing in the main session', a
   assert.deepEqual([cron.gateway.parts.systemEvents.texts(), cron.woken], [[], []]);
 });
 
-test('after a crash a job of the main session is done, and the session is woken for it', async () => {
+test('after a crash a job of the main session is complete, and the session gets its turn', async () => {
   await using cron = await executorFixture();
   const job = tellsMain('water the plants', { wakeMode: 'now' });
   const claim = await cron.claim(job);

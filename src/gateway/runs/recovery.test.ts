@@ -148,7 +148,7 @@ test('a stored decision counts, although its tool had not started', async () => 
   await gateway.reaches(await gateway.main(), 'approve_request');
   let isStarting = false;
   gateway.disk.diesAt = ({ durable, events }) => {
-    isStarting ||= durable === true && events?.events.length === 0; // a start of a tool
+    isStarting ||= durable === true && events?.events.length === 0; // the start of a tool
     return isStarting;
   };
   await gateway.parts.approvals.resolve(gateway.parts.approvals.list()[0]?.approvalId ?? '', YES);

@@ -7,7 +7,7 @@ import { shapesOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts'
 
 const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 
-/** Tools that ignore every signal, and the names of those that were started. */
+/** Tools that ignore every signal, and the names of the started ones. */
 function stuck(outcome = new Promise<ToolOutcome>(() => undefined)) {
   const started: string[] = [];
   const execute = (tool: string) => {
@@ -17,7 +17,7 @@ function stuck(outcome = new Promise<ToolOutcome>(() => undefined)) {
   return { started, execute };
 }
 
-test('a tool that ignores a cancel is abandoned after five seconds, and can say nothing any more', async () => {
+test('a tool that ignores a cancel is abandoned after five seconds, and its output is ignored', async () => {
   const late = Promise.withResolvers<ToolOutcome>();
   const { started, execute } = stuck(late.promise);
   await using gateway = await wholeGateway({ execute });
@@ -50,7 +50,7 @@ test('a force cancel that could not be stored leaves the end to the worker', asy
   assert.equal(gateway.mainWorkstream().busy, false);
 });
 
-test('two force cancels at once are one', async () => {
+test('two simultaneous force cancels act as one', async () => {
   const { started, execute } = stuck();
   await using gateway = await wholeGateway({ execute });
   gateway.puppet.turn(calling('look'));
@@ -66,7 +66,7 @@ test('two force cancels at once are one', async () => {
   );
 });
 
-test('a force cancel in the moment of a decision ends the run once', async () => {
+test('a force cancel during a decision ends the run once', async () => {
   await using gateway = await wholeGateway();
   gateway.puppet.turn(calling('touch'));
   const a = await gateway.accept('a');
@@ -85,7 +85,7 @@ test('a force cancel in the moment of a decision ends the run once', async () =>
   assert.deepEqual(approvals, [{ status: 'approved', decided_by: 'ada' }]);
 });
 
-test('a force cancel in the moment an answer is recorded keeps the answer once, and every call gets its result', async () => {
+test('a force cancel while an answer is recorded keeps the answer once, and every call gets its result', async () => {
   await using gateway = await wholeGateway();
   const { messages } = gateway.parts;
   let cancelled: Promise<unknown> | undefined;

@@ -21,7 +21,7 @@ import { fakeWorkdirs } from './fake-workdirs.ts';
 
 /** The requests that one connection may send when nothing is configured. */
 export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
-/** The settings of a gateway that nobody configured. */
+/** The default settings of a gateway. */
 export const LIVE: LiveSettings = {
   ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
@@ -32,7 +32,7 @@ const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: 
 
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
 
-/** What a gateway is given unless a test replaces it; nobody can log in. */
+/** The default dependencies of a gateway; logins are not possible. */
 export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes' | 'toolbox'> {
   const sessions = {
     verify: async () => undefined,

@@ -84,7 +84,7 @@ async function listenFor(gateway: WholeGateway) {
       serve();
     },
     async crash(how?: Parameters<typeof crash>[0]) {
-      running.catch(() => undefined); // the killed process may stumble over its closed store
+      running.catch(() => undefined); // the killed process may fail on its closed store
       stop.abort();
       await crash(how);
       serve();

@@ -13,13 +13,13 @@ import { defaultDeps, type Execute, lookAndTouch } from './default-deps.ts';
 import { puppetModels } from './puppet-model.ts';
 
 export interface MachineOptions extends Partial<GatewayDeps> {
-  /** What may be asked of nodes; default: nothing is configured. */
+  /** The rules for commands of nodes; default: none. */
   nodeRules?(): NodesConfig;
-  /** What the gateway has in place of its store; `store` is the real one. */
+  /** Replaces the gateway's store; `store` is the real one. */
   tap?(store: SqliteStore): SqliteStore;
-  /** Where its folder is made. */
+  /** The parent of its folder. */
   parent?: string;
-  /** What the tools `look` and `touch` do in place of answering at once. */
+  /** What the tools `look` and `touch` do instead of answering at once. */
   execute?: Execute;
 }
 
@@ -35,7 +35,7 @@ interface Process {
   gateway: Gateway;
   nodes: Nodes;
   store: SqliteStore;
-  /** A process that was killed writes nothing. */
+  /** A killed process writes nothing. */
   killed: AbortController;
 }
 
@@ -66,7 +66,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     get store(): SqliteStore {
       return running.store;
     },
-    /** A new process over the same store. */
+    /** Starts a new process on the same store. */
     async restart(): Promise<void> {
       await stop();
       running = await start(machine, options);
@@ -94,14 +94,14 @@ function repair(disk: Disk): void {
   disk.diesAt = undefined;
 }
 
-/** What outlives a process. */
+/** The parts that survive a process. */
 interface Machine {
   dir: string;
   clock: ReturnType<typeof fakeClock>;
   log: ReturnType<typeof recordingLog>;
   puppet: ReturnType<typeof puppetModels>;
   disk: Disk;
-  /** Aborts with the test. */
+  /** Aborts when the test ends. */
   over: AbortSignal;
 }
 
@@ -130,7 +130,7 @@ function onDisk(disk: Disk, store: SqliteStore, killed: AbortController): Sqlite
     if (killed.signal.aborted) return new Promise(() => undefined);
     if (!disk.fails?.(unit)) return store.commit(unit);
     const failure = new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
-    return new Promise((_resolve, reject) => setImmediate(reject, failure)); // at the end of the turn, as a real one
+    return new Promise((_resolve, reject) => setImmediate(reject, failure)); // at the end of the turn, like a real store
   };
   return { ...store, commit };
 }

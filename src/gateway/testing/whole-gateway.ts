@@ -130,6 +130,6 @@ async function eventsOf(store: SqliteStore, wsId: string): Promise<StreamEvent[]
   return stored.map(({ json }): StreamEvent => JSON.parse(json));
 }
 
-/** The types of events in order; of states also which. */
+/** The types of events in order, with the state for `ws_state`. */
 export const shapesOf = (events: readonly StreamEvent[]): string[] =>
   events.map((event) => (event.type === 'ws_state' ? `ws_state ${event.state}` : event.type));

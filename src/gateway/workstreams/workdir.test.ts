@@ -50,7 +50,7 @@ test('a missing folder is not created', async (t) => {
   assert.equal(existsSync(join(userHome, 'missing')), false);
 });
 
-test('why a folder cannot be opened is said in words', async (t) => {
+test('the reason why a folder cannot be opened is worded for people', async (t) => {
   const { policy, userHome } = machine(t);
   writeFileSync(join(userHome, 'file'), '');
   symlinkSync('circle', join(userHome, 'circle'));

@@ -11,7 +11,7 @@ const THREE = { live: { ...LIVE, maxWorkstreams: 3 } };
 const namesOf = ({ parts }: WholeGateway) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
 const taken = { code: 'CONFLICT', message: 'That name is already used by another workstream' };
 
-/** Which workstreams are announced as opened and closed from now on. */
+/** Records which workstreams are announced as opened and closed. */
 function openingsOf({ parts }: WholeGateway): string[] {
   const heard: string[] = [];
   parts.broadcast.join({

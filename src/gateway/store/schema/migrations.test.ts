@@ -20,7 +20,7 @@ test('the versions count from 1 without gaps', () => {
   );
 });
 
-test('a new file gets the schema that an old one reaches step by step', (t) => {
+test('a new file gets the same schema as an old one after all migrations', (t) => {
   const { connection: stepwise, path } = openVersion1(t);
   for (const { version } of MIGRATIONS) migrate(stepwise, { path, log, migrations: MIGRATIONS.slice(0, version) });
   const atOnce = openConnection(':memory:');

@@ -94,7 +94,7 @@ function backUp(connection: Connection, { path, found, log }: { path: string; fo
   log.info({ copy }, 'copied the database before migrating it');
 }
 
-/** All steps of an empty file at once: each commit waits for the disk, and a start would wait for all of them. */
+/** Runs all steps of an empty file in one transaction, because each commit waits for the disk. */
 function create(connection: Connection, migrations: readonly Migration[]): void {
   const statements = migrations.flatMap((migration) => migration.statements);
   apply(connection, { version: migrations.at(-1)?.version ?? 0, statements });
