@@ -5,6 +5,8 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
+delete process.env.NODE_COMPILE_CACHE; // which other tests share; here each home has its own
+
 /** A home folder, with what an older build has left. */
 async function usedHome(t: TestContext) {
   const home = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));

@@ -128,5 +128,7 @@ const KEPT = ['PATH', 'LANG', 'TMPDIR'];
 function cleanEnvironment(file: string, env: Record<string, string>): NodeJS.ProcessEnv {
   const kept = KEPT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const NODE_V8_COVERAGE = file.endsWith('.ts') ? process.env.NODE_V8_COVERAGE : undefined;
-  return { ...Object.fromEntries(kept), NODE_V8_COVERAGE, ...env };
+  // Hundreds of processes run the same bundle, each from a home that is new.
+  const { NODE_COMPILE_CACHE } = process.env;
+  return { ...Object.fromEntries(kept), NODE_V8_COVERAGE, NODE_COMPILE_CACHE, ...env };
 }
