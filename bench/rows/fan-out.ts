@@ -55,7 +55,7 @@ const streamRow: Row = {
   what: 'SSE events to 500',
   anchor: 'node:http, write(string) to each',
   unit: 'x',
-  target: { atLeast: 1.2 },
+  target: { atLeast: 0.95 },
   async open(stage) {
     const [product, anchor] = [await stage.product(), await stage.anchor('fan-out')];
     const loads = {

