@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import process from 'node:process';
 
-/** What was measured on. */
+/** The machine of a measurement. */
 export interface Machine {
   cores: number;
   cpu: string;
   memoryGiB: number;
   kernel: string;
   node: string;
-  /** Processes that wanted to run when it began, over the last minute: what else the machine was doing. */
+  /** The load average of the last minute before the run, caused by other processes. */
   loadBefore: number;
 }
 
@@ -22,7 +22,7 @@ export const describeMachine = (): Machine => ({
   loadBefore: Math.round((loadavg()[0] ?? 0) * 10) / 10,
 });
 
-/** The commit that is checked out, marked when files were changed since. */
+/** The checked-out commit, marked if files have changed. */
 export const describeCommit = (): string =>
   `${git('rev-parse', '--short', 'HEAD')}${isCheckoutChanged() ? ' with changes' : ''}`;
 

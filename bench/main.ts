@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-// Whoever interrupts it must not leave servers behind: they end when this process exits in order.
+// An interruption must not leave servers behind; they end when this process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const PUBLISHED_ROUNDS = 3;
@@ -56,15 +56,15 @@ async function run(): Promise<void> {
   if (file !== undefined) await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-/** All rows, or those that are named; `fan-out` names every row that begins so. */
+/** All rows, or the named ones; `fan-out` selects every row that begins so. */
 function chosen(names: readonly string[]): readonly Row[] {
   const unknown = names.find((name) => !ROWS.some((row) => row.name.startsWith(name)));
   if (unknown === undefined)
     return ROWS.filter(({ name }) => names.length === 0 || names.some((n) => name.startsWith(n)));
-  return refuse(`there is no row ${unknown}; --list names them`);
+  return refuse(`unknown row ${unknown}. List the rows with --list`);
 }
 
-/** What is published can be measured again: all of it, on the commit that it names, with a spread to hold it against. */
+/** Published results must be reproducible: all rows, on a clean commit, with enough rounds for a spread. */
 function requireWorth({ isPart, rounds }: { isPart: boolean; rounds: number }): void {
   const why = isPart
     ? 'every row at full load'
@@ -73,7 +73,7 @@ function requireWorth({ isPart, rounds }: { isPart: boolean; rounds: number }): 
       : isCheckoutChanged()
         ? 'a checkout without changes'
         : undefined;
-  if (why !== undefined) refuse(`bench/latest.json takes ${why}; --json FILE writes elsewhere`);
+  if (why !== undefined) refuse(`bench/latest.json requires ${why}. To write elsewhere, use --json FILE`);
 }
 
 function refuse(why: string): never {

@@ -9,19 +9,19 @@ import { storeLongConversation } from '../e2e/support/model/long-conversation.ts
 import { startScriptedModel } from '../e2e/support/model/scripted-model.ts';
 import { pause, type Step, say } from '../e2e/support/model/scripted-steps.ts';
 
-/** What a person does with a long conversation, and what the page was seen doing meanwhile. */
+/** Measurements of the page while a person uses a long conversation. */
 export interface PageScale {
   messages: number;
   opening: PageFigures;
   scrollingUp: PageFigures;
   scrollingDown: PageFigures;
-  /** An answer of 200 kB streams in behind all of it. */
+  /** While an answer of 200 kB streams in at the end. */
   streaming: PageFigures;
 }
 
 const MESSAGES = 5_000;
 
-/** Opens a conversation of 5 000 messages in a browser, reads it to its start and back, and lets an answer stream into it. */
+/** Opens a conversation of 5,000 messages in a browser, scrolls to its start and back, and streams an answer into it. */
 export async function measurePage(): Promise<PageScale> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-page-'));
   const home = path.join(folder, 'home');
@@ -54,7 +54,7 @@ export async function measurePage(): Promise<PageScale> {
   }
 }
 
-/** Looks seldom and for little: searching the page for a text costs it more than the answer does. */
+/** Polls rarely and for simple selectors, because searching the page for a text would cost more than the answer. */
 async function streamInto(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill('stream please');
   await page.getByRole('textbox', { name: 'Message' }).press('Enter');
@@ -63,7 +63,7 @@ async function streamInto(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.state-word.idle') !== null, undefined, options);
 }
 
-/** As a fast model streams: some words at a time. */
+/** Steps of a fast model that streams some words at a time. */
 const flowing = (text: string): Step[] =>
   Array.from({ length: Math.ceil(text.length / CHUNK_CHARS) }, (_, at) => [
     say(text.slice(at * CHUNK_CHARS, (at + 1) * CHUNK_CHARS)),

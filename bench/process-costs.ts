@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time a process has used so far, all its threads together, in milliseconds. From Linux's /proc, which counts nanoseconds. */
+/** The processor time of all threads of a process so far, in milliseconds, from Linux's /proc. */
 function cpuMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.reduce((sum, thread) => sum + onCpuNs(`/proc/${pid}/task/${thread}/schedstat`), 0) / 1e6;
 }
 
-/** Memory of a process that lies in the machine's, in bytes. */
+/** The resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   const [, kib = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kib) * 1024;
 }
 
-/** How much work a process does in a second of processor time; `work` answers how much it was. */
+/** How much work a process does per second of processor time; `work` returns the amount. */
 export async function perCpuSecond(pid: number, work: () => Promise<number>): Promise<number> {
   const before = cpuMs(pid);
   const amount = await work();
@@ -23,6 +23,6 @@ function onCpuNs(file: string): number {
   try {
     return Number(readFileSync(file, 'utf8').split(' ', 1)[0]);
   } catch {
-    return 0; // the thread ended while we counted
+    return 0; // the thread has ended
   }
 }

@@ -1,6 +1,6 @@
 import type { Stage } from './stage.ts';
 
-/** What was measured once. `value` is held against the target; `figures` are the raw numbers behind it. */
+/** One measurement. `value` is compared with the target; `figures` are the raw numbers. */
 export interface Round {
   value: number;
   figures: Record<string, number>;
@@ -19,17 +19,17 @@ export interface Beside {
 export interface Row {
   name: string;
   what: string;
-  /** What stands beside the product; where a value has nothing beside it, the machine's clock or memory. */
+  /** What the product is compared with; `the clock` if it is compared with nothing. */
   anchor: string;
   /** `x`: product divided by anchor. */
   unit: 'x' | 'ms' | 's';
-  /** Absent: reported, and held against nothing. */
+  /** Absent: the value is only reported. */
   target?: Target;
   /** Figures that the table shows beside the value, each as the median of the rounds. */
   beside?: readonly Beside[];
-  /** At most so many rounds, and none before them: for rows whose rounds start everything afresh. */
+  /** The maximum number of rounds, without an uncounted first one: for rows that start everything again in each round. */
   maxRounds?: number;
-  /** Starts what is needed on the stage, which is cleared afterwards, and answers how one round is measured. */
+  /** Starts what the row needs on the stage, and returns a function that measures one round. */
   open(stage: Stage): Promise<() => Promise<Round>>;
 }
 
@@ -43,7 +43,7 @@ export interface RowResult extends Omit<Row, 'open' | 'maxRounds'> {
   rounds: Round[];
 }
 
-/** Measures a row; a round before the others is not counted, so that what is compiled late is compiled. */
+/** Measures a row. A first round is not counted, so that late compilation does not matter. */
 export async function measure(row: Row, stage: Stage, rounds: number): Promise<RowResult> {
   const { open, maxRounds, ...said } = row;
   const round = await open(stage);
@@ -65,7 +65,7 @@ export async function measure(row: Row, stage: Stage, rounds: number): Promise<R
 const isMet = (target: Target, reached: number): boolean =>
   'atLeast' in target ? reached >= target.atLeast : reached <= target.atMost;
 
-/** The middle one; of an even number the mean of the two in the middle. */
+/** The middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -73,7 +73,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** A round that compares two rates or sizes; `beside`: what else is worth a figure. */
+/** A round that compares two rates or sizes; `beside`: further figures. */
 export function ratio(compared: { product: number; anchor: number }, beside: Record<string, number> = {}): Round {
   return { value: compared.product / compared.anchor, figures: { ...compared, ...beside } };
 }

@@ -12,7 +12,7 @@ import { requestRows } from './rows/requests.ts';
 import { stalledRow } from './rows/stalled.ts';
 import { startRows } from './rows/starts.ts';
 
-/** Everything that is measured, in the order of the table. */
+/** All rows, in the order of the table. */
 export const ROWS: readonly Row[] = [
   ...requestRows,
   floodRow,

@@ -12,7 +12,7 @@ interface Contents {
   eventsEach: number;
 }
 
-/** Fills a daemon's database with saved conversations, through the store's own commits. As many as a daemon loads are open. */
+/** Fills a daemon's database with saved conversations through the store's commits. `OPEN` of them are open. */
 export async function seedDatabase(path: string, contents: Contents): Promise<void> {
   const log = createLog({ level: 'silent', readable: false });
   await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
@@ -23,7 +23,7 @@ export async function seedDatabase(path: string, contents: Contents): Promise<vo
 }
 
 const OPEN = 40;
-/** Without it, the first start would write it to each open workstream. */
+/** Stored in advance; otherwise the first start would write it to each open workstream. */
 const ROOT = String(statSync('/').ino);
 
 function conversation({ messagesEach, eventsEach }: Contents, loaded: 0 | 1): Statement[] {

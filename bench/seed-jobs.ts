@@ -6,7 +6,7 @@ import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import { randomIds } from '../src/ids.ts';
 import { createLog } from '../src/pino-log.ts';
 
-/** Fills a daemon's database with scheduled jobs of every kind, none of them due for weeks. Answers their ids. */
+/** Fills a daemon's database with scheduled jobs of every kind, none of them due for weeks. Returns their ids. */
 export async function seedJobs(path: string, count: number): Promise<string[]> {
   const log = createLog({ level: 'silent', readable: false });
   await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });

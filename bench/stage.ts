@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export interface Server {
   pid: number;
   port: number;
-  /** What it has said on standard error. */
+  /** Its output on stderr so far. */
   stderr(): string;
 }
 
@@ -23,36 +23,36 @@ export interface Product extends Server {
 }
 
 export interface ProductOptions {
-  /** Default: an empty one. */
+  /** Default: an empty home. */
   home?: string;
-  /** Goes into config.json. */
+  /** Content of config.json. */
   config?: object;
   env?: Record<string, string>;
 }
 
-/** What the rows start things on; everything ends with it. */
+/** Starts the processes of a row and stops all of them at the end. */
 export interface Stage extends AsyncDisposable {
-  /** Less load and fewer rounds: shows that everything works, not how fast it is. */
+  /** Less load and fewer rounds, to check that everything works, not how fast it is. */
   readonly quick: boolean;
-  /** Starts the product as it is installed; with the demo model unless `env` says otherwise. */
+  /** Starts the product as installed; with the demo model unless `env` names another. */
   product(options?: ProductOptions): Promise<Product>;
   /** Starts `anchors/<name>.ts`. */
   anchor(name: string, env?: Record<string, string>): Promise<Server>;
   /** Starts `load/<name>.ts`. */
   load<T extends Tasks>(name: string): TaskProcess<T>;
-  /** A folder of this stage. */
+  /** Creates a temporary folder. */
   folder(): Promise<string>;
   readonly programs: Programs;
 }
 
-/** Files to run, out of the way of whoever changes the sources meanwhile. */
+/** Copies of the programs, so that changes of the sources do not affect a run. */
 export interface Programs {
   product: string;
   anchor(name: string): string;
   folder: string;
 }
 
-/** Copies the build as a package holds it, and bundles the anchors as the product is bundled. */
+/** Copies the build as in the package, and bundles the anchors like the product. */
 export async function preparePrograms(): Promise<Programs & AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-bench-'));
   const build = await import('../scripts/build.js');
@@ -123,7 +123,7 @@ export function createStage(programs: Programs, { quick }: { quick: boolean }): 
   };
 }
 
-/** Without a model the daemon would look for servers on this machine. */
+/** Without a model, the daemon would look for model servers on this machine. */
 export const productEnv = (home: string, env: Record<string, string> = { HEADGATE_MODEL: 'demo' }) => ({
   HOME: path.dirname(home),
   ...env,

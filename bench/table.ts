@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Machine } from './machine.ts';
 import { median, type RowResult } from './row.ts';
 
-/** What a run of the benchmark leaves in its file. */
+/** The content of the file that a run of the benchmark writes. */
 export interface Report {
   date: string;
   commit: string;
@@ -27,7 +27,7 @@ export function toText({ rows }: Report): string {
     .join('\n');
 }
 
-/** The rows as Markdown, with what they were measured on. */
+/** The rows as Markdown, with the machine. */
 export function toMarkdown(report: Report): string {
   const { date, commit, machine, rows } = report;
   const lines = [HEAD, HEAD.map(() => '---'), ...rows.map(toCells)].map((cells) => `| ${cells.join(' | ')} |`);

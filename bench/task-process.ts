@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { within } from '../e2e/support/deadline.ts';
 
-/** What a process of the benchmark can be asked to do. */
+/** The tasks of a process of the benchmark. */
 export type Tasks = Record<string, (input: never) => Promise<unknown>>;
 
-/** Another process that does tasks: load must not run in the process that measures, nor in the one that is measured. */
+/** A process that runs tasks. Load must run neither in the measuring process nor in the measured one. */
 export interface TaskProcess<T extends Tasks> extends AsyncDisposable {
   readonly pid: number;
   ask<N extends keyof T & string>(name: N, input: Parameters<T[N]>[0]): Promise<Awaited<ReturnType<T[N]>>>;
 }
 
-/** What takes longer has lost an answer. */
+/** If a task takes longer, an answer was lost. */
 const LONGEST_MS = 60_000;
 
 interface Question {
@@ -23,12 +23,12 @@ interface Question {
 
 type Answer = { id: number; result: unknown } | { id: number; failure: string };
 
-/** In the other process: does what it is asked until the asking process is gone. */
+/** Called in the other process: runs tasks until the parent process has ended. */
 export function serveTasks(tasks: Tasks): void {
   process.on('message', async ({ id, name, input }: Question) => {
     const task = tasks[name];
     try {
-      // The generic seam: `ask` has checked that name and input fit.
+      // The generic seam: the type of `ask` makes name and input fit.
       const result = await task?.(input as never);
       process.send?.({ id, result } satisfies Answer);
     } catch (error) {
@@ -40,7 +40,7 @@ export function serveTasks(tasks: Tasks): void {
 
 /** Starts the file, which calls `serveTasks` with tasks of type T. */
 export function startTasks<T extends Tasks>(file: URL): TaskProcess<T> {
-  // Not what node was started with: inside a test, that is the runner's options, and its report would be written twice.
+  // Without Node's own options: inside a test, those are the runner's, and its report would be written twice.
   const child = fork(file, { serialization: 'advanced', execArgv: [] });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let asked = 0;
@@ -59,7 +59,7 @@ export function startTasks<T extends Tasks>(file: URL): TaskProcess<T> {
       const id = ++asked;
       const asker = Promise.withResolvers<unknown>();
       waiting.set(id, asker);
-      asker.promise.catch(() => undefined); // whoever asked may have given up for another reason
+      asker.promise.catch(() => undefined); // the caller may have failed for another reason
       child.send({ id, name, input } satisfies Question);
       return within(asker.promise, LONGEST_MS, () => `the task ${name} of ${file}`) as never; // see above
     },

@@ -1,7 +1,7 @@
 import { workstreamEndpoints } from '../protocol/http/workstream.ts';
 import type { Product } from './stage.ts';
 
-/** Makes workstreams; answers their ids. */
+/** Creates workstreams and returns their ids. */
 export async function createWorkstreams({ http }: Product, count: number): Promise<string[]> {
   const made = Array.from({ length: count }, () => http.call(workstreamEndpoints.create, {}));
   return (await Promise.all(made)).map(({ ws_id }) => ws_id);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findNearestCommand, usageOf } from './commands.ts';
 
-test('a mistyped command is taken for the one it nearly is', () => {
+test('the nearest command to a mistyped one is found', () => {
   const typed = ['he', 'hlep', 'helpp', 'hel', 'holp', 'Clear', 'nmae', 'resum', 'mdoel', 'xyz', 'h', 'toString', ''];
   assert.deepEqual(typed.map(findNearestCommand), [
     ...['help', 'help', 'help', 'help', 'help', 'clear', 'name', 'resume', 'model'],
@@ -10,6 +10,6 @@ test('a mistyped command is taken for the one it nearly is', () => {
   ]);
 });
 
-test('usage shows what a command takes', () => {
+test('usage shows the argument of a command', () => {
   assert.deepEqual([usageOf('help'), usageOf('model'), usageOf('name')], ['/help', '/model [ALIAS]', '/name NAME']);
 });

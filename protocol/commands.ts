@@ -1,14 +1,14 @@
-/** One slash command, as people are told of it. */
+/** The help text of one slash command. */
 interface SlashCommand {
-  /** What it takes after its name; optional in brackets. */
+  /** Its argument; in brackets if optional. */
   argument?: string;
   summary: string;
 }
 
 const rows = {
-  help: { summary: 'What can be typed here.' },
-  clear: { summary: 'Empty the screen and the context; what was said stays stored.' },
-  new: { summary: 'Start afresh; the conversation so far is kept as a saved one.' },
+  help: { summary: 'List the commands.' },
+  clear: { summary: 'Clear the screen and the context; the messages stay stored.' },
+  new: { summary: 'Start a new conversation; the current one is saved.' },
   model: { argument: '[ALIAS]', summary: 'Show the models, or switch this workstream to one.' },
   resume: {
     argument: 'NAME',
@@ -20,16 +20,16 @@ const rows = {
 /** A slash command without its slash. */
 export type CommandName = keyof typeof rows;
 
-/** The slash commands of a conversation. `workstream.command` runs them, clients offer them while somebody types. */
+/** The slash commands of a conversation. `workstream.command` runs them; clients suggest them while a person types. */
 export const COMMANDS: Record<CommandName, SlashCommand> = rows;
 
 /** Whether the word, without its slash, is a command. */
 export const isCommandName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);
 
-/** How it is typed: `/name NAME`. */
+/** The command with its argument: `/name NAME`. */
 export const usageOf = (name: CommandName): string => [`/${name}`, COMMANDS[name].argument].filter(Boolean).join(' ');
 
-/** The command that a mistyped word was probably meant to be: it begins it, or is one slip of a finger away. */
+/** The command that a mistyped word probably means: one that begins with it, or that differs by one typing error. */
 export function findNearestCommand(word: string): CommandName | undefined {
   const names = Object.keys(COMMANDS).filter(isCommandName);
   const typed = word.toLowerCase();
@@ -38,7 +38,7 @@ export function findNearestCommand(word: string): CommandName | undefined {
   );
 }
 
-/** A letter too much, too few or wrong, or two neighbours swapped. */
+/** One letter is added, missing or wrong, or two adjacent letters are swapped. */
 function isOneSlipAway(typed: string, name: string): boolean {
   let start = 0;
   while (start < typed.length && typed[start] === name[start]) start += 1;

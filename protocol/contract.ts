@@ -1,17 +1,17 @@
 import type { z } from 'zod';
 
-/** What credentials are given; each includes those before it. */
+/** The scopes of credentials; each includes the ones before it. */
 export const GRANTED = ['read', 'write', 'approve'] as const;
-/** How far up a caller stands; `public` is held by all. */
+/** The scopes in ascending order; every caller has `public`. */
 export const LADDER = ['public', ...GRANTED] as const;
 
 /**
- * What a caller must have been granted. `read` < `write` < `approve`; the others stand beside the ladder. `pairing` is
- * what a machine may do that wants to become a node; `approve` may do that for it.
+ * The right that a method requires. `read` < `write` < `approve`; the others are separate. `pairing` is for a machine that
+ * wants to become a node; callers with `approve` have it, too.
  */
 export type Scope = (typeof LADDER)[number] | 'service' | 'node' | 'pairing';
 
-/** One row of the protocol: what a method is called with, what it answers, who may call it. */
+/** One row of the protocol: the params, the result and the scope of a method. */
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   summary: string;
   scope: Scope;
@@ -19,13 +19,13 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   result: R;
   /** The first of two answers on one request id (only `agent` has one). */
   interim?: z.ZodType;
-  /** The method takes `idempotencyKey`: a repeat with the same key and params gets the first answer, for 24 h. */
+  /** The method accepts an `idempotencyKey`: for 24 h, a repeat with the same key and params gets the first answer. */
   idempotency?: 'required' | 'optional';
-  /** What one call takes of a connection's inbound budget, in requests; 1 where it says nothing. */
+  /** How much one call takes of a connection's rate limit, in requests. Default: 1. */
   weight?: number;
   /** Calls that share this key never overlap. */
   serial?(params: z.output<P>): string;
 }
 
-/** Types a row; the identity at run time. */
+/** Types a row; returns it unchanged. */
 export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => row;

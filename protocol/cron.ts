@@ -3,12 +3,12 @@ import { NonEmpty, optionalText } from './frames.ts';
 import { LIMITS } from './limits.ts';
 
 const Count = z.int().min(0);
-/** Milliseconds since the epoch, within what a Date can hold. */
+/** Milliseconds since the Unix epoch, up to the maximum of a Date. */
 export const Instant = z.int().min(0).max(8_640_000_000_000_000);
-/** 24 hours, whatever a zone’s clock does meanwhile. */
+/** 24 hours, regardless of clock changes. */
 export const DAY_MS = 86_400_000;
 
-/** When a job is due. `every` counts from anchorMs, or from when the job was made. `cron` has 5 or 6 fields. */
+/** When a job is due. `every` counts from anchorMs, or from the creation of the job. `cron` has 5 or 6 fields. */
 export const CronSchedule = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('at'), atMs: Instant }),
@@ -18,7 +18,7 @@ export const CronSchedule = z
   .meta({ id: 'CronSchedule' });
 export type CronSchedule = z.infer<typeof CronSchedule>;
 
-/** What it does: `systemEvent` tells the main session something, `agentTurn` asks the agent in a session of the job's own. */
+/** What a job does: `systemEvent` gives the main session a text, `agentTurn` runs a task in the job's separate session. */
 export const CronPayload = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('systemEvent'), text: NonEmpty.max(LIMITS.systemEventChars) }),
@@ -26,13 +26,13 @@ export const CronPayload = z
       kind: z.literal('agentTurn'),
       message: NonEmpty.max(262_144),
       thinking: optionalText(),
-      /** 600 where it is left out. */
+      /** Default: 600. */
       timeoutSeconds: z.int().min(1).max(86_400).optional(),
       deliver: z.boolean().optional(),
       /** `last`, or the name of a channel. */
       channel: optionalText(),
       to: optionalText(),
-      /** An answer that cannot be delivered is no error. */
+      /** True: an answer that cannot be delivered is not an error. */
       bestEffortDeliver: z.boolean().optional(),
     }),
   ])
@@ -40,9 +40,8 @@ export const CronPayload = z
 export type CronPayload = z.infer<typeof CronPayload>;
 
 /**
- * What becomes of instants that passed while the job could not run: the latest is run at once (`once`), none (`skip`),
- * the latest ten (`all`) or as many as are named (`{ all }`), or the latest if it is at most so many milliseconds old
- * (`within`).
+ * What happens to times that passed while the job could not run. `once` runs the latest at once, `skip` none, `all` the
+ * latest ten, `{ all }` the latest of the given number, and `within` the latest if it is at most so many milliseconds old.
  */
 export const CronMisfire = z
   .union(
@@ -61,7 +60,7 @@ export const CronMisfire = z
   .meta({ id: 'CronMisfire' });
 export type CronMisfire = z.infer<typeof CronMisfire>;
 
-/** What becomes of a call that needs approval in a run of the job: refused, left to a person until a deadline, or allowed by name. */
+/** What happens to calls that need approval in a run of the job: denied, left to a person until a timeout, or allowed by tool. */
 export const CronApproval = z
   .discriminatedUnion('mode', [
     z.strictObject({ mode: z.literal('deny') }),
@@ -78,7 +77,7 @@ export const CronApproval = z
   .meta({ id: 'CronApproval' });
 export type CronApproval = z.infer<typeof CronApproval>;
 
-/** How the main session is told of an isolated job’s end: the text that stands before the answer. */
+/** The result of an isolated job in the main session: the text before the answer. */
 export const CronIsolation = z.strictObject({ postToMainPrefix: optionalText(200) }).meta({ id: 'CronIsolation' });
 
 const CronState = z
@@ -92,12 +91,12 @@ const CronState = z
   })
   .meta({ id: 'CronState' });
 
-/** Where a job acts: in the main session, or in a session of its own. */
+/** Where a job runs: in the main session, or in a separate one. */
 export const SessionTarget = z.enum(['main', 'isolated']);
-/** When the main session reads what a job told it: with its next turn, or at once in a turn of its own. */
+/** When the main session reads the text of a job: with its next turn, or at once in a separate turn. */
 export const WakeMode = z.enum(['next-heartbeat', 'now']);
 
-/** A job as the specification has it. */
+/** A job with the fields of the specification. */
 export const CronJob = z
   .strictObject({
     id: NonEmpty,
@@ -115,34 +114,34 @@ export const CronJob = z
   .meta({ id: 'CronJob' });
 export type CronJob = z.infer<typeof CronJob>;
 
-/** How an occurrence ended. `missed`: never begun, and why is said; `interrupted`: cancelled, or its run was lost. */
+/** How an occurrence ended. `missed`: it never started, and `error` says why; `interrupted`: cancelled, or its run was lost. */
 const CronStatus = z.enum(['ok', 'error', 'skipped', 'missed', 'interrupted']);
 export type CronStatus = z.infer<typeof CronStatus>;
 
-/** A job with what goes beyond the specification; only who asks with `extended` gets it. */
+/** A job with fields beyond the specification, for callers that pass `extended`. */
 export const CronExtendedJob = CronJob.extend({
-  /** Rises with every change by hand; `cron.update` can be asked to change this one only. */
+  /** Increases with every change by a person; `cron.update` can require a revision. */
   revision: Count,
   misfire: CronMisfire,
   deleteAfterRun: z.boolean(),
   maxRunMs: Count,
   approval: CronApproval,
-  /** Present where the main session is not told of ends. */
+  /** Present if results are not posted to the main session. */
   tellMain: z.literal(false).optional(),
   state: CronState.extend({
     lastStatus: CronStatus.optional(),
-    /** The instant that the last run was for. */
+    /** The scheduled time of the last run. */
     lastScheduledAtMs: Count.optional(),
     consecutiveErrors: Count.optional(),
-    /** An event `alert` has said so: it failed three times in a row, or more. */
+    /** The job failed at least three times in a row, and an event `alert` was sent. */
     alert: z.boolean().optional(),
-    /** After repeated errors: instants before this one are skipped. */
+    /** After repeated errors, times before this one are skipped. */
     backoffUntilMs: Count.optional(),
   }),
 }).meta({ id: 'CronExtendedJob' });
 export type CronExtendedJob = z.infer<typeof CronExtendedJob>;
 
-/** What keeps schedules from running: the setting of config.json, the variable of the daemon's environment. */
+/** The switches that keep schedules from running: a setting of config.json, and a variable of the daemon's environment. */
 export const CronSwitch = z.enum(['cron.enabled', 'HEADGATE_SKIP_CRON']).meta({ id: 'CronSwitch' });
 export type CronSwitch = z.infer<typeof CronSwitch>;
 
@@ -163,27 +162,27 @@ export const CronRun = z
   .meta({ id: 'CronRun' });
 export type CronRun = z.infer<typeof CronRun>;
 
-/** One occurrence: an instant at which a job was due, or a run that somebody forced. */
+/** One occurrence: a scheduled time of a job, or a forced run. */
 export const CronOccurrence = CronRun.extend({
-  /** Absent while it is not over. */
+  /** Absent until it has ended. */
   ts: Count.optional(),
-  /** Absent while it is not over, or waits to be tried again. */
+  /** Absent until it has ended, and while it waits for a retry. */
   status: CronStatus.optional(),
   scheduledAtMs: Count,
-  /** More than one instant, none of which ran: the last of them, and how many where they were counted. */
+  /** For several times of which none ran: the last one, and how many if they were counted. */
   throughMs: Count.optional(),
   count: Count.optional(),
   trigger: z.enum(['schedule', 'forced']),
-  /** Starts. */
+  /** How often it was started. */
   attempts: Count,
-  /** When it is tried again. */
+  /** The time of the next attempt. */
   retryAtMs: Count.optional(),
   runId: z.string().optional(),
   sessionKey: z.string().optional(),
 }).meta({ id: 'CronOccurrence' });
 export type CronOccurrence = z.infer<typeof CronOccurrence>;
 
-/** Something happened to a job. `alert`: it failed three times in a row, or more. */
+/** Something happened to a job. `alert`: it failed at least three times in a row. */
 export const CronEvent = z
   .strictObject({
     jobId: NonEmpty,

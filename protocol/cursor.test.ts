@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatCursor, parseCursor } from './cursor.ts';
 
-test('a cursor is written and read back', () => {
+test('a formatted cursor is parsed back', () => {
   const cursor = { epoch: 'b3VtZQ_-', offset: 41 };
   assert.equal(formatCursor(cursor), 'b3VtZQ_-:41');
   assert.deepEqual(parseCursor('b3VtZQ_-:41'), cursor);
 });
 
-test('what is no cursor counts as none', () => {
+test('a malformed cursor counts as absent', () => {
   const texts = [
     undefined,
     '',

@@ -1,10 +1,10 @@
-/** A place in one workstream's event log: everything up to and including `offset` has been seen. Offsets start at 1. */
+/** A position in one workstream's event log: everything up to and including `offset` has been seen. Offsets start at 1. */
 export interface Cursor {
   epoch: string;
   offset: number;
 }
 
-/** As it stands on the wire: `<epoch>:<offset>` (HTTP.md, "Resuming"). */
+/** The form on the wire: `<epoch>:<offset>` (HTTP.md, "Resuming"). */
 export const formatCursor = ({ epoch, offset }: Cursor): string => `${epoch}:${offset}`;
 
 /** Reads `<epoch>:<offset>`; anything malformed counts as no cursor. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Contract } from './contract.ts';
 import { CONTRACTS } from './index.ts';
 
-/** The specification requires these to be non-empty where they are there at all. */
+/** The specification requires that these are not empty if present. */
 const NON_EMPTY = [
   ...['deviceFamily', 'modelIdentifier', 'instanceId'].map((field) => `connect client.${field}`),
   ...['displayName', 'platform', 'version', 'deviceFamily', 'modelIdentifier', 'remoteIp'].map(
@@ -12,9 +12,9 @@ const NON_EMPTY = [
   ),
   ...['thinkingLevel', 'verboseLevel'].map((field) => `sessions.patch ${field}`),
 ];
-/** Here the empty string is a value: it removes the name. */
+/** Here the empty string is a value, which removes the name. */
 const VALUES = ['workstream.update name', 'cron.update patch.name'];
-/** Nothing else is done with it than with a missing one. */
+/** Here the handler treats an empty string like a missing one. */
 const SAME = ['cron.add name'];
 
 interface Field {
@@ -22,7 +22,7 @@ interface Field {
   schema: z.ZodType;
 }
 
-/** The optional strings of a row's params, however deep. */
+/** The optional strings of a row's params, at any depth. */
 function* optionalStrings(schema: z.core.$ZodType, place: string): Generator<Field> {
   if (schema instanceof z.ZodObject) yield* inObject(schema, place);
   for (const inner of partsOf(schema)) yield* optionalStrings(inner, place);
@@ -67,7 +67,7 @@ test('an empty optional string of any method counts as absent, except where it i
   assert.deepEqual([refused.sort(), kept.sort()], [NON_EMPTY.sort(), [...VALUES, ...SAME].sort()]);
 });
 
-test('a null that means nothing stays, and so does what is not empty', () => {
+test('null and non-empty texts are kept', () => {
   const { params } = CONTRACTS['workstream.approve'];
   const given = { wsId: 'w', approved: true };
   assert.equal(params.parse({ ...given, feedback: null }).feedback, null);

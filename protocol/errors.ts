@@ -1,4 +1,4 @@
-/** Every error code a `res` frame may carry, and whether trying again later can succeed. */
+/** Every error code of a `res` frame, and whether a retry can succeed. */
 export const ERROR_CODES = {
   INVALID_REQUEST: { retryable: false },
   UNAUTHORIZED: { retryable: false },
@@ -21,10 +21,10 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 interface GatewayErrorOptions {
   details?: unknown;
-  /** Default: as for its code. False where the outcome is stored, so that the same call only hears it again. */
+  /** Default: that of its code. False if the outcome is stored, so that a repeat only gets it again. */
   retryable?: boolean;
   retryAfterMs?: number;
-  /** A result that goes beside the error, as `agent` answers a failed run with both. */
+  /** A result in addition to the error, as `agent` returns both for a failed run. */
   payload?: unknown;
   cause?: unknown;
 }
@@ -34,7 +34,7 @@ export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly details: unknown;
-  /** Trying again later can succeed. */
+  /** Whether a retry can succeed. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly payload: unknown;

@@ -6,7 +6,7 @@ import { schemasByPlace } from './documents/documents.ts';
 
 const FOLDER = new URL('fixtures/', import.meta.url);
 
-/** Every schema of the WebSocket side that has a name, those inside others too. */
+/** Every named schema of the WebSocket protocol, including nested ones. */
 function schemasById(): Map<string, z.core.$ZodType> {
   const byId = new Map<string, z.core.$ZodType>();
   z.toJSONSchema(z.object(schemasByPlace()), {
@@ -21,7 +21,7 @@ function schemasById(): Map<string, z.core.$ZodType> {
 
 const schemas = schemasById();
 
-/** The samples of one kind, parsed, by file name. */
+/** The parsed samples of one kind, by file name. */
 async function samplesOf(id: string, kind: 'valid' | 'invalid'): Promise<[string, unknown][]> {
   const names = await readdir(new URL(`${id}/${kind}/`, FOLDER));
   return Promise.all(
@@ -34,12 +34,12 @@ async function samplesOf(id: string, kind: 'valid' | 'invalid'): Promise<[string
   );
 }
 
-test('every named schema has fixtures, and every folder of fixtures is that of a schema', async () => {
+test('every named schema has fixtures, and every folder of fixtures belongs to a schema', async () => {
   assert.deepEqual((await readdir(FOLDER)).sort(), [...schemas.keys()].sort());
 });
 
 for (const [id, schema] of schemas)
-  test(`${id} takes its valid fixtures unchanged and refuses its invalid ones`, async () => {
+  test(`${id} accepts its valid fixtures unchanged and refuses its invalid ones`, async () => {
     const valid = await samplesOf(id, 'valid');
     const invalid = await samplesOf(id, 'invalid');
     assert.deepEqual({ valid: valid.length > 0, invalid: invalid.length > 0 }, { valid: true, invalid: true });
@@ -51,7 +51,7 @@ for (const [id, schema] of schemas)
     for (const [name, sample] of invalid) assert.equal(z.safeParse(schema, sample).success, false, `${name} was taken`);
   });
 
-/** What a schema read, less the properties that it filled in. */
+/** The parsed value without the defaults that the schema filled in. */
 function withoutDefaults(data: unknown, sample: unknown): unknown {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return data;
   return Object.fromEntries(Object.entries(data).filter(([key]) => Object.hasOwn(Object(sample), key)));

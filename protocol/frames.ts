@@ -4,20 +4,20 @@ import { ERROR_CODES, type ErrorCode } from './errors.ts';
 /** A string that must not be empty: the specification's "minLength 1". */
 export const NonEmpty = z.string().min(1);
 const MAX_KEY = 256;
-/** Names a call, so that one made again under it has no second effect. */
+/** A name for a call; repeating the call with it has no second effect. */
 export const IdempotencyKey = NonEmpty.max(MAX_KEY);
-/** For an optional field of a request: clients that have nothing to say may send `""`, which counts as left out. */
+/** For optional fields of requests: clients may send `""`, which counts as absent. */
 const emptyIsAbsent = (text: z.ZodString) => text.transform((said) => (said === '' ? undefined : said));
 const textOf = (maxLength?: number) => (maxLength === undefined ? z.string() : z.string().max(maxLength));
-/** A text that may be left out; `""` counts as left out. */
+/** An optional text; `""` counts as absent. */
 export const optionalText = (maxLength?: number) => emptyIsAbsent(textOf(maxLength)).optional();
-/** As optionalText, of a length that keys may have. */
+/** Like optionalText, with the maximum length of keys. */
 export const optionalKey = () => optionalText(MAX_KEY);
-/** As optionalText, for clients that write null for nothing. */
+/** Like optionalText, for clients that send null for an absent value. */
 export const nullishText = (maxLength?: number) => emptyIsAbsent(textOf(maxLength)).nullish();
 const codes = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
-/** Why a request was refused. `retryable`: the same request may succeed later; `retryAfterMs`: not before that. */
+/** Why a request was refused. `retryable`: the same request may succeed later, but not before `retryAfterMs`. */
 export const ErrorShape = z
   .strictObject({
     code: z.enum(codes),
@@ -28,17 +28,17 @@ export const ErrorShape = z
   })
   .meta({ id: 'ErrorShape' });
 
-/** Counters of the states that events carry: a client drops what is older than what it has. */
+/** Version counters of the state in events: a client ignores a state older than its own. */
 export const StateVersion = z
   .strictObject({ presence: z.int().min(0), health: z.int().min(0) })
   .meta({ id: 'StateVersion' });
 
-/** A call; `id` is the client’s own and comes back with the answer. */
+/** A call; the client chooses its `id`, which the answer repeats. */
 export const RequestFrame = z
   .strictObject({ type: z.literal('req'), id: NonEmpty, method: NonEmpty, params: z.unknown().optional() })
   .meta({ id: 'RequestFrame' });
 
-/** The answer to the request with this `id`: `payload` where `ok`, otherwise `error`. */
+/** The answer to the request with this `id`: `payload` if `ok`, otherwise `error`. */
 export const ResponseFrame = z
   .strictObject({
     type: z.literal('res'),
@@ -49,7 +49,7 @@ export const ResponseFrame = z
   })
   .meta({ id: 'ResponseFrame' });
 
-/** News without a request. `seq` counts the broadcasts of a connection, so that a client notices a gap. */
+/** An event of the gateway. `seq` counts the broadcasts of a connection, so that a client notices a gap. */
 export const EventFrame = z
   .strictObject({
     type: z.literal('event'),

@@ -21,7 +21,7 @@ import { voicewakeContracts } from './methods/voicewake.ts';
 import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
 
-/** The protocol, whole: every method the gateway answers. Docs, clients and validation derive from it. */
+/** Every method of the gateway. Documents, clients and validation derive from it. */
 export const CONTRACTS = {
   ...connectContracts,
   ...healthContracts,
@@ -48,11 +48,11 @@ export const CONTRACTS = {
 
 /** The `method` of a request frame. */
 export type MethodName = keyof typeof CONTRACTS;
-/** Params as a handler gets them, defaults filled in. */
+/** Params as a handler gets them, with defaults filled in. */
 export type Params<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['params']>;
 /** Params as a caller writes them. */
 export type ParamsInput<M extends MethodName> = z.input<(typeof CONTRACTS)[M]['params']>;
-/** What a method answers with. */
+/** The result of a method. */
 export type Result<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['result']>;
 
 /** Whether the gateway has a method of this name. */

@@ -5,8 +5,8 @@ const BUSY: Record<WorkstreamState, boolean> = {
   error: false,
   thinking: true,
   running: true,
-  attention: true, // a person's decision is awaited
+  attention: true, // waits for an approval
 };
 
-/** Whether something goes on that a stop would stop. Apart from the schema, which would bring zod into the page. */
+/** Whether a run is in progress. In a separate file from the schema, which would bring zod into the page. */
 export const isBusy = (state: WorkstreamState): boolean => BUSY[state];

@@ -4,7 +4,7 @@ import { isOver } from './job-over.ts';
 
 const AT = { kind: 'at', atMs: 5 } as const;
 
-test('a job is over when its one time is on record', () => {
+test('a one-time job is over when its time is on record', () => {
   assert.equal(isOver({ enabled: false, schedule: AT, state: { lastScheduledAtMs: 5 } }), true);
   assert.equal(isOver({ enabled: false, schedule: AT, state: {} }), false, 'switched off before it');
   assert.equal(isOver({ enabled: true, schedule: AT, state: { lastScheduledAtMs: 5 } }), false, 'tried again');

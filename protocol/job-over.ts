@@ -1,6 +1,6 @@
 import type { CronExtendedJob } from './cron.ts';
 
-/** It had one time, and that is on record. */
+/** Whether a one-time job is over: its time is on record. */
 export const isOver = ({
   enabled,
   schedule,

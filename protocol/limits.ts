@@ -1,25 +1,25 @@
 const MAX_PAYLOAD_BYTES = 1024 * 1024;
-/** Of a frame, for all that is not the content of an attachment: the envelope, the message, names. */
+/** The part of a frame that is not attachment content: the envelope, the message, names. */
 const FRAME_REST_BYTES = 64 * 1024;
-/** Base64 makes four characters of three bytes. */
+/** Base64 turns three bytes into four characters. */
 const inlineAttachmentBytes = Math.floor((MAX_PAYLOAD_BYTES - FRAME_REST_BYTES) / 4) * 3;
 
-/** The protocol's numbers. What an operator may change has its default here. */
+/** The limits of the protocol. For settings that an operator may change, these are the defaults. */
 export const LIMITS = {
   protocolVersion: 2,
   maxPayloadBeforeConnectBytes: 64 * 1024,
   maxPayloadBytes: MAX_PAYLOAD_BYTES,
-  /** All that one `chat.send` carries itself; larger ones are uploaded. */
+  /** All inline attachments of one `chat.send`; larger ones have to be uploaded. */
   inlineAttachmentBytes,
   attachmentBytes: 20 * 1024 * 1024,
   imageBytes: 6 * 1024 * 1024,
-  /** Of HTTP, for the request line and headers; checked every 5 s. */
+  /** Timeout for an HTTP request line and headers; checked every 5 s. */
   headMs: 15_000,
   requestHeaders: 100,
-  /** For the body of a request; an upload has as long again whenever it brought `uploadProgressBytes`. */
+  /** Timeout for the body of a request; for an upload, it restarts after every `uploadProgressBytes`. */
   bodyMs: 60_000,
   uploadProgressBytes: 256 * 1024,
-  /** Of one principal: each may take an hour, and room on the disk. */
+  /** Concurrent uploads of one principal; each may take an hour, and disk space. */
   uploadsAtOnce: 20,
   attachmentsPerMessage: 10,
   pendingAttachments: 10,
@@ -30,7 +30,7 @@ export const LIMITS = {
   unauthenticatedSockets: 256,
   inboundBurst: 300,
   inboundPerSecond: 50,
-  /** Refused in a row, after which nothing is read until the budget is full again, or for `floodRestMs`. */
+  /** After so many refusals in a row, nothing is read until the budget is full again, or for `floodRestMs`. */
   floodRefusals: 100,
   floodRestMs: 10_000,
   inFlightPerConnection: 256,
@@ -47,11 +47,11 @@ export const LIMITS = {
   requestsPerUnpairedNode: 32,
   nodeInvokeMs: 30_000,
   nodeLossMs: 10_000,
-  /** Characters of what the main session is told: `wake`, `system-event`, and the `systemEvent` of a job. */
+  /** Characters of a text for the main session: `wake`, `system-event`, and the `systemEvent` of a job. */
   systemEventChars: 64 * 1024,
-  /** Of the messages of one `chat.history`, as JSON; the newest message is always there. */
+  /** Bytes of the messages of one `chat.history`, as JSON; the newest message is always included. */
   chatHistoryBytes: 6 * 1024 * 1024,
-  /** Answers that one client may leave unread before a further large one (`largeAnswerBytes`) is answered BUSY. */
+  /** Unread answers of one client; beyond that, a call with a large answer (`largeAnswerBytes`) is answered BUSY. */
   unreadAnswerBytes: 24 * 1024 * 1024,
   largeAnswerBytes: 256 * 1024,
   presenceEntries: 200,

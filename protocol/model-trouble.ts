@@ -7,5 +7,5 @@ const MODEL_TROUBLE: readonly Notice['code'][] = [
   'model_unusable',
 ];
 
-/** Says why the model may not answer. Apart from the schema, which would bring zod into the page. */
+/** Whether a notice says why the model may not answer. Separate from the schema, which would bring zod into the page. */
 export const isModelTrouble = ({ code }: Notice): boolean => MODEL_TROUBLE.includes(code);

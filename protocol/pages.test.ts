@@ -14,7 +14,7 @@ import { STREAM_EVENTS, TRANSIENT_EVENTS } from './stream-events.ts';
 
 const readPage = (page: string) => readFile(new URL(`../${page}`, import.meta.url), 'utf8');
 
-/** The cells of the table rows below a heading, by the first one, without backticks. */
+/** The cells of the table rows below a heading, by their first cell, without backticks. */
 function tableBelow(text: string, heading: string): Map<string, string[]> {
   const [, section = ''] = text.split(new RegExp(`^#+ ${heading}$`, 'm'));
   const rows = (section.split(/^## /m)[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
@@ -31,7 +31,7 @@ const errorRows = tableBelow(protocolPage, 'Errors');
 const callRows = tableBelow(httpPage, 'Calls');
 const streamRows = tableBelow(httpPage, 'Events');
 
-test('PROTOCOL.md has every method with its scope and whether it takes a key', () => {
+test('PROTOCOL.md has every method with its scope and whether it accepts a key', () => {
   const methods = Object.entries<Contract>(CONTRACTS);
   assert.deepEqual(
     methods.map(([name]) => [name, methodRows.get(name)?.[0], methodRows.get(name)?.[2]]),
@@ -84,7 +84,7 @@ test('PROTOCOL.md has every error code and whether it is retryable', () => {
   );
 });
 
-test('PROTOCOL.md has every closing with its code, its reason and who may connect again', () => {
+test('PROTOCOL.md has every closing with its code, its reason and who may reconnect', () => {
   const closings = Object.entries(CLOSINGS);
   assert.deepEqual(
     [...closingRows]
@@ -123,7 +123,7 @@ test('PROTOCOL.md has all bounds of params, as `npm run generate` writes them', 
   assert.match(written, /`wake` \| `text`: at most 65536 characters, plain /);
 });
 
-test('the bounds that no row has are those of the code', () => {
+test('the bounds outside the rows match the code', () => {
   const [, others = ''] = /^Other bounds: (.*)$/ms.exec(protocolPage) ?? [];
   for (const bound of [LIMITS.apiTokens, LIMITS.inlineAttachmentBytes])
     assert.ok(others.includes(` ${bound} `), `${bound}`);

@@ -6,12 +6,12 @@ import { AgentParams } from './methods/agent.ts';
 import { ConnectParams } from './methods/connect.ts';
 import { check, issuesOf, parse, problemsOf, wrongField } from './parse.ts';
 
-test('what fits is answered with its defaults filled in', () => {
+test('a valid value is returned with its defaults filled in', () => {
   const params = { minProtocol: 2, maxProtocol: 2, client: { name: 'a', version: '1', platform: 'b', mode: 'c' } };
   assert.deepEqual(parse(ConnectParams, params, 'connect params'), { ...params, caps: [] });
 });
 
-test('what does not fit is INVALID_REQUEST and names each wrong place without echoing the input', () => {
+test('an invalid value is INVALID_REQUEST that names each wrong place without repeating the input', () => {
   assert.throws(
     () => parse(AgentParams, { message: '', timeout: 'secret', surprise: 1 }, 'agent params'),
     (error: unknown) => {
@@ -24,7 +24,7 @@ test('what does not fit is INVALID_REQUEST and names each wrong place without ec
   );
 });
 
-test('a refusal carries each wrong place as data, with the limit that its words name', () => {
+test('an error has each wrong place as data, with the limit in its message', () => {
   const Bounded = z.strictObject({ name: z.string().max(3), list: z.array(z.int().min(5)) });
   const issues = [
     { path: 'name', message: 'must have at most 3 characters', limit: 3 },
@@ -35,7 +35,7 @@ test('a refusal carries each wrong place as data, with the limit that its words 
   assert.deepEqual(issuesOf({ issues }), issues);
 });
 
-test('a field that is wrong beyond its schema is refused in the same form', () => {
+test('a problem beyond the schema has the same form', () => {
   const { code, message, details } = wrongField('list.1', 'is taken', { separator: ' ' });
   assert.deepEqual(
     [code, message, issuesOf(details)],
@@ -44,7 +44,7 @@ test('a field that is wrong beyond its schema is refused in the same form', () =
   assert.equal(wrongField('list', 'too late').message, 'list: too late');
 });
 
-test('details about something else hold no issues', () => {
+test('other details contain no issues', () => {
   for (const details of [undefined, null, {}, { expectedProtocol: 2 }, { issues: [{ path: 1 }] }])
     assert.deepEqual(issuesOf(details), []);
 });
@@ -90,8 +90,8 @@ for (const [value, problem] of [
   [{ ...fine, list: ['a', 'b', 'c', 'd'] }, 'list: must have at most 3 entries'],
   [{ ...fine, list: {} }, 'list: must be a list, not an object'],
   [{ ...fine, some: [] }, 'some: must not be empty'],
-  [{ ...fine, of: { no: 1 } }, 'of.no: is no name that fits: it must look like /^k/'],
-  [{ ...fine, at: 'here' }, 'at: must be a whole http or https address'],
+  [{ ...fine, of: { no: 1 } }, 'of.no: is not a valid name: it must look like /^k/'],
+  [{ ...fine, at: 'here' }, 'at: must be a complete http or https address'],
   [{ ...fine, form: { kind: 'y' } }, 'form.kind: must be one of "x", "z"'],
   [{ ...fine, form: {} }, 'form.kind: must be one of "x", "z"'],
   [{ ...fine, any: 7 }, 'any: must be a string, not a number, or must be an object, not a number'],
@@ -102,13 +102,13 @@ for (const [value, problem] of [
   [{ ...fine, more: 1, ['x'.repeat(70)]: 1 }, `unknown properties "more", "${'x'.repeat(64)}"`],
   [[], 'must be an object, not a list'],
 ] as const)
-  test(`${JSON.stringify(value)} is told: ${problem}`, () => {
+  test(`${JSON.stringify(value)} is refused with: ${problem}`, () => {
     const { error } = check(Everything, value);
     assert.equal(error && problemsOf(error), problem);
   });
 
 for (const value of [Number.POSITIVE_INFINITY, Number.NaN])
-  test(`${value}, which is a number to JSON5, is told what is wrong with it`, () => {
+  test(`${value}, which JSON5 accepts as a number, is refused with a reason`, () => {
     const { error } = check(Everything, { ...fine, nth: value, share: value });
     assert.equal(error && problemsOf(error), 'nth: must be a finite number; share: must be a finite number');
   });

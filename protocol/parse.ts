@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { GatewayError } from './errors.ts';
 import { wordsFor } from './problem-words.ts';
 
-/** As `safeParse`, with problems in words of ours; they are looked for only when there is something wrong. */
+/** Like `safeParse`, but with our error messages, which are created only if the value is invalid. */
 export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed : schema.safeParse(value, { error: wordsFor });
 }
 
-/** The value as the schema reads it, or `INVALID_REQUEST` that names each wrong place: `invalid X: <path> <problem>; …`. */
+/** Returns the parsed value, or throws `INVALID_REQUEST` with each problem: `invalid X: <path>: <problem>; …`. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = check(schema, value);
   if (parsed.success) return parsed.data;
@@ -17,22 +17,22 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: stri
   });
 }
 
-/** What is wrong with one field of a request; the message of the refusal says the same in one sentence. */
+/** A problem of one field of a request; the error message repeats it. */
 const Issue = z.object({ path: z.string(), message: z.string(), limit: z.number().optional() });
 export type Issue = z.infer<typeof Issue>;
 
 const Details = z.object({ issues: z.array(Issue) });
 
-/** The issues in the `details` of a refusal; none where they are about something else. */
+/** The issues in the `details` of an error; empty if the details have another form. */
 export const issuesOf = (details: unknown): Issue[] => Details.safeParse(details).data?.issues ?? [];
 
 interface FieldOptions {
-  /** Between the path and the problem. */
+  /** The text between the path and the problem. */
   separator?: ' ' | ': ';
   cause?: unknown;
 }
 
-/** A refusal because of one field, beyond what its schema says. */
+/** The error for one invalid field that its schema accepts. */
 export function wrongField(
   path: string,
   problem: string,
@@ -42,7 +42,7 @@ export function wrongField(
   return new GatewayError('INVALID_REQUEST', `${path}${separator}${problem}`, { details, cause });
 }
 
-/** `limit`: the number that the message names, for clients that say it in a unit of their own. */
+/** `limit`: the number in the message, for clients that convert it to another unit. */
 function toIssue(issue: z.core.$ZodIssue): Issue {
   const { path, message } = issue;
   const limit = issue.code === 'too_big' ? issue.maximum : issue.code === 'too_small' ? issue.minimum : undefined;

@@ -17,12 +17,12 @@ const REFUSED = [
   '\u2069',
 ];
 
-test('texts take newlines and tabs, names take neither', () => {
+test('texts may contain newlines and tabs, names neither', () => {
   assert.equal(PlainText.safeParse('a\nb\tc').success, true);
   assert.deepEqual([isPlainName('a b'), isPlainName('a\nb'), isPlainName('a\tb')], [true, false, false]);
 });
 
-test('neither takes other control characters, nor what changes the writing direction', () => {
+test('neither may contain other control characters or characters that change the writing direction', () => {
   for (const character of REFUSED) {
     const text = `a${character}b`;
     assert.deepEqual([PlainText.safeParse(text).success, isPlainName(text)], [false, false], JSON.stringify(text));
@@ -35,6 +35,6 @@ test('letters of every script, marks and emoji are plain', () => {
   }
 });
 
-test('a name made of any text has a space where something was', () => {
+test('a name made from any text has spaces in place of forbidden characters', () => {
   assert.equal(toPlainName(' a \x1b\x1b b\u202e\nc\t'), 'a b c');
 });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What is wrong with a value, for whoever wrote it: what has to be there, and of what kind the found one is. */
+/** The error message for an invalid value: what is required, and the type of the value. */
 export function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -16,11 +16,11 @@ export function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_format':
       return FORMATS[issue.format] ?? `must look like ${issue.pattern ?? issue.format}`;
     case 'invalid_key':
-      return `is no name that fits: it ${issue.issues.map(({ message }) => message).join(', ')}`;
+      return `is not a valid name: it ${issue.issues.map(({ message }) => message).join(', ')}`;
     case 'invalid_union':
       return noForm(issue);
     default:
-      return undefined; // what a row says itself
+      return undefined; // the message of the row
   }
 }
 
@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-const FORMATS: Readonly<Record<string, string>> = { url: 'must be a whole http or https address' };
+const FORMATS: Readonly<Record<string, string>> = { url: 'must be a complete http or https address' };
 
 const missing = ({ input }: z.core.$ZodRawIssue): string => (input === undefined ? 'is missing; it ' : '');
 
@@ -46,7 +46,7 @@ function wrongKind(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>): str
   return isAlmost ? wanted : `${wanted}, not ${kindOf(input)}`;
 }
 
-/** Of the forms that it could have had, what is wrong with it as the one that it seems to be. */
+/** For a union: the problems of the form that the value most likely has. */
 function noForm({ options, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   if (Array.isArray(options)) return `must be ${oneOf(options)}`;
   const likely = errors.filter((problems) => !problems.some(isOfAnotherKind));
@@ -60,7 +60,7 @@ const isOfAnotherKind = ({ code, path }: z.core.$ZodIssue): boolean =>
 const toWords = ({ path, message }: z.core.$ZodIssue): string =>
   path.length === 0 ? message : `${path.join('.')} ${message}`;
 
-/** Its kind only: what was written may be a secret in a wrong place. */
+/** Only the type, because the value may be a secret in the wrong place. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -44,7 +44,7 @@ export const Attachment = z
   .object({
     attachment_id: z.string(),
     filename: z.string(),
-    /** As its bytes say, whatever the sender called it. */
+    /** Detected from its bytes; the sender's type is ignored. */
     mime_type: z.string(),
     size_bytes: z.int().min(1),
     kind: z.enum(['image', 'text']),
@@ -53,20 +53,20 @@ export const Attachment = z
 export type Attachment = z.infer<typeof Attachment>;
 
 /**
- * Why a message got no answer at all. It stays in the history, and the model no longer reads it: one that the upstream
- * refused would otherwise be refused with every later message.
+ * Why a message got no answer at all. It stays in the history, but the model no longer reads it: otherwise an upstream that
+ * refused it would refuse every later message, too.
  */
 export const MessageFailure = z
   .object({
     code: z.enum([
-      'refused', // the upstream says that the request is wrong
+      'refused', // the upstream reports an invalid request
       'content_filter',
       'unauthorized',
       'rate_limited',
       'unreachable',
       'circuit_open',
       'timeout',
-      'interrupted', // the answer broke off before its first word
+      'interrupted', // the answer ended before its first word
       'over_limit',
       'internal',
     ]),
@@ -75,16 +75,16 @@ export const MessageFailure = z
   .meta({ id: 'MessageFailure' });
 export type MessageFailure = z.infer<typeof MessageFailure>;
 
-/** How a tool call came to its result. The text of a result is for people and the model; what it means is here. */
+/** How a tool call ended. Programs use this; the text of a result is for people and the model. */
 export const CallOutcome = z
   .enum([
     'done',
-    'failed', // it ran and failed, or could not be run as it was asked for
-    'denied', // a person said no
+    'failed', // it ran and failed, or could not run as requested
+    'denied', // a person denied it
     'expired', // nobody decided in time
-    'blocked', // a policy did not let it run
-    'cancelled', // it was stopped from outside, or its run ended first
-    'unknown', // it began, and nobody knows what came of it
+    'blocked', // a policy did not allow it
+    'cancelled', // it was stopped, or its run ended first
+    'unknown', // it started, and its outcome is unknown
   ])
   .meta({ id: 'CallOutcome' });
 export type CallOutcome = z.infer<typeof CallOutcome>;
@@ -92,7 +92,7 @@ export type CallOutcome = z.infer<typeof CallOutcome>;
 /** One message of a stored conversation, as `history` and snapshots show it. */
 export const HistoryMessage = z
   .object({
-    /** Position in the workstream, from 1; dense but for messages that a later page holds. */
+    /** Position in the workstream, from 1, without gaps except for messages on a later page. */
     seq: z.int().min(1),
     role: z.enum(['user', 'assistant', 'tool']),
     content: z.string().nullable(),
@@ -109,16 +109,16 @@ export const HistoryMessage = z
     /** On tool messages, as in `tool_result`. */
     exit_code: z.int().optional(),
     duration_ms: z.int().min(0).optional(),
-    /** On tool messages whose `content` is not all that was printed: how much that is, for `output.read`. */
+    /** On tool messages with a shortened `content`: the bytes of the full output, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
     /** On tool messages. */
     outcome: CallOutcome.optional(),
     /**
-     * A call that was denied, expired or blocked, or whose result begins as such results do: on the tool message and on
-     * the assistant message that asked for it. `outcome` is what counts.
+     * The call was denied, expired or blocked, or its result begins like theirs; on the tool message and on the assistant
+     * message that requested it. Programs should use `outcome`.
      */
     denied: z.boolean().optional(),
-    /** The database no longer holds this message as it was written; `content` says so, and the role is not known. */
+    /** This message is damaged in the database. `content` says so, and the role is unknown. */
     damaged: z.literal(true).optional(),
     /** The answer was cut off by a cancel. */
     partial: z.boolean().optional(),
@@ -127,21 +127,21 @@ export const HistoryMessage = z
   .meta({ id: 'HistoryMessage' });
 export type HistoryMessage = z.infer<typeof HistoryMessage>;
 
-/** Who settled a question: a person or program, or what settled it because nobody had. */
+/** Who decided an approval: a person or a program, or what ended it without a decision. */
 export const DecidedBy = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('principal'), id: z.string() }),
     z.object({ kind: z.literal('timeout') }), // nobody decided in time
     z.object({ kind: z.literal('cancel') }), // the run was cancelled first
-    z.object({ kind: z.literal('policy') }), // nobody was to be asked
-    z.object({ kind: z.literal('shutdown') }), // the run had to end first: it failed, or met a limit
+    z.object({ kind: z.literal('policy') }), // a rule decided without asking
+    z.object({ kind: z.literal('shutdown') }), // the run ended first: it failed, or reached a limit
   ])
   .meta({ id: 'DecidedBy' });
 export type DecidedBy = z.infer<typeof DecidedBy>;
 
 const told = { after_seq: z.int().min(0), created_ms: z.int().min(0) };
 
-/** What stands between the messages of a conversation and is none: it follows message `after_seq` (0: the beginning). */
+/** A note between the messages of a conversation. It follows message `after_seq` (0: it comes first). */
 export const HistoryNote = z
   .discriminatedUnion('kind', [
     z.object({ ...told, kind: z.literal('info'), message: z.string() }),
@@ -151,7 +151,7 @@ export const HistoryNote = z
       kind: z.literal('decision'),
       approval_id: z.string(),
       question: z.enum(['tools', 'outcome']),
-      /** What was asked about. */
+      /** The calls of the approval. */
       calls: z.array(z.object({ call_id: z.string(), name: z.string() })),
       approved: z.boolean(),
       always: z.boolean(),
@@ -168,7 +168,7 @@ export const RunOutcome = z
     run_id: z.string(),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
     error: z.string().optional(),
-    /** The run ended without any answer: its message is marked with this. */
+    /** The run ended without any answer, so its message is marked with this. */
     failed: MessageFailure.optional(),
   })
   .meta({ id: 'RunOutcome' });
@@ -180,8 +180,8 @@ const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id 
   z.object({ type: z.literal(type), ...shape }).meta({ id });
 
 /**
- * The vocabulary of a workstream's event log, row by row. What clients read over SSE is these objects as they are;
- * over the WebSocket they are the `event` of a `workstream` event.
+ * Every event of a workstream's log. Over SSE, clients receive these objects directly; over the WebSocket, as the `event`
+ * of a `workstream` event.
  */
 export const STREAM_EVENTS = {
   /** A message was accepted and its run begins. */
@@ -195,14 +195,14 @@ export const STREAM_EVENTS = {
   thinking_stop: event('thinking_stop', {}),
   reasoning: event('reasoning', { text: z.string() }),
   content: event('content', { text: z.string() }),
-  /** `interrupted`: the daemon died in mid-answer; the partial text is void and the turn is asked again. */
+  /** `interrupted`: the daemon died during the answer. The partial text is void, and the model is asked again. */
   stream_end: event('stream_end', { interrupted: z.literal(true).optional() }),
   status: event('status', StatusRecord.shape),
   tool_info: event('tool_info', { items: z.array(ApprovalItem) }),
   approve_request: event('approve_request', {
     items: z.array(ApprovalItem),
     approval_id: z.string(),
-    /** `tools`: may these run? `outcome`: these ran when the daemon died; approved = run again, denied = skip. */
+    /** `tools`: may these calls run? `outcome`: these ran when the daemon died; approved = run again, denied = skip. */
     kind: z.enum(['tools', 'outcome']),
     expires_at_ms: z.int().min(0),
   }),
@@ -220,19 +220,19 @@ export const STREAM_EVENTS = {
     name: z.string(),
     output: z.string(),
     outcome: CallOutcome,
-    /** Every outcome but `done`. */
+    /** True for every outcome except `done`. */
     is_error: z.boolean(),
-    /** Of a command that ended by itself. */
+    /** Of a command that was not stopped. */
     exit_code: z.int().optional(),
-    /** How long the call ran; absent where it did not run. */
+    /** How long the call ran; absent if it did not run. */
     duration_ms: z.int().min(0).optional(),
-    /** Where `output` is only the two ends of what was printed: how much that is, for `output.read`. */
+    /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
   }),
   info: event('info', { message: z.string() }),
-  /** `damaged`: stands for events that the database holds no longer as they were written. */
+  /** `damaged`: replaces events that are damaged in the database. */
   error: event('error', { message: z.string(), damaged: z.literal(true).optional() }),
-  /** The display starts anew: histories begin after message `after_seq`. */
+  /** Clears the display: histories begin after message `after_seq`. */
   clear_ui: event('clear_ui', { after_seq: z.int().min(0) }),
   /** Messages of a resumed conversation, after `clear_ui`. */
   history: event('history', { messages: z.array(HistoryMessage) }),
@@ -256,12 +256,12 @@ export type StreamEventOf<T extends StreamEventType> = z.infer<EventRows[T]>;
 /** Any event of the log. */
 export type StreamEvent = { [T in StreamEventType]: StreamEventOf<T> }[StreamEventType];
 
-// `Object.values` forgets that there is at least one.
+// The type of `Object.values` does not show that there is at least one.
 const rows = Object.values(STREAM_EVENTS) as unknown as [EventRows[StreamEventType]];
 /** Any event of the log. */
 export const StreamEvent = z.discriminatedUnion('type', rows).meta({ id: 'StreamEvent' });
 
-/** Frames that only live streams carry: no id, not in the log. */
+/** Events that only live streams have: they have no id and are not in the log. */
 export const TRANSIENT_EVENTS = {
   connected: event('connected', {
     ws_id: z.string(),
@@ -273,7 +273,7 @@ export const TRANSIENT_EVENTS = {
     recovered: z.boolean().optional(),
     reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
   }),
-  /** The conversation so far; its SSE id is the cursor the snapshot was taken at. */
+  /** The conversation so far; its SSE id is the cursor of the snapshot. */
   history: event(
     'history',
     {
@@ -291,10 +291,10 @@ export const TRANSIENT_EVENTS = {
     reasoning: z.string(),
     ws_id: z.string(),
   }),
-  /** The name of `ws_state` in later releases of the HTTP interface; sent beside it. */
+  /** The name of `ws_state` in later releases of the HTTP interface; both are sent. */
   state_change: event('state_change', { ws_id: z.string(), state: WorkstreamState }),
 } as const;
 
 type TransientRows = typeof TRANSIENT_EVENTS;
-/** Any frame that only a live stream carries. */
+/** Any event that only a live stream has. */
 export type TransientEvent = { [T in keyof TransientRows]: z.infer<TransientRows[T]> }[keyof TransientRows];

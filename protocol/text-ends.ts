@@ -1,51 +1,51 @@
 import { toVisibleText } from './visible-text.ts';
 
-/** A stretch of a line: of the text itself, or a note about what stands there and is not shown. */
+/** A part of a line: text, or a note about text that is left out. */
 export interface EndsPiece {
   text: string;
   isNote: boolean;
 }
 
-/** One line of what is shown. */
+/** One shown line. */
 export type EndsLine = readonly EndsPiece[];
 
-/** Where a text is shown: so many rows of so many columns. */
+/** The space for a text. */
 export interface Room {
   rows: number;
   columns: number;
 }
 
-/** What of a text is shown. */
+/** The shown part of a text. */
 export interface TextEnds {
   lines: readonly EndsLine[];
   /** Nothing was left out. */
   isWhole: boolean;
 }
 
-/** A text, read once so that it can be cut for several rooms. */
+/** A text, parsed once so that it can be cut to several sizes. */
 export interface ReadText {
   lines: readonly string[];
-  /** The same with every run of equal lines counted. */
+  /** The lines, with each run of equal lines counted. */
   counted: readonly CountedLine[];
 }
 
 interface CountedLine {
   piece: EndsPiece;
-  /** Lines of the text that it stands for, and their characters with the line ends. */
+  /** How many lines of the text it stands for, and their characters including line ends. */
   lines: number;
   chars: number;
 }
 
-/** Reads a text that somebody is to judge: what cannot be seen in it is written out, and blank lines at its end count. */
+/** Parses a text that a person has to judge: invisible characters are written out, and blank lines at the end are kept. */
 export function readText(text: string): ReadText {
   const lines = toVisibleText(text).replace(/\n$/, '').split('\n');
   return { lines, counted: countRuns(lines) };
 }
 
 /**
- * The beginning and the end of a text, with a note between them of what is left out: whatever stands in the middle, no
- * length of it pushes the end out of sight. A text that fits is shown whole; a run of equal lines, blank ones above all,
- * is counted where the room is short.
+ * The beginning and the end of a text, with a note between them about what is left out. However long the middle is, it
+ * cannot push the end out of sight. A text that fits is shown in full; if space is short, a run of equal lines, such as
+ * blank ones, is counted.
  */
 export function toTextEnds({ lines, counted }: ReadText, room: Room): TextEnds {
   if (fits(lines, room)) return { lines: lines.map((text) => [{ text, isNote: false }]), isWhole: true };
@@ -62,7 +62,7 @@ export function toTextEnds({ lines, counted }: ReadText, room: Room): TextEnds {
   return { lines: [...head, ...note, ...tail], isWhole: false };
 }
 
-/** One line of at most about so many cells: a longer one as its beginning and its end. */
+/** One line of at most about so many cells. A longer line is cut to its beginning and its end. */
 export function toLineEnds(line: string, cells: number): EndsLine {
   if (fitsCells(line, cells)) return [{ text: line, isNote: false }];
   const room = Math.max(MIN_ENDS, cells - NOTE_CELLS);
@@ -80,15 +80,15 @@ export function toLineEnds(line: string, cells: number): EndsLine {
 
 const toLength = (characters: readonly string[]) => characters.reduce((sum, { length }) => sum + length, 0);
 
-/** What ` … 12,480 characters … ` takes, and what the ends of a line have at least. */
+/** The cells of ` … 12,480 characters … `, and the minimum for both ends of a line. */
 const NOTE_CELLS = 24;
 const MIN_ENDS = 20;
-/** The end gets more: at the beginning nobody hides anything. */
+/** The end gets more space, because dangerous text would be hidden there rather than at the beginning. */
 const TAIL_SHARE = 0.6;
-/** A character and its marks have at most so many code units once what is too much has been written out. */
+/** The most code units of a character with its marks, after excess marks have been written out. */
 const MAX_CELL = 12;
 
-/** More equal lines than this one after the other are a run. */
+/** More consecutive equal lines than this are a run. */
 const RUN_LINES = 3;
 const isBlank = (line: string) => line.trim() === '';
 
@@ -135,7 +135,7 @@ function toNote(left: readonly CountedLine[]): EndsPiece {
   return { text: `… ${count(lines, 'line')} (${count(chars, 'character')}) left out …`, isNote: true };
 }
 
-/** Lines from the start while there is room; the last one cut where only a part of it has room, and at least one. */
+/** Lines from the start that fit; the last one may be cut. Returns at least one line if rows are left. */
 function take(counted: readonly CountedLine[], { rows, columns }: Room): EndsLine[] {
   const taken: EndsLine[] = [];
   let left = rows;
@@ -159,7 +159,7 @@ function fits(lines: readonly string[], { rows, columns }: Room): boolean {
   return left >= 0;
 }
 
-/** How many rows a line takes, of at most so many. */
+/** How many rows a line takes, up to `rows`. */
 function rowsOf(line: string, { rows, columns }: Room): number {
   let cells = 0;
   for (const character of line) {
@@ -195,7 +195,7 @@ function cellsOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** Scripts of East Asia and emoji, roughly: what is drawn over two columns. */
+/** Characters that take two columns: roughly the scripts of East Asia, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f000}-\u{3fffd}]/u;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toVisibleLine, toVisibleText } from './visible-text.ts';
 
-test('what a person cannot see is written out', () => {
+test('invisible characters are written out', () => {
   const cases = {
     'rm \u202egpj.sh': 'rm \\u202egpj.sh',
     'a\u200bb\u200db\ufeffc\u00add': 'a\\u200bb\\u200db\\ufeffc\\u00add',
@@ -17,17 +17,17 @@ test('what a person cannot see is written out', () => {
   for (const [text, visible] of Object.entries(cases)) assert.equal(toVisibleText(text), visible);
 });
 
-test('ordinary text in any script, emoji, tabs and line ends stay as they are', () => {
+test('ordinary text in any script, emoji, tabs and line ends stay unchanged', () => {
   const text = 'Ümläut 漢字 عربى עברית e\u0301 ❤\ufe0f 👍🏽\n\tindented €𝄞';
   assert.equal(toVisibleText(text), text);
 });
 
-test('of many combining marks on one character four stay, so that none paints over its neighbours', () => {
+test('at most four combining marks of a character stay, so that they cannot cover other characters', () => {
   const text = `a${'\u0301'.repeat(7)}b\u0302`;
   assert.equal(toVisibleText(text), `a${'\u0301'.repeat(4)}${'\\u0301'.repeat(3)}b\u0302`);
   assert.equal(toVisibleText(toVisibleText(text)), toVisibleText(text));
 });
 
-test('in one line, line ends and tabs are written out too', () => {
+test('in a single line, line ends and tabs are written out, too', () => {
   assert.equal(toVisibleLine('a\n\tb'), 'a\\n\\tb');
 });

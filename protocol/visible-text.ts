@@ -1,20 +1,20 @@
 /**
- * Makes what a person cannot see visible: control characters, direction overrides, zero-width and other invisible
- * characters become `\u202e`. A line end and a tab stay, since a preview has lines. Combining marks beyond four on one
- * character are written out too: a pile of them would paint over the lines around it.
+ * Writes out what a person cannot see: control characters, direction overrides, zero-width and other invisible characters
+ * become escapes such as `\u202e`. Line ends and tabs stay, because a preview has lines. More than four combining marks on
+ * one character are written out too, because they would cover the lines around them.
  */
 export function toVisibleText(text: string): string {
   return text.replace(INVISIBLE, toEscape);
 }
 
-/** The same for a place that holds one line: line ends and tabs are escaped too. */
+/** Like `toVisibleText`, for one line: also escapes line ends and tabs. */
 export function toVisibleLine(text: string): string {
   return toVisibleText(text).replace(/[\n\t]/g, (character) => (character === '\n' ? '\\n' : '\\t'));
 }
 
 /**
- * Besides controls, formats and line separators: fillers that are letters to Unicode yet draw nothing, and the variation
- * selectors that can carry hidden text (the one that makes an emoji coloured, U+FE0F, is left alone).
+ * In addition to controls, formats and line separators: fillers, which Unicode counts as letters although they draw
+ * nothing, and variation selectors, which can carry hidden text (except U+FE0F, which makes an emoji coloured).
  */
 const INVISIBLE =
   /(?![\n\t])(?:\u034f|\u17b4|\u17b5|[\ufe00-\ufe0e]|[\u{e0100}-\u{e01ef}]|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|(?<=[\p{Mn}\p{Me}]{4})[\p{Mn}\p{Me}])/gu;

@@ -1,2 +1,2 @@
-/** What a caught value says, whatever was thrown. */
+/** The message of a caught value, whatever its type. */
 export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

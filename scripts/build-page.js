@@ -4,7 +4,7 @@ import { precompress } from './precompress.js';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** Builds the page into `outDir`: index.html, which holds everything, licenses.txt, both compressed too, and csp.json with the hashes for its policy. */
+/** Builds the page into `outDir`: index.html, which contains everything, licenses.txt, both also compressed, and csp.json with the hashes for its policy. */
 export async function buildPage(outDir = `${repository}dist/ui`) {
   await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/page`, build: { outDir } });
   await precompress(`${outDir}/index.html`);

@@ -1,5 +1,5 @@
-// Makes dist/: the daemon's bundle, its workers' bundles, the page, the OpenAPI document and the clients of the package. Whoever reads dist/ meanwhile
-// sees old files or new ones, never half of one: everything is built aside and renamed into place, the entry last.
+// Builds dist/: the bundles of the daemon and its workers, the page, the OpenAPI document and the clients of the package. Everything is built in a
+// temporary folder and renamed into place, the entry last, so that readers of dist/ see complete old or new files.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const DIST = path.join(ROOT, 'dist');
 const HOUR_MS = 3_600_000;
 const LICENSES = 'THIRD-PARTY-LICENSES.txt';
 
-/** What each part is made from. A part whose sources are as they were is left alone. */
+/** The sources of each part. A part is rebuilt only if its sources have changed. */
 const PARTS = {
   server: {
     sources: [
@@ -50,7 +50,7 @@ const PARTS = {
   },
 };
 
-/** Builds what `dist` lacks; with `ifStale: false` everything. Answers the names of the parts that were built. */
+/** Builds the outdated parts of `dist`; with `ifStale: false`, all parts. Returns the names of the built parts. */
 export async function build({ ifStale }) {
   const built = [];
   for (const [name, part] of Object.entries(PARTS)) {
@@ -71,7 +71,7 @@ export async function build({ ifStale }) {
   return built;
 }
 
-/** Changes with every file that is changed, added or removed. */
+/** A digest that changes if a file is changed, added or removed. */
 async function digestOf({ sources, skip }) {
   const files = (await Promise.all(sources.map(listFiles))).flat().filter((file) => !skip(file));
   const stats = await Promise.all(
@@ -107,16 +107,16 @@ async function buildServer(outdir) {
     target: 'node24',
     sourcemap: true,
     metafile: true,
-    // Lines stay short enough for a stack trace to name a useful one.
+    // Short lines, so that the line in a stack trace is useful.
     minifySyntax: true,
     minifyWhitespace: true,
     lineLimit: 160,
     logLevel: 'warning',
-    // Where the files will be in the end: source maps name their sources relative to that.
+    // The final place of the files, because source maps name their sources relative to it.
     outdir: DIST,
     write: false,
     plugins: [lazyHttp, noBodyParser],
-    // Packages that are CommonJS inside call require() for node's own modules.
+    // CommonJS packages call require() for Node's modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
     },
@@ -147,7 +147,7 @@ async function buildServer(outdir) {
   await precompress(path.join(outdir, 'openapi.json'));
 }
 
-/** Bodies are read by our own reader: Express's parsers would add their tables of character sets to every start. */
+/** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {
   name: 'no-body-parser',
   setup(builder) {
@@ -159,7 +159,7 @@ const noBodyParser = {
   },
 };
 
-/** Importing `node:http` by name reads all that it exports, and some of that loads undici, which takes 30 ms. */
+/** Importing `node:http` by name evaluates all its exports, one of which loads undici, which takes 30 ms. */
 const lazyHttp = {
   name: 'lazy-http',
   setup(build) {
@@ -177,7 +177,7 @@ async function buildPage(outdir) {
   await page.buildPage(path.join(outdir, 'ui'));
 }
 
-/** What `headgate/client` and `headgate/http` are: one file each, without imports, and the types of both. */
+/** Builds `headgate/client` and `headgate/http`: one file each, without imports, and the types of both. */
 async function buildClients(outdir) {
   const { build: bundle } = await import('esbuild');
   const clients = await bundle({
@@ -193,7 +193,7 @@ async function buildClients(outdir) {
     logLevel: 'warning',
   });
   await writeLicenses(path.join(outdir, 'clients', LICENSES), [clients]);
-  // What is wrong in the types `npm run check` says; here it would only keep a daemon from starting.
+  // `npm run check` checks the types; an error here would only keep a daemon from starting.
   const compiler = path.join(ROOT, 'node_modules/.bin/tsc');
   const types = ['--outDir', path.join(outdir, 'clients/types')];
   await promisify(execFile)(compiler, ['-p', path.join(ROOT, 'tsconfig.clients.json'), '--noCheck', ...types]);
@@ -207,7 +207,7 @@ async function writeLicenses(file, bundles) {
 async function moveInto(from, to) {
   const files = (await readdir(from, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const names = files.map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)));
-  // The entry names chunks: they have to be there when it comes.
+  // The entry imports the chunks, so it comes last.
   for (const name of names.sort((a, b) => Number(a === 'main.js') - Number(b === 'main.js'))) {
     await mkdir(path.dirname(path.join(to, name)), { recursive: true });
     await rename(path.join(from, name), path.join(to, name));
@@ -215,13 +215,13 @@ async function moveInto(from, to) {
   if (names.includes('main.js')) await sweepChunks(to, names);
 }
 
-/** A daemon that still runs the build before may load its chunks later, so they are kept for an hour. */
+/** Keeps old chunks for an hour, because a daemon that runs the previous build may still load them. */
 async function sweepChunks(dist, current) {
   const builtMs = (await stat(path.join(dist, 'main.js'))).mtimeMs;
   for (const name of await readdir(path.join(dist, 'chunks'))) {
     const chunk = path.join('chunks', name);
     const found = await stat(path.join(dist, chunk)).catch((error) => {
-      if (error.code !== 'ENOENT') throw error; // another build swept it meanwhile
+      if (error.code !== 'ENOENT') throw error; // another build has removed it
     });
     const isOld = found !== undefined && builtMs - found.mtimeMs > HOUR_MS;
     if (isOld && !current.includes(chunk)) await rm(path.join(dist, chunk), { force: true });
@@ -232,7 +232,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = process.argv.slice(2);
   const unknown = options.find((option) => option !== '--if-stale' && option !== '--clean');
   if (unknown !== undefined) {
-    process.stderr.write(`build: unknown option ${unknown}; there are --if-stale and --clean\n`);
+    process.stderr.write(`build: unknown option ${unknown}. Options: --if-stale, --clean\n`);
     process.exit(2);
   }
   const startMs = performance.now();

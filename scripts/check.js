@@ -11,10 +11,10 @@ import { durationsIn } from './test-durations.js';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Fewer tests than these, the skipped ones included, mean that some were not found. Raise them as tests are added. */
+/** The minimum numbers of tests, including skipped ones; with fewer, some were not found. Raise them as tests are added. */
 const FLOORS = { unit: 2_700, 'end-to-end': 1_030 };
 
-/** A process that runs longer than this hangs: on the busiest machine seen, none took a third of it. */
+/** A process that runs longer hangs: even on a busy machine, none took a third of this time. */
 const HUNG_MS = 600_000;
 const watch = (_files, kill) => {
   // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.
@@ -28,7 +28,7 @@ const STATIC_CHECKS = {
   'dead code': ['knip'],
 };
 
-/** Runs the checks that read the code only. Answers whether all passed. */
+/** Runs the static checks. Returns whether all passed. */
 export async function checkStatically() {
   const results = await Promise.all(
     Object.entries(STATIC_CHECKS).map(async ([name, [program, ...args]]) => {
@@ -44,17 +44,17 @@ export async function checkStatically() {
 const isCi = process.env.CI === 'true';
 
 const durations = durationsIn(path.join(ROOT, 'node_modules/.cache/test-seconds.json'));
-/** Files share most of what they load. Coverage would be less exact with it. */
+/** Test files load mostly the same modules, so a compile cache helps. It is off for coverage, which it makes less exact. */
 const COMPILED = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compiled-tests') };
 const isMeasured = () => process.env.NODE_V8_COVERAGE !== undefined;
 
 /**
- * So many files of unit tests share a process: loading what they test took more time than testing it. They keep no state
- * beyond their tests, and what hangs costs its neighbours only.
+ * How many files of unit tests share a process, because loading modules takes longer than the tests. Tests leave no state
+ * behind, and a test that hangs affects only the files of its process.
  */
 const FILES_TOGETHER = 20;
 
-/** Runs the tests that lie beside the code. */
+/** Runs the tests next to the code. */
 export function runUnitTests() {
   const files = globSync('{src,protocol,scripts}/**/*.test.ts', { cwd: ROOT }).sort();
   const count = Math.ceil(files.length / FILES_TOGETHER);
@@ -67,14 +67,14 @@ export function runUnitTests() {
 }
 
 /**
- * These start the daemon from its sources, so that its own coverage is counted; what is measured in a bundle cannot be
- * mapped back faithfully (lines that never ran count as covered). All other tests run the bundle, as users do.
+ * These tests start the daemon from its sources for coverage, because coverage of a bundle cannot be mapped back exactly:
+ * lines that never ran count as covered. All other tests run the bundle, as users do.
  */
 const FROM_SOURCES = ['e2e/cli/command-line.test.ts', 'e2e/start/start-failures.test.ts'];
 
 /**
- * What a file needs of the environment. The bundle is built; and of files that run none of the product in their own process
- * nothing could be counted.
+ * The environment of a test file. The bundle is already built. Files that run no product code in their own process are not
+ * measured for coverage.
  */
 function endToEndEnvironment(file) {
   const isCounted = /from '(?:\.\.\/)+(?:src|protocol)\/|\/clocked-daemon\.ts'/.test(
@@ -84,9 +84,9 @@ function endToEndEnvironment(file) {
   return { E2E_BUILT: '1', ...(isMeasured() && isCounted ? {} : { NODE_V8_COVERAGE: undefined, ...COMPILED }) };
 }
 
-/** Runs the tests of the whole product in processes of its own. */
+/** Runs the tests of the whole product, each file in a separate process. */
 export async function runEndToEndTests() {
-  await installedChromium().catch(() => undefined); // unpacked here once; where it fails, the tests that need it say why
+  await installedChromium().catch(() => undefined); // unpack it once; if that fails, the tests that need it say why
   const batches = globSync('e2e/**/*.test.ts', { cwd: ROOT })
     .sort()
     .map((file) => [file]);

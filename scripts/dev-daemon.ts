@@ -1,4 +1,4 @@
-// What bin/headgate.js does, from the sources. `npm run dev` runs it with tsx.
+// Like bin/headgate.js, but from the sources. `npm run dev` runs it with tsx.
 import process from 'node:process';
 import { main } from '../src/cli/main.ts';
 

@@ -1,5 +1,5 @@
-// `npm run dev`: the daemon from its sources, started again when one of them changes, and the page built again when one of its own does.
-// Arguments after `--` go to `headgate start`. The workers of the daemon are those of the last build.
+// `npm run dev`: runs the daemon from its sources, restarts it when they change, and rebuilds the page when its sources change.
+// Arguments after `--` go to `headgate start`. The workers of the daemon come from the last build.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { precompress } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = path.join(ROOT, 'dist/ui');
-/** The last file of a page that is put in place: when it changes, the daemon reads the page again by starting again. */
+/** The last file of the page to be replaced. When it changes, the daemon restarts and reads the page again. */
 const LAST = 'index.html';
 
 await build({ ifStale: true });
@@ -25,7 +25,7 @@ daemon.once('exit', async (code) => {
   process.exitCode = code ?? 0;
 });
 
-/** tsx runs what it watches on the Node that runs tsx itself: the one that npm put into node_modules. */
+/** tsx runs the daemon with its own Node, which npm installed in node_modules. */
 function watchDaemon(args) {
   const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
   const watch = ['watch', '--clear-screen=false', '--include', path.join(PAGE, LAST)];
@@ -35,7 +35,7 @@ function watchDaemon(args) {
   });
 }
 
-/** Builds the page into a folder aside whenever it changes, and moves what is whole to where the daemon looks. */
+/** Builds the page into a temporary folder whenever it changes, and moves complete builds into place. */
 async function watchPage() {
   const watcher = await buildVite({
     configFile: path.join(ROOT, 'vite.config.ts'),
@@ -48,7 +48,7 @@ async function watchPage() {
     if (event.code !== 'BUNDLE_END') return;
     await event.result.close();
     if (isFirst)
-      isFirst = false; // it is there already
+      isFirst = false; // already in place
     else await putInPlace();
   });
   return watcher;
@@ -63,5 +63,5 @@ async function putInPlace() {
     await cp(path.join(aside, name), made);
     await rename(made, path.join(PAGE, name));
   }
-  process.stderr.write('the page is built again\n');
+  process.stderr.write('the page was rebuilt\n');
 }

@@ -3,7 +3,7 @@ import { asyncApiDocument } from '../protocol/documents/asyncapi.ts';
 import { boundsTable } from '../protocol/documents/bounds.ts';
 import { jsonSchemaDocument, openApiDocument } from '../protocol/documents/documents.ts';
 
-// Writes the documents that derive from the protocol's rows; a test compares them.
+// Writes the documents that are generated from the protocol's rows; a test compares them.
 const folder = new URL('../protocol/generated/', import.meta.url);
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
 await mkdir(folder, { recursive: true });
@@ -14,7 +14,7 @@ for (const [name, document] of [
 ] as const)
   await writeFile(new URL(name, folder), `${JSON.stringify(document, null, 2)}\n`);
 
-// The one part of a page that derives from them.
+// PROTOCOL.md has one generated part.
 const page = new URL('../PROTOCOL.md', import.meta.url);
 const text = await readFile(page, 'utf8');
 const marked = /(<!-- bounds: [^\n]*-->\n)[\s\S]*(<!-- end of bounds -->)/;

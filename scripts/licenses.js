@@ -1,17 +1,17 @@
-// The licence texts of every package whose code is in a bundle: what its licence asks to be passed on.
+// The licence texts of all packages whose code is in a bundle.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|copyright)([-.].*)?$/i;
 
-/** For packages that name their licence and leave out its text. */
+/** For packages that name their licence without its text. */
 const STANDARD = { 'Apache-2.0': new URL('../LICENSE', import.meta.url) };
 
-/** The text for a list of bundled files, sorted by package. Throws for a package whose licence text cannot be found. */
+/** The licence texts for a list of bundled files, sorted by package. Throws if a package has no licence text. */
 export async function toLicenseText(bundledFiles) {
   const folders = new Set(bundledFiles.flatMap((file) => packageFolderOf(file) ?? []));
   const packages = await Promise.all([...folders].map(readPackage));
-  // One package may lie in several folders.
+  // One package may be installed in several folders.
   const entries = new Map(packages.map((one) => [`${one.name} ${one.version}`, one]));
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   return `${HEAD}\n${sorted.map(([, one]) => toEntry(one)).join('\n')}`;
@@ -21,7 +21,7 @@ const HEAD = `Third-party software in Headgate's bundles, with its licences.
 `;
 const RULE = '-'.repeat(80);
 
-/** `/x/node_modules/@scope/name` of a file in it; undefined for our own files. */
+/** `/x/node_modules/@scope/name` for a file in that package; undefined for our own files. */
 function packageFolderOf(file) {
   return /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file.replaceAll('\\', '/'))?.[0];
 }
@@ -31,7 +31,7 @@ async function readPackage(folder) {
   const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
   const found = files.map((file) => path.join(folder, file));
   const sources = found.length > 0 ? found : [STANDARD[license]];
-  if (sources[0] === undefined) throw new Error(`${name} ${version} (${license}) carries no licence text`);
+  if (sources[0] === undefined) throw new Error(`${name} ${version} (${license}) has no licence text`);
   const texts = await Promise.all(sources.map((source) => readFile(source, 'utf8')));
   return { name, version, license, texts };
 }

@@ -12,7 +12,7 @@ async function place(folder: string, files: Record<string, string>): Promise<voi
 
 const manifest = (name: string, license: string) => JSON.stringify({ name, version: '1.2.3', license });
 
-test('each bundled package is named once, with its licence and notice', async () => {
+test('each bundled package is listed once, with its licence and notice', async () => {
   using root = tempDir();
   const at = (name: string) => path.join(root.path, 'node_modules', name);
   await place(at('b'), { 'package.json': manifest('b', 'MIT'), LICENSE: 'Text of b.\n', 'NOTICE.md': 'Notice of b.' });
@@ -32,8 +32,5 @@ test('a package whose licence text cannot be found stops the build', async () =>
   using root = tempDir();
   const folder = path.join(root.path, 'node_modules/x');
   await place(folder, { 'package.json': manifest('x', 'MIT') });
-  await assert.rejects(
-    toLicenseText([path.join(folder, 'a.js')]),
-    /^Error: x 1\.2\.3 \(MIT\) carries no licence text$/,
-  );
+  await assert.rejects(toLicenseText([path.join(folder, 'a.js')]), /^Error: x 1\.2\.3 \(MIT\) has no licence text$/);
 });

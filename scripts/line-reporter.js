@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
-/** A reporter of node:test for `run-tests.js`: one line of JSON whenever a test begins, tells something or ends. */
-// biome-ignore lint/style/noDefaultExport: node:test takes a reporter's default export.
+/** A reporter of node:test for `run-tests.js`: one line of JSON for each start, diagnostic and end of a test. */
+// biome-ignore lint/style/noDefaultExport: node:test requires a default export.
 export default async function* lineReporter(events) {
   for await (const { type, data } of events) {
     const entry = data.details?.type === 'suite' ? undefined : toEntry(type, data);
@@ -15,12 +15,12 @@ function toEntry(type, { name, nesting, file, line, skip, todo, tags, details, m
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
   if (skip !== undefined || todo !== undefined)
     return { outcome: 'skipped', name, file, line, tags, reason: typeof skip === 'string' ? skip : 'no reason given' };
-  const ms = nesting === 0 ? details?.duration_ms : 0; // a test's time holds that of the tests in it
+  const ms = nesting === 0 ? details?.duration_ms : 0; // the time of a test includes its subtests
   if (type === 'test:pass') return { outcome: 'passed', name, file, ms };
   return { outcome: 'failed', name, file, line, ms, reason: reasonOf(details?.error) };
 }
 
-/** The error of the test itself, which the runner wraps. */
+/** The error of the test, without the wrapper of the runner. */
 function reasonOf(error) {
   const cause = error?.cause ?? error;
   return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Writes `file.br` and `file.gzip` beside a file, as small as they get. */
+/** Writes `file.br` and `file.gzip` next to a file, with maximum compression. */
 export async function precompress(file) {
   const text = await readFile(file);
   const params = {

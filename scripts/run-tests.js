@@ -1,7 +1,7 @@
-// Runs test files in processes of their own, one or some in each, tells what failed, and refuses to be content with too
-// few tests: a runner that finds nothing is green. A process that does not end is killed for good, also when it spins.
-// Node's own concurrency and timeout are no substitute: they start a process for every file, give all of them one environment,
-// cannot stop a file that spins, and leave behind the daemons that a stopped file has started.
+// Runs test files in separate processes, one or several in each, and reports only failed tests. Too few tests are a failure,
+// because otherwise a runner that finds nothing would pass. A process that does not end is killed, even in an endless loop.
+// Node's own concurrency and timeout cannot do this: they start a process for every file, give all of them the same environment,
+// cannot stop an endless loop, and leave behind the daemons that a stopped file has started.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -10,20 +10,20 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { maySkip } from './skips.js';
 
-/** Some assertions compare megabytes. */
+/** Longer reasons are cut: some assertions compare megabytes. */
 const MAX_REASON = 4_000;
-/** How many files are named with how long they took. */
+/** How many of the slowest files are listed. */
 const SLOWEST = 8;
-/** Tests wait for timers and other processes for a good part of their time. */
+/** More processes than cores, because tests often wait for timers and other processes. */
 const AT_ONCE = availableParallelism() * 2;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 const END_WATCH = new URL('end-watch.js', import.meta.url).href;
 
 /**
- * Runs every batch of files in a process of its own; those that took longest the last time begin first, so that none is left
- * alone at the end. Returns the counts; `ok` is false when a test failed or fewer than `atLeast` ran or were skipped. No test
- * runs twice. A test that may not be skipped here counts as failed. `watch(files, kill)` kills what hangs; it returns how to end
- * the watch.
+ * Runs every batch of files in a separate process. Batches that took longest the last time start first, so that none runs
+ * alone at the end. Returns the counts; `ok` is false if a test failed, or fewer than `atLeast` ran or were skipped. No test runs
+ * twice. A test that must not be skipped here counts as failed. `watch(files, kill)` kills a process that hangs, and returns a
+ * function that ends the watch.
  */
 export async function runTests({
   name,
@@ -63,7 +63,7 @@ export async function runTests({
 
 const is = (outcome) => (result) => result.outcome === outcome;
 
-/** What nobody has seen run yet begins first of all. */
+/** Batches with unknown durations start first. */
 function longestFirst(batches, known) {
   const secondsOf = (batch) => batch.reduce((sum, file) => sum + (known[file] ?? Number.POSITIVE_INFINITY), 0);
   return batches
@@ -90,14 +90,14 @@ export function toCountLine({ name, passed, failed, skipped, files, seconds }) {
   return `${passed} ${name} tests passed${failures}${skips} in ${files} files (${seconds.toFixed(1)} s)`;
 }
 
-/** Where the time went: `slowest: page/scale 41 s, samples/drill 38 s`. */
+/** The slowest files: `slowest: page/scale 41 s, samples/drill 38 s`. */
 export const toSlowestLine = ({ slowest }) =>
   `slowest: ${slowest.map(({ file, seconds }) => `${toShortName(file)} ${seconds.toFixed(0)} s`).join(', ')}`;
 
 /** `page/cron` for `e2e/page/cron.test.ts`. */
 const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.basename(file, '.test.ts'));
 
-/** The outcome of every test of the files, and one more that failed when the process did; and how long each file took. */
+/** The outcome of every test of the files, one more failure if the process failed, and the duration of each file. */
 async function runBatch({ files, watch, environment, reportPath }) {
   const startMs = performance.now();
   const reporter = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`];
@@ -118,7 +118,7 @@ async function runBatch({ files, watch, environment, reportPath }) {
   return { results, seconds: files.length === 1 ? { [files[0]]: tookSeconds } : secondsOfFiles(files, results) };
 }
 
-/** One entry per line. A report that something else wrote into fails its files, and not the whole run. */
+/** One entry per line. A report with foreign output in it fails its files, but not the whole run. */
 function toEntries(report) {
   try {
     const lines = report.split('\n').filter((line) => line !== '');
@@ -132,27 +132,27 @@ const nameOf = ([first, ...more]) => (more.length === 0 ? first : `${first} and 
 
 const isOf = (begun) => (result) => result.name === begun.name && result.file === begun.file;
 
-/** Node has a file without tests pass, under the file's own name. */
+/** Node reports a file without tests as a passed test with the file's name. */
 const failIfEmpty = (result) =>
   result.outcome === 'passed' && result.name === result.file
-    ? { ...result, outcome: 'failed', reason: 'holds no test' }
+    ? { ...result, outcome: 'failed', reason: 'contains no test' }
     : result;
 
-/** Of files that shared a process: what their tests took. */
+/** The durations of files that shared a process, from their tests. */
 function secondsOfFiles(files, results) {
   const tookMs = (file) =>
     results.filter((result) => result.file === path.resolve(file)).reduce((sum, { ms = 0 }) => sum + ms, 0);
   return Object.fromEntries(files.map((file) => [file, tookMs(file) / 1000]));
 }
 
-/** Process groups that run: each file's process and what it started. */
+/** Running process groups: the process of each batch, and its children. */
 const groups = new Set();
 process.once('exit', () => {
   for (const group of groups) killGroup(group);
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-/** What ended; a failure with what the test told, in which there may be the reason. */
+/** The ended tests; a failure includes the diagnostics of its test, which may contain the reason. */
 function toResults(entries) {
   const ends = entries.filter(({ outcome }) => outcome !== 'begun' && outcome !== 'told');
   return ends.map((end) => {
@@ -164,10 +164,10 @@ function toResults(entries) {
   });
 }
 
-/** A daemon that a killed test leaves behind goes with it: both are of one process group. */
+/** Daemons that a killed test leaves behind are killed, too, because they are in its process group. */
 function runProcess(args, { watch, environment }) {
   return new Promise((resolve, reject) => {
-    // Inside a test the runner would make its children speak to it instead of to our reporter.
+    // Inside a test, the runner would send the reports of its children to itself instead of to our reporter.
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
     const env = { ...inherited, ...environment };
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -193,7 +193,7 @@ function killGroup(group) {
   try {
     process.kill(-group, 'SIGKILL');
   } catch (error) {
-    if (error.code !== 'ESRCH') throw error; // nothing was left
+    if (error.code !== 'ESRCH') throw error; // the group has ended
   }
 }
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { runTests, toCountLine, toSlowestLine } from './run-tests.js';
 import { toSkipLines } from './skips.js';
 
-/** Files with these texts, run; what was told to the person, and the counts. */
+/** Runs files with these texts. Returns the output and the counts. */
 async function runTexts(
   t: TestContext,
   texts: readonly string[],
@@ -32,7 +32,7 @@ async function runTexts(
     },
   };
   const begun: string[] = [];
-  /** A file hangs once it has made a file of the name `hangs`. */
+  /** A file counts as hung once it has created a file named `hangs-` and its name. */
   const watch = ([file = '']: readonly string[], kill: () => void) => {
     begun.push(path.basename(file));
     const watcher = watchFolder(folder, (_, name) => name === `hangs-${path.basename(file)}` && kill());
@@ -52,7 +52,7 @@ async function runTexts(
   return { told, result, begun, kept, skips, slowest: slowest.map(({ file }) => path.basename(file)) };
 }
 
-/** For a sample: makes the file by which `watch` knows that it hangs. */
+/** For a sample: creates the file that tells `watch` that it hangs. */
 const HANGS =
   "require('node:fs').writeFileSync(__dirname + '/hangs-' + require('node:path').basename(__filename), '');";
 
@@ -79,7 +79,7 @@ test('three', { skip: 'no disk', tags: ['missing'] }, () => {});
 test('four', { skip: 'no IPv6', tags: ['refused'] }, () => {});
 `;
 
-test('one line per reason says how many tests were skipped', async (t) => {
+test('for each reason, one line counts the skipped tests', async (t) => {
   const { skips } = await runTexts(t, [SKIPPING]);
   assert.deepEqual(toSkipLines({ name: 'unit', skips }), [
     '2 unit tests skipped: no disk',
@@ -87,25 +87,25 @@ test('one line per reason says how many tests were skipped', async (t) => {
   ]);
 });
 
-test('in CI a test that lacks what could be installed fails', async (t) => {
+test('in CI, a test that lacks something installable fails', async (t) => {
   const { told, result } = await runTexts(t, [SKIPPING], { isCi: true });
   assert.match(told, /^✖ two \(.*\)\n {2}must not be skipped here: no disk\n\n✖ three /);
   assert.deepEqual([result.passed, result.skipped, result.failed, result.ok], [1, 1, 2, false]);
 });
 
-test('a test that is skipped without saying what it lacks fails everywhere', async (t) => {
+test('a test that is skipped without a reason fails everywhere', async (t) => {
   const { told, result } = await runTexts(t, [`test.skip('one', () => {});`]);
   assert.match(told, /^✖ one \(.*\)\n {2}must not be skipped here: no reason given\n\n$/);
   assert.equal(result.ok, false);
 });
 
-test('a test that fails is told with its place and reason', async (t) => {
+test('a failed test is reported with its place and reason', async (t) => {
   const { told, result } = await runTexts(t, [`test('adds', () => { throw new Error('it is 5'); });`]);
   assert.match(told, /^✖ adds \(.*0\.test\.js:2\)\n {2}Error: it is 5\n/);
   assert.deepEqual([result.failed, result.ok], [1, false]);
 });
 
-test('what a test tells of itself is shown when it fails', async (t) => {
+test('diagnostics of a test are shown if it fails', async (t) => {
   const { told } = await runTexts(t, [
     `test('quiet', (t) => t.diagnostic('nobody asked'));\n` +
       `test('adds', (t) => { t.after(() => t.diagnostic('seen: 5')); throw new Error('it is 5'); });`,
@@ -121,11 +121,11 @@ test('fewer tests than expected are a failure', async (t) => {
 
 test('a file without a test is a failure', async (t) => {
   const { told, result } = await runTexts(t, ['']);
-  assert.match(told, /holds no test/);
+  assert.match(told, /contains no test/);
   assert.equal(result.ok, false);
 });
 
-test('a file that cannot be loaded is a failure that shows its words', async (t) => {
+test('a file that cannot be loaded is a failure with its output', async (t) => {
   const { told, result } = await runTexts(t, [
     `test('one', () => {}); process.exitCode = 3; console.error('the words');`,
   ]);
@@ -133,13 +133,13 @@ test('a file that cannot be loaded is a failure that shows its words', async (t)
   assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
 });
 
-test('a file that spins is killed and costs only itself', async (t) => {
+test('a file in an endless loop is killed without affecting others', async (t) => {
   const { told, result } = await runTexts(t, [`${HANGS} for (;;);`, `test('one', () => {});`]);
   assert.match(told, /0\.test\.js\)\n {2}ended by SIGKILL after \d+ s/);
   assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
 });
 
-test('a process that goes on after its last test is ended, and what keeps it going is named', async (t) => {
+test('a process that continues after its last test is ended, with a list of what keeps it open', async (t) => {
   const left = `test('one', () => { setInterval(() => {}, 1_000_000); throw new Error('it is 5'); }); test('two', () => {});`;
   const { told, result } = await runTexts(t, [left], { environment: { TEST_LINGER_MS: '300' } });
   assert.match(told, /Error: it is 5\n/);
@@ -147,7 +147,7 @@ test('a process that goes on after its last test is ended, and what keeps it goi
   assert.deepEqual([result.passed, result.failed, result.ok], [1, 2, false]);
 });
 
-test('a worker of a test leaves the report alone', async (t) => {
+test('a worker of a test does not write into the report', async (t) => {
   const working = `const { Worker } = require('node:worker_threads');
 require('node:fs').writeFileSync(__dirname + '/work.js', '');
 test('one', () => new Promise((resolve) => new Worker(__dirname + '/work.js').on('exit', () => resolve())));`;
@@ -156,23 +156,23 @@ test('one', () => new Promise((resolve) => new Worker(__dirname + '/work.js').on
 });
 
 test('a test that never ends is named', async (t) => {
-  // What the reporter has heard is on its way to its file for some rounds.
+  // It takes some turns until the reporter has written its lines.
   const { told } = await runTexts(t, [
     `test('waits', () => new Promise(() => { let rounds = 0; setInterval(() => { if (++rounds === 20) { ${HANGS} } }, 10); }));`,
   ]);
   assert.match(told, /unfinished: waits/);
 });
 
-test('files that share a process are told apart, and each must hold a test', async (t) => {
+test('files that share a process are reported separately, and each must contain a test', async (t) => {
   const samples = [`test('one', () => { throw new Error('it is 5'); });`, '', `test('one', () => {});`];
   const { told, result, kept } = await runTexts(t, samples, { together: true });
   assert.match(told, /^✖ one \(.*0\.test\.js:2\)\n {2}Error: it is 5\n/);
-  assert.match(told, /1\.test\.js\)\n {2}holds no test\n/);
+  assert.match(told, /1\.test\.js\)\n {2}contains no test\n/);
   assert.deepEqual([result.passed, result.failed, result.files, result.ok], [1, 2, 3, false]);
   assert.deepEqual(kept, ['0.test.js', '1.test.js', '2.test.js']);
 });
 
-test('what took longest the last time begins first, and before it what nobody knows', async (t) => {
+test('files that took longest the last time start first, and unknown files before them', async (t) => {
   const samples = Array.from({ length: 4 }, () => `test('one', () => {});`);
   const { begun } = await runTexts(t, samples, { known: { '0.test.js': 1, '1.test.js': 3, '3.test.js': 2 } });
   assert.deepEqual(begun, ['2.test.js', '1.test.js', '3.test.js', '0.test.js']);

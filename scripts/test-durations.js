@@ -1,8 +1,8 @@
-// How long each test file took the last time it ran here: a hint about which to begin first, and nothing else.
+// How long each test file took the last time: a hint about which ones to start first.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** `known` is empty where nothing was kept or it cannot be read. */
+/** `known` is empty if the file is missing or unreadable. */
 export function durationsIn(file) {
   const known = read(file);
   return {
@@ -18,6 +18,6 @@ function read(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return {}; // there is none yet, or somebody wrote it at the same time
+    return {}; // missing, or being written by another process
   }
 }

@@ -1,4 +1,4 @@
-// `npm test`: all of `npm run check`, the end-to-end tests, and coverage over both, daemons in their own processes included.
+// `npm test`: everything in `npm run check`, the end-to-end tests, and coverage of both, including daemons in separate processes.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';

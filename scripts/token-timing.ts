@@ -1,8 +1,8 @@
 import { tokenMatcher } from '../src/gateway/auth/token-matcher.ts';
 
-// node scripts/token-timing.ts: whether the time of a comparison tells how much of a guessed token is right. Welch's t
-// between guesses that are wrong in their first and in their last character, measured in turns: |t| under 4.5 is no sign
-// of it. A comparison that stops at the first difference shows that the measurement would see it.
+// node scripts/token-timing.ts: tests whether the time of a comparison shows how much of a guessed token is right. It
+// alternates guesses that are wrong in their first and in their last character and computes Welch's t: |t| under 4.5 shows
+// no difference. A comparison that stops at the first difference proves that the measurement is sensitive enough.
 
 const SAMPLES = 40_000;
 const PER_SAMPLE = 100;
@@ -24,7 +24,7 @@ function tBetween(a: readonly number[], b: readonly number[]): number {
 }
 
 function momentsOf(times: readonly number[]) {
-  // Without the slowest tenth: those are what else the machine did.
+  // Without the slowest tenth, which other load on the machine causes.
   const kept = [...times].sort((a, b) => a - b).slice(0, Math.floor(times.length * 0.9));
   const mean = kept.reduce((sum, time) => sum + time, 0) / kept.length;
   return { mean, variance: kept.reduce((sum, time) => sum + (time - mean) ** 2, 0) / kept.length };
@@ -45,6 +45,6 @@ function measure(name: string, fits: (guess: string) => boolean): number {
   return t;
 }
 
-measure('one that stops', (guess) => [...token].every((char, at) => char === guess[at]));
+measure('stops at the first difference', (guess) => [...token].every((char, at) => char === guess[at]));
 const t = measure('ours', tokenMatcher(token));
 process.exitCode = Math.abs(t) < LIMIT ? 0 : 1;

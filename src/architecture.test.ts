@@ -5,10 +5,10 @@ import { test } from 'node:test';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
-/** What any room of the server may use; `src` are the files of src/ itself. */
+/** Rooms that any room of the server may import; `src` means the files of src/ itself. */
 const LEAVES = ['protocol', 'src', 'src/home', 'src/egress', 'src/content'];
 
-/** Which folder may import which. Everything else is a mistake. */
+/** Which folder may import which. All other imports are errors. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   src: ['protocol'],
@@ -27,10 +27,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'src/cli': [...LEAVES, 'src/cron', 'src/node-host', 'src/conformance', 'src/daemon'],
 };
 
-/** The command line starts the daemon by the one, and looks at what a daemon would use by the other. */
+/** The command line starts the daemon with one, and checks what a daemon would use with the other. */
 const DAEMON_DOORS = ['src/daemon/start.ts', 'src/daemon/checkup.ts'];
 
-/** Here a file is named after the noun it serves, and the same noun has a file elsewhere in the room. */
+/** In these folders, files are named after their noun, which may have another file in the same room. */
 const NAMED_BY_NOUN = [
   'protocol/events/',
   'protocol/http/',
@@ -42,10 +42,10 @@ const NAMED_BY_NOUN = [
   'src/page/views/',
 ];
 
-/** So many source files show what a folder holds; with more it hides it. */
+/** With more source files, a folder is hard to survey. */
 const MOST_FILES = 23;
 
-/** Folders for tests and nothing else; they may import what a test needs, and only tests may import them. */
+/** Folders only for tests: they may import what a test needs, and only tests may import them. */
 const isTestCode = (file: string): boolean =>
   /\.(test|contract)\.tsx?$|(^|\/)(testing|fixtures)\/|(^|\/)fake-[^/]*$|-fixture\.ts$/.test(file);
 
@@ -90,7 +90,7 @@ test('the product imports no test code', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('protocol imports no package but those that run in a browser', () => {
+test('protocol imports only packages that run in a browser', () => {
   const atRunTime = product.filter(
     (file) => file.startsWith('protocol/') && file !== 'protocol/documents/documents.ts',
   );
@@ -118,18 +118,18 @@ for (const [name, home] of Object.entries({ ws: 'src/gateway/server.ts', express
   });
 }
 
-test('the command line enters the daemon by its doors', () => {
+test('the command line imports only the entry points of the daemon', () => {
   const entered = product
     .filter((file) => folderOf(file) === 'src/cli')
     .flatMap((file) => localImportsOf(file).filter((target) => folderOf(target) === 'src/daemon'));
   assert.deepEqual([...new Set(entered)].sort(), DAEMON_DOORS.toSorted());
 });
 
-test('no imports go in a circle, not even those of types', () => {
+test('no imports are circular, not even imports of types', () => {
   assert.deepEqual(circlesOf(new Map(sources.map((file) => [file, localImportsOf(file)]))), []);
 });
 
-test('a circle is found', () => {
+test('a circular import is found', () => {
   const imports = { a: ['b'], b: ['c', 'd'], c: ['a'], d: ['e'], e: [] };
   assert.deepEqual(circlesOf(new Map(Object.entries(imports))), ['a → b → c → a']);
 });
@@ -156,7 +156,7 @@ test('no two files of one room have the same name', () => {
   );
 });
 
-test('composition names what each part gets', () => {
+test('composition names each dependency that it passes', () => {
   const composing = product.filter((file) => /^src\/(daemon\/(config\/)?|gateway\/|http\/app)[^/]*\.ts$/.test(file));
   const wrong = composing.filter((file) =>
     /\.\.\.(deps|parts|options|around|auth|clients|tools)\b/.test(readFileSync(path.join(ROOT, file), 'utf8')),
@@ -164,7 +164,7 @@ test('composition names what each part gets', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('files that pages name are there', () => {
+test('files named in documents exist', () => {
   const pages = ['CONTRIBUTING.md', 'bench/README.md', ...globSync('decisions/*.md', { cwd: ROOT })];
   const names = new Set(globSync('{src,protocol,e2e,bench,scripts,bin}/**/*.*', { cwd: ROOT }));
   const baseNames = new Set([...names].map((name) => path.basename(name)));
@@ -178,16 +178,16 @@ test('files that pages name are there', () => {
   assert.deepEqual(missing, []);
 });
 
-test('no file has a name that says nothing', () => {
+test('no file has an empty name such as utils', () => {
   const empty = /^(utils?|helpers?|common|misc|shared|manager|base|types?|index)(\.test)?\.tsx?$/;
   const wrong = sources.filter((file) => empty.test(path.basename(file)));
-  assert.deepEqual(wrong, ['protocol/index.ts', 'protocol/http/index.ts']); // they are the tables
+  assert.deepEqual(wrong, ['protocol/index.ts', 'protocol/http/index.ts']); // the tables
 });
 
 test('a noun has the same file name in the protocol and in the gateway', () => {
   const nouns = (folder: string) =>
     readdirSync(path.join(ROOT, folder)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
-  // The handshake answers connect itself, before there is a dispatch.
+  // The handshake answers connect, before dispatch.
   const contracts = nouns('protocol/methods').filter((name) => name !== 'connect.ts');
   assert.deepEqual(nouns('src/gateway/methods').sort(), contracts.sort());
 });
@@ -211,7 +211,7 @@ test('type assertions become fewer, never more', () => {
   assert.ok(total <= most, `${total} type assertions where ${most} were allowed:\n${counts.join('\n')}`);
 });
 
-/** `x as T`, but not `as const`, nor a renaming import or export, nor prose. */
+/** Counts `x as T`, but not `as const`, renaming imports and exports, or prose. */
 function assertionsIn(source: string): number {
   const code = source
     .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
@@ -221,7 +221,7 @@ function assertionsIn(source: string): number {
   return [...code.matchAll(/[\w)\]}>] as (?!const\b)[\w{[(]/g)].length;
 }
 
-/** The type of a schema has the schema's name, and its docstring. */
+/** Exported names without a docstring. The type of a schema shares the schema's name and docstring. */
 function undocumentedIn(file: string): string[] {
   const lines = readFileSync(path.join(ROOT, file), 'utf8').split('\n');
   return lines.flatMap((line, at) => {
@@ -231,7 +231,7 @@ function undocumentedIn(file: string): string[] {
   });
 }
 
-/** Each circle once, beginning with the first of its files that was met. */
+/** Each circle once, starting with the first of its files that was visited. */
 function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const circles: string[] = [];
   const done = new Set<string>();
@@ -274,7 +274,7 @@ function specifiersOf(file: string): string[] {
   return [...source.matchAll(/(?:\bfrom|\bimport) ?\(?'([^']+)'/g)].map(([, name = '']) => name);
 }
 
-/** The longest folder of the table that the file lies in. */
+/** The longest folder of the table that contains the file. */
 function folderOf(file: string): string {
   const holds = (folder: string) => (folder === 'src' ? path.dirname(file) === 'src' : file.startsWith(`${folder}/`));
   return (

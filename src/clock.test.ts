@@ -4,7 +4,7 @@ import { systemClock } from './clock.ts';
 
 const DAY = 86_400_000;
 
-test('a sleep longer than any timer can be does not end at once, and can be ended', async (t: TestContext) => {
+test('a sleep longer than the longest timer does not end at once, and can be aborted', async (t: TestContext) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stop = new AbortController();
   let isOver = false;

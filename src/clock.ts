@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time, as a dependency. Tests pass a clock they move by hand. */
+/** Time as a dependency. Tests pass a clock that they move by hand. */
 export interface Clock {
   /** Milliseconds since the Unix epoch; may jump. */
   now(): number;
@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** A longer timer of Node's goes off at once. */
+/** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

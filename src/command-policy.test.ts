@@ -41,37 +41,37 @@ const UNKNOWN = [
 ];
 
 for (const command of [...RUNNING, ...UNKNOWN])
-  test(`"${command}" may run programs, so it has to be allowed first`, () => {
+  test(`"${command}" may run programs, so it is refused by default`, () => {
     assert.match(judge({}, command) ?? '', /^may run programs/);
     assert.equal(judge({ n1: { allow: [command] } }, command), undefined);
   });
 
 for (const command of ['system.info', 'file.read', 'file.write', 'camera.snap'])
-  test(`${command} needs no word of the configuration`, () => {
+  test(`${command} is allowed by default`, () => {
     assert.equal(judge({}, command), undefined);
   });
 
-test('what is denied stays so whatever is allowed, on this node or on all', () => {
+test('a denied command stays denied, whatever is allowed on this node or on all', () => {
   assert.equal(judge({ n1: { allow: ['*'], deny: ['file.*'] } }, 'file.read'), 'denied by config.json');
   assert.equal(judge({ '*': { deny: ['file.write'] }, n1: { allow: ['*'] } }, 'file.write'), 'denied by config.json');
   assert.equal(judge({ '*': { deny: ['file.write'] } }, 'file.read'), undefined);
 });
 
-test('with a list of what is allowed everything else is not', () => {
+test('an allow-list refuses all other commands', () => {
   assert.equal(judge({ n1: { allow: ['system.*'] } }, 'file.read'), 'not allowed by config.json');
   assert.equal(judge({ n1: { allow: ['system.*'] } }, 'system.run'), undefined);
   assert.equal(judge({ n1: { allow: [] } }, 'system.info'), 'not allowed by config.json');
   assert.equal(
     judge({ n1: { allow: ['system.*'] } }, 'system.run', 'n2'),
-    `may run programs, which config.json has to allow first, as by nodes: {"n2": {allow: ["system.*", "file.*"]}}`,
+    `may run programs; to allow it, add nodes: {"n2": {allow: ["system.*", "file.*"]}} to config.json`,
   );
 });
 
-test('what is allowed on all nodes is allowed on each', () => {
+test('a command allowed on all nodes is allowed on each', () => {
   assert.equal(judge({ '*': { allow: ['system.run'] }, n1: { allow: ['file.*'] } }, 'system.run'), undefined);
 });
 
-test('names of objects’ own properties are no nodes', () => {
+test('names of object properties are not nodes', () => {
   assert.equal(judge({}, 'file.read', '__proto__'), undefined);
   assert.equal(judge({}, 'file.read', 'constructor'), undefined);
 });

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { fitsStars } from './star-pattern.ts';
 
-/** What may be asked of a node, besides that it has declared it: patterns of command names, `*` for any characters. */
+/** Which declared commands a node may be sent: patterns of command names, with `*` for any characters. */
 const NodeRules = z.object({
-  /** Nothing else; left out: the commands that are known to run no programs. */
+  /** If given, only these commands. Default: the commands that are known to run no programs. */
   allow: z.array(z.string().min(1).max(128)).optional(),
-  /** Never, whatever is allowed. */
+  /** Never these commands, even if they are allowed. */
   deny: z.array(z.string().min(1).max(128)).default([]),
 });
 
-/** By node id; `*` holds for every node, together with the node's own. */
+/** Rules by node id; those of `*` apply to every node, together with the node's own. */
 export const NodesConfig = z.record(z.string().min(1), NodeRules);
 export type NodesConfig = z.infer<typeof NodesConfig>;
 
-/** Why a command may not be sent to a node; undefined when it may. */
+/** Why a command must not be sent to a node; undefined if it may be sent. */
 export type CommandPolicy = (nodeId: string, command: string) => string | undefined;
 
 export function createCommandPolicy(config: NodesConfig): CommandPolicy {
@@ -25,17 +25,17 @@ export function createCommandPolicy(config: NodesConfig): CommandPolicy {
     if (allowLists.flat().some((pattern) => fitsStars(pattern, command))) return undefined;
     if (allowLists.length > 0) return 'not allowed by config.json';
     if (HARMLESS.has(command)) return undefined;
-    return `may run programs, which config.json has to allow first, as by ${toAllowance(nodeId)}`;
+    return `may run programs; to allow it, add ${toAllowance(nodeId)} to config.json`;
   };
 }
 
-/** What to write into config.json so that a node may be sent whatever a `headgate node run` lends. */
+/** The setting for config.json that allows everything a `headgate node run` lends. */
 export const toAllowance = (nodeId: string): string =>
   `nodes: {${JSON.stringify(nodeId)}: {allow: ["system.*", "file.*"]}}`;
 
 /**
- * Commands that run no programs. They are compared whole: a name says nothing that can be trusted about other commands
- * (`python.read`, `sudo.write`).
+ * Commands that run no programs. Only full names count: a part of a name proves nothing about other commands such as
+ * `python.read` or `sudo.write`.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['camera.list', 'camera.snap', 'file.read', 'file.write', 'location.get', 'system.info', 'system.notify'],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { describeDuration, parseDuration } from './duration.ts';
 
-test('a duration is counts and units', () => {
+test('a duration is parsed from counts and units', () => {
   const good = ['90s', '30m', '12h', '30d', '2w', ' 1D ', '2h30m', '1d12h'].map(parseDuration);
   const expected = [90_000, 1_800_000, 43_200_000, 2_592_000_000, 1_209_600_000, 86_400_000, 9_000_000, 129_600_000];
   assert.deepEqual(good, expected);
@@ -11,7 +11,7 @@ test('a duration is counts and units', () => {
   assert.deepEqual(new Set(bad), new Set([undefined]));
 });
 
-test('a duration is told in words', () => {
+test('a duration is described in words', () => {
   const told = [0, 300, 1_000, 90_000, 900_000, 9_000_000, 86_400_000, 691_200_000, 1_209_600_000].map(
     describeDuration,
   );
@@ -28,7 +28,7 @@ test('a duration is told in words', () => {
   ]);
 });
 
-test('what is told can be read again', () => {
+test('a described duration can be parsed again', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000_000 }), (seconds) => {
       const short = describeDuration(seconds * 1_000).replaceAll(/ ([wdhms])[a-z]*/g, '$1');

@@ -13,7 +13,7 @@ export function parseDuration(text: string): number | undefined {
   return counts?.reduce((sum, count, index) => sum + Number(count ?? 0) * (UNITS[index]?.ms ?? 0), 0);
 }
 
-/** `15 minutes`, `2 hours 30 minutes`, `1 day`; what is less than a second as `300 ms`. Weeks only when nothing is left over. */
+/** `15 minutes`, `2 hours 30 minutes`, `1 day`; in `ms` unless it is whole seconds. Weeks only if no remainder is left. */
 export function describeDuration(ms: number): string {
   if (ms % 1_000 !== 0) return `${ms} ms`;
   let leftMs = ms;

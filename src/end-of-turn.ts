@@ -1,10 +1,10 @@
-/** Runs a task when this turn of the event loop is over, or at the next flush. */
+/** Runs a task at the end of this turn of the event loop, or at the next flush. */
 export type Defer = (task: () => void) => void;
 
-/** Collects what a turn of the event loop wants to write, so that it is written together. */
+/** Collects the writes of one turn of the event loop, so that they are made together. */
 export interface EndOfTurn {
   defer: Defer;
-  /** Runs the collected tasks now: no more is to come. */
+  /** Runs the collected tasks now. Call it when no more will come. */
   flush(): void;
 }
 
@@ -23,7 +23,7 @@ export function createEndOfTurn(): EndOfTurn {
         task();
       }
     } finally {
-      for (const task of due.slice(ran)) defer(task); // one that throws does not take the others with it
+      for (const task of due.slice(ran)) defer(task); // the others run even if one throws
     }
   };
   return { defer, flush };

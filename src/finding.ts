@@ -1,10 +1,10 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   name: string;
-  /** `warning`: it works, but not as it could. `problem`: something does not work. */
+  /** `warning`: it works, but not well. `problem`: it does not work. */
   level: 'ok' | 'warning' | 'problem';
   text: string;
-  /** What to do about it. */
+  /** How to fix it. */
   mend?: string;
 }
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { wordsOf } from '../protocol/words-of.ts';
 import { StartError } from './start-error.ts';
 
-/** Opens the port; resolves with the one in use, which matters for port 0. Rejects with StartError. */
+/** Opens the port and resolves with its number, which port 0 leaves to the system. Rejects with StartError. */
 export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once('error', reject);
@@ -18,7 +18,7 @@ export async function listen(server: Server, { host, port }: { host: string; por
   }
 }
 
-/** Rejects with StartError when nothing can listen there now. Asked before anything is made or changed for a start. */
+/** Rejects with StartError if the address cannot be listened on. Called before a start creates or changes anything. */
 export async function requireFreePort(address: { host: string; port: number }): Promise<void> {
   if (address.port === 0) return;
   const server = createServer();
@@ -29,12 +29,12 @@ export async function requireFreePort(address: { host: string; port: number }): 
 function listenProblem(error: unknown, { host, port }: { host: string; port: number }): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Choose another with --port N.`;
-  if (code === 'EACCES') return `Port ${port} needs more rights. Choose one above 1023 with --port N.`;
+  if (code === 'EACCES') return `Port ${port} requires more rights. Choose one above 1023 with --port N.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `This machine has no address ${host} (--host).`;
   return `Cannot listen on ${host}:${port}: ${wordsOf(error)}`;
 }
 
-/** Refuses new connections and ends those that are left. */
+/** Refuses new connections and closes the open ones. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
@@ -42,8 +42,8 @@ export async function closeServer(server: Server): Promise<void> {
 }
 
 /**
- * Where people reach the daemon, without a slash at the end. The address that is bound and no name: `localhost` may lead
- * a browser to ::1, where another user of the machine could listen and read the login code.
+ * The daemon's URL for people, without a trailing slash. It names the bound address rather than `localhost`, which may
+ * lead a browser to ::1, where another user of the machine could listen and read the login code.
  */
 export function urlOf({
   host,

@@ -4,7 +4,7 @@ import { createLogRing } from './log-ring.ts';
 
 const ALL = { limit: 5_000, maxBytes: 1_000_000 };
 
-test('a cursor goes on where the last answer ended', () => {
+test('a cursor continues where the last answer ended', () => {
   const ring = createLogRing('s1');
   for (const line of ['one\n', 'two\n']) ring.add(line);
   const first = ring.tail(ALL);
@@ -14,7 +14,7 @@ test('a cursor goes on where the last answer ended', () => {
   assert.deepEqual(ring.tail({ ...ALL, cursor: first.cursor }).lines, ['three']);
 });
 
-test('limits take the newest and say that some are left out', () => {
+test('a limit returns the newest lines and reports that some are missing', () => {
   const ring = createLogRing('s1');
   for (const line of ['one', 'two', 'three']) ring.add(line);
   const of = (asked: object) => {
@@ -32,7 +32,7 @@ test('limits take the newest and say that some are left out', () => {
   );
 });
 
-test('a cursor of another start, or none that can be read, begins anew', () => {
+test('a malformed cursor, or one of another start, returns the newest lines', () => {
   const ring = createLogRing('s2');
   ring.add('one');
   assert.deepEqual(ring.tail({ ...ALL, cursor: 's1:7' }), { ...ring.tail(ALL), reset: true });
@@ -40,7 +40,7 @@ test('a cursor of another start, or none that can be read, begins anew', () => {
   assert.deepEqual(ring.tail({ ...ALL, cursor: 's2:x' }).lines, ['one']);
 });
 
-test('what is kept is bounded, line by line and in all', () => {
+test('each line and the whole log are bounded', () => {
   const ring = createLogRing('s1');
   for (let n = 0; n < 3_000; n++) ring.add(`${n} ${'x'.repeat(1_000)}`);
   ring.add('y'.repeat(1_000_000));

@@ -1,8 +1,8 @@
-/** The newest lines of the daemon's log, bounded; older ones are where stderr went. */
+/** The newest lines of the daemon's log, up to a limit; older lines were only written to stderr. */
 export interface LogRing {
-  /** One line of JSON, as it was written. */
+  /** Adds one line of JSON. */
   add(line: string): void;
-  /** Lines after a cursor of the same start; without one, or with one of another start, the newest. */
+  /** The lines after a cursor of this start of the daemon; otherwise the newest lines. */
   tail(asked: { cursor?: string | undefined; limit: number; maxBytes: number }): LogTail;
 }
 
@@ -12,17 +12,17 @@ export interface LogTail {
   /** Bytes kept. */
   size: number;
   lines: string[];
-  /** Lines between the cursor and the first one here are gone or left out. */
+  /** Lines between the cursor and the first of `lines` were dropped or left out. */
   truncated: boolean;
-  /** The cursor was of another start of the daemon. */
+  /** The cursor belongs to another start of the daemon. */
   reset: boolean;
 }
 
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Of one line: an error with a long stack must not push out all others. */
+/** Longer lines are cut: an error with a long stack must not push out all others. */
 const MAX_LINE_CHARS = 16 * 1024;
 
-/** `start` tells one start of the daemon from another. */
+/** `start` identifies this start of the daemon. */
 export function createLogRing(start: string): LogRing {
   let kept: { line: string; bytes: number }[] = [];
   let dropped = 0;
@@ -34,7 +34,7 @@ export function createLogRing(start: string): LogRing {
       kept.push({ line, bytes });
       size += bytes;
       if (size <= MAX_BYTES) return;
-      // A quarter at once: taking lines one by one off the front would move the rest each time.
+      // Drop a quarter at once: removing single lines would move the rest each time.
       let gone = 0;
       while (size > (MAX_BYTES * 3) / 4) size -= kept[gone++]?.bytes ?? 0;
       kept = kept.slice(gone);

@@ -1,8 +1,8 @@
-/** From which level on entries are written. */
+/** The lowest level of entries that are written. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Structured logging as the parts see it; pino fits it as it is. Never pass message text, arguments or credentials. */
+/** Structured logging; pino implements it. Never pass message text, arguments or credentials. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -25,13 +25,13 @@ test('entries below the level are left out', () => {
   assert.equal(text(), '');
 });
 
-test('what is named like a secret is hidden down to the third level', () => {
+test('fields named like secrets are hidden down to the third level', () => {
   const { log, text } = arrange();
   log.info({ token: 's3', auth: { apiKey: 's3', inner: { cookie: 's3' } }, headers: { authorization: 's3' } }, 'x');
   assert.doesNotMatch(text(), /s3/);
 });
 
-test('of an error only its name, words, place and cause are told, not what hangs on it', () => {
+test('an error is logged with name, message, stack and cause, but without other properties', () => {
   const { log, entry } = arrange();
   const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   const err = Object.assign(new TypeError('no answer', { cause }), { requestBody: 'the whole conversation' });
@@ -44,20 +44,20 @@ test('of an error only its name, words, place and cause are told, not what hangs
   });
 });
 
-test('something thrown that is no error is told by its kind', () => {
+test('a thrown value that is not an error is logged by its type', () => {
   const { log, entry } = arrange();
   log.error({ err: { secretive: 1 } }, 'odd');
   assert.equal(entry().err, 'object');
 });
 
-test('for people an entry is a line: time, level, message, fields, then the error', () => {
+test('for people, an entry is a line: time, level, message, fields, then the error', () => {
   const { log, text } = arrange({ readable: true });
   log.warn({ port: 1 }, 'the port is odd');
   log.error({ err: 'gone' }, 'lost');
   assert.match(text(), /^\d\d:\d\d:\d\d warn {2}the port is odd \{"port":1\}\n\d\d:\d\d:\d\d error lost \(gone\)\n$/);
 });
 
-test('for people an error’s stack and its causes are indented below the line', () => {
+test('for people, an error’s stack and its causes are indented below the line', () => {
   const { log, text } = arrange({ readable: true });
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
   assert.match(text(), /error failed\n {2}Error: outer\n[\s\S]*\n {2}cause:\n {2}Error: inner\n/);

@@ -8,14 +8,14 @@ interface LogOptions {
   to?: DestinationStream;
   /** One short line per entry for people; otherwise JSON. */
   readable: boolean;
-  /** Gets every entry too, as JSON. */
+  /** Also receives every entry, as JSON. */
   ring?: Pick<LogRing, 'add'>;
 }
 
 const SECRETS = ['token', 'jwt', 'key', 'apiKey', 'password', 'secret', 'authorization', 'cookie'];
 const HIDDEN_DEPTHS = ['', '*.', '*.*.'];
 
-/** Writes at once: the last words of a process that dies are the ones that count. */
+/** Writes synchronously, because the last entries before a crash matter most. */
 export function createLog({ level, to = stderr(), readable, ring }: LogOptions): Log & { level: string } {
   const redact = HIDDEN_DEPTHS.flatMap((prefix) => SECRETS.map((name) => `${prefix}${name}`));
   const options = { level, base: null, redact, serializers: { err: toPlainError } };
@@ -26,14 +26,14 @@ export function createLog({ level, to = stderr(), readable, ring }: LogOptions):
   return pino(options, { write });
 }
 
-/** A terminal that went away must not end the daemon. */
+/** A closed terminal must not end the daemon. */
 function stderr(): DestinationStream {
   const stream = destination({ dest: 2, sync: true });
   stream.on('error', () => undefined);
   return stream;
 }
 
-/** Only what tells where it failed: errors of providers carry whole requests and their headers. */
+/** Keeps only what locates the failure: errors of providers contain whole requests and their headers. */
 function toPlainError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;
   return {
@@ -48,7 +48,7 @@ function toPlainError(error: unknown): unknown {
 const LEVELS: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 
 function toReadableLine(line: string): string {
-  const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>; // pino's own line
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>; // a line that pino wrote
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
   const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
   return `${clock} ${(LEVELS[Number(level)] ?? '').padEnd(5)} ${msg}${rest}${toErrorLines(err)}\n`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSerialKeys } from './serial-keys.ts';
 
-test('work under one key runs in the order it came, whatever the one before did', async () => {
+test('work with the same key runs in order of arrival, even after a failure', async () => {
   const { run } = createSerialKeys();
   const seen: string[] = [];
   const step = (name: string, outcome: () => unknown) => async () => {

@@ -1,4 +1,4 @@
-/** Runs work that shares a key one after the other, in the order it came; everything else at once. */
+/** Runs work with the same key one at a time, in order of arrival; other work runs at once. */
 export interface SerialKeys {
   run<T>(key: string | undefined, work: () => T | Promise<T>): Promise<T>;
 }
@@ -9,7 +9,7 @@ export function createSerialKeys(): SerialKeys {
     async run(key, work) {
       if (key === undefined) return work();
       const before = tails.get(key) ?? Promise.resolve();
-      const mine = before.then(work, work); // what went wrong before is not ours
+      const mine = before.then(work, work); // runs even if the work before it failed
       tails.set(key, mine);
       try {
         return await mine;

@@ -1,4 +1,4 @@
-/** Whether a text fits a pattern in which `*` stands for any characters. No pattern makes it slow: nothing is tried twice. */
+/** Whether a text fits a pattern in which `*` stands for any characters. Takes linear time: it never backtracks. */
 export function fitsStars(pattern: string, text: string): boolean {
   const [head = '', ...rest] = pattern.split('*');
   const tail = rest.pop();

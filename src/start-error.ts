@@ -1,17 +1,17 @@
-/** Why a command cannot go on, told to a person as one line: what is wrong and what to do about it. */
+/** Why a command cannot continue, printed as one line: what is wrong and how to fix it. */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
-  /** What the process ends with. */
+  /** The exit code of the process. */
   readonly exitCode: number = 1;
 }
 
-/** The command line or the environment says something that cannot be meant. */
+/** The command line or the environment is wrong. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError';
   override readonly exitCode = 2;
 }
 
-/** There is no daemon to speak to. */
+/** No daemon answers. */
 export class NoDaemonError extends StartError {
   override readonly name = 'NoDaemonError';
   override readonly exitCode = 3;

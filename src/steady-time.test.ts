@@ -14,7 +14,7 @@ function daily() {
   return { clock, stop, worked, running };
 }
 
-test('daily work begins after a quarter of an hour, comes once a day, and ends with the signal', async () => {
+test('daily work starts after 15 minutes, runs once a day, and ends with the signal', async () => {
   const { clock, stop, worked, running } = daily();
   await clock.advance(15 * MINUTE - 1);
   const early = [...worked];
@@ -25,7 +25,7 @@ test('daily work begins after a quarter of an hour, comes once a day, and ends w
 });
 
 for (const days of [1 / 24, 1, 400, -1 / 24, -1, -400]) {
-  test(`a clock that jumps by ${days} days for a minute brings no work in that minute, and none too few later`, async () => {
+  test(`a clock that jumps by ${days} days for a minute neither triggers nor skips work`, async () => {
     const { clock, stop, worked, running } = daily();
     await clock.advance(14 * MINUTE);
     clock.jump(days * DAY);
@@ -39,7 +39,7 @@ for (const days of [1 / 24, 1, 400, -1 / 24, -1, -400]) {
   });
 }
 
-test('a clock that is slewed is steady', async () => {
+test('a slewed clock counts as steady', async () => {
   const { clock, stop, worked, running } = daily();
   for (let minute = 0; minute < 16; minute += 1) {
     await clock.advance(MINUTE);

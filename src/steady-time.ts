@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 
-/** More than a clock is slewed by in a quarter of an hour. */
+/** More than time synchronization adjusts a clock by in 15 minutes. */
 const MAX_DRIFT_MS = 60_000;
 
 /**
- * Waits, and answers whether the wall clock went on as time did. One that jumped (a wrong server, a battery that is empty,
- * a machine that slept) is no ground to remove anything by its age yet. Rejects with the signal's reason.
+ * Waits, and returns whether the wall clock advanced as much as the monotonic clock. After a jump (a wrong time server, an
+ * empty battery, a machine that slept) nothing should be removed by its age. Rejects with the signal's reason.
  */
 export async function passesSteadily(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   const [wallMs, begunMs] = [clock.now(), clock.monotonic()];
@@ -15,8 +15,8 @@ export async function passesSteadily(clock: Clock, ms: number, signal: AbortSign
 }
 
 /**
- * Calls `work` once a day until the signal aborts: first after a quarter of an hour, and always after one in which the
- * clock did not jump. `work` must not reject.
+ * Calls `work` once a day until the signal aborts, but only after 15 minutes in which the clock did not jump. `work` must
+ * not reject.
  */
 export async function dailyWhileSteady(clock: Clock, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   let workedMs = Number.NEGATIVE_INFINITY;

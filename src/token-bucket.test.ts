@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from './testing/fake-clock.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
-test('a budget says when all of it is there again', async () => {
+test('a budget reports when it will be full again', async () => {
   const clock = fakeClock();
   const bucket = createTokenBucket({ limit: () => ({ burst: 5, perSecond: 10 }), clock });
   const fullInMs = [bucket.fullInMs()];
@@ -14,13 +14,13 @@ test('a budget says when all of it is there again', async () => {
   assert.deepEqual(fullInMs, [0, 500, 300]);
 });
 
-test('a heavy event takes its weight, and waits until there is enough for all of it', () => {
+test('a heavy event takes its weight, and waits until the budget covers all of it', () => {
   const clock = fakeClock();
   const bucket = createTokenBucket({ limit: () => ({ burst: 5, perSecond: 10 }), clock });
   assert.deepEqual([bucket.take(3), bucket.take(3), bucket.take(2), bucket.take()], [0, 100, 0, 100]);
 });
 
-test('a budget that becomes smaller, or larger, is so at once', async () => {
+test('a changed limit takes effect at once', async () => {
   const clock = fakeClock();
   let limit = { burst: 100, perSecond: 10 };
   const bucket = createTokenBucket({ limit: () => limit, clock });

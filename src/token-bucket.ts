@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts';
 
 interface TokenBucketOptions {
-  /** Asked each time: it may change while the bucket is in use. */
+  /** Called each time, because the limit may change while the bucket is in use. */
   limit(): { burst: number; perSecond: number };
   clock: Pick<Clock, 'monotonic'>;
 }
 
-/** A budget of events that refills with time. */
+/** A rate limit: a budget of events that refills over time. */
 export interface TokenBucket {
-  /** 0 when an event of this weight is within the budget, otherwise the milliseconds until it will be. */
+  /** Spends the weight and returns 0 if it is within the budget; otherwise the milliseconds until it will be. */
   take(weight?: number): number;
-  /** Milliseconds until all of the budget is there again. */
+  /** Milliseconds until the budget is full again. */
   fullInMs(): number;
 }
 

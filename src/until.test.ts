@@ -5,7 +5,7 @@ import { until } from './until.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
-test('the promise’s value or its error passes through, and no listener stays', async () => {
+test('the promise’s value or error passes through, and no listener is left', async () => {
   const { signal } = new AbortController();
   assert.equal(await until(Promise.resolve(7), signal), 7);
   await assert.rejects(until(Promise.reject(new Error('failed')), signal), /failed/);

@@ -1,4 +1,4 @@
-/** What the promise gives, unless the signal aborts first: then rejects with its reason. Leaves no listener behind. */
+/** Resolves like the promise, unless the signal aborts first: then rejects with its reason. Removes its listener. */
 export async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

@@ -1,4 +1,4 @@
-// Answers every JSON request with its own params; what a WebSocket server of a few lines does.
+// A minimal WebSocket server that answers every JSON request with its params.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { listen } from './listen.ts';

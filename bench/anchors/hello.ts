@@ -1,4 +1,4 @@
-// Greets whoever sends a first message with HELLO, as JSON that is made for each.
+// Answers the first message of each client with HELLO, serialized for each.
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { WebSocketServer } from 'ws';

@@ -1,4 +1,4 @@
-// Stock Express: one route that only answers, one that stores a row first. Both want a token.
+// Stock Express: one route that only answers, and one that stores a row first. Both require a token.
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,5 +1,5 @@
-// The least that relays a model's answer and keeps it: POST /v1/api/send asks MODEL_URL, every piece of the answer becomes
-// a row (those of one turn of the event loop in one transaction) and then a frame of the streams opened with GET.
+// A minimal relay that stores a model's answer: POST /v1/api/send calls MODEL_URL. Every chunk of the answer becomes a row
+// (one transaction per turn of the event loop) and then a frame of the streams opened with GET.
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';

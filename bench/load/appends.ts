@@ -15,7 +15,7 @@ interface Appended {
 const EVENT = { type: 'info', message: 'x'.repeat(100) } as const;
 
 const tasks = {
-  /** Events through the store's commits, by so many writers that each wait for their own. */
+  /** Appends events through the store. Each of the writers waits for its own commits. */
   async store({ path, rows, writers }: { path: string; rows: number; writers: number }): Promise<Appended> {
     const log = createLog({ level: 'silent', readable: false });
     await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
@@ -29,7 +29,7 @@ const tasks = {
     });
   },
 
-  /** Only the checksums of the same rows. */
+  /** Computes only the checksums of the same rows. */
   async checksums({ rows, writers }: { rows: number; writers: number }): Promise<Appended> {
     const body_json = JSON.stringify(EVENT);
     const created_ms = systemClock.now();
@@ -39,11 +39,11 @@ const tasks = {
         sum ^= eventChecksum({ ws_id: `ws-${n % writers}`, offset: n, body_json, created_ms });
       }
     });
-    if (!Number.isInteger(sum)) throw new Error('the sums were not used'); // so that none is left out as useless
+    if (!Number.isInteger(sum)) throw new Error('the sums were not used'); // keeps the computation from being optimized away
     return appended;
   },
 
-  /** The same rows, each in a transaction of its own. */
+  /** Appends the same rows with plain SQLite, each in a separate transaction. */
   async bare({ path, rows }: { path: string; rows: number }): Promise<Appended> {
     using database = new DatabaseSync(path);
     database.exec('pragma journal_mode = wal; pragma synchronous = normal');

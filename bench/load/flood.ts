@@ -2,13 +2,13 @@ import { serveTasks } from '../task-process.ts';
 import { LeanSocket, type SocketTarget, textFrame } from './sockets.ts';
 
 const REQUEST = textFrame('{"type":"req","id":"f","method":"approval.list","params":{}}');
-/** Of the flood, always under way. */
+/** How many requests of the flood are always in flight. */
 const UNDER_WAY = 2_000;
 
 let flood: LeanSocket | undefined;
 
 const tasks = {
-  /** One connection that asks again for each answer or refusal; resolves when it has been refused. */
+  /** Opens a connection that sends a new request for each answer or refusal. Resolves after the first refusal. */
   async begin(target: SocketTarget): Promise<void> {
     const socket = await LeanSocket.open(target);
     flood = socket;

@@ -2,7 +2,7 @@ import { serveTasks } from '../task-process.ts';
 import { LeanSocket, type SocketTarget } from './sockets.ts';
 
 const tasks = {
-  /** Connects, is greeted and says good-bye, `count` times, 16 at once. */
+  /** Connects, completes the handshake and closes, `count` times, 16 at once. */
   async run({ count, ...target }: SocketTarget & { count: number }): Promise<number> {
     let begun = 0;
     const shake = async () => {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** One kept-alive HTTP connection, one request at a time, by hand for the same reason as LeanSocket. */
+/** One keep-alive HTTP connection for one request at a time, written by hand for the same reason as LeanSocket. */
 export class HttpConnection {
   readonly #socket: Socket;
   #received = '';
@@ -13,7 +13,7 @@ export class HttpConnection {
     this.#socket.on('close', () => this.#onAnswer?.reject(new Error('the server closed the connection')));
   }
 
-  /** Resolves with the body; any status but 200 is an error. */
+  /** Resolves with the body; any status except 200 is an error. */
   send(request: string | Buffer): Promise<string> {
     this.#onAnswer = Promise.withResolvers<string>();
     this.#socket.write(request);

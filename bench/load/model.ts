@@ -5,25 +5,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serveTasks } from '../task-process.ts';
 import { getText, HttpConnection, postText } from './http-connection.ts';
 
-/** Both ends of a relay in one process, so that one clock reads both: the model that speaks, and the readers. */
+/** Both ends of a relay in one process, so that one clock measures both: the model and the readers. */
 interface Reader {
   wsId: string;
   socket: Socket;
   rest: string;
 }
 
-/** Answers of the model that have begun; each speaks when it is told to. */
+/** Answers of the model that have started; `speak` sends their content. */
 let speaking: ServerResponse[] = [];
 let onAsked: () => void = () => undefined;
 const readers: Reader[] = [];
-/** Characters of answers that have come back. */
+/** How many characters of answers the readers have received. */
 let received = 0;
 let idle = 0;
 let onProgress: () => void = () => undefined;
 let latenciesMs: number[] = [];
 
 const tasks = {
-  /** Opens the model's server; answers its base URL. */
+  /** Opens the model's server and returns its base URL. */
   async serveModel(_: undefined): Promise<string> {
     const server = createServer((request, response) => {
       if (request.url === '/v1/models') {
@@ -41,13 +41,13 @@ const tasks = {
     return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/v1`;
   },
 
-  /** One event stream per workstream. */
+  /** Opens one event stream per workstream. */
   async read({ port, token, wsIds }: { port: number; token: string; wsIds: string[] }): Promise<void> {
     for (const reader of readers.splice(0)) reader.socket.destroy();
     for (const wsId of wsIds) readers.push(await openReader({ port, token, wsId }));
   },
 
-  /** Sends one message to every workstream; resolves when all are accepted and the model has been asked by all. */
+  /** Sends one message to every workstream. Resolves when all are accepted and all have called the model. */
   async begin({ port, token }: { port: number; token: string }): Promise<number> {
     speaking = [];
     received = 0;
@@ -62,7 +62,7 @@ const tasks = {
     return readers.length;
   },
 
-  /** Every answer gets `chunks` pieces, all at once or one every `everyMs`; resolves when the readers have them. */
+  /** Sends `chunks` chunks of every answer, at once or one every `everyMs`. Resolves when the readers have received them. */
   async speak({ chunks, everyMs }: { chunks: number; everyMs?: number }): Promise<Spoken> {
     latenciesMs = [];
     for (const response of speaking) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -78,7 +78,7 @@ const tasks = {
     return { chunks: speaking.length * chunks, p50Ms: at(0.5), p99Ms: at(0.99) };
   },
 
-  /** Ends all answers; resolves when every workstream is idle again. */
+  /** Ends all answers. Resolves when every workstream is idle again. */
   async finish(_: undefined): Promise<void> {
     const over = until((done) => {
       onProgress = () => idle >= readers.length && done();
@@ -87,7 +87,7 @@ const tasks = {
     await over;
   },
 
-  /** One message after the other to the first workstream; answers how long each took to reach the model. */
+  /** Sends messages to the first workstream, one after the other. Returns how long each took to reach the model. */
   async turns({ port, token, count }: { port: number; token: string; count: number }): Promise<number[]> {
     const connection = new HttpConnection(port);
     const [reader] = readers;
@@ -140,7 +140,7 @@ async function sendSome(connection: HttpConnection, { token, first }: { token: s
 
 const until = (arm: (done: () => void) => void): Promise<void> => new Promise((resolve) => arm(resolve));
 
-/** A piece of an answer; `finish` makes it the last. */
+/** A chunk of an answer; `finish` makes it the last. */
 function chunk(content: string, finish?: string): string {
   const choice = { index: 0, delta: finish ? {} : { content }, finish_reason: finish ?? null };
   const json = {
@@ -157,7 +157,7 @@ function end(response: ServerResponse): void {
   response.end(`${chunk('', 'stop')}data: [DONE]\n\n`);
 }
 
-/** The time of writing, as the words of an answer: microseconds in 15 digits and a blank. */
+/** The time of writing as the content of an answer: microseconds in 15 digits and a space. */
 const STAMP_CHARS = 16;
 const stamp = (): string =>
   `${Math.round(performance.now() * 1000)
@@ -176,7 +176,7 @@ async function writeFully(response: ServerResponse, text: string): Promise<void>
   if (!response.write(text)) await once(response, 'drain');
 }
 
-/** The answers take turns within each interval, as answers of different people do. */
+/** Spreads the chunks of different answers over each interval. */
 async function speakPaced(chunks: number, everyMs: number): Promise<void> {
   const beganMs = performance.now();
   const total = chunks * speaking.length;

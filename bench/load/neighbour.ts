@@ -2,7 +2,7 @@ import { serveTasks } from '../task-process.ts';
 import { LeanSocket, type SocketTarget } from './sockets.ts';
 
 const tasks = {
-  /** Asks one request after the other, over so many connections in turn; answers what each waited, in milliseconds. */
+  /** Sends one request after the other, over several connections in turn. Returns the wait of each in milliseconds. */
   async ask({ count, each, ...target }: SocketTarget & { count: number; each: number }): Promise<number[]> {
     const waits: number[] = [];
     for (let opened = 0; opened < count; opened += 1) {

@@ -2,7 +2,7 @@ import { serveTasks } from '../task-process.ts';
 import { HttpConnection } from './http-connection.ts';
 
 const tasks = {
-  /** Sends the same request over and over, one at a time per connection; answers how many were answered with 200. */
+  /** Sends the same request repeatedly, one at a time per connection. Returns how many were answered with 200. */
   async run({ port, request, connections, each }: Posts): Promise<number> {
     const bytes = Buffer.from(request);
     const send = async () => {

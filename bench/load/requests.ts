@@ -8,7 +8,7 @@ const tasks = {
     sockets = await openSockets(target, count);
   },
 
-  /** `each` requests per socket, at most `depth` of them unanswered; answers how many were answered. */
+  /** Sends `each` requests per socket, at most `depth` in flight. Returns how many were answered. */
   async run({ depth, each }: { depth: number; each: number }): Promise<number> {
     const requests = createRequests(each);
     await Promise.all(sockets.map((socket) => ask(socket, { depth, each, requests })));
@@ -24,11 +24,11 @@ export type RequestTasks = typeof tasks;
 
 interface Requests {
   bytes: Buffer;
-  /** Where each one starts, and where the last one ends. */
+  /** Where each request starts, and where the last one ends. */
   starts: number[];
 }
 
-/** A question whose answer is as small as an echo's. */
+/** Requests whose answer is as small as an echo. */
 function createRequests(count: number): Requests {
   const frames = Array.from({ length: count }, (_, n) =>
     textFrame(`{"type":"req","id":"${n}","method":"approval.list","params":{}}`),
@@ -38,7 +38,7 @@ function createRequests(count: number): Requests {
   return { bytes: Buffer.concat(frames), starts };
 }
 
-/** What one read brought is followed by as many new requests, in one write. */
+/** After each read, sends as many new requests as answers arrived, in one write. */
 function ask(socket: LeanSocket, { depth, each, requests }: { depth: number; each: number; requests: Requests }) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sent = 0;

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Where sockets are opened to. */
+/** The server to connect to. */
 export interface SocketTarget {
   port: number;
-  /** Sent in a `connect` request, whose answer is awaited. Absent: the server expects none. */
+  /** Sent in a `connect` request, whose answer is awaited. Absent: no `connect` request. */
   token?: string;
 }
 
 /**
- * A WebSocket client that costs as little as it can: it speaks the protocol by hand over a plain socket, so that one
- * process can load a server that is as quick as itself.
+ * A minimal WebSocket client. It implements the protocol by hand over a plain socket, so that one process can load a
+ * server that is as fast as itself.
  */
 export class LeanSocket {
   readonly #socket: Socket;
   #rest: Buffer = NOTHING;
   #isUpgraded = false;
-  /** Called for every text frame; the bytes are only good during the call. */
+  /** Called for every text frame; the bytes are only valid during the call. */
   onText: (payload: Buffer) => void = () => undefined;
   /** Called after the frames of one read. */
   onRead: () => void = () => undefined;
@@ -27,7 +27,7 @@ export class LeanSocket {
     this.#socket.on('error', (error) => this.#socket.destroy(error));
   }
 
-  /** Upgraded, and greeted where the target wants that. */
+  /** Opens a socket; with a token, also completes the handshake. */
   static async open({ port, token }: SocketTarget): Promise<LeanSocket> {
     const client = new LeanSocket(port);
     const gone = once(client.#socket, 'close').then(() => Promise.reject(new Error('the server closed the socket')));
@@ -44,17 +44,17 @@ export class LeanSocket {
     this.#socket.write(bytes);
   }
 
-  /** Reads nothing any more: once the system's buffers are full, the server's writes go nowhere. */
+  /** Stops reading: once the system's buffers are full, the server's writes block. */
   stall(): void {
     this.#socket.pause();
   }
 
-  /** Ends it without a word. */
+  /** Closes the socket without a closing handshake. */
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** Sends one request and resolves with the text of the next frame; only while nothing else is under way. */
+  /** Sends one request and resolves with the text of the next frame. Only while no other request is in flight. */
   request(method: string, params: object): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.onText = (payload) => {
@@ -67,7 +67,7 @@ export class LeanSocket {
     });
   }
 
-  /** The closing handshake; resolves when the socket is gone. */
+  /** Performs the closing handshake. Resolves when the socket is closed. */
   async close(): Promise<void> {
     if (this.#socket.closed) return;
     const closed = once(this.#socket, 'close');
@@ -99,7 +99,7 @@ export class LeanSocket {
     this.onRead();
   }
 
-  /** Answers what is left of the last frame. */
+  /** Handles all complete frames and returns the rest. */
   #takeFrames(data: Buffer): Buffer {
     let at = 0;
     for (;;) {
@@ -114,7 +114,7 @@ export class LeanSocket {
   }
 }
 
-/** Opens many at once, but never more at a time than a server lets strangers in. */
+/** Opens many sockets, but never more at a time than a server allows before authentication. */
 export async function openSockets(target: SocketTarget, count: number): Promise<LeanSocket[]> {
   const sockets: LeanSocket[] = [];
   let begun = 0;
@@ -154,7 +154,7 @@ function clientFrame(opcode: number, payload: Buffer): Buffer {
 
 const CLOSE = clientFrame(CLOSING, Buffer.from([0x03, 0xe8]));
 
-/** A server's frame, once all of it is there. */
+/** A frame of the server, if it is complete. */
 function frameAt(data: Buffer, at: number): { opcode: number; start: number; end: number } | undefined {
   if (data.length - at < headerBytes(data, at)) return undefined;
   const start = at + headerBytes(data, at);
@@ -174,7 +174,7 @@ function payloadBytes(data: Buffer, at: number): number {
   return length === 126 ? data.readUInt16BE(at + 2) : data.readUIntBE(at + 4, 6);
 }
 
-/** One client, many windows: all sockets are one row of the list of who is here. */
+/** All sockets have the same instanceId, so they are one entry of the presence list. */
 const connectParams = (token: string) => ({
   minProtocol: 2,
   maxProtocol: 2,

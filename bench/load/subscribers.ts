@@ -3,7 +3,7 @@ import { serveTasks } from '../task-process.ts';
 import { getText, HttpConnection } from './http-connection.ts';
 import { type LeanSocket, openSockets, type SocketTarget } from './sockets.ts';
 
-/** Events that have arrived, at all subscribers together. */
+/** How many events all subscribers together have received. */
 let arrived = 0;
 let wanted: { count: number; reached(): void } = { count: Number.POSITIVE_INFINITY, reached: () => undefined };
 let sample = '';
@@ -12,7 +12,7 @@ let stalled: LeanSocket[] = [];
 const streams: Socket[] = [];
 
 const tasks = {
-  /** Sockets that get `topics` (where the server wants to be asked). */
+  /** Opens sockets and subscribes them to `topics`, if the server requires that. */
   async openSockets({
     count,
     topics,
@@ -25,7 +25,7 @@ const tasks = {
     }
   },
 
-  /** Sockets that ask for `topics` and then read nothing. */
+  /** Opens sockets that subscribe to `topics` and then stop reading. */
   async openStalled({
     count,
     topics,
@@ -42,13 +42,13 @@ const tasks = {
     for (const socket of stalled) socket.destroy();
   },
 
-  /** Event streams of one path. */
+  /** Opens event streams of one path. */
   async openStreams({ port, path, token, count }: { port: number; path: string; token: string; count: number }) {
     const request = getText(path, token);
     while (streams.length < count) streams.push(await openStream(port, request));
   },
 
-  /** Has every request answered `times` times, all of them at once each time, and waits until everyone has all events. */
+  /** Sends all requests at once, `times` times, and waits each time until every subscriber has all events. */
   async publish({ port, requests, times }: { port: number; requests: string[]; times: number }): Promise<number> {
     const publishers = requests.map((request) => ({ request, connection: new HttpConnection(port) }));
     const perTime = requests.length * (sockets.length + streams.length);
@@ -62,7 +62,7 @@ const tasks = {
     return times * perTime;
   },
 
-  /** The last event as it came. */
+  /** The text of an event. */
   sample: async (_: undefined): Promise<string> => sample,
 };
 
@@ -79,7 +79,7 @@ function arrive(count: number): void {
   if (arrived >= wanted.count) wanted.reached();
 }
 
-/** `{"type":"event","event":"workstream"` is told from other events by the first letter of its name. */
+/** The first letter of its name distinguishes `{"type":"event","event":"workstream"` from other events. */
 const NAME_AT = '{"type":"event","event":"'.length;
 const WORKSTREAM = 'w'.charCodeAt(0);
 

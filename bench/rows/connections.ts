@@ -7,7 +7,7 @@ import type { Server } from '../stage.ts';
 
 const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
-/** Resident memory after a collection, with the connections less without them, per connection. */
+/** The growth of resident memory per connection, after garbage collections. */
 const connectionRow = (count: number): Row => ({
   name: `memory-${count}`,
   what: `memory per idle connection, at ${count.toLocaleString('en')}`,
@@ -21,7 +21,7 @@ const connectionRow = (count: number): Row => ({
       const inspector = await openInspector(stderr());
       const load = stage.load<IdleTasks>('idle');
       const target = { port, ...(token !== undefined && { token }) };
-      await load.ask('open', { ...target, count: 200 }); // what the first ones load stays
+      await load.ask('open', { ...target, count: 200 }); // code loaded by the first connections does not count
       await load.ask('close', undefined);
       const settled = async () => {
         await sleep(stage.quick ? 500 : 1_500);

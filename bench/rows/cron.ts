@@ -12,7 +12,7 @@ interface Scheduled extends Product {
   ids: string[];
 }
 
-/** Many jobs against ten: `cost` answers what one piece of work takes of the processor, in milliseconds. */
+/** Compares many jobs with ten. `cost` returns the processor time of one piece of work in milliseconds. */
 const cronRow = (
   { name, what, target = { atMost: 1.5 } }: { name: string; what: string; target?: Target },
   cost: (daemon: Scheduled, stage: Stage) => Promise<number>,
@@ -34,10 +34,10 @@ async function scheduled(stage: Stage, count: number): Promise<Scheduled> {
   return { ...(await stage.product({ home })), ids };
 }
 
-/** A connection may ask 300 times at once. */
+/** A connection may send 300 requests at once. */
 const PER_SOCKET = 250;
 
-/** Asks one after the other, over as many connections as that needs; answers the milliseconds of each. */
+/** Sends requests one after the other, over as many connections as necessary. Returns the processor time of each. */
 async function askEach(
   daemon: Product,
   method: string,
@@ -89,7 +89,7 @@ const updateRow = cronRow(
     ).then(({ ms }) => ms),
 );
 
-/** `cron.status` says when the next job is due: a look at the heap, and what every request costs. */
+/** `cron.status` returns when the next job is due: one lookup in the heap, plus the cost of any request. */
 const nextRow = cronRow(
   { name: 'cron-next', what: 'when the next of 10,000 jobs is due', target: { atMost: 1.2 } },
   async (daemon, stage) => (await askEach(daemon, 'cron.status', Array(4 * times(stage)).fill({}))).ms,
@@ -104,7 +104,7 @@ const idleRow = cronRow({ name: 'cron-idle', what: '10,000 jobs, none of them du
   return 1000 / perSecond;
 });
 
-/** Ten more jobs, due every second, for some seconds. */
+/** Adds ten jobs that are due every second, for some seconds. */
 const fireRow = cronRow({ name: 'cron-fire', what: 'a job that fires, 10,000 others there' }, async (daemon, stage) => {
   const schedule = { kind: 'every', everyMs: 1_000, anchorMs: 0 };
   const { answers } = await askEach(daemon, 'cron.add', Array(FIRING).fill({ ...WISH, schedule }));
@@ -122,7 +122,7 @@ const fireRow = cronRow({ name: 'cron-fire', what: 'a job that fires, 10,000 oth
 
 const FIRING = 10;
 
-/** Resolves with the next so many ends that clients are told of. */
+/** Resolves after the next `count` events of finished runs. */
 function finished(socket: LeanSocket, count: number): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let seen = 0;

@@ -5,7 +5,7 @@ import { perCpuSecond } from '../process-costs.ts';
 import { type Row, ratio, type Target } from '../row.ts';
 import { createWorkstreams } from '../workstreams.ts';
 
-/** What makes one event, stored and told to all: a command that nobody knows is answered by one. */
+/** A request that creates one event, which is stored and sent to all: an unknown command is answered with one. */
 const publishText = (wsId: string, token: string): string =>
   postText(workstreamEndpoints.command.path, { ws_id: wsId, command: `/${'unknown'.repeat(8)}` }, token);
 
@@ -15,7 +15,7 @@ interface FanOut {
   target: Target;
 }
 
-/** The anchor sends the very text that the product's subscribers have received. */
+/** The anchor sends exactly the text that the product's subscribers received. */
 const socketRow = ({ subscribers, inFlight, target }: FanOut): Row => ({
   name: `fan-out-${subscribers}-${inFlight}`,
   what: `WebSocket events to ${subscribers.toLocaleString('en')}, ${inFlight} under way`,
@@ -80,7 +80,7 @@ const streamRow: Row = {
   },
 };
 
-/** The last whole frame of a piece of a stream. */
+/** A complete frame of a part of a stream. */
 const frameOf = (text: string): string => /id: \S+\ndata: [^\n]*\n\n/.exec(text)?.[0] ?? '';
 
 export const fanOutRows = [

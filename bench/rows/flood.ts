@@ -3,7 +3,7 @@ import type { NeighbourTasks } from '../load/neighbour.ts';
 import type { SocketTarget } from '../load/sockets.ts';
 import { type Row, ratio } from '../row.ts';
 
-/** The limits are the default ones: a connection may ask 300 times at once. */
+/** With the default limits, a connection may send 300 requests at once. */
 const EACH = 250;
 
 export const floodRow: Row = {

@@ -1,7 +1,7 @@
 import { measurePage } from '../page-scale.ts';
 import type { Row } from '../row.ts';
 
-/** In a browser; the processor time of a task, so that what else the machine does is not the page's fault. */
+/** Measures the processor time of tasks in a browser, so that other load on the machine does not count. */
 export const pageRow: Row = {
   name: 'page',
   what: 'longest task of the page, over 5,000 messages and an answer of 200 kB',

@@ -28,7 +28,7 @@ export const postRow: Row = {
   },
 };
 
-/** The product's part includes what a message sets off: the run on record, its turn begun, the model asked. */
+/** The product's cost includes everything a message triggers: storing the run, starting its turn, calling the model. */
 export const sendRow: Row = {
   name: 'send',
   what: 'HTTP POST of a message, until the model is asked',

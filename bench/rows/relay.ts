@@ -13,13 +13,13 @@ interface Speech {
 }
 
 interface Relayed {
-  /** Pieces of answers per second of processor time. */
+  /** Chunks of answers per second of processor time. */
   perCpuSecond: number;
   p50Ms: number;
   p99Ms: number;
 }
 
-/** Both relays between a model and one event stream per workstream; answers how one of them is measured. */
+/** Opens both relays between a model and one event stream per workstream, with a function to measure each. */
 async function openRelays(stage: Stage, streams: number) {
   const folder = await stage.folder();
   const relay = async (name: 'product' | 'anchor') => {

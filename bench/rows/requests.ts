@@ -4,13 +4,13 @@ import { perCpuSecond } from '../process-costs.ts';
 import { type Row, ratio, type Target } from '../row.ts';
 import type { Server } from '../stage.ts';
 
-/** A connection may ask 300 times at once and 50 times a second: here it asks as often as it is answered. */
+/** By default, a connection may send 300 requests at once and 50 per second. Here it sends as many as are answered. */
 const UNLIMITED = { server: { inbound: { burst: 1_000_000, perSecond: 1_000_000 } } };
 const CONNECTIONS = 64;
 
 /**
- * The method is `approval.list` with nothing waiting: an authenticated call through the whole of dispatch whose params and
- * answer are as small as an echo's, so that the path is compared and not the size of an answer.
+ * The method is `approval.list` without pending approvals: an authenticated call through all of dispatch. Its params and
+ * answer are as small as an echo, so that the code path is compared and not the size of an answer.
  */
 const requestRow = (depth: number, target: Target): Row => ({
   name: `requests-${depth}`,

@@ -9,19 +9,19 @@ import { createWorkstreams } from '../workstreams.ts';
 
 const READING = 495;
 const STALLED = 5;
-/** Together more than the system's buffers of a connection hold on both sides, and the daemon's budget for it. */
+/** Together larger than the system's buffers of a connection on both sides plus the daemon's buffer limit. */
 const NOTES = 80;
 const NOTE = 'x'.repeat(250_000);
 
 interface Measured {
-  /** Events per second of processor time, at all who read together. */
+  /** Events per second of processor time, for all readers together. */
   rate: number;
-  /** The same by the clock: it shows whether one waits for another, and whatever else the machine does. */
+  /** Events per second of real time, which shows whether readers wait for each other, but also other load. */
   byClock: number;
   mib: number;
 }
 
-/** A daemon with 495 readers, and in each round some beside them whose buffers are full. */
+/** A daemon with 495 readers, and in each round some further ones with full buffers. */
 async function openDaemon(stage: Stage, stalled: number): Promise<() => Promise<Measured>> {
   const product = await stage.product();
   const { port, token, pid } = product;
@@ -44,7 +44,7 @@ async function openDaemon(stage: Stage, stalled: number): Promise<() => Promise<
   };
 }
 
-/** Fills a workstream with long notes; each call resolves when all of them are told. */
+/** Fills a workstream with long notes. Each call resolves when all of them have arrived. */
 async function openFiller({ port, token }: Product, wsId: string): Promise<() => Promise<void>> {
   const client = createGatewayClient({
     url: `ws://127.0.0.1:${port}/v1/ws`,
@@ -72,7 +72,7 @@ async function openFiller({ port, token }: Product, wsId: string): Promise<() =>
   };
 }
 
-/** Of those that were closed for being slow before it began, the round would tell nothing. */
+/** Fails if stalled readers were closed before the round, because it would then measure nothing. */
 async function requireOpen(port: number, count: number): Promise<void> {
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const open = Number(/^service_gateway_connections_active (\d+)$/m.exec(metrics)?.[1]);

@@ -78,7 +78,7 @@ const idleRow: Row = {
 
 export const startRows = [startRow, readyRow, jobsRow, idleRow];
 
-/** A home that a daemon has been started and stopped in before, twice: what was compiled is kept from the second time on. */
+/** A home in which a daemon was started and stopped twice, so that it has a compile cache. */
 async function usedHome(stage: Stage): Promise<{ home: string; token: string }> {
   const home = path.join(await stage.folder(), 'home');
   await mkdir(home, { mode: 0o700 });
@@ -91,7 +91,7 @@ async function usedHome(stage: Stage): Promise<{ home: string; token: string }> 
   return { home, token: (await readFile(path.join(home, 'token'), 'utf8')).trim() };
 }
 
-/** Starts, waits until it greets (or lets us in, where no token is given), and kills it. */
+/** Starts a server, waits for the first hello (without a token, for the first upgrade), and kills it. */
 async function startedMs(start: (port: number) => Promise<DaemonProcess>, token?: string): Promise<number> {
   const port = await freePort();
   const beganMs = performance.now();
@@ -108,7 +108,7 @@ async function firstSocket(target: { port: number; token?: string }): Promise<Le
     try {
       return await LeanSocket.open(target);
     } catch {
-      await sleep(2); // nobody listens yet
+      await sleep(2); // not listening yet
     }
   }
 }

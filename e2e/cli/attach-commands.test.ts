@@ -98,7 +98,7 @@ test('headgate run --attach of what cannot be attached says so in one line and m
       [2, 'headgate: large.png cannot be attached: The image is too large: at most 6 MiB\n'],
       [2, 'headgate: long.txt cannot be attached: The file is too large: at most 20 MiB\n'],
       [2, `headgate: none.txt cannot be attached: ${none}\n`],
-      [2, 'headgate: --attach names 11 files: a message takes 10.\n'],
+      [2, 'headgate: --attach names 11 files; a message takes at most 10.\n'],
     ],
   );
   assert.deepEqual(await knownWorkstreams(), before);
@@ -119,7 +119,7 @@ test('headgate run --attach that the daemon cannot keep says so in one line and 
   assert.deepEqual(await knownWorkstreams(), before);
 });
 
-test('/attach in a chat shows the file, and it goes with the next message alone', async () => {
+test('/attach in a chat shows the file and attaches it only to the next message', async () => {
   const [wsId, file] = [await newWorkstream('attaching'), path.join(daemon.home, 'my cat.png')];
   await writeFile(file, png());
   await using chat = openTerminal({ args: ['chat', '--ws', wsId], env: { HEADGATE_HOME: daemon.home } });
@@ -127,7 +127,7 @@ test('/attach in a chat shows the file, and it goes with the next message alone'
   chat.type('/attach /nowhere/at.all\r');
   await chat.until(has('/nowhere/at.all cannot be attached: it does not exist'), 'the refusal');
   chat.type(`/attach "${file}"\r`);
-  await chat.until(has('+ my cat.png (image/png, 64 bytes) goes with the next message'), 'the file');
+  await chat.until(has('+ my cat.png (image/png, 64 bytes) is attached to the next message'), 'the file');
   chat.type('look\r');
   const rows = await chat.until(isAnswered(1), 'the answer');
   assert.deepEqual(rows.slice(rows.indexOf('› look'), rows.indexOf('seen')), ['› look', '  + my cat.png', '']);

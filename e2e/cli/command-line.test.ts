@@ -54,10 +54,10 @@ test('call tells the daemon’s refusal with its code', async () => {
 test('call refuses a method that is none and params that are no object', async () => {
   const unknown = await runHeadgate(['call', 'cron.dance'], here);
   assert.equal(unknown.code, 2);
-  assert.match(unknown.stderr, /^headgate: There is no method "cron\.dance"\. There are: health, .*workstream\.list/);
+  assert.match(unknown.stderr, /^headgate: Unknown method "cron\.dance"\. Use one of: health, .*workstream\.list/);
   for (const params of ['{', '[]', '1']) {
     const { code, stderr } = await runHeadgate(['call', 'health', params], here);
-    assert.deepEqual([code, stderr], [2, `headgate: The params are no JSON object: ${params}\n`]);
+    assert.deepEqual([code, stderr], [2, `headgate: The params must be a JSON object, not: ${params}\n`]);
   }
 });
 
@@ -68,7 +68,7 @@ test('an address and a token name a daemon without its home', async () => {
     HOME: '/nowhere',
   });
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /^UNAUTHORIZED: ws:\S+ does not take the token of --token; [^\n]+ token create [^\n]+\n$/);
+  assert.match(wrong.stderr, /^UNAUTHORIZED: ws:\S+ refused the token from --token: [^\n]+ token create [^\n]+\n$/);
 });
 
 test('link prints a link that logs in once', async () => {

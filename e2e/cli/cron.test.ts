@@ -59,7 +59,7 @@ test('a job is made, shown, changed, run, looked back at, explained and removed'
   assert.deepEqual(await jsonOf('list'), []);
   const left = await cron('runs', id);
   assert.match(left.stdout, / ok +\w{3} \d.* \[by hand\] Nothing new\.$/m);
-  assert.deepEqual([left.code, left.stderr], [0, 'The job is gone; this is what became of its runs.\n']);
+  assert.deepEqual([left.code, left.stderr], [0, 'This job was removed. Its runs:\n']);
   assert.deepEqual((await jsonOf('runs', id)).length, 1);
   assert.equal((await cron('runs', 'news')).code, 1, 'its name went with it');
 });
@@ -96,11 +96,11 @@ test('a run that is due is told by its own end, not by that of a run before it; 
   assert.match(due.stderr, /^error: /);
 
   await on('add', 'in 1h', 'once', '--name', 'once', '--main');
-  assert.equal((await on('run', 'once')).stderr, 'ok\nA job with one time: it is over now.\n');
+  assert.equal((await on('run', 'once')).stderr, 'ok\nThis was a one-time job: no further runs.\n');
   await on('add', 'in 1s', 'at job', '--name', 'a');
   const first = await runOnceDue('a');
   assert.equal(first.code, 1);
-  assert.match(first.stderr, /^error: .+\nIt is tried again \w{3} \d{4}-\d\d-\d\d \S+ \(in \d+ s\)\.\n$/);
+  assert.match(first.stderr, /^error: .+\nNext attempt: \w{3} \d{4}-\d\d-\d\d \S+ \(in \d+ s\)\.\n$/);
   const { code, stdout } = await on('run', 'a', '--json');
   assert.equal(code, 1);
   assert.partialDeepStrictEqual(JSON.parse(stdout), { ran: true, run: { trigger: 'schedule', attempts: 2 } });
@@ -153,12 +153,12 @@ test('a name that another job has is told when it is given, and names nobody aft
   const second = added.stdout.trim();
   assert.equal(added.code, 0);
   assert.ok(
-    added.stderr.startsWith(`2 jobs are called "twin" (${first} or ${second}): say which by its id, or rename it`),
+    added.stderr.startsWith(`2 jobs are called "twin" (${first} or ${second}). Use the ids, or rename this one`),
     added.stderr,
   );
   const { code, stderr } = await cron('runs', 'twin');
   assert.equal(code, 2);
-  assert.match(stderr, /2 jobs are called "twin" \(\S+ or \S+\): say which by its id\./);
+  assert.match(stderr, /2 jobs are called "twin" \(\S+ or \S+\)\. Use the id\./);
   assert.match((await cron('edit', second, '--name', 'other')).stderr, /^Changed "other"/);
   assert.match((await cron('edit', second, '--name', 'twin')).stderr, /^2 jobs are called "twin"/);
   for (const id of [first, second]) await cron('rm', id);
@@ -172,7 +172,7 @@ test('what is wrong is said before anything happens', async () => {
     [['add', 'every 15m', 'x', '--approval', 'allow=bsh'], 2, /--approval allow: unknown tool "bsh"; available: bash/],
     [['add', 'every 15m', 'x', '--max-run', '30d'], 2, /--max-run: must be at most 1 week\./],
     [['add', 'every 15m'], 2, /missing required argument 'message'/],
-    [['runs', 'nobody'], 1, /There is no job "nobody"/],
+    [['runs', 'nobody'], 1, /Unknown job "nobody"/],
     [['runs', 'nobody', '--limit', '0'], 2, /--limit must be a number from 1/],
     [['preview', '0 25 * * *'], 2, /"0 25 \* \* \*" cannot be read: invalid hour "25"/],
     [['explain', 'nobody', 'yesterday'], 2, /The time: "yesterday" is not a time: write it like/],

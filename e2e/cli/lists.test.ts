@@ -34,7 +34,7 @@ test('a word that is no command of the group is told as that, and nothing is lis
   for (const group of ['cron', 'nodes']) {
     const { code, stdout, stderr } = await runHeadgate([group, 'dance']);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /^headgate: unknown command 'dance' \(there are: list, [^\n]+\)[^\n]*\n$/);
+    assert.match(stderr, /^headgate: unknown command 'dance' \(available: list, [^\n]+\)[^\n]*\n$/);
     const more = await runHeadgate([group, 'list', 'dance']);
     assert.deepEqual([more.code, more.stdout], [2, '']);
   }

@@ -80,7 +80,7 @@ test('a run that fails exits with 1, one that takes too long with 5, one that is
   const late = await run('--timeout', '0.3', 'wait for ever');
   assert.deepEqual(
     [late.code, late.stderr],
-    [5, 'headgate: the time was over before the answer was whole; the run is stopped.\n'],
+    [5, 'headgate: the run was stopped by --timeout before the answer was complete.\n'],
   );
   const waiting = stall();
   model.when('stop me', [say('and '), waiting]);

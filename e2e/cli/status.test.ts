@@ -58,7 +58,7 @@ test('doctor finds what is broken, says how to mend it and changes nothing', asy
     /^✖ files {7}token can be read by other users \(mode 644\)\n {14}→ chmod 600 /m,
     /^! config\.json .*"colour" is not a setting/m,
     /^! daemon {6}daemon\.json was left behind/m,
-    /^✔ database {4}whole; its daemon was killed/m,
+    /^✔ database {4}intact; its daemon was killed/m,
   ])
     assert.match(stdout, line);
   assert.deepEqual(await describe(home), before);

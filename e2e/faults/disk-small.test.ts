@@ -83,4 +83,4 @@ async function startAgain(home: string) {
 }
 
 const noRoomIn = (home: string): string =>
-  `headgate: There is no space left on the disk of ${home}, and without any nothing can be stored. Nothing is lost: make room and start again.`;
+  `headgate: The disk of ${home} is full, so nothing can be stored. No data is lost: free some space and start again.`;

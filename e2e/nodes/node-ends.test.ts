@@ -38,7 +38,7 @@ const WAYS_OUT: Record<string, (node: NodeUnderTest, client: GatewayClient) => P
     const twin = await startNode(daemon, ['--home', node.home]);
     await twin.child.printed(/^Connected\.$/m);
     await node.child.exited;
-    assert.match(node.child.stderr(), /Another host runs under the id of this node\. This one stops\./);
+    assert.match(node.child.stderr(), /Another process connected with the id of this node, so this one stops\./);
     await twin[Symbol.asyncDispose]();
   },
 };

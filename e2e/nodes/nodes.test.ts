@@ -51,14 +51,14 @@ test('a machine is paired by its code, lends what it was started with, and is le
   assert.equal((await cli('revoke', 'box')).code, 0);
   const { code: exitCode } = await node.child.exited;
   assert.equal(exitCode, 1);
-  assert.match(node.child.stderr(), /^headgate: The gateway does not know this node any more: .*--pair.*\n$/);
+  assert.match(node.child.stderr(), /^headgate: The gateway no longer knows this node: .*--pair.*\n$/);
 });
 
 test('the list tells when a machine that is away was here', async () => {
   await using node = await paired();
   node.child.kill('SIGKILL');
   await node.child.exited;
-  const row = new RegExp(`^box +away, here \\d+ s ago .* ${node.nodeId()}$`, 'm');
+  const row = new RegExp(`^box +away, last seen \\d+ s ago .* ${node.nodeId()}$`, 'm');
   assert.match((await cli('list')).stdout, row);
 });
 
@@ -194,7 +194,7 @@ test('a host that is started twice on one home leaves the newer one connected', 
   const { code } = await node.child.exited;
   assert.deepEqual(
     [code, node.child.stderr()],
-    [1, 'headgate: Another host runs under the id of this node. This one stops.\n'],
+    [1, 'headgate: Another process connected with the id of this node, so this one stops.\n'],
   );
   assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true);
   await twin[Symbol.asyncDispose]();
@@ -249,7 +249,7 @@ test('a node whose gateway is away says that nothing answers there, and goes on 
   await away.stop();
   await using node = await startNode(away);
   await node.child.printed(
-    /^(Not connected \(no gateway answers at ws:\/\/127\.0\.0\.1:\d+\/\); trying again in \d s\.\n){2}/m,
+    /^(Not connected \(no gateway answers at ws:\/\/127\.0\.0\.1:\d+\/\); retrying in \d s\.\n){2}/m,
   );
 });
 

@@ -110,7 +110,7 @@ test('a changed list of commands asks again and shows what is new and what is go
   await wider.locator('.new', { hasText: 'new: system.run' }).waitFor();
   await wider.getByRole('button', { name: 'Reject box' }).click();
   await wider.getByText('Rejected').waitFor();
-  await node.child.printed(/^The request was rejected; the commands stay/m);
+  await node.child.printed(/^The request was rejected; the commands approved before remain/m);
   assert.equal(await lent.getByText('system.run').count(), 0);
 });
 

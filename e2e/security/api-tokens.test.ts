@@ -72,20 +72,20 @@ test('tokens are made, listed and revoked in the terminal, and outlive the daemo
   const made = await runHeadgate(['token', 'create', '--scope', 'read', '--name', 'nightly', '--expires', '30d'], here);
   assert.match(
     made.stderr,
-    /^Token "nightly" \(read, expires 20\d\d-\d\d-\d\d \d\d:\d\d UTC\)\. It is shown this once:\n$/,
+    /^Token "nightly" \(read, expires 20\d\d-\d\d-\d\d \d\d:\d\d UTC\)\. It is shown only once:\n$/,
   );
   const token = made.stdout.trim();
   await daemon.restart();
   const used = await runHeadgate(['call', 'health', '--url', daemon.url, '--token', token]);
   assert.deepEqual([made.code, used.code], [0, 0]);
   const listed = await runHeadgate(['token', 'list'], here);
-  assert.match(listed.stdout, /^NAME +SCOPE +MADE +LAST USED +EXPIRES +ID\n(.*\n)*nightly +read +20/);
+  assert.match(listed.stdout, /^NAME +SCOPE +CREATED +LAST USED +EXPIRES +ID\n(.*\n)*nightly +read +20/);
   assert.equal(listed.stdout.includes(token.slice(4, 20)), false);
   const revoked = await runHeadgate(['token', 'revoke', 'nightly'], here);
   assert.deepEqual([revoked.code, revoked.stdout], [0, '']);
   const refused = await runHeadgate(['call', 'health', '--url', daemon.url, '--token', token]);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /^UNAUTHORIZED: \S+ does not take the token of --token; [^\n]+\n$/);
+  assert.match(refused.stderr, /^UNAUTHORIZED: \S+ refused the token from --token: [^\n]+\n$/);
 });
 
 test('what cannot be a token is refused in one line', async () => {
@@ -100,5 +100,5 @@ test('what cannot be a token is refused in one line', async () => {
     assert.match(stderr, expected);
   }
   const unknown = await runHeadgate(['token', 'revoke', 'nobody'], here);
-  assert.equal(unknown.stderr, 'headgate: There is no token "nobody". headgate token list shows them.\n');
+  assert.equal(unknown.stderr, 'headgate: Unknown token "nobody". List tokens with: headgate token list\n');
 });

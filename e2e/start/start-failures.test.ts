@@ -29,7 +29,7 @@ async function fail(args: readonly string[], env: Record<string, string> = {}) {
 }
 
 test('an unknown flag, command or value is wrong usage: one line and exit code 2', async () => {
-  const told = (what: string, help = 'headgate') => `headgate: ${what} (${help} --help lists what there is)`;
+  const told = (what: string, help = 'headgate') => `headgate: ${what} (see ${help} --help)`;
   assert.deepEqual(await fail(['--prot', '1']), {
     code: 2,
     lines: [told("unknown option '--prot' (Did you mean --port?)", 'headgate start')],
@@ -96,7 +96,7 @@ test('a database of a newer Headgate is refused and left as it is', async () => 
 test('without authentication the daemon listens on loopback addresses only', async () => {
   const { code, lines } = await fail(['--host', '0.0.0.0', '--no-auth']);
   assert.equal(code, 1);
-  assert.match(lines.join('\n'), /^headgate: Without authentication Headgate listens only on a loopback address/);
+  assert.match(lines.join('\n'), /^headgate: Without authentication, Headgate listens only on a loopback address/);
 });
 
 test('a config.json that is not JSON is named with the place, and left as it is', async () => {
@@ -129,7 +129,8 @@ test('a Node.js that is too old is told so before anything is loaded', async () 
   await assert.rejects(running, {
     code: 1,
     stdout: '',
-    stderr: 'headgate: needs Node.js 24 or newer, and this is 20.20.2; in a clone, npx headgate has the right one\n',
+    stderr:
+      'headgate: requires Node.js 24 or newer; this is 20.20.2. In a clone, run npx headgate, which uses the right version.\n',
   });
 });
 
@@ -140,6 +141,6 @@ test('without a build the command says how to make one', async () => {
   await assert.rejects(promisify(execFile)(process.execPath, [copy]), {
     code: 1,
     stdout: '',
-    stderr: 'headgate: not built yet; run: npm run build\n',
+    stderr: 'headgate: not built yet. Run: npm run build\n',
   });
 });

@@ -1,6 +1,6 @@
 import type { Timers } from './timers.ts';
 
-/** Waits between attempts: 1 s, doubled up to 30 s, each shortened by up to half so that clients do not return in step. */
+/** Exponential backoff: 1 s, doubled up to 30 s, each shortened by up to half so that clients do not retry in step. */
 export function createBackoff({ random }: Pick<Timers, 'random'>, { firstMs = 1000, maxMs = 30_000 } = {}) {
   let stepMs = firstMs;
   return {

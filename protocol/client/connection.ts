@@ -14,13 +14,13 @@ interface ConnectionOptions {
   onHello(hello: HelloOk): void;
   onResponse(frame: ResponseFrame): void;
   onEvent(frame: EventFrame): void;
-  /** Exactly once, unless `close` came first. A RequestError: the daemon refused the handshake. */
+  /** Called exactly once, unless `close` was called first. A RequestError means that the daemon refused the handshake. */
   onEnd(error: ConnectionLostError | RequestError): void;
 }
 
 const HANDSHAKE_ID = 'connect';
 
-/** One socket from its opening to its end: the handshake first, then frames, watched for silence. */
+/** One socket from its opening to its end: the handshake first, then frames. It is closed if it falls silent. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #socket: SocketLike;
@@ -53,7 +53,7 @@ export class Connection {
     this.#socket.send(JSON.stringify(frame));
   }
 
-  /** Idempotent; nothing is reported afterwards. */
+  /** Idempotent. No listener is called afterwards. */
   close(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -89,7 +89,7 @@ export class Connection {
     this.#options.onHello(hello);
   }
 
-  /** Ends a connection that has been silent for two ticks; a half-open one reports no close for minutes. */
+  /** Ends a connection after two ticks of silence, because a half-open socket reports no close for minutes. */
   #watch(): () => void {
     const { timers } = this.#options;
     const limitMs = this.#hello === undefined ? LIMITS.handshakeMs : 2 * this.#hello.policy.tickIntervalMs;
@@ -107,12 +107,12 @@ export function toRequestError({ error, payload }: Pick<ResponseFrame, 'error' |
   return new RequestError(code, message, { ...rest, payload });
 }
 
-/** Only the outline is checked: the daemon validates what it sends, and schemas would triple the page's size. */
+/** Checks only the outline: the daemon validates what it sends, and schemas would triple the size of the page. */
 function readFrame(text: string): Frame | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && 'type' in value ? (value as Frame) : undefined;
   } catch {
-    return undefined; // not a frame: skipped, as the protocol asks of both sides
+    return undefined; // not a frame: ignored, as the protocol requires
   }
 }

@@ -8,6 +8,6 @@ const addressesOf = (groups: Record<string, Record<string, { verb: string; path:
     Object.entries(rows).map(([name, { verb, path }]) => `${group}.${name}: ${verb} ${path}`),
   );
 
-test('the addresses of the HTTP client are those of the rows', () => {
+test('the addresses of the HTTP client match the rows', () => {
   assert.deepEqual(addressesOf(endpoints), addressesOf(ENDPOINTS));
 });

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import type { ENDPOINTS } from '../http/index.ts';
 
-/** Where an endpoint is, without the schemas of its row: those stay on the daemon's side, their types do not. */
+/** The address of an endpoint, with the types of its row but without its schemas, which only the daemon needs. */
 export type EndpointAddress<E extends Endpoint = Endpoint> = Pick<E, 'verb' | 'path' | 'answers'> & {
   readonly row?: E;
 };

@@ -6,16 +6,16 @@ import { createBackoff } from './backoff.ts';
 import { HttpError, toHttpError } from './http-error.ts';
 import type { Timers } from './timers.ts';
 
-/** How a conversation’s event stream is read. */
+/** How to read a workstream’s event stream. */
 export interface EventStreamOptions {
   /** Continue after this cursor. */
   after?: string | undefined;
-  /** False: every reconnect replays the whole history, as a plain EventSource gets it. */
+  /** False: every reconnect replays the whole history, as with a plain EventSource. */
   resume?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What a stream says; `id` is the cursor after it, absent on what is not in the log. */
+/** One event of a stream. `id` is the cursor after it; events that are not in the log have none. */
 export interface StreamMessage {
   id: string | undefined;
   event: StreamEvent | TransientEvent;
@@ -23,16 +23,16 @@ export interface StreamMessage {
 
 interface EventStreamSource {
   timers: Timers;
-  /** Opens the stream; with `lastEventId` to continue exactly after it. */
+  /** Opens the stream, exactly after `lastEventId` if given. */
   open(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
 }
 
-/** Three missed keepalives: the connection is dead though nobody closed it. */
+/** After three missed keepalives, the connection counts as dead. */
 const SILENCE_MS = 3 * LIMITS.sseKeepaliveMs;
 
 /**
- * One workstream's events over any number of connections, each logged one once and in order. `connected` comes again with
- * every connection: with `recovered: false`, or without `recovered`, a whole `history` follows it.
+ * One workstream's events across reconnects; each logged event comes once and in order. `connected` comes with every
+ * connection. If it has `recovered: false` or no `recovered`, the whole `history` follows.
  */
 export async function* readEventStream(
   source: EventStreamSource,
@@ -55,7 +55,7 @@ export async function* readEventStream(
   }
 }
 
-/** Where a reader is in the log, over all its connections. */
+/** The position of a reader in the log, across reconnects. */
 function createPosition(after: string | undefined) {
   let last: Cursor | undefined = parseCursor(after);
   let lastId = after;
@@ -63,9 +63,9 @@ function createPosition(after: string | undefined) {
     get lastId(): string | undefined {
       return lastId;
     },
-    /** False for what was delivered before. */
+    /** False if the event was delivered before. */
     advance({ id, event }: StreamMessage): boolean {
-      if (event.type === 'connected' && event.recovered !== true) last = undefined; // the log is told anew
+      if (event.type === 'connected' && event.recovered !== true) last = undefined; // the history follows again
       const cursor = parseCursor(id);
       if (cursor === undefined) return true;
       if (last !== undefined && cursor.epoch === last.epoch && cursor.offset <= last.offset) return false;
@@ -76,14 +76,14 @@ function createPosition(after: string | undefined) {
   };
 }
 
-/** How long the daemon asks to wait after a failure; throws one that no retry can change. */
+/** How long the daemon asks to wait after a failure. Throws errors that a retry cannot fix. */
 function waitAfter(error: unknown): number | undefined {
   if (!(error instanceof HttpError)) return undefined; // the connection broke
   if (!error.retryable) throw error;
   return error.retryAfterMs;
 }
 
-/** One connection from its opening to its end. */
+/** The events of one connection. */
 async function* readOnce(
   { timers, open }: EventStreamSource,
   lastEventId: string | undefined,
@@ -99,7 +99,7 @@ async function* readOnce(
     if (!response.ok || response.body === null) throw await toHttpError(response);
     const messages: StreamMessage[] = [];
     const parser = createParser({
-      // By the interface's contract; the daemon tests what it sends against the schemas.
+      // Not validated: the daemon's tests check its events against the schemas.
       onEvent: ({ id, data }) => messages.push({ id, event: JSON.parse(data) as StreamMessage['event'] }),
     });
     const decoder = new TextDecoder();
@@ -115,7 +115,7 @@ async function* readOnce(
   }
 }
 
-/** The chunks of a body (streams are not iterable in every browser), until its end or an abort. */
+/** The chunks of a body, until its end or an abort. (Streams are not iterable in every browser.) */
 async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();
   const aborted = Promise.withResolvers<never>();
@@ -131,7 +131,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal):
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
-    reader.cancel().catch(() => undefined); // already closed or broken: nothing is left to release
+    reader.cancel().catch(() => undefined); // already closed or broken
   }
 }
 

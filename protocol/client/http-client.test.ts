@@ -15,7 +15,7 @@ interface Seen {
   body: string;
 }
 
-/** A fetch that answers with the next response of a list and keeps what it was asked. */
+/** A fetch that returns the responses of a list in order and records the requests. */
 function scriptedFetch(...responses: Response[]) {
   const seen: Seen[] = [];
   const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -31,7 +31,7 @@ function scriptedFetch(...responses: Response[]) {
 
 const BASE = 'http://127.0.0.1:7717';
 
-test('a POST carries its fields as JSON, the token and the idempotency key', async () => {
+test('a POST sends its fields as JSON, the token and the idempotency key', async () => {
   const { fetch, seen } = scriptedFetch(Response.json({ status: 'ok', run_id: 'r' }));
   const client = createHttpClient({ baseUrl: BASE, token: 'secret', fetch });
   const reply = await client.call(workstreamEndpoints.send, { ws_id: 'w', message: 'hi' }, { idempotencyKey: 'k' });
@@ -46,7 +46,7 @@ test('a POST carries its fields as JSON, the token and the idempotency key', asy
   ]);
 });
 
-test('a PUT carries in its body what its path does not name; a field of the path may hold slashes; a 204 is no value', async () => {
+test('a PUT sends the fields outside its path in its body; a path field may contain slashes; a 204 has no value', async () => {
   const { fetch, seen } = scriptedFetch(new Response(null, { status: 204 }));
   const client = createHttpClient({ baseUrl: BASE, fetch });
   const put = endpoint({
@@ -69,14 +69,14 @@ test('a PUT carries in its body what its path does not name; a field of the path
   ]);
 });
 
-test('a GET carries its fields as a query', async () => {
+test('a GET sends its fields as a query', async () => {
   const { fetch, seen } = scriptedFetch(Response.json({ workstreams: [] }));
   const client = createHttpClient({ baseUrl: BASE, fetch });
   assert.deepEqual(await client.call(workstreamEndpoints.saved, { limit: 5 }), { workstreams: [] });
   assert.deepEqual(seen, [{ url: `${BASE}/v1/api/workstreams/saved?limit=5`, method: 'GET', headers: {}, body: '' }]);
 });
 
-test('a status that is no success is thrown with the text and the wait that the daemon gave', async () => {
+test('an error status rejects with the daemon’s message and retry delay', async () => {
   const { fetch } = scriptedFetch(
     Response.json({ error: 'Unknown workstream' }, { status: 404 }),
     Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '2' } }),
@@ -96,13 +96,13 @@ test('a status that is no success is thrown with the text and the wait that the 
   );
 });
 
-/** A fetch that answers nothing until it is aborted. */
+/** A fetch that never answers until it is aborted. */
 const silentFetch = (_: unknown, init?: RequestInit) =>
   new Promise<Response>((_, reject) => {
     init?.signal?.addEventListener('abort', () => reject(init.signal?.reason), { once: true });
   });
 
-test('a call without an answer ends at its deadline, 30 s unless it says otherwise, or by its signal', async () => {
+test('a call without an answer ends at its timeout, by default 30 s, or by its signal', async () => {
   const timers = fakeTimers();
   const client = createHttpClient({ baseUrl: BASE, fetch: silentFetch, timers });
   const told: string[] = [];
@@ -124,7 +124,7 @@ test('a call without an answer ends at its deadline, 30 s unless it says otherwi
   ]);
 });
 
-test('an upload has a minute more for every 256 KiB: as long as the daemon would take it', async () => {
+test('an upload has another minute for every 256 KiB, as the daemon allows', async () => {
   const timers = fakeTimers();
   const client = createHttpClient({ baseUrl: BASE, fetch: silentFetch, timers });
   const file = new File([new Uint8Array(1_000_000)], 'notes.txt');
@@ -149,7 +149,7 @@ const CONNECTED = 'data: {"type":"connected","recovered":true}\n\n';
 const frame = (id: string, text: string) => `id: ${id}\ndata: {"type":"content","text":"${text}"}\n\n`;
 const history = (id: string) => `id: ${id}\ndata: {"type":"history","messages":[]}\n\n`;
 
-/** Follows a stream until the scripted responses are used up and returns what it told, by type and id. */
+/** Follows a stream until the scripted responses are used up, and returns its events by type and id. */
 async function follow(responses: Response[], options: { after?: string; resume?: boolean } = {}) {
   const { fetch, seen } = scriptedFetch(...responses);
   const timers = fakeTimers();
@@ -169,7 +169,7 @@ async function follow(responses: Response[], options: { after?: string; resume?:
 
 const resumptions = (seen: Seen[]) => seen.map(({ url, headers }) => [new URL(url).search, headers['last-event-id']]);
 
-test('a stream that breaks is continued after its last event, and no event is told twice', async () => {
+test('a broken stream continues after its last event, and no event comes twice', async () => {
   const first = openStream(`data: {"type":"connected"}\n\n${history('e:1')}${frame('e:2', 'a')}`);
   const second = openStream(`${CONNECTED}${history('e:2')}${frame('e:2', 'a')}${frame('e:3', 'b')}`);
   const { told, seen, timers, finished, stop } = await follow([first.response, second.response]);
@@ -185,7 +185,7 @@ test('a stream that breaks is continued after its last event, and no event is to
   assert.deepEqual(await finished, { name: 'Error', message: 'enough' });
 });
 
-test('a stream that could not be resumed is told from its new history on, whatever the numbers are', async () => {
+test('a stream that could not be resumed starts from its new history, whatever its offsets are', async () => {
   const stream = openStream(
     `data: {"type":"connected","recovered":false,"reason":"ahead"}\n\n${history('e:3')}${frame('e:4', 'a')}`,
   );
@@ -196,7 +196,7 @@ test('a stream that could not be resumed is told from its new history on, whatev
   await finished;
 });
 
-test('without resume every connection replays the history', async () => {
+test('without resume, every connection replays the history', async () => {
   const text = `data: {"type":"connected"}\n\n${history('e:1')}`;
   const [first, second] = [openStream(text), openStream(text)];
   const { told, seen, timers, stop, finished } = await follow([first.response, second.response], { resume: false });
@@ -212,7 +212,7 @@ test('without resume every connection replays the history', async () => {
   await finished;
 });
 
-test('a stream without keepalives for fifteen seconds is opened anew, one with keepalives is not', async () => {
+test('a stream without keepalives for fifteen seconds is reopened; a stream with keepalives is not', async () => {
   const first = openStream(`data: {"type":"connected"}\n\n${history('e:1')}`);
   const second = openStream(CONNECTED);
   const { told, timers, stop, finished } = await follow([first.response, second.response]);
@@ -227,7 +227,7 @@ test('a stream without keepalives for fifteen seconds is opened anew, one with k
   await finished;
 });
 
-test('a busy daemon is asked again when it says, an unknown workstream ends the stream', async () => {
+test('a busy daemon is retried after its delay; an unknown workstream ends the stream', async () => {
   const { seen, timers, finished } = await follow([
     Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '7' } }),
     Response.json({ error: 'Unknown workstream' }, { status: 404 }),
@@ -238,13 +238,13 @@ test('a busy daemon is asked again when it says, an unknown workstream ends the 
   assert.deepEqual(await finished, { name: 'HttpError', message: 'Unknown workstream', status: 404 });
 });
 
-test('an abort during a wait between attempts ends the stream with the reason', async () => {
+test('an abort during the backoff ends the stream with the reason', async () => {
   const { stop, finished } = await follow([]);
   stop();
   assert.deepEqual(await finished, { name: 'Error', message: 'enough' });
 });
 
-test('a file is read as its bytes and their type; what is refused throws as a call does', async () => {
+test('a download returns the bytes and the type; an error status rejects as in a call', async () => {
   const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff]);
   const { fetch, seen } = scriptedFetch(
     new Response(bytes, { headers: { 'content-type': 'image/png' } }),

@@ -6,57 +6,57 @@ import { type EventStreamOptions, readEventStream, type StreamMessage } from './
 import { toHttpError } from './http-error.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-/** Where a daemon answers and who calls. */
+/** The daemon's address and the caller's token. */
 export interface HttpClientOptions {
   /** Scheme, host and port, such as http://127.0.0.1:7717. */
   baseUrl: string;
-  /** Sent as a bearer token; in a browser the login cookie does without. */
+  /** Sent as a bearer token. Not needed in a browser with a login cookie. */
   token?: string | undefined;
   fetch?: typeof globalThis.fetch;
   timers?: Timers;
 }
 
-/** What one call may be told besides its request. */
+/** Options of one call. */
 export interface HttpCallOptions {
   signal?: AbortSignal;
   /**
-   * Until the answer is read. Beyond it the call rejects with a DOMException named TimeoutError. Default: 30 s, and what the
-   * slowest upload that a daemon takes needs for the files of the request.
+   * Timeout until the answer is read; then the call rejects with a DOMException named TimeoutError. Default: 30 s, plus the
+   * longest time that the daemon allows for uploading the request's files.
    */
   timeoutMs?: number;
-  /** A repeat under the same key gets the first answer (rows with `idempotencyKey`). */
+  /** A repeat with the same key gets the first answer (endpoints with `idempotencyKey`). */
   idempotencyKey?: string;
 }
 
-/** The row that an endpoint's types come from: it is one, or names it. */
+/** The row that an endpoint's types come from: the endpoint itself, or its `row`. */
 type RowOf<T> = T extends Endpoint ? T : T extends { readonly row?: infer E extends Endpoint } ? E : never;
 
-/** The HTTP interface, typed by the rows of `protocol/http`: `call(endpoints.workstream.send, { ws_id, message })`. */
+/** The HTTP interface, typed by `protocol/http`. For example: `call(endpoints.workstream.send, { ws_id, message })`. */
 export interface HttpClient {
-  /** Resolves with the JSON body of a success, throws HttpError for any other status. */
+  /** Resolves with the JSON body of a success; rejects with HttpError for any other status. */
   call<T extends JsonEndpoint | EndpointAddress<JsonEndpoint>>(
     endpoint: T,
     request: z.input<RowOf<T>['request']>,
     options?: HttpCallOptions,
   ): Promise<z.output<RowOf<T>['reply']>>;
-  /** As `call`, for what answers a file: `download(endpoints.attachment.content, { ws_id, attachment_id })`. */
+  /** Like `call`, for endpoints that return a file: `download(endpoints.attachment.content, { ws_id, attachment_id })`. */
   download<T extends FileEndpoint | EndpointAddress<FileEndpoint>>(
     endpoint: T,
     request: z.input<RowOf<T>['request']>,
     options?: HttpCallOptions,
   ): Promise<Blob>;
-  /** The event stream of one workstream. Ends only by an abort or by a status that no retry can change. */
+  /** The event stream of one workstream. Ends only by an abort, or with an HttpError that a retry cannot fix. */
   events(wsId: string, options?: EventStreamOptions): AsyncGenerator<StreamMessage, never>;
 }
 
 /**
- * A client of one daemon’s HTTP interface. Calls reject with HttpError for an error answer, and with what `fetch`
- * rejects with.
+ * Creates a client of one daemon’s HTTP interface. Calls reject with HttpError for an error answer, and with the errors of
+ * `fetch`.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { baseUrl, token, fetch = globalThis.fetch.bind(globalThis), timers = systemTimers } = options;
   const authorization: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  /** Asks, and reads the answer while the deadline still counts. */
+  /** Sends the request and reads the answer within the deadline. */
   async function ask<T>(
     { verb, path, request }: Omit<Place, 'baseUrl'>,
     { signal, timeoutMs = defaultTimeoutMs(request), idempotencyKey }: HttpCallOptions,
@@ -108,7 +108,7 @@ function defaultTimeoutMs(request: unknown): number {
   return DEFAULT_TIMEOUT_MS + Math.ceil(bytes / LIMITS.uploadProgressBytes) * LIMITS.bodyMs;
 }
 
-/** A signal that aborts after `ms`, unless it was cancelled before. */
+/** A signal that aborts after `ms` unless it is cancelled. */
 function createDeadline(timers: Timers, ms: number): { signal: AbortSignal; cancel(): void } {
   const controller = new AbortController();
   const reason = () => new DOMException(`no answer within ${ms} ms`, 'TimeoutError');
@@ -120,7 +120,7 @@ interface Place extends Pick<Endpoint, 'verb' | 'path'> {
   request: unknown;
 }
 
-/** The fields of a request go into its path where that names them, else into the body of a POST or PUT, or into the query. */
+/** Puts each field of a request into the path if it is named there, else into the body of a POST or PUT, or the query. */
 function placeFields({ baseUrl, verb, path, request }: Place): { url: URL; body?: string | FormData; type?: string } {
   const fields = new Map(Object.entries(request ?? {}));
   const filled = path.replaceAll(/\{(\+?)(\w+)\}/g, (_, plus: string, name: string) => {
@@ -137,7 +137,7 @@ function placeFields({ baseUrl, verb, path, request }: Place): { url: URL; body?
   return { url, body: JSON.stringify(Object.fromEntries(fields)), type: 'application/json' };
 }
 
-/** Files go as the parts of a form; `fetch` names its type, with the boundary. */
+/** Sends files as parts of a form; `fetch` sets the content type with the boundary. */
 function toForm(fields: ReadonlyMap<string, unknown>): FormData {
   const form = new FormData();
   for (const [name, value] of fields) form.set(name, value instanceof Blob ? value : String(value));

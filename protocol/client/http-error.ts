@@ -1,11 +1,11 @@
 interface HttpErrorDetails {
   status: number;
-  /** The `error` of the body, or what else there is to say. */
+  /** The `error` of the body; otherwise its text, or `status <n>`. */
   message: string;
   retryAfterMs: number | undefined;
 }
 
-/** An answer of the HTTP interface with a status that is no success. */
+/** An answer of the HTTP interface with an error status. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
@@ -17,13 +17,13 @@ export class HttpError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** The same request can succeed later. */
+  /** Whether the same request can succeed later. */
   get retryable(): boolean {
     return this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 
-/** Reads an error answer to its end; a body that is not of ours becomes `status <n>`. */
+/** Reads an error answer. A body that is not from the daemon becomes `status <n>`. */
 export async function toHttpError(response: Response): Promise<HttpError> {
   const text = await response.text();
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -40,7 +40,7 @@ function errorOf(text: string): string | undefined {
     const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
     return typeof error === 'string' ? error : undefined;
   } catch {
-    // Plain text, as for an unknown path. A page is a proxy's, for eyes that see it drawn.
+    // Plain text, as for an unknown path. HTML comes from a proxy and is not readable as a message.
     return text === '' || /^\s*</.test(text) ? undefined : text.slice(0, 200);
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { connectedClient, newClient, refusal } from './testing/connected-client.ts';
 import { hello } from './testing/fake-gateway.ts';
 
-test('a call without an answer ends at its deadline, and a late answer is ignored', async () => {
+test('a call without an answer times out, and a late answer is ignored', async () => {
   const { gateway, timers, client } = await connectedClient();
   const byDefault = refusal(client.call('health'));
   const shorter = refusal(client.call('status', undefined, { timeoutMs: 500 }));
@@ -35,7 +35,7 @@ test('an aborted call rejects with the reason of its signal', async () => {
   assert.equal(gateway.socket.calls.length, 1, 'a call that was aborted before it began is not sent');
 });
 
-test('an interim answer is told and ends the default deadline; the call resolves with the final answer', async () => {
+test('an interim answer is reported and ends the default timeout; the call resolves with the final answer', async () => {
   const { gateway, timers, client } = await connectedClient();
   const interims: unknown[] = [];
   const run = client.call('agent', { message: 'hi', idempotencyKey: 'k' }, { onInterim: (p) => interims.push(p) });
@@ -46,7 +46,7 @@ test('an interim answer is told and ends the default deadline; the call resolves
   assert.deepEqual(interims, [{ runId: 'k', status: 'accepted' }]);
 });
 
-test('a refused call rejects with everything the daemon said of it', async () => {
+test('a refused call rejects with all fields of the daemon’s error', async () => {
   const { gateway, client } = await connectedClient();
   const run = refusal(client.call('agent', { message: 'hi', idempotencyKey: 'k' }));
   await gateway.socket.answer({
@@ -66,7 +66,7 @@ test('a refused call rejects with everything the daemon said of it', async () =>
   });
 });
 
-test('a call over the announced payload limit is refused without costing the connection', async () => {
+test('a call over the announced payload limit is refused, and the connection stays open', async () => {
   const { gateway, client, statuses } = newClient();
   client.connect();
   await gateway.socket.accept(hello({ maxPayload: 200 }));
@@ -81,7 +81,7 @@ test('a call over the announced payload limit is refused without costing the con
   assert.deepEqual(statuses, ['connecting', 'open']);
 });
 
-test('more calls in flight than the daemon takes are refused as BUSY', async () => {
+test('more calls in flight than the daemon allows are refused as BUSY', async () => {
   const { client } = await connectedClient();
   const refusals = Array.from({ length: 256 }, () => refusal(client.call('health')));
   assert.deepEqual(await refusal(client.call('health')), {

@@ -6,14 +6,14 @@ import { INTERIM_METHODS } from './interim-methods.ts';
 import { RequestError } from './request-error.ts';
 import type { Timers } from './timers.ts';
 
-/** What one call over a WebSocket may be told besides its params. */
+/** Options of one call over a WebSocket. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** From the call to its last answer. Default: 30 s to the first answer. */
+  /** Timeout until the last answer. Default: 30 s until the first answer. */
   timeoutMs?: number | undefined;
-  /** The first of two answers (`agent`: accepted). */
+  /** Receives the first of two answers (`agent`: accepted). */
   onInterim?: ((payload: unknown) => void) | undefined;
-  /** The last answer, told before any frame that came behind it; the promise resolves a little later. Must not throw. */
+  /** Receives the last answer before any later frame is handled; the promise resolves a little later. Must not throw. */
   onAnswer?: ((payload: unknown) => void) | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Pending {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Calls without an answer yet: at most as many as the daemon takes per connection, more are refused as BUSY. */
+/** Calls without an answer, up to the daemon's limit per connection; further calls are refused as BUSY. */
 export class PendingCalls {
   readonly #timers: Timers;
   readonly #calls = new Map<string, Pending>();
@@ -37,7 +37,7 @@ export class PendingCalls {
     this.#timers = timers;
   }
 
-  /** Registers a call; it goes out with the next `eachUnsent`. */
+  /** Registers a call; the next `eachUnsent` sends it. */
   add(method: MethodName, params: unknown, options: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { signal, timeoutMs, onInterim, onAnswer } = options;
@@ -73,7 +73,7 @@ export class PendingCalls {
     });
   }
 
-  /** Hands over, in call order, what no connection has carried yet. `send` throws for a call it refuses. */
+  /** Sends, in call order, all calls that were not sent yet. `send` throws for a call that it refuses. */
   eachUnsent(send: (id: string, method: MethodName, params: unknown) => void): void {
     for (const [id, call] of [...this.#calls]) {
       if (call.sent) continue;
@@ -88,13 +88,13 @@ export class PendingCalls {
 
   onResponse(frame: ResponseFrame): void {
     const call = this.#calls.get(frame.id);
-    if (call === undefined) return; // answered too late, or an interim of a call that was given up
+    if (call === undefined) return; // the call timed out or was aborted
     if (!frame.ok) call.settle({ error: toRequestError(frame) });
     else if (INTERIM_METHODS.has(call.method) && isAccepted(frame.payload)) call.onInterim(frame.payload);
     else call.settle({ payload: frame.payload });
   }
 
-  /** Fails the calls that a connection carried when it died; with `all` also those that still wait for one. */
+  /** Fails the calls sent over a connection that ended; with `all`, also the calls that were not sent yet. */
   fail(error: Error, { all }: { all: boolean }): void {
     for (const call of [...this.#calls.values()]) if (all || call.sent) call.settle({ error });
   }

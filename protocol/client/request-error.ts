@@ -6,15 +6,15 @@ interface RequestErrorOptions extends Omit<Partial<ErrorShape>, 'code' | 'messag
   payload?: unknown;
 }
 
-/** A call that was refused, by the daemon or (TIMEOUT, PAYLOAD_TOO_LARGE, BUSY) by the client before or instead of it. */
+/** A call refused by the daemon, or failed in the client itself (TIMEOUT, PAYLOAD_TOO_LARGE, BUSY). */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: ErrorCode;
-  /** Whether the same call can succeed later. Repeat it under the same idempotency key. */
+  /** Whether the same call can succeed later. Repeat it with the same idempotency key. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly details: unknown;
-  /** A result that came beside the error, as from a failed `agent` run. */
+  /** A result in addition to the error, as from a failed `agent` run. */
   readonly payload: unknown;
 
   constructor(code: ErrorCode, message: string, options: RequestErrorOptions = {}) {
@@ -27,12 +27,12 @@ export class RequestError extends Error {
   }
 }
 
-/** The transport died before the answer came: whether the call took effect is unknown. */
+/** The connection ended before the answer arrived, so it is unknown whether the call took effect. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
-  /** Why the gateway closed the socket, where it said so: for people. */
+  /** The gateway's reason for closing the socket, for people; empty if it gave none. */
   readonly reason: string;
-  /** The same for programs; undefined when something else than the gateway ended the connection. */
+  /** The reason for programs; undefined if the gateway did not close the connection. */
   readonly closing: ClosingName | undefined;
 
   constructor(message: string, { code, reason = '' }: { code?: number; reason?: string } = {}) {

@@ -1,4 +1,4 @@
-/** What arrives from a socket; which fields are set depends on the kind of event. */
+/** An event of a socket; which fields are set depends on its type. */
 export interface SocketEvent {
   readonly type: string;
   readonly data?: unknown;
@@ -6,12 +6,12 @@ export interface SocketEvent {
   readonly reason?: string;
 }
 
-/** The part of a WebSocket that the client uses: the global one of browsers and Node, and `ws`, have it. */
+/** The part of a WebSocket that the client uses. The global WebSocket of browsers and Node has it, and so does `ws`. */
 export interface SocketLike {
   send(text: string): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: SocketEvent) => void): void;
 }
 
-/** A WebSocket class: that of the browser, of Node, or of the `ws` package. */
+/** A WebSocket class of the browser, of Node, or of the `ws` package. */
 export type SocketConstructor = new (url: string) => SocketLike;

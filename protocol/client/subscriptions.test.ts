@@ -47,7 +47,7 @@ const fresh = (id: string, cursor: string) => answer(id, { cursor, recovered: fa
 const content: StreamEvent = { type: 'content', text: 'x' };
 const event = (cursor: string) => ({ event: 'workstream', payload: { wsId: 'w', cursor, event: content } });
 
-test('a subscription starts with a snapshot and then tells each event once', async () => {
+test('a subscription starts with a snapshot and then delivers each event once', async () => {
   const { gateway, told, subscribe } = await setUp();
   const subscription = subscribe();
   assert.deepEqual(gateway.socket.calls, [{ type: 'req', id: '1', method: 'events.subscribe', params: { wsId: 'w' } }]);
@@ -61,7 +61,7 @@ test('a subscription starts with a snapshot and then tells each event once', asy
   assert.equal(subscription.cursor, 'e:8');
 });
 
-test('events that arrive in one packet with the answer of their subscription are told', async () => {
+test('events in the same packet as the answer to their subscription are delivered', async () => {
   const { gateway, told, subscribe } = await setUp('e:4');
   subscribe();
   const { socket } = gateway;
@@ -73,7 +73,7 @@ test('events that arrive in one packet with the answer of their subscription are
   ]);
 });
 
-test('after a reconnect a subscription continues from the last event it told', async () => {
+test('after a reconnect, a subscription continues after the last delivered event', async () => {
   const { gateway, timers, told, subscribe } = await setUp();
   subscribe();
   await gateway.socket.answer(fresh('1', 'e:4'));
@@ -93,7 +93,7 @@ test('after a reconnect a subscription continues from the last event it told', a
   ]);
 });
 
-test('where exact resumption is impossible the reason is told and a snapshot replaces what was shown', async () => {
+test('if exact resumption is impossible, the reason is reported and a snapshot follows', async () => {
   const { gateway, told, subscribe } = await setUp('old:900');
   const subscription = subscribe();
   await gateway.socket.answer(
@@ -108,7 +108,7 @@ test('where exact resumption is impossible the reason is told and a snapshot rep
   assert.equal(subscription.cursor, 'e:5');
 });
 
-test('an event of another epoch makes the subscription ask again instead of telling it', async () => {
+test('an event of another epoch is not delivered; the subscription subscribes again', async () => {
   const { gateway, told, subscribe } = await setUp();
   subscribe();
   await gateway.socket.answer(fresh('1', 'e:4'));
@@ -117,7 +117,7 @@ test('an event of another epoch makes the subscription ask again instead of tell
   assert.deepEqual(told, [['snapshot', '/a', 'e:4']]);
 });
 
-test('a closed subscription tells nothing more and is taken back at the daemon', async () => {
+test('a closed subscription delivers nothing more and unsubscribes from the daemon', async () => {
   const { gateway, told, subscribe } = await setUp();
   const subscription = subscribe();
   await gateway.socket.answer(fresh('1', 'e:4'));
@@ -134,7 +134,7 @@ test('a closed subscription tells nothing more and is taken back at the daemon',
   assert.deepEqual(told, [['snapshot', '/a', 'e:4']]);
 });
 
-test('a subscription closed before it was answered is taken back when the answer comes', async () => {
+test('a subscription closed before its answer unsubscribes when the answer comes', async () => {
   const { gateway, told, subscribe } = await setUp();
   subscribe().close();
   await gateway.socket.answer(fresh('1', 'e:4'));
@@ -145,7 +145,7 @@ test('a subscription closed before it was answered is taken back when the answer
   assert.deepEqual(told, []);
 });
 
-test('a second subscription to a workstream replaces the first, whose answer counts for nothing', async () => {
+test('a second subscription to a workstream replaces the first, whose answer is ignored', async () => {
   const { gateway, told, subscribe } = await setUp();
   const first = subscribe();
   subscribe();
@@ -162,7 +162,7 @@ test('a second subscription to a workstream replaces the first, whose answer cou
   ]);
 });
 
-test('a refusal for good is told and ends the subscription, a passing one is tried again', async () => {
+test('a permanent error is reported and ends the subscription; a temporary one is retried', async () => {
   const { gateway, timers, told, subscribe } = await setUp();
   subscribe();
   await gateway.socket.answer({ id: '1', ok: false, error: { code: 'BUSY', message: 'later', retryable: true } });
@@ -176,7 +176,7 @@ test('a refusal for good is told and ends the subscription, a passing one is tri
   assert.deepEqual(told, [['error', 'Unknown workstream']]);
 });
 
-test('the end of the client is told to every subscription, also to one that comes later, and keeps the cursor', async () => {
+test('the end of the client is reported to every subscription, even a later one, and keeps the cursor', async () => {
   const { gateway, told, client, subscribe } = await setUp(undefined, { token: 'secret' });
   const subscription = subscribe();
   await gateway.socket.answer(fresh('1', 'e:4'));
@@ -202,7 +202,7 @@ test('the end of the client is told to every subscription, also to one that come
   );
 });
 
-test('a client that does not reconnect tells its subscriptions of the lost connection; one that is closed tells nothing', async () => {
+test('without reconnect, a lost connection is reported to subscriptions; a closed client reports nothing', async () => {
   const { gateway, told, subscribe } = await setUp(undefined, { reconnect: false });
   subscribe();
   await gateway.socket.answer(fresh('1', 'e:4'));

@@ -9,24 +9,24 @@ import type { Timers } from './timers.ts';
 
 type ResetReason = NonNullable<Result<'events.subscribe'>['reason']>;
 
-/** Where a subscription begins and who hears of what comes. */
+/** Where a subscription starts, and its listeners. */
 export interface SubscriptionOptions {
   /** Continue after this cursor; without it the subscription starts with a snapshot. */
   after?: string | undefined;
-  /** Replace what you show: the state at `cursor`. At the start, and whenever exact resumption was impossible. */
+  /** Receives the state at `cursor`, at the start and whenever exact resumption was impossible. Replace what you show. */
   onSnapshot(snapshot: WorkstreamSnapshot, cursor: string): void;
-  /** Each event exactly once and in order, over any number of reconnects. */
+  /** Receives each event exactly once and in order, across reconnects. */
   onEvent(event: StreamEvent, cursor: string): void;
   /** Resumption was impossible; the snapshot that follows replaces what you have. */
   onReset?: ((reason: ResetReason | undefined) => void) | undefined;
-  /** The daemon refused the subscription (an unknown workstream, say), or the client has ended for good and not by its `close`. Nothing follows. */
+  /** The daemon refused the subscription, as for an unknown workstream, or the connection ended for good. Nothing follows. */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** A workstream that is followed, over any number of reconnects, until `close`. */
+/** Follows a workstream across reconnects, until `close`. */
 export interface Subscription {
   close(): void;
-  /** The last event delivered, or where the snapshot was taken. */
+  /** The cursor of the last delivered event, or of the snapshot. */
   readonly cursor: string | undefined;
 }
 
@@ -34,9 +34,9 @@ interface Live {
   wsId: string;
   options: SubscriptionOptions;
   cursor: string | undefined;
-  /** Events count only between an answered subscribe and the next one. */
+  /** False from one subscribe until its answer; events are ignored meanwhile. */
   following: boolean;
-  /** Which subscribe call is the current one; answers to earlier ones are void. */
+  /** The number of the current subscribe call; answers to earlier ones are ignored. */
   attempt: number;
   backoff: ReturnType<typeof createBackoff>;
   cancelRetry(): void;
@@ -45,17 +45,17 @@ interface Live {
 interface Port {
   timers: Timers;
   connected(): boolean;
-  /** `onAnswer` has to be told before the events that come behind the answer, perhaps in the same packet. */
+  /** Has to call `onAnswer` before it handles the events after the answer, which may arrive in the same packet. */
   subscribe(
     params: Params<'events.subscribe'>,
     onAnswer: (result: Result<'events.subscribe'>) => void,
   ): Promise<unknown>;
   unsubscribe(params: Params<'events.unsubscribe'>): Promise<unknown>;
-  /** Runs a listener so that what it throws cannot harm the client. */
+  /** Runs a listener so that its exceptions cannot harm the client. */
   tell(run: () => void): void;
 }
 
-/** The workstreams a client follows: one subscription each, resumed by cursor whenever a connection opens. */
+/** The subscriptions of a client, one per workstream, resumed by cursor whenever a connection opens. */
 export class Subscriptions {
   readonly #port: Port;
   readonly #live = new Map<string, Live>();
@@ -64,7 +64,7 @@ export class Subscriptions {
     this.#port = port;
   }
 
-  /** Replaces an earlier subscription to the same workstream, as the daemon does. */
+  /** Adds a subscription. Replaces an earlier one to the same workstream, as the daemon does. */
   add(wsId: string, options: SubscriptionOptions): Subscription {
     this.#live.get(wsId)?.cancelRetry();
     const live: Live = {
@@ -98,7 +98,7 @@ export class Subscriptions {
     }
   }
 
-  /** Ends every subscription: no connection will come that could resume it. */
+  /** Ends every subscription, because no further connection will resume them. */
   end(error: Error): void {
     const ended = [...this.#live.values()];
     this.#live.clear();
@@ -111,7 +111,7 @@ export class Subscriptions {
     const seen = parseCursor(live.cursor);
     const next = parseCursor(cursor);
     if (seen?.epoch !== next?.epoch) {
-      this.#start(live); // another log: only a new subscription can tell what it holds
+      this.#start(live); // another log: subscribe again
       return;
     }
     if (next === undefined || (seen !== undefined && next.offset <= seen.offset)) return;
@@ -164,7 +164,7 @@ export class Subscriptions {
   }
 
   #unsubscribe({ wsId }: Live): void {
-    // A failure changes nothing: events of a workstream nobody follows are dropped here.
+    // A failure does not matter: events of a workstream without a subscription are ignored.
     this.#port.unsubscribe({ wsId }).catch(() => undefined);
   }
 }

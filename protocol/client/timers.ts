@@ -2,13 +2,13 @@
 export interface Timers {
   /** Milliseconds from an arbitrary start; never goes back. */
   now(): number;
-  /** Calls back once after `ms`; the answer cancels it. */
+  /** Calls back once after `ms`. Returns a function that cancels this. */
   after(ms: number, callback: () => void): () => void;
   /** 0 ≤ x < 1, for jitter. */
   random(): number;
 }
 
-/** What a system's timer can count up to, 24 days; told more it would call back at once. */
+/** The longest timer of the platform, 24 days. A longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** The timers of the platform. */

@@ -25,7 +25,7 @@ test('connecting sends the protocol range, the client and its token, and resolve
   assert.deepEqual(statuses, ['connecting', 'open']);
 });
 
-test('a refused handshake rejects connect and every call, and is not tried again', async () => {
+test('a refused handshake rejects connect and every call, and is not retried', async () => {
   const { gateway, timers, client, statuses } = newClient();
   const connected = refusal(client.connect());
   const call = refusal(client.call('health', undefined));
@@ -42,7 +42,7 @@ test('a refused handshake rejects connect and every call, and is not tried again
   assert.deepEqual(statuses, ['connecting', 'closed']);
 });
 
-test('a token that is taken back closes the client: what it carried is lost, what comes later is refused', async () => {
+test('a revoked token closes the client: pending calls are lost, and later calls are refused', async () => {
   const { gateway, timers, client, statuses } = await connectedClient({ token: 'secret' });
   const carried = refusal(client.call('health'));
   await gateway.socket.drop(1008, 'unauthorized');
@@ -63,7 +63,7 @@ test('a token that is taken back closes the client: what it carried is lost, wha
   assert.deepEqual(statuses, ['connecting', 'open', 'closed']);
 });
 
-test('without a token a login that ended is asked for once more: the browser may have another cookie by now', async () => {
+test('without a token, the client retries once after a login has ended, because the cookie may be new', async () => {
   const { gateway, timers, statuses } = await connectedClient();
   await gateway.socket.drop(1008, 'unauthorized');
   await timers.advance(1000);
@@ -73,7 +73,7 @@ test('without a token a login that ended is asked for once more: the browser may
   assert.deepEqual(statuses, ['connecting', 'open', 'waiting', 'connecting', 'closed']);
 });
 
-/** Whether a client connects again after this closing; with a token of its own, and with the browser's cookie alone. */
+/** Whether a client reconnects after this closing, with a token and with only the browser's cookie. */
 const GOES_ON: [code: number, reason: string, withToken: boolean, withCookie: boolean][] = [
   [1000, '', true, true],
   [1002, 'protocol mismatch', false, false],
@@ -91,7 +91,7 @@ const GOES_ON: [code: number, reason: string, withToken: boolean, withCookie: bo
 ];
 
 for (const [code, reason, withToken, withCookie] of GOES_ON) {
-  test(`after the closing ${code} ${reason} a client knows whether to connect again`, async () => {
+  test(`after the closing ${code} ${reason} a client knows whether to reconnect`, async () => {
     const outcomes: unknown[] = [];
     for (const options of [{ token: 'secret' }, {}]) {
       const { gateway, timers, client, statuses } = await connectedClient(options);
@@ -107,7 +107,7 @@ for (const [code, reason, withToken, withCookie] of GOES_ON) {
   });
 }
 
-test('a node that another connection has replaced learns it as data', async () => {
+test('a replaced node gets the closing as data', async () => {
   const { gateway, client } = await connectedClient({ token: 'secret' });
   await gateway.socket.drop(1008, 'replaced by a newer connection of this node');
   assert.deepEqual(await refusal(client.call('health')), {
@@ -118,7 +118,7 @@ test('a node that another connection has replaced learns it as data', async () =
   });
 });
 
-test('an address where nothing opens a connection is named', async () => {
+test('an error names the address that refuses connections', async () => {
   const { gateway, client } = newClient({ reconnect: false });
   const connected = refusal(client.connect());
   await gateway.socket.drop();
@@ -129,7 +129,7 @@ test('an address where nothing opens a connection is named', async () => {
   });
 });
 
-test('calls that a connection carried when it died are rejected as lost; later calls wait for the next one', async () => {
+test('calls sent over a connection that ended are rejected as lost; later calls wait for the next one', async () => {
   const { gateway, timers, client, statuses } = await connectedClient();
   const carried = refusal(client.call('health'));
   await gateway.socket.drop(1012, 'service restart');
@@ -150,7 +150,7 @@ test('calls that a connection carried when it died are rejected as lost; later c
   assert.deepEqual(statuses, ['connecting', 'open', 'waiting', 'connecting', 'open']);
 });
 
-test('the waits between attempts double from one second to thirty and start over after a success', async () => {
+test('the backoff doubles from one second to thirty and starts over after a success', async () => {
   const waits: number[] = [];
   const { gateway, timers, client } = newClient({
     onStatus: (status) => status.kind === 'waiting' && waits.push(status.retryInMs),
@@ -165,7 +165,7 @@ test('the waits between attempts double from one second to thirty and start over
   assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 1000]);
 });
 
-test('a wait between attempts can be cut short', async () => {
+test('retryNow ends the backoff', async () => {
   const { gateway, timers, client } = newClient();
   client.connect();
   await gateway.socket.drop();
@@ -175,7 +175,7 @@ test('a wait between attempts can be cut short', async () => {
   assert.equal(gateway.sockets.length, 2, 'the timer of the wait is gone');
 });
 
-test('a connection that is silent for two ticks is given up, one with ticks is not', async () => {
+test('a connection that is silent for two ticks is closed; one with ticks is not', async () => {
   const { gateway, timers, client, statuses } = newClient();
   client.connect();
   await gateway.socket.accept(hello({ tickIntervalMs: 100 }));
@@ -188,7 +188,7 @@ test('a connection that is silent for two ticks is given up, one with ticks is n
   assert.equal(gateway.socket.closedWith, 1000);
 });
 
-test('a handshake without an answer is given up after ten seconds', async () => {
+test('a handshake without an answer times out after ten seconds', async () => {
   const { timers, client, statuses } = newClient();
   client.connect();
   await timers.advance(9999);
@@ -215,7 +215,7 @@ test('events reach their listeners until they are removed', async () => {
   assert.deepEqual(seen, [{ ts: 1 }]);
 });
 
-test('a gap in seq is told, a number that starts over on a new connection is not one', async () => {
+test('a gap in seq is reported; a new connection that starts over is not a gap', async () => {
   const gaps: unknown[] = [];
   const { gateway, timers } = await connectedClient({ onGap: (gap) => gaps.push(gap) });
   await gateway.socket.event({ event: 'tick', seq: 7 });
@@ -228,7 +228,7 @@ test('a gap in seq is told, a number that starts over on a new connection is not
   assert.deepEqual(gaps, [{ expected: 9, received: 11 }]);
 });
 
-test('what is not a frame is skipped', async () => {
+test('text that is not a frame is ignored', async () => {
   const { gateway, client } = await connectedClient();
   for (const data of ['{', '3', 'null', '{}', '{"type":"req"}', new ArrayBuffer(1)]) await gateway.socket.deliver(data);
   const call = client.call('health');
@@ -236,7 +236,7 @@ test('what is not a frame is skipped', async () => {
   assert.equal(await call, 1);
 });
 
-test('closing rejects what is pending, closes the socket and opens no other', async () => {
+test('closing rejects pending calls, closes the socket and does not reconnect', async () => {
   const { gateway, timers, client, statuses } = await connectedClient();
   const call = refusal(client.call('health'));
   client.close();
@@ -250,13 +250,13 @@ test('closing rejects what is pending, closes the socket and opens no other', as
   assert.equal((await refusal(client.call('health'))).name, 'ConnectionLostError');
 });
 
-test('an address that cannot be one closes the client', async () => {
+test('an invalid address closes the client', async () => {
   const { client, statuses } = newClient({ url: 'no address', WebSocket: globalThis.WebSocket });
   assert.equal((await refusal(client.connect())).name, 'SyntaxError');
   assert.deepEqual(statuses, ['connecting', 'closed']);
 });
 
-test('connect answers the same promise however often it is called', async () => {
+test('connect returns the same promise each time', async () => {
   const { gateway, client } = newClient();
   const promises = [client.connect(), client.connect()];
   await settled();

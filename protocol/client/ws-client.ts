@@ -12,53 +12,53 @@ import type { SocketConstructor } from './socket.ts';
 import { type Subscription, type SubscriptionOptions, Subscriptions } from './subscriptions.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-/** The life of a client’s connection: `waiting` means that it will try again by itself. */
+/** The state of a client’s connection; `waiting`: it will reconnect automatically. */
 export type ConnectionStatus =
   | { kind: 'connecting' }
   | { kind: 'open'; hello: HelloOk }
   | { kind: 'waiting'; retryInMs: number; error: Error }
-  /** For good: closed by the caller, or by the daemon (`error.code` or `error.closing` says why). */
+  /** Final: closed by the caller, or by the daemon (see `error.code` or `error.closing`). */
   | { kind: 'closed'; error: Error | undefined };
 
-/** Where the gateway is, who connects, and what happens when the connection is lost. */
+/** The gateway's address, who connects, and what happens when the connection is lost. */
 export interface GatewayClientOptions {
   url: string;
   token?: string | undefined;
   client: Omit<ParamsInput<'connect'>['client'], 'platform'> & { platform?: string };
-  /** What a node can do, for people. */
+  /** The capabilities of a node, for people. */
   caps?: string[];
-  /** False: the first lost connection closes the client, as a one-shot command wants. */
+  /** False: the first lost connection closes the client, for one-shot commands. */
   reconnect?: boolean;
   WebSocket?: SocketConstructor;
   timers?: Timers;
   onStatus?(status: ConnectionStatus): void;
-  /** Broadcast events were missed (they are not replayed): fetch `health` and `system-presence` anew. */
+  /** Broadcast events were missed, and they are not replayed: fetch `health` and `system-presence` again. */
   onGap?(gap: { expected: number; received: number }): void;
 }
 
-/** The callable methods; `connect` is the client's own. */
+/** The callable methods; the client calls `connect` itself. */
 export type CallableMethod = Exclude<MethodName, 'connect'>;
-/** `params` may be left out where the row takes none. */
+/** `params` may be omitted if the method takes none. */
 type CallArguments<M extends CallableMethod> =
   undefined extends ParamsInput<M>
     ? [params?: ParamsInput<M>, options?: CallOptions]
     : [params: ParamsInput<M>, options?: CallOptions];
 
-/** A connection to the daemon that heals itself. Names, params and results come from the protocol's rows. */
+/** A connection to the daemon that reconnects automatically. Names, params and results come from the protocol's rows. */
 export interface GatewayClient {
-  /** Starts connecting; resolves with the first hello-ok, rejects when refused or closed. */
+  /** Starts to connect. Resolves with the first hello-ok; rejects if the client is refused or closed. */
   connect(): Promise<HelloOk>;
-  /** A call made while disconnected waits for the connection, within its own deadline. */
+  /** Calls a method. While disconnected, the call waits for a connection until its timeout. */
   call<M extends CallableMethod>(method: M, ...args: CallArguments<M>): Promise<Result<M>>;
-  /** The answer removes the listener. */
+  /** Adds a listener. Returns a function that removes it. */
   on<E extends GatewayEventName>(event: E, listener: (payload: GatewayEventPayload<E>) => void): () => void;
   subscribe(wsId: string, options: SubscriptionOptions): Subscription;
-  /** Ends a wait between attempts. */
+  /** Reconnects now instead of waiting for the backoff. */
   retryNow(): void;
   close(): void;
 }
 
-/** A client of the gateway protocol. It opens nothing before `connect`, and reconnects by itself once it was open. */
+/** Creates a client of the gateway protocol. It opens no socket before `connect`, and then reconnects automatically. */
 export const createGatewayClient = (options: GatewayClientOptions): GatewayClient => new Client(options);
 
 type Listener = (payload: never) => void;
@@ -92,7 +92,7 @@ class Client implements GatewayClient {
       unsubscribe: (params) => this.call('events.unsubscribe', params),
       tell,
     });
-    this.#first.promise.catch(() => undefined); // who never calls connect() learns it from onStatus
+    this.#first.promise.catch(() => undefined); // without a call of connect(), onStatus reports it
   }
 
   connect(): Promise<HelloOk> {
@@ -100,7 +100,7 @@ class Client implements GatewayClient {
       try {
         this.#open();
       } catch (error) {
-        this.#shut(error instanceof Error ? error : new Error(String(error))); // the URL is none
+        this.#shut(error instanceof Error ? error : new Error(String(error))); // invalid URL
       }
     }
     return this.#first.promise;
@@ -123,7 +123,7 @@ class Client implements GatewayClient {
   subscribe(wsId: string, options: SubscriptionOptions): Subscription {
     const subscription = this.#subscriptions.add(wsId, options);
     const error = this.#closed?.error;
-    if (error !== undefined) queueMicrotask(() => this.#subscriptions.end(error)); // when the caller has its answer
+    if (error !== undefined) queueMicrotask(() => this.#subscriptions.end(error)); // after this call has returned
     return subscription;
   }
 
@@ -228,8 +228,8 @@ class Client implements GatewayClient {
 }
 
 /**
- * What another attempt would only hear again. Without a token it is the browser's cookie that counted, and a login in
- * another tab may have brought a new one: only the next handshake can tell.
+ * The error if another attempt would be refused, too. Without a token the browser's cookie was used, and a login in another
+ * tab may have replaced it, so the next handshake has to decide.
  */
 function findRefusal(error: ConnectionLostError | RequestError, token: string | undefined): Error | undefined {
   if (error instanceof RequestError) return error.retryable ? undefined : error;
@@ -240,7 +240,7 @@ function findRefusal(error: ConnectionLostError | RequestError, token: string | 
   return new RequestError('UNAUTHORIZED', 'unauthorized: the token was revoked or replaced, or has expired');
 }
 
-/** A listener's own mistake is reported like any uncaught error, but later, when the client's state is whole. */
+/** Reports an exception of a listener as an uncaught error, but only after the client's state is consistent. */
 function tell(run: () => void): void {
   try {
     run();
@@ -251,7 +251,7 @@ function tell(run: () => void): void {
   }
 }
 
-/** A frame over the announced limit would cost the connection; refused here it costs only the call. */
+/** A frame over the announced limit would end the connection, so the client refuses the call. */
 function checkSize(text: string, maxBytes: number): void {
   if (text.length * 3 <= maxBytes) return; // UTF-8 takes at most three bytes for a UTF-16 unit
   const bytes = new TextEncoder().encode(text).byteLength;

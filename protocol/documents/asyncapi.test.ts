@@ -13,13 +13,13 @@ const { version } = await readJson('../../package.json');
 const written = (value: unknown) => JSON.parse(JSON.stringify(value));
 const document = written(asyncApiDocument(version));
 
-test('the committed AsyncAPI document is the one that the rows give', async () => {
+test('the committed AsyncAPI document matches the rows', async () => {
   const hint = 'protocol/generated is not what the rows give: run `npm run generate` and commit the result';
   assert.deepEqual(await readJson('../generated/asyncapi.json'), document, hint);
 });
 
 test('the AsyncAPI document is valid AsyncAPI 3.0', () => {
-  // The specification's schema brings the meta-schema of JSON Schema with it.
+  // The specification's schema includes the meta-schema of JSON Schema.
   const ajv = new Ajv({ strict: false, meta: false, validateSchema: false });
   addFormats.default(ajv);
   const validate = ajv.compile(written(specifications.schemas['3.0.0']));
@@ -36,7 +36,7 @@ test('the AsyncAPI document has an operation for every method and every event', 
   ]);
 });
 
-test('every reference of the AsyncAPI document leads somewhere', () => {
+test('every reference of the AsyncAPI document resolves', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
   const find = (path: string) => path.split('/').reduce<unknown>((at, key) => Reflect.get(Object(at), key), document);
   assert.deepEqual(

@@ -24,7 +24,7 @@ export function asyncApiDocument(version: string) {
       title: 'Headgate gateway protocol',
       version,
       license: { name: 'Apache-2.0' },
-      description: `Protocol version ${LIMITS.protocolVersion}: JSON frames over one WebSocket. PROTOCOL.md has the whole of it.`,
+      description: `Protocol version ${LIMITS.protocolVersion}: JSON frames over one WebSocket. PROTOCOL.md describes it in full.`,
     },
     defaultContentType: 'application/json',
     servers: { local: { host: `127.0.0.1:${LIMITS.defaultPort}`, protocol: 'ws' } },
@@ -97,9 +97,9 @@ const eventMessage = (name: string, summary: string, schemas: Schemas) =>
   );
 
 const ID = { type: 'string', minLength: 1 };
-const CORRELATION = { location: '$message.payload#/id', description: 'Comes back in the answers.' };
+const CORRELATION = { location: '$message.payload#/id', description: 'Repeated in the answers.' };
 
-/** A message whose payload is one frame; all but the properties in `optional` are required. */
+/** A message whose payload is one frame. All properties except `optional` are required. */
 function message(summary: string, frame: Record<string, unknown>, optional: readonly string[] = []) {
   const required = Object.keys(frame).filter((name) => !optional.includes(name));
   return { summary, payload: { type: 'object', properties: frame, required, additionalProperties: false } };
@@ -112,12 +112,12 @@ const ERROR_MESSAGE = message(
     id: ID,
     ok: { const: false },
     error: { $ref: '#/components/schemas/ErrorShape' },
-    payload: { description: 'What came of it all the same, as after a failed run.' },
+    payload: { description: 'A result in addition to the error, as after a failed run.' },
   },
   ['payload'],
 );
 
-/** The same document with its references to `#/definitions/` leading elsewhere. */
+/** The document with its references to `#/definitions/` replaced by references to `place`. */
 function withReferencesTo(place: string, document: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   return JSON.parse(JSON.stringify(document), (key, value) =>
     key === '$ref' && typeof value === 'string' ? value.replace('#/definitions/', place) : value,

@@ -5,7 +5,7 @@ import { jsonSchemaDocument } from './documents.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** How long, how many and how large params may be, as a Markdown table: what PROTOCOL.md has between its markers. */
+/** The limits of all params as a Markdown table, which PROTOCOL.md contains between markers. */
 export function boundsTable(): string {
   const { methods, $defs = {} } = jsonSchemaDocument();
   const rows = Object.keys(CONTRACTS).flatMap((method) => {
@@ -20,7 +20,7 @@ export function boundsTable(): string {
   return ['| Method | Bounds |', '|---|---|', ...rows].join('\n');
 }
 
-/** Of a schema at this place and of all within it. */
+/** The limits of a schema and of everything inside it. */
 function* boundsOf(
   schema: Schema | boolean | undefined,
   place: string,
@@ -39,13 +39,13 @@ function* boundsOf(
   for (const item of [known.items].flat()) yield* boundsOf(item, `${place}[]`, defs);
 }
 
-/** Patterns that a reader could not make out. */
+/** Words for patterns that are hard to read. */
 const PATTERNS: ReadonlyMap<string | undefined, string> = new Map([
   [z.toJSONSchema(PlainText).pattern, 'plain'],
   [z.toJSONSchema(PlainName).pattern, 'one plain line'],
 ]);
 
-/** Undefined where it says no more than that something must be there. */
+/** Undefined if the schema only requires that a value is present. */
 function wordsFor(schema: Schema): string | undefined {
   const { maxLength, minItems, maxItems, pattern } = schema;
   const text = [

@@ -11,16 +11,16 @@ import { addOperation, jsonSchemaDocument, openApiDocument } from './documents.t
 const readJson = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
 const { version } = await readJson('../../package.json');
 
-/** A document as it looks once written and read. */
+/** A document after it is written and read. */
 const written = (document: unknown) => JSON.parse(JSON.stringify(document));
 
 const STALE = 'protocol/generated is not what the rows give: run `npm run generate` and commit the result';
 
-test('the committed JSON Schema document is the one that the rows give', async () => {
+test('the committed JSON Schema document matches the rows', async () => {
   assert.deepEqual(await readJson('../generated/schema.json'), written(jsonSchemaDocument()), STALE);
 });
 
-test('the committed OpenAPI document is the one that the rows give, in the version of the package', async () => {
+test('the committed OpenAPI document matches the rows and the version of the package', async () => {
   assert.deepEqual(await readJson('../generated/openapi.json'), written(openApiDocument(version)), STALE);
 });
 
@@ -30,7 +30,7 @@ test('the OpenAPI document is valid OpenAPI 3.1', async () => {
   assert.deepEqual({ valid, errors, version: validator.version }, { valid: true, errors: undefined, version: '3.1' });
 });
 
-test('the OpenAPI document has every endpoint and the pages beside them', () => {
+test('the OpenAPI document has every endpoint and the plain pages', () => {
   const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group).map(({ path }) => path));
   assert.deepEqual(
     new Set(Object.keys(openApiDocument(version).paths ?? {})),
@@ -38,7 +38,7 @@ test('the OpenAPI document has every endpoint and the pages beside them', () => 
   );
 });
 
-test('operations that need no credential say so, all others need the bearer token or the cookie', () => {
+test('operations without a credential are marked; all others require the bearer token or the cookie', () => {
   const document = openApiDocument(version);
   const operations = Object.values(document.paths ?? {}).flatMap((path) => [path?.get, path?.post]);
   const open = operations.filter((operation) => operation?.security?.length === 0);
@@ -57,7 +57,7 @@ test('operations that need no credential say so, all others need the bearer toke
   );
 });
 
-test('an operation says its status, and its fields as its verb carries them', () => {
+test('an operation has its status, and its fields in the path, the query or the body', () => {
   const row = { summary: 'Made for this test.', scope: 'public', reply: z.object({ ok: z.boolean() }) } as const;
   const request = z.object({ place: z.string(), text: z.string() });
   const paths: Parameters<typeof addOperation>[0] = {};

@@ -8,14 +8,14 @@ import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
 import { StreamEvent, TRANSIENT_EVENTS } from '../stream-events.ts';
 
-/** Every frame, method and event: committed as protocol/generated/schema.json. As a schema it is that of any frame. */
+/** Every frame, method and event: committed as protocol/generated/schema.json. Used as a schema, it accepts any frame. */
 export function jsonSchemaDocument() {
-  // What a client may rely on: defaults count as optional, and events may gain fields.
+  // The view of a client: defaults make fields optional, and events may get more fields.
   const { $defs, properties = {} } = z.toJSONSchema(z.object(schemasByPlace()), { io: 'input', override: tidy });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Gateway protocol',
-    description: 'Any frame. Methods, events and the events of a workstream’s log stand beside it by name.',
+    description: 'Any frame. Methods, events and the events of a workstream’s log are listed by name.',
     ...asObject(properties.Frame),
     methods: mapValues<Contract, object>(CONTRACTS, ({ summary, scope, idempotency, interim }, name) => ({
       summary,
@@ -48,8 +48,8 @@ export function openApiDocument(version: string) {
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
-          'Conversations with an agent over HTTP and server-sent events. Bodies are JSON; one that cannot be read ' +
-          'counts as an empty object, and missing fields take their defaults. HTTP.md has the whole of it.',
+          'Conversations with an agent over HTTP and server-sent events. Bodies are JSON; an unreadable body ' +
+          'counts as an empty object, and missing fields take their defaults. HTTP.md describes it in full.',
       },
       security: [{ bearer: [] }, { cookie: [] }],
       tags: [...Object.keys(ENDPOINTS), 'documents'].map((name) => ({ name })),
@@ -88,7 +88,7 @@ export function schemasByPlace(): Record<string, z.ZodType> {
   return places;
 }
 
-/** Replies may gain fields; and that an integer fits a JavaScript number goes without saying. */
+/** Allows further fields in replies, and drops the bounds of safe integers. */
 export function tidy({
   zodSchema,
   jsonSchema,
@@ -103,8 +103,8 @@ export function tidy({
 }
 
 const ErrorReply = z.object({
-  error: z.string().meta({ description: 'What is wrong, for people.' }),
-  hint: z.string().optional().meta({ description: 'That the body could not be read, where it could not.' }),
+  error: z.string().meta({ description: 'The problem, for people.' }),
+  hint: z.string().optional().meta({ description: 'Present if the body could not be read.' }),
 });
 
 const json = (schema: z.ZodType) => ({ content: { 'application/json': { schema } } });
@@ -124,7 +124,7 @@ const PLAIN_PATHS: ZodOpenApiPathsObject = {
   '/openapi.json': plain('This document.', 'application/json', z.object({})),
 };
 
-/** OpenAPI has no fields that hold slashes: there such a one is a field like others. */
+/** OpenAPI has no path fields with slashes, so such a field is documented like any other. */
 export function addOperation(paths: ZodOpenApiPathsObject, row: Endpoint, names: { group: string; name: string }) {
   const path = row.path.replaceAll('{+', '{');
   paths[path] = { ...paths[path], [row.verb]: operationOf(row, names) };
@@ -166,11 +166,11 @@ const bodyOf = ({ body, request }: Endpoint, rest: z.ZodObject | undefined) =>
 
 function successOf({ answers, reply, status }: Endpoint) {
   if (status === 204) return { description: 'Done.' };
-  if (status === 302) return { description: 'Elsewhere.', headers: z.object({ Location: z.string() }) };
+  if (status === 302) return { description: 'Redirect.', headers: z.object({ Location: z.string() }) };
   if (answers === 'file')
-    return { description: 'The file as what its bytes are.', content: { '*/*': { schema: reply } } };
+    return { description: 'The file, with the content type of its bytes.', content: { '*/*': { schema: reply } } };
   if (answers !== 'event-stream') return { description: 'OK', ...json(reply) };
-  const description = 'The `data:` of each event is one such object.';
+  const description = 'The `data:` of each event is an object of this schema.';
   return { description, content: { 'text/event-stream': { schema: reply } } };
 }
 

@@ -25,13 +25,13 @@ export interface GatewayEventRow<P extends z.ZodType = z.ZodType> {
   /** Who receives it. */
   scope: Scope;
   payload: P;
-  /** Skipped for a client whose outbound buffer is over its budget; others close such a client with 1008. */
+  /** True: skipped for a client whose outbound buffer is over its limit. False: such a client is closed with 1008. */
   dropIfSlow: boolean;
   /** Carries `seq`, numbered without gaps for clients with the same rights. Stream events have their own cursor instead. */
   sequenced: boolean;
   /** Carries `stateVersion`. */
   versioned: boolean;
-  /** Also sent, without `seq`, to the one connection that it concerns, if that holds this scope. */
+  /** Also sent, without `seq`, to the one connection that it concerns, if that has this scope. */
   direct?: Scope;
 }
 
@@ -41,9 +41,7 @@ const broadcast = { scope: 'read', dropIfSlow: true, sequenced: true, versioned:
 const direct = { dropIfSlow: false, sequenced: false, versioned: false } as const;
 const projection = { scope: 'read', dropIfSlow: false, sequenced: false, versioned: false } as const;
 
-/**
- * Every event of the gateway: who gets it, whether a slow client may miss it, and its payload (PROTOCOL.md, "Events").
- */
+/** Every event of the gateway: its recipients, whether a slow client may miss it, and its payload (PROTOCOL.md, "Events"). */
 export const GATEWAY_EVENTS = {
   agent: row({ ...projection, summary: 'One step of a run’s output (protocol 2).', payload: AgentEvent }),
   chat: row({ ...projection, summary: 'A run as chat: deltas, then one final, aborted or error.', payload: ChatEvent }),
@@ -56,7 +54,7 @@ export const GATEWAY_EVENTS = {
     ...broadcast,
     scope: 'approve',
     dropIfSlow: false,
-    summary: 'Something waits for a person.',
+    summary: 'An approval is pending.',
     payload: Approval,
   }),
   'approval.resolved': row({
@@ -71,7 +69,7 @@ export const GATEWAY_EVENTS = {
   'workstream.opened': row({
     ...broadcast,
     dropIfSlow: false,
-    summary: 'A workstream was made or reopened: it is in `workstream.list` now.',
+    summary: 'A workstream was created or reopened; it is now in `workstream.list`.',
     payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamOpened' }),
   }),
   'workstream.closed': row({
@@ -92,13 +90,13 @@ export const GATEWAY_EVENTS = {
     scope: 'approve',
     direct: 'pairing',
     dropIfSlow: false,
-    summary: 'A pairing request was approved, rejected, or has expired; the node that waits is told, too.',
+    summary: 'A pairing request was approved or rejected, or has expired; the waiting node receives it, too.',
     payload: NodePairResolved,
   }),
   'node.pair.token': row({
     ...direct,
     scope: 'pairing',
-    summary: 'To the node whose request was approved, on the connection that asked: its token.',
+    summary: 'The token of a node, sent to the connection whose request was approved.',
     payload: NodePairToken,
   }),
   'node.invoke.request': row({
@@ -110,10 +108,10 @@ export const GATEWAY_EVENTS = {
   'node.invoke.cancel': row({
     ...direct,
     scope: 'node',
-    summary: 'To a node: end this command, whose run was cancelled, and answer what became of it.',
+    summary: 'To a node: stop this command, because its run was cancelled, and answer with its result.',
     payload: NodeInvokeCancel,
   }),
-  'node.event': row({ ...broadcast, summary: 'A node tells of something by `node.event`.', payload: NodeEvent }),
+  'node.event': row({ ...broadcast, summary: 'A node sent an event with `node.event`.', payload: NodeEvent }),
   presence: row({
     ...broadcast,
     versioned: true,
@@ -123,7 +121,7 @@ export const GATEWAY_EVENTS = {
   tick: row({
     ...broadcast,
     scope: 'public',
-    summary: 'A sign of life every tickIntervalMs.',
+    summary: 'A keepalive every tickIntervalMs.',
     payload: z.strictObject({ ts: z.int().min(0) }).meta({ id: 'TickEvent' }),
   }),
   health: row({
@@ -135,25 +133,25 @@ export const GATEWAY_EVENTS = {
   }),
   heartbeat: row({
     ...broadcast,
-    summary: 'A turn of the main session that nobody typed is over.',
+    summary: 'A turn of the main session without a typed message has ended.',
     payload: HeartbeatEvent,
   }),
   cron: row({
     ...broadcast,
     dropIfSlow: false,
-    summary: 'A job was changed, began, ended or could not run.',
+    summary: 'A job was changed, started, ended or could not run.',
     payload: CronEvent,
   }),
   'voicewake.changed': row({
     ...broadcast,
-    summary: 'The words that wake voice clients were set.',
+    summary: 'The wake words of voice clients were set.',
     payload: VoiceWake,
   }),
   shutdown: row({
     ...broadcast,
     scope: 'public',
     dropIfSlow: false,
-    summary: 'The daemon stops; sockets close with 1012.',
+    summary: 'The daemon is stopping; sockets close with 1012.',
     payload: z
       .strictObject({ reason: NonEmpty, restartExpectedMs: z.int().min(0).optional() })
       .meta({ id: 'ShutdownEvent' }),
@@ -162,5 +160,5 @@ export const GATEWAY_EVENTS = {
 
 /** The `event` of an event frame. */
 export type GatewayEventName = keyof typeof GATEWAY_EVENTS;
-/** What an event of this name carries. */
+/** The payload of an event. */
 export type GatewayEventPayload<E extends GatewayEventName> = z.infer<(typeof GATEWAY_EVENTS)[E]['payload']>;

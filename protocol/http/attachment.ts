@@ -30,7 +30,7 @@ export const attachmentEndpoints = {
   list: endpoint({
     verb: 'get',
     path: PATH,
-    summary: 'What the caller has uploaded and not sent yet, oldest first.',
+    summary: 'The caller’s uploaded attachments that were not sent yet, oldest first.',
     scope: 'read',
     request: OfWorkstream,
     reply: z.object({ attachments: z.array(Attachment) }),

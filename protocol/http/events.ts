@@ -19,7 +19,7 @@ export const eventsEndpoints = {
     scope: 'read',
     request: z.object({
       ws_id: z.string().default(''),
-      /** With a Last-Event-ID: continue exactly after it. */
+      /** Continue exactly after the Last-Event-ID. */
       resume: flag,
       /** Catch up with one in_progress_snapshot instead of replaying the turn. */
       snapshot: flag,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 
-/** What monitors ask: health, metrics, and the description of this interface. */
+/** The health check for monitors. */
 export const healthEndpoints = {
   health: endpoint({
     verb: 'get',
     path: '/health',
-    summary: '200 while the process runs.',
+    summary: 'The daemon’s health; 200 while the process runs.',
     scope: 'public',
     request: z.object({}),
     reply: z.object({

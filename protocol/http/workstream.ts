@@ -7,7 +7,7 @@ const WsId = z.string().default('');
 const Ok = z.object({ status: z.literal('ok') });
 const text = z.string().nullish();
 
-/** Fields of later releases that are refused rather than ignored: whoever sends one counts on it. */
+/** Fields of later releases, refused rather than ignored because a client that sends one depends on it. */
 const NOT_SUPPORTED = [
   'judge_model',
   'initial_message',
@@ -19,7 +19,7 @@ const NOT_SUPPORTED = [
   'ws_id',
 ] as const;
 
-/** Values that these clients send when they mean the default. */
+/** Values that clients send for the default. */
 const isDefault = (field: string, value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === false || isEmpty(value) || isUsual(field, value);
 
@@ -33,16 +33,16 @@ const Create = z.object({
   /** An ambiguous name is a 409 that lists the ids. */
   resume_ws: text,
   workdir: text,
-  /** There are none yet: a name is a 400, beside `resume_ws` it is ignored. */
+  /** Templates do not exist yet: a name is a 400, except with `resume_ws`, where it is ignored. */
   template: text,
-  /** There are none yet: a name is a 400. */
+  /** Not supported yet: a name is a 400. */
   ws_template: text,
-  /** There are none yet: a name is a 400. */
+  /** Not supported yet: a name is a 400. */
   skill: text,
   ...Object.fromEntries(NOT_SUPPORTED.map((field) => [field, z.unknown().optional()])),
 });
 
-/** The first thing that a new workstream cannot be given; undefined when there is none. */
+/** The first unsupported setting of a new workstream; undefined if all are supported. */
 function refusedIn(request: z.output<typeof Create>): { path: string[]; message: string } | undefined {
   const { template, ws_template, skill, resume_ws } = request;
   const missing = (what: string, name: string) => ({ path: [], message: `${what}: ${name.slice(0, 128)}` });
@@ -87,7 +87,7 @@ export const workstreamEndpoints = {
   create: endpoint({
     verb: 'post',
     path: '/v1/api/workstreams/new',
-    summary: 'Make a workstream, or reopen a stored one.',
+    summary: 'Create a workstream, or reopen a stored one.',
     scope: 'write',
     jsonOnly: true,
     request: Create.superRefine((request, { addIssue }) => {
@@ -115,7 +115,7 @@ export const workstreamEndpoints = {
     request: z.object({
       message: z.string().default(''),
       ws_id: WsId,
-      /** Left out: all that were uploaded and not sent yet; empty: none. */
+      /** Default: all uploaded attachments that were not sent yet; empty: none. */
       attachment_ids: z.array(z.string().max(128)).optional(),
     }),
     reply: z.object({
@@ -130,7 +130,7 @@ export const workstreamEndpoints = {
   approve: endpoint({
     verb: 'post',
     path: '/v1/api/approve',
-    summary: 'Decide what waits for approval. Without `approved` it is a 400 and decides nothing.',
+    summary: 'Decide the pending approval. Without `approved`, answers 400 and decides nothing.',
     scope: 'approve',
     request: z.object({
       approved: z.boolean({ error: 'must be true or false' }),
@@ -138,9 +138,9 @@ export const workstreamEndpoints = {
       always: z.boolean().default(false),
       ws_id: WsId,
       approval_id: text,
-      /** Other names of the question: one of its calls, … */
+      /** Another way to name the approval: one of its calls. */
       call_id: text,
-      /** … and its `approval_id` under the name that later releases have for it. */
+      /** The name of `approval_id` in later releases. */
       cycle_id: text,
     }),
     reply: Ok,
@@ -154,7 +154,7 @@ export const workstreamEndpoints = {
   cancel: endpoint({
     verb: 'post',
     path: '/v1/api/cancel',
-    summary: 'Stop what runs; the answer says what was stopped.',
+    summary: 'Stop the current run; the answer lists what was stopped.',
     scope: 'write',
     request: z.object({ ws_id: WsId, force: z.unknown().optional() }),
     reply: z.object({
@@ -171,7 +171,7 @@ export const workstreamEndpoints = {
   command: endpoint({
     verb: 'post',
     path: '/v1/api/command',
-    summary: 'A slash command; its output arrives as events.',
+    summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
     request: z.object({ command: z.string().default(''), ws_id: WsId }),
     reply: z.object({ status: z.literal('ok'), ws_id: z.string() }),

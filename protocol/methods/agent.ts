@@ -5,8 +5,8 @@ import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 const Count = z.int().min(0);
 
 /**
- * A message of a program. `sessionKey` or `sessionId` says to which session (the main one where both are left out);
- * `deliver` sends the answer to `to` over `channel` as well.
+ * A message of a program. `sessionKey` or `sessionId` names the session (default: the main one); `deliver` also sends the
+ * answer to `to` over `channel`.
  */
 export const AgentParams = z
   .strictObject({
@@ -18,7 +18,7 @@ export const AgentParams = z
     thinking: optionalText(),
     deliver: z.boolean().optional(),
     channel: optionalText(),
-    /** Seconds; 0 or absent: no limit. Time a person takes to decide does not count. */
+    /** Seconds; 0 or absent: no limit. The time that a person takes to decide does not count. */
     timeout: Count.optional(),
   })
   .meta({ id: 'AgentParams' });
@@ -35,7 +35,7 @@ export const AgentEvent = z
   .meta({ id: 'AgentEvent' });
 export type AgentEvent = z.infer<typeof AgentEvent>;
 
-/** Runs as programs start and await them (PROTOCOL.md, "Methods"). */
+/** Methods with which programs start runs and wait for them (PROTOCOL.md, "Methods"). */
 export const agentContracts = {
   agent: contract({
     summary: 'Run an agent turn. Two answers on one id: accepted, then the final one.',
@@ -48,7 +48,7 @@ export const agentContracts = {
     idempotency: 'required',
   }),
   'agent.wait': contract({
-    summary: 'Wait for a run to end; a timeout is a successful answer, 0 only looks.',
+    summary: 'Wait for a run to end; a timeout is a successful answer, and 0 returns the current state.',
     scope: 'write',
     params: z
       .strictObject({

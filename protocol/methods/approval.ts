@@ -3,7 +3,7 @@ import { contract } from '../contract.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 import { ApprovalItem } from '../stream-events.ts';
 
-/** A question that waits for a person; also the payload of `approval.requested`. */
+/** A pending approval; also the payload of `approval.requested`. */
 export const Approval = z
   .strictObject({
     approvalId: NonEmpty,
@@ -16,16 +16,16 @@ export const Approval = z
   .meta({ id: 'Approval' });
 export type Approval = z.infer<typeof Approval>;
 
-/** Questions that wait for a person, and their answers. */
+/** Pending approvals, and their decisions. */
 export const approvalContracts = {
   'approval.list': contract({
-    summary: 'What waits for a decision, oldest first.',
+    summary: 'The pending approvals, oldest first.',
     scope: 'approve',
     params: z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
     result: z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
   }),
   'approval.resolve': contract({
-    summary: 'Decide one approval. One that is unknown is NOT_FOUND, one already decided CONFLICT.',
+    summary: 'Decide one approval. An unknown one is NOT_FOUND, an already decided one CONFLICT.',
     scope: 'approve',
     params: z
       .strictObject({

@@ -8,9 +8,7 @@ const Count = z.int().min(0);
 
 const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
-/**
- * One message in the form of chat clients: parts instead of one text, and results of tools as messages of their own.
- */
+/** One message for chat clients: parts instead of one text, and results of tools as separate messages. */
 export const ChatMessage = z
   .strictObject({
     role: z.enum(['user', 'assistant', 'toolResult']),
@@ -38,13 +36,13 @@ export const ChatMessage = z
   .meta({ id: 'ChatMessage' });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
-/** An image that travels with the message; what it is, its bytes say. */
+/** An inline image of a message; its type is detected from its bytes. */
 export const ChatAttachment = z
   .strictObject({
     type: optionalText(64),
     mimeType: optionalText(256),
     fileName: optionalText(1024),
-    /** Base64; all of one message together at most `LIMITS.inlineAttachmentBytes` when decoded. */
+    /** Base64. All images of one message have at most `LIMITS.inlineAttachmentBytes` when decoded. */
     content: z.string({ error: 'content must be base64 string' }),
   })
   .meta({ id: 'ChatAttachment' });
@@ -79,7 +77,7 @@ export const chatContracts = {
         sessionKey: NonEmpty,
         sessionId: z.string().optional(),
         messages: z.array(ChatMessage),
-        /** There are older messages: `limit` or the size of the answer left them out. Absent where all are there. */
+        /** Older messages exist, beyond `limit` or the maximum size of the answer. Absent if all are included. */
         truncated: z.literal(true).optional(),
         thinkingLevel: z.string(),
       })
@@ -95,7 +93,7 @@ export const chatContracts = {
         thinking: optionalText(),
         deliver: z.boolean().optional(),
         attachments: z.array(ChatAttachment).max(LIMITS.attachmentsPerMessage).optional(),
-        /** Uploaded over HTTP before. */
+        /** Files that were uploaded over HTTP. */
         attachmentIds: z.array(NonEmpty.max(128)).max(LIMITS.attachmentsPerMessage).optional(),
         timeoutMs: Count.optional(),
         idempotencyKey: IdempotencyKey,
@@ -107,7 +105,7 @@ export const chatContracts = {
     idempotency: 'required',
   }),
   'chat.abort': contract({
-    summary: 'Cancel a run of a session, or all of them when runId is absent.',
+    summary: 'Cancel a run of a session, or all its runs if runId is absent.',
     scope: 'write',
     params: z.strictObject({ sessionKey: NonEmpty, runId: optionalText() }).meta({ id: 'ChatAbortParams' }),
     result: z.strictObject({ ok: z.literal(true), aborted: z.boolean() }).meta({ id: 'ChatAbortResult' }),

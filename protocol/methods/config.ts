@@ -16,9 +16,9 @@ const ConfigChange = {
   path: z.string(),
   /** With every default filled in; secrets masked. */
   config: z.unknown(),
-  /** What the file holds that is not a setting and has no effect; mostly empty. */
+  /** Keys of the file that are not settings and have no effect; usually empty. */
   issues: z.array(ConfigIssue),
-  /** Only when asked for with `extended`: what counts from now on, and what does from the next start on. */
+  /** Only with `extended`: the changed keys that took effect, and those that need a restart. */
   applied: z.array(z.string()).optional(),
   restart: z.array(z.string()).optional(),
 };
@@ -26,7 +26,7 @@ const ConfigChange = {
 /** config.json, read and changed over the wire; secrets are masked. */
 export const configContracts = {
   'config.get': contract({
-    summary: 'The configuration file: its text, what it says and what is wrong with it. Secrets are masked.',
+    summary: 'The configuration file: its text, its settings and its problems. Secrets are masked.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'ConfigGetParams' }),
     result: z
@@ -38,18 +38,18 @@ export const configContracts = {
         valid: z.boolean(),
         config: z.unknown(),
         issues: z.array(ConfigIssue),
-        /** SHA-256 of the file, for `baseHash`; of nothing when there is no file. */
+        /** SHA-256 of the file, for `baseHash`; of an empty text if the file does not exist. */
         hash: z.string(),
       })
       .meta({ id: 'ConfigGetResult' }),
   }),
   'config.set': contract({
-    summary: 'Write the configuration file as given, if it is valid. A masked secret stays the secret it stands for.',
+    summary: 'Write the configuration file as given, if it is valid. A masked secret keeps its value.',
     scope: 'approve',
     params: z
       .strictObject({
         raw: Raw,
-        /** Refused when the file is another by now. */
+        /** If the file has changed since, the call is refused. */
         baseHash: optionalText(128),
         extended: z.boolean().optional(),
       })

@@ -6,7 +6,7 @@ import { PlainName } from '../plain-text.ts';
 const Count = z.int().min(0);
 const Name = PlainName.min(1);
 
-/** One machine or client that is here, by its own account but for `ip` and `ts`. */
+/** One connected machine or client. All fields except `ip` and `ts` are its own claims. */
 export const PresenceEntry = z
   .strictObject({
     ts: Count,
@@ -25,9 +25,7 @@ export const PresenceEntry = z
   })
   .meta({ id: 'PresenceEntry' });
 
-/**
- * The range of protocol versions that a client speaks, who it is, and its token (PROTOCOL.md, "Opening a connection").
- */
+/** The protocol versions of a client, its identity and its token (PROTOCOL.md, "Opening a connection"). */
 export const ConnectParams = z
   .strictObject({
     minProtocol: z.int().min(1),
@@ -48,7 +46,7 @@ export const ConnectParams = z
   })
   .meta({ id: 'ConnectParams' });
 
-/** The state a client starts from: who is here, how the daemon is. */
+/** The initial state for a client: who is connected, and the daemon's health. */
 const Snapshot = z
   .strictObject({
     presence: z.array(PresenceEntry),
@@ -58,7 +56,7 @@ const Snapshot = z
   })
   .meta({ id: 'Snapshot' });
 
-/** The answer to `connect`: what this gateway can do, the state to start from, and its limits. */
+/** The answer to `connect`: the gateway's features, the initial state and the limits. */
 export const HelloOk = z
   .strictObject({
     type: z.literal('hello-ok'),
@@ -83,10 +81,10 @@ export type PresenceEntry = z.infer<typeof PresenceEntry>;
 export type ConnectParams = z.infer<typeof ConnectParams>;
 export type HelloOk = z.infer<typeof HelloOk>;
 
-/** Not in `features.methods`: valid only as the first request, which the handshake answers itself. */
+/** Not in `features.methods`: valid only as the first request, which the handshake answers. */
 export const connectContracts = {
   connect: contract({
-    summary: 'Open the session: protocol range, who the client is, its token.',
+    summary: 'Open the session, with the client’s protocol versions, identity and token.',
     scope: 'public',
     params: ConnectParams,
     result: HelloOk,

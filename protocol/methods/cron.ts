@@ -21,19 +21,19 @@ import { PlainName } from '../plain-text.ts';
 
 const Count = z.int().min(0);
 const JobId = NonEmpty.max(64);
-/** With `extended`, what goes beyond the specification. */
+/** With `extended`, jobs have fields beyond the specification. */
 const AnyJob = z.union([CronJob, CronExtendedJob]).meta({ id: 'CronAnyJob' });
 
 const changeable = {
   name: PlainName.max(200).optional(),
   enabled: z.boolean().optional(),
   isolation: CronIsolation.optional(),
-  /** False: the main session is not told how runs in the job's own session end. */
+  /** False: results of runs in the job's separate session are not posted to the main session. */
   tellMain: z.boolean().optional(),
   misfire: CronMisfire.optional(),
-  /** Only `at` jobs: forget the job once it went well. */
+  /** Only `at` jobs: delete the job after its first success. */
   deleteAfterRun: z.boolean().optional(),
-  /** A run that takes longer is stopped; 1 h where it is left out. */
+  /** A run that takes longer is stopped. Default: 1 h. */
   maxRunMs: z
     .int()
     .min(1_000)
@@ -46,7 +46,7 @@ const Extended = { extended: z.boolean().optional() };
 const CronLocalInstant = z
   .strictObject({
     atMs: Count,
-    /** `2026-12-24T18:00:00`, as clocks there show it. */
+    /** `2026-12-24T18:00:00`, in local time. */
     local: z.string(),
     /** `+01:00`. */
     offset: z.string(),
@@ -56,7 +56,7 @@ const CronLocalInstant = z
 /** Scheduled jobs and the history of their occurrences. */
 export const cronContracts = {
   'cron.list': contract({
-    summary: 'The jobs, the next due first; disabled ones only where they are asked for.',
+    summary: 'The jobs, the next due first; disabled ones only with `includeDisabled`.',
     scope: 'read',
     params: z.strictObject({ includeDisabled: z.boolean().optional(), ...Extended }).meta({ id: 'CronListParams' }),
     result: z.strictObject({ jobs: z.array(AnyJob) }).meta({ id: 'CronListResult' }),
@@ -71,13 +71,13 @@ export const cronContracts = {
         storePath: z.string(),
         jobs: Count,
         nextWakeAtMs: Count.nullable(),
-        /** With `extended`: all that keeps schedules from running. */
+        /** With `extended`: all switches that keep schedules from running. */
         switchedOffBy: z.array(CronSwitch).optional(),
       })
       .meta({ id: 'CronStatusResult' }),
   }),
   'cron.add': contract({
-    summary: 'Make a job.',
+    summary: 'Create a job.',
     scope: 'approve',
     idempotency: 'optional',
     params: z
@@ -94,7 +94,7 @@ export const cronContracts = {
     result: AnyJob,
   }),
   'cron.update': contract({
-    summary: 'Change a job; what is refused leaves it as it was.',
+    summary: 'Change a job; a refused change leaves it unchanged.',
     scope: 'approve',
     params: z
       .strictObject({
@@ -108,7 +108,7 @@ export const cronContracts = {
             ...changeable,
           })
           .meta({ id: 'CronPatch' }),
-        /** CONFLICT where the job has another by now. */
+        /** If the job has another revision, the answer is CONFLICT. */
         revision: Count.optional(),
         ...Extended,
       })
@@ -117,7 +117,7 @@ export const cronContracts = {
     result: AnyJob,
   }),
   'cron.remove': contract({
-    summary: 'Forget a job; a run in progress goes on to its end.',
+    summary: 'Delete a job; a run in progress continues to its end.',
     scope: 'approve',
     params: z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
     serial: ({ id }) => `cron ${id}`,
@@ -125,7 +125,7 @@ export const cronContracts = {
   }),
   'cron.run': contract({
     summary:
-      'Run a job now: if it is due, or in any case (`force`). Answers when the run is over, unless `wait` is false.',
+      'Run a job now: if it is due, or in any case (`force`). Answers when the run has ended, unless `wait` is false.',
     scope: 'approve',
     idempotency: 'optional',
     params: z
@@ -144,7 +144,7 @@ export const cronContracts = {
       .meta({ id: 'CronRunResult' }),
   }),
   'cron.runs': contract({
-    summary: 'The latest ends of a job’s runs, oldest first.',
+    summary: 'The latest finished runs of a job, oldest first.',
     scope: 'read',
     params: z
       .strictObject({ id: JobId, limit: z.int().min(1).max(5_000).optional(), ...Extended })
@@ -152,32 +152,31 @@ export const cronContracts = {
     result: z.strictObject({ entries: z.array(z.union([CronRun, CronOccurrence])) }).meta({ id: 'CronRunsResult' }),
   }),
   'cron.preview': contract({
-    summary:
-      'The next instants of a schedule, given as an object or in words (`every 15m`, `0 9 * * 1-5 Europe/Berlin`).',
+    summary: 'The next times of a schedule, given as an object or in words (`every 15m`, `0 9 * * 1-5 Europe/Berlin`).',
     scope: 'read',
     params: z
       .strictObject({
         schedule: z.union([CronSchedule, NonEmpty.max(400)]),
-        /** 10 where it is left out. */
+        /** Default: 10. */
         count: z.int().min(1).max(50).optional(),
         fromMs: Instant.optional(),
-        /** Where clocks stand for words that name no zone; the daemon's where it is left out. */
+        /** The time zone for words that name none. Default: the daemon's. */
         tz: optionalText(64),
       })
       .meta({ id: 'CronPreviewParams' }),
     result: z
       .strictObject({
         schedule: CronSchedule,
-        /** In words. */
+        /** The schedule in words. */
         description: z.string(),
-        /** IANA name of the zone of the local times. */
+        /** The time zone of the local times, an IANA name. */
         tz: z.string(),
         runs: z.array(CronLocalInstant),
       })
       .meta({ id: 'CronPreviewResult' }),
   }),
   'cron.explain': contract({
-    summary: 'Why a job did or did not run at an instant; without one, what it waits for now.',
+    summary: 'Why a job did or did not run at a time; without `atMs`, what it waits for now.',
     scope: 'read',
     params: z.strictObject({ id: JobId, atMs: Instant.optional() }).meta({ id: 'CronExplainParams' }),
     result: z

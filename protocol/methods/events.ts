@@ -3,21 +3,21 @@ import { contract } from '../contract.ts';
 import { optionalText } from '../frames.ts';
 import { WorkstreamSnapshot } from './workstream.ts';
 
-/** Following the event log of a workstream over this connection. */
+/** Methods to follow the event log of a workstream over this connection. */
 export const eventsContracts = {
   'events.subscribe': contract({
-    summary: 'Follow one workstream: answered before its first event, which arrives as `workstream`.',
+    summary: 'Follow one workstream. The answer comes before its first event; events arrive as `workstream`.',
     scope: 'read',
     weight: 3,
     params: z.strictObject({ wsId: z.string(), after: optionalText() }).meta({ id: 'EventsSubscribeParams' }),
     result: z
       .strictObject({
-        /** Events come after this one. */
+        /** The events that follow come after this cursor. */
         cursor: z.string(),
         recovered: z.boolean(),
-        /** Why `after` could not be continued from. */
+        /** Why `after` could not be resumed. */
         reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
-        /** State at `cursor`, when nothing was resumed. */
+        /** The state at `cursor`, unless the log was resumed. */
         snapshot: WorkstreamSnapshot.optional(),
       })
       .meta({ id: 'EventsSubscribeResult' }),

@@ -5,7 +5,7 @@ import { Notice } from '../notice.ts';
 
 const Count = z.int().min(0);
 
-/** How the daemon is; also the payload of the `health` event and the source of GET /health. */
+/** The health of the daemon; also the payload of the `health` event and the source of GET /health. */
 export const HealthSummary = z
   .strictObject({
     ok: z.literal(true),
@@ -35,12 +35,12 @@ export const HealthSummary = z
     }),
     /** Whether shell commands run in a sandbox, and if not, why. */
     sandbox: z.strictObject({ active: z.boolean(), reason: z.string().optional() }),
-    // What clients of the specification's time show. Neither of its providers exists here.
+    // Shown by clients of the specification. Neither of these providers exists here.
     web: z.strictObject({ linked: z.literal(false) }),
     telegram: z.strictObject({ configured: z.literal(false) }),
-    /** Seconds between periodic heartbeats; 0: none. */
+    /** Seconds between periodic heartbeats; 0: no heartbeats. */
     heartbeatSeconds: Count,
-    /** All of them, and the five that were updated last. */
+    /** The number of all sessions, and the five that were updated last. */
     sessions: z.strictObject({
       path: z.string(),
       count: Count,
@@ -51,10 +51,10 @@ export const HealthSummary = z
   .meta({ id: 'HealthSummary' });
 export type HealthSummary = z.infer<typeof HealthSummary>;
 
-/** How the daemon is. */
+/** The health of the daemon. */
 export const healthContracts = {
   health: contract({
-    summary: 'How the daemon, its store and its model backend are.',
+    summary: 'The health of the daemon, its store and its model backend.',
     scope: 'read',
     params: z.unknown(),
     result: HealthSummary,

@@ -5,11 +5,11 @@ import { optionalText } from '../frames.ts';
 /** The last lines of the daemon’s log. */
 export const logsContracts = {
   'logs.tail': contract({
-    summary: 'The newest lines of the daemon’s log, or those since a cursor. Secrets and conversations are not in it.',
+    summary: 'The newest lines of the daemon’s log, or those after a cursor. They contain no secrets or conversations.',
     scope: 'approve',
     params: z
       .strictObject({
-        /** As the last answer gave it. */
+        /** The cursor of the last answer. */
         cursor: optionalText(64),
         limit: z.int().min(1).max(5_000).default(500),
         maxBytes: z.int().min(1_000).max(1_000_000).default(250_000),
@@ -17,16 +17,16 @@ export const logsContracts = {
       .meta({ id: 'LogsTailParams' }),
     result: z
       .strictObject({
-        /** Where lines go besides. */
+        /** Where the lines are also written. */
         file: z.string(),
         cursor: z.string(),
         /** Bytes kept in memory. */
         size: z.int().min(0),
-        /** JSON each. */
+        /** Each line is JSON. */
         lines: z.array(z.string()),
-        /** There were more than fit, or they are gone. */
+        /** Further lines did not fit, or were dropped. */
         truncated: z.boolean().optional(),
-        /** The cursor was of an earlier start of the daemon. */
+        /** The cursor belongs to an earlier start of the daemon. */
         reset: z.boolean().optional(),
       })
       .meta({ id: 'LogsTailResult' }),

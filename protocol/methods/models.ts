@@ -3,16 +3,16 @@ import { contract } from '../contract.ts';
 
 const ModelRow = z
   .strictObject({
-    /** What `model` parameters and /model take. */
+    /** The value for `model` parameters and /model. */
     id: z.string(),
-    /** The provider's name for it; empty while it is not known. */
+    /** The provider's name for the model; empty while it is unknown. */
     name: z.string(),
     provider: z.string(),
     isDefault: z.boolean().optional(),
   })
   .meta({ id: 'ModelRow' });
 
-/** The models that may be chosen. */
+/** The models that can be chosen. */
 export const modelsContracts = {
   'models.list': contract({
     summary: 'The models that can be chosen, the default one first.',

@@ -4,7 +4,7 @@ import { IdempotencyKey, NonEmpty, nullishText, optionalText } from '../frames.t
 import { PlainName } from '../plain-text.ts';
 
 const Ms = z.int().min(0);
-/** What a node says of itself is shown to people, so it is kept short. */
+/** A node's claims about itself are shown to people, so they are kept short. */
 const SHORT = 128;
 const Short = NonEmpty.max(SHORT);
 const NodeId = Short;
@@ -12,7 +12,7 @@ const Names = z.array(Short).max(128);
 const RequestId = z.strictObject({ requestId: NonEmpty });
 const empty = z.strictObject({});
 
-/** All of it is the node's own claim, but `remoteIp`: that is where its connection comes from. */
+/** The node's own claims, except `remoteIp`, the address of its connection. */
 const about = {
   nodeId: NodeId,
   displayName: Short.optional(),
@@ -23,7 +23,7 @@ const about = {
   remoteIp: Short.optional(),
 };
 
-/** The same as a request may say it. Rows that an earlier version stored are shown as they are. */
+/** The same fields in requests, with stricter rules. Rows that an earlier version stored are shown unchanged. */
 const Name = PlainName.min(1).max(SHORT);
 const claimed = {
   nodeId: Name,
@@ -37,7 +37,7 @@ const claimed = {
   commands: z.array(Name).max(128).optional(),
 };
 
-/** A machine that asks to become a node. `isRepair`: it is one already; approving gives it a new token. */
+/** A machine that asks to become a node. `isRepair`: it is already a node, and approving gives it a new token. */
 export const NodePairing = z
   .strictObject({
     requestId: NonEmpty,
@@ -51,15 +51,15 @@ export const NodePairing = z
   .meta({ id: 'NodePairing' });
 export type NodePairing = z.infer<typeof NodePairing>;
 
-/** As people and programs see it: never with its token. */
+/** A paired node, never with its token. */
 export const PairedNode = z
   .strictObject({ ...about, caps: Names.optional(), commands: Names.optional(), createdAtMs: Ms, approvedAtMs: Ms })
   .meta({ id: 'PairedNode' });
 export type PairedNode = z.infer<typeof PairedNode>;
 
 /**
- * `caps` and `commands` are sorted; the commands are those that were approved last. `lastSeenAtMs`: only with `extended`,
- * of a node that is away and has been here.
+ * `caps` and `commands` are sorted; the commands are the ones approved last. `lastSeenAtMs`: only with `extended`, for a
+ * node that was connected before and is not now.
  */
 const NodeRow = z
   .strictObject({
@@ -71,18 +71,18 @@ export type NodeRow = z.infer<typeof NodeRow>;
 
 const Token = z.string().regex(/^node_[0-9a-f]{64}$/);
 
-/** What became of a pairing request; to its machine and to everybody who may approve. */
+/** The decision about a pairing request, sent to its machine and to all approvers. */
 export const NodePairResolved = z
   .strictObject({ requestId: NonEmpty, nodeId: NodeId, decision: z.enum(['approved', 'rejected', 'expired']), ts: Ms })
   .meta({ id: 'NodePairResolved' });
 export type NodePairResolved = z.infer<typeof NodePairResolved>;
 
-/** The token of a new node, sent to its machine alone and this once. */
+/** The token of a new node, sent only to its machine and only once. */
 export const NodePairToken = z
   .strictObject({ requestId: NonEmpty, nodeId: NodeId, token: Token })
   .meta({ id: 'NodePairToken' });
 
-/** `timeoutMs` counts from its arrival; a node that is not ready by then stops the command and says so. */
+/** A command for a node. `timeoutMs` counts from its arrival; after that, the node stops the command and answers so. */
 export const NodeInvokeRequest = z
   .strictObject({
     id: NonEmpty,
@@ -96,11 +96,11 @@ export const NodeInvokeRequest = z
   .meta({ id: 'NodeInvokeRequest' });
 export type NodeInvokeRequest = z.infer<typeof NodeInvokeRequest>;
 
-/** Nobody waits for it any more. */
+/** The command is no longer needed. */
 export const NodeInvokeCancel = z.strictObject({ id: NonEmpty, nodeId: NodeId }).meta({ id: 'NodeInvokeCancel' });
 export type NodeInvokeCancel = z.infer<typeof NodeInvokeCancel>;
 
-/** Something that a node told of. */
+/** An event that a node sent. */
 export const NodeEvent = z
   .strictObject({ nodeId: NodeId, event: Short, payload: z.unknown().optional(), ts: Ms })
   .meta({ id: 'NodeEvent' });
@@ -111,7 +111,7 @@ const NodeInvokeResultParams = z
     nodeId: NodeId,
     ok: z.boolean(),
     payload: z.unknown().optional(),
-    /** The payload as JSON text, for nodes that have it so. */
+    /** The payload as JSON text, as an alternative to `payload`. */
     payloadJSON: nullishText(),
     error: z.strictObject({ code: optionalText(SHORT), message: optionalText() }).nullish(),
   })
@@ -124,7 +124,7 @@ const NodeInvokeResult = z
     nodeId: NodeId,
     command: Short,
     payload: z.unknown(),
-    /** As the node sent it; null when it sent a value. */
+    /** The text that the node sent; null if it sent a value. */
     payloadJSON: z.string().nullable(),
   })
   .meta({ id: 'NodeInvokeResult' });
@@ -132,7 +132,7 @@ export type NodeInvokeResult = z.infer<typeof NodeInvokeResult>;
 
 const pairing = {
   'node.pair.request': contract({
-    summary: 'Ask to be paired as a node; the outcome comes as an event on the same connection.',
+    summary: 'Ask to be paired as a node; the decision comes as an event on the same connection.',
     scope: 'pairing',
     params: z.strictObject({ ...claimed, silent: z.boolean().optional() }).meta({ id: 'NodePairRequestParams' }),
     result: z
@@ -140,7 +140,7 @@ const pairing = {
       .meta({ id: 'NodePairRequestResult' }),
   }),
   'node.pair.list': contract({
-    summary: 'Machines that ask to be paired, and those that are; newest first, never with a token.',
+    summary: 'Pairing requests and paired machines, newest first, never with a token.',
     scope: 'approve',
     params: empty.meta({ id: 'NodePairListParams' }),
     result: z
@@ -148,7 +148,7 @@ const pairing = {
       .meta({ id: 'NodePairListResult' }),
   }),
   'node.pair.approve': contract({
-    summary: 'Pair a node with the commands it named; an earlier token of it ends at once.',
+    summary: 'Pair a node with the commands it named; its earlier token becomes invalid at once.',
     scope: 'approve',
     params: RequestId.meta({ id: 'NodePairApproveParams' }),
     result: z
@@ -162,7 +162,7 @@ const pairing = {
     result: z.strictObject({ requestId: NonEmpty, nodeId: NodeId }).meta({ id: 'NodePairRejectResult' }),
   }),
   'node.pair.verify': contract({
-    summary: 'Whether this is the token of this node.',
+    summary: 'Check whether a token belongs to a node.',
     scope: 'approve',
     weight: 10,
     params: z.strictObject({ nodeId: NodeId, token: NonEmpty.max(256) }).meta({ id: 'NodePairVerifyParams' }),
@@ -174,7 +174,7 @@ const pairing = {
 export const nodeContracts = {
   ...pairing,
   'node.list': contract({
-    summary: 'Paired nodes: connected ones first, then by name; `extended`: with when those that are away were here.',
+    summary: 'Paired nodes: connected ones first, then by name. `extended` adds when disconnected ones were last seen.',
     scope: 'read',
     params: z.strictObject({ extended: z.boolean().optional() }).meta({ id: 'NodeListParams' }),
     result: z.strictObject({ ts: Ms, nodes: z.array(NodeRow) }).meta({ id: 'NodeListResult' }),
@@ -186,13 +186,13 @@ export const nodeContracts = {
     result: z.strictObject({ ts: Ms, ...NodeRow.shape }).meta({ id: 'NodeDescribeResult' }),
   }),
   'node.rename': contract({
-    summary: 'Give a node another name for people.',
+    summary: 'Change the display name of a node.',
     scope: 'approve',
     params: z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
     result: z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
   }),
   'node.invoke': contract({
-    summary: 'Run a command on a node, at most once per key; a repeat gets a result that came late.',
+    summary: 'Run a command on a node, at most once per key; a repeat also gets a late result.',
     scope: 'approve',
     idempotency: 'required',
     params: z
@@ -200,7 +200,7 @@ export const nodeContracts = {
         nodeId: NodeId,
         command: Short,
         params: z.unknown().optional(),
-        /** For the whole of it, both ways; 0 and nothing are 30 s. */
+        /** Timeout for the command and its answer. Default, also for 0: 30 s. */
         timeoutMs: Ms.max(86_400_000).optional(),
         idempotencyKey: IdempotencyKey,
       })
@@ -208,7 +208,7 @@ export const nodeContracts = {
     result: NodeInvokeResult,
   }),
   'node.invoke.result': contract({
-    summary: 'A node’s answer to `node.invoke.request`; `ignored` when nobody asked, or it was answered already.',
+    summary: 'A node’s answer to `node.invoke.request`; `ignored` if the request is unknown or already answered.',
     scope: 'node',
     params: NodeInvokeResultParams,
     result: z
@@ -216,7 +216,7 @@ export const nodeContracts = {
       .meta({ id: 'NodeInvokeResultResult' }),
   }),
   'node.event': contract({
-    summary: 'A node tells of something; clients that may read receive it as an event of this name.',
+    summary: 'Send an event from a node; clients with the read scope receive it as `node.event`.',
     scope: 'node',
     weight: 3,
     params: z
@@ -229,13 +229,13 @@ export const nodeContracts = {
     result: z.strictObject({ ok: z.literal(true) }).meta({ id: 'NodeEventResult' }),
   }),
   'node.token.rotate': contract({
-    summary: 'Give a node a new token, shown this once; open connections under the old one end.',
+    summary: 'Give a node a new token, shown only once; open connections with the old one are closed.',
     scope: 'approve',
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
     result: z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),
   'node.token.revoke': contract({
-    summary: 'End a node’s pairing, and its open connections.',
+    summary: 'End a node’s pairing and close its connections.',
     scope: 'approve',
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
     result: z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),

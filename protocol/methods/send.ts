@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 
-/** Messages to the outside, over a channel. */
+/** Messages to destinations outside, over a channel. */
 export const sendContracts = {
   send: contract({
-    summary: 'Accept a message for a destination; it is delivered at least once, or given up and shown by `status`.',
+    summary: 'Accept a message for a destination. It is delivered at least once, or given up and shown by `status`.',
     scope: 'write',
     params: z
       .strictObject({
@@ -14,7 +14,7 @@ export const sendContracts = {
         message: NonEmpty.max(262_144),
         idempotencyKey: IdempotencyKey,
         mediaUrl: optionalText(2_048),
-        /** `webhook` or `workstream`; left out: the first that has the destination. */
+        /** `webhook` or `workstream`. Default: the first that has the destination. */
         provider: optionalText(64),
       })
       .meta({ id: 'SendParams' }),

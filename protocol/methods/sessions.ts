@@ -4,7 +4,7 @@ import { NonEmpty, optionalText } from '../frames.ts';
 
 const Count = z.int().min(0);
 
-/** A session in the words of the gateway protocol. Absent fields are not known. */
+/** A session as the specification defines it. Absent fields are unknown. */
 export const SessionRow = z
   .strictObject({
     key: NonEmpty,
@@ -33,7 +33,7 @@ const SessionEntry = z.strictObject({
 const SessionPreview = z
   .strictObject({
     key: NonEmpty,
-    /** `error`: the part of the database that holds it is damaged. */
+    /** `error`: its part of the database is damaged. */
     status: z.enum(['ok', 'empty', 'missing', 'error']),
     items: z.array(z.strictObject({ role: z.enum(['user', 'assistant', 'tool']), text: z.string() })),
   })
@@ -83,7 +83,7 @@ export const sessionsContracts = {
       .meta({ id: 'SessionsPatchResult' }),
   }),
   'sessions.reset': contract({
-    summary: 'Begin a session afresh; the conversation so far stays saved. A run in progress is cancelled.',
+    summary: 'Start a new conversation in a session; the current one is saved. A run in progress is cancelled.',
     scope: 'write',
     params: z.strictObject({ key: NonEmpty }).meta({ id: 'SessionsResetParams' }),
     result: z
@@ -91,8 +91,7 @@ export const sessionsContracts = {
       .meta({ id: 'SessionsResetResult' }),
   }),
   'sessions.delete': contract({
-    summary:
-      'Remove a session with everything said in it (`deleteTranscript: false` keeps that as a saved conversation).',
+    summary: 'Delete a session with its messages (`deleteTranscript: false` keeps them as a saved conversation).',
     scope: 'approve',
     params: z
       .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })
@@ -102,7 +101,7 @@ export const sessionsContracts = {
       .meta({ id: 'SessionsDeleteResult' }),
   }),
   'sessions.compact': contract({
-    summary: 'Let the model read only about the last `maxLines` messages from now on.',
+    summary: 'Limit what the model reads from now on to about the last `maxLines` messages.',
     scope: 'write',
     params: z
       .strictObject({ key: NonEmpty, maxLines: z.int().min(1).max(10_000).default(400) })
@@ -119,11 +118,11 @@ export const sessionsContracts = {
       .meta({ id: 'SessionsCompactResult' }),
   }),
   'sessions.preview': contract({
-    summary: 'The last words of several sessions.',
+    summary: 'The last messages of several sessions, shortened.',
     scope: 'read',
     params: z
       .strictObject({
-        /** Beyond the first 64 they are left out. */
+        /** Only the first 64 are used. */
         keys: z.array(NonEmpty).min(1),
         limit: z.int().min(1).max(50).default(12),
         maxChars: z.int().min(20).max(2_000).default(240),
@@ -132,7 +131,7 @@ export const sessionsContracts = {
     result: z.strictObject({ ts: Count, previews: z.array(SessionPreview) }).meta({ id: 'SessionsPreviewResult' }),
   }),
   'sessions.resolve': contract({
-    summary: 'The canonical key of a session, by its key, id or label; opens nothing.',
+    summary: 'The canonical key of a session, by its key, id or label. Does not open the session.',
     scope: 'read',
     params: z
       .strictObject({ key: optionalText(), sessionId: optionalText(), label: optionalText() })

@@ -4,10 +4,10 @@ import { SessionRow } from './sessions.ts';
 
 const Count = z.int().min(0);
 
-/** A summary for people: sessions, channels, what is queued. */
+/** A summary for people: sessions, channels and queued events. */
 export const statusContracts = {
   status: contract({
-    summary: 'A short overview of sessions, defaults and what is queued.',
+    summary: 'A short overview of sessions, defaults and queued events.',
     scope: 'read',
     params: z.unknown(),
     result: z

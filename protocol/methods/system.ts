@@ -4,11 +4,11 @@ import { LIMITS } from '../limits.ts';
 import { isPlainName, PLAIN_NAME_RULE, PlainText } from '../plain-text.ts';
 import { PresenceEntry } from './connect.ts';
 
-/** A wrong type counts as left out, as clients of the protocol expect. */
+/** A value of the wrong type counts as absent, as clients of the protocol expect. */
 const lenient = (max = 200) => z.string().min(1).max(max).optional().catch(undefined).refine(isPlain, PLAIN_NAME_RULE);
 const isPlain = (said: string | undefined) => said === undefined || isPlainName(said);
 
-/** Who is here, and texts for the main session. */
+/** Presence, and texts for the main session. */
 export const systemContracts = {
   'system-presence': contract({
     summary: 'Who is connected, newest first: a bare array.',
@@ -17,7 +17,7 @@ export const systemContracts = {
     result: z.array(PresenceEntry).meta({ id: 'SystemPresenceResult' }),
   }),
   'system-event': contract({
-    summary: 'Tell that something happened, or that a client is alive: presence, and the main session’s next turn.',
+    summary: 'Report an event, or that a client is alive; updates the presence and the main session’s next turn.',
     scope: 'write',
     params: z
       .object({

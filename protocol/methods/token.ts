@@ -8,13 +8,13 @@ const TokenName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._ -]{0,63}$/, 'must be 1 to 64 letters, digits, spaces or . _ -');
 
-/** Everything but the token itself. Times in milliseconds since the epoch; null: never. */
+/** An API token without its secret. Times are milliseconds since the Unix epoch; null: never. */
 const ApiToken = z
   .strictObject({
     tokenId: z.string(),
     name: z.string(),
     scope: TokenScope,
-    /** The principal that made it. */
+    /** The principal that created it. */
     createdBy: z.string(),
     createdAtMs: z.int().min(0),
     expiresAtMs: z.int().min(0).nullable(),
@@ -23,29 +23,29 @@ const ApiToken = z
   .meta({ id: 'ApiToken' });
 export type ApiToken = z.infer<typeof ApiToken>;
 
-/** API tokens: made, listed, revoked. */
+/** Creates, lists and revokes API tokens. */
 export const tokenContracts = {
   'token.create': contract({
-    summary: 'Make an API token; the answer is the only place where it is ever shown.',
+    summary: 'Create an API token. Only this answer ever contains it.',
     scope: 'approve',
     params: z
       .strictObject({
         name: TokenName,
         scope: TokenScope,
-        /** One minute to ten years; left out: it does not expire. */
+        /** One minute to ten years. Default: the token does not expire. */
         expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
       })
       .meta({ id: 'TokenCreateParams' }),
     result: ApiToken.extend({ token: z.string().regex(/^svc_[0-9a-f]{64}$/) }).meta({ id: 'TokenCreateResult' }),
   }),
   'token.list': contract({
-    summary: 'The API tokens that were not revoked, oldest first.',
+    summary: 'The API tokens that are not revoked, oldest first.',
     scope: 'approve',
     params: z.strictObject({}).meta({ id: 'TokenListParams' }),
     result: z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'TokenListResult' }),
   }),
   'token.revoke': contract({
-    summary: 'Revoke an API token; open sockets and streams end within a second.',
+    summary: 'Revoke an API token; its open sockets and streams end within a second.',
     scope: 'approve',
     params: z.strictObject({ tokenId: z.string().min(1).max(64) }).meta({ id: 'TokenRevokeParams' }),
     result: z.strictObject({ revoked: z.literal(true) }).meta({ id: 'TokenRevokeResult' }),

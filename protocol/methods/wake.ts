@@ -5,12 +5,12 @@ import { PlainText } from '../plain-text.ts';
 
 const Count = z.int().min(0);
 
-/** How a turn that nobody typed went. `ok-token`: the model said that nothing needs attention. */
+/** The result of a heartbeat turn. `ok-token`: the model answered that nothing needs attention. */
 export const HeartbeatEvent = z
   .strictObject({
     ts: Count,
     status: z.enum(['sent', 'ok-empty', 'ok-token', 'skipped', 'failed']),
-    /** The beginning of what the model said. */
+    /** The beginning of the model's answer. */
     preview: z.string().optional(),
     durationMs: Count.optional(),
     reason: z.string().optional(),
@@ -21,7 +21,7 @@ export type HeartbeatEvent = z.infer<typeof HeartbeatEvent>;
 /** Waking the main session, and its heartbeats. */
 export const wakeContracts = {
   wake: contract({
-    summary: 'Tell the main session something: for its next turn, or (`now`) in a turn of its own.',
+    summary: 'Give the main session a text for its next turn, or for a separate turn at once (`now`).',
     scope: 'write',
     params: z
       .strictObject({ mode: z.enum(['now', 'next-heartbeat']), text: PlainText.min(1).max(LIMITS.systemEventChars) })

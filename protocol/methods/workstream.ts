@@ -7,11 +7,11 @@ import { Approval } from './approval.ts';
 const Count = z.int().min(0);
 const WsId = z.string();
 
-/** A workstream that is open, as lists show it. */
+/** An open workstream, as lists show it. */
 export const WorkstreamRow = z
   .strictObject({
     wsId: NonEmpty,
-    /** The alias if set, otherwise the name that it was made with, or the generated `ws-xxxx`. May repeat. */
+    /** The alias if set, otherwise the name given at its creation, or the generated `ws-xxxx`. Not unique. */
     name: NonEmpty,
     sessionKey: NonEmpty,
     state: WorkstreamState,
@@ -27,11 +27,11 @@ export const WorkstreamRow = z
   .meta({ id: 'WorkstreamRow' });
 export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
 
-/** A conversation that is kept, whether it is open (`loaded`) or not. */
+/** A stored conversation, open (`loaded`) or not. */
 export const SavedWorkstream = z
   .strictObject({
     wsId: NonEmpty,
-    /** What a person has named it; null while nobody has. */
+    /** The name that a person gave it; null without one. */
     alias: z.string().nullable(),
     name: NonEmpty,
     title: z.string().nullable(),
@@ -51,7 +51,7 @@ export const WorkstreamSnapshot = z
     messages: z.array(HistoryMessage),
     /** Older messages exist: `workstream.history` with `before` = the first `seq`. */
     truncated: z.boolean(),
-    /** What stands between these messages, oldest first; absent when nothing does. */
+    /** The notes between these messages, oldest first; absent if there are none. */
     notes: z.array(HistoryNote).optional(),
     pendingApprovals: z.array(Approval),
     status: StatusRecord.optional(),
@@ -67,7 +67,7 @@ export const CancelReceipt = z
     pendingApproval: z.strictObject({ approvalId: z.string(), toolNames: z.array(z.string()) }).nullable(),
     /** Tool calls that were running and were stopped. */
     stoppedTools: z.array(z.string()),
-    /** Runs that waited behind the cancelled one and were dropped with it. */
+    /** Queued runs that were dropped with the cancelled one. */
     queuedMessages: z.strictObject({ count: Count, firstPreview: z.string().nullable() }),
   })
   .meta({ id: 'CancelReceipt' });
@@ -75,10 +75,10 @@ export type CancelReceipt = z.infer<typeof CancelReceipt>;
 
 const Ok = z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamOk' });
 
-/** Workstreams: made, listed, written to, stopped, changed, closed. */
+/** Creates, lists, changes, stops and closes workstreams, and sends them messages. */
 export const workstreamContracts = {
   'workstream.list': contract({
-    summary: 'Loaded workstreams, in the order they were made.',
+    summary: 'Loaded workstreams, in the order of their creation.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
     result: z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),
@@ -90,17 +90,17 @@ export const workstreamContracts = {
     params: z
       .strictObject({
         limit: z.int().min(1).max(500).optional(),
-        /** With `beforeWsId`: `updatedMs` and `wsId` of the last one that was read. Alone it skips its equals. */
+        /** With `beforeWsId`: `updatedMs` and `wsId` of the last row read. Without it, rows with an equal time are skipped. */
         before: Count.optional(),
         beforeWsId: optionalText(128),
-        /** Words; each is in the name or the title. */
+        /** Words, each of which has to be in the name or the title. */
         search: optionalText(256),
       })
       .meta({ id: 'WorkstreamSavedParams' }),
     result: z.strictObject({ workstreams: z.array(SavedWorkstream) }).meta({ id: 'WorkstreamSavedResult' }),
   }),
   'workstream.create': contract({
-    summary: 'Make a workstream, or reopen a stored one with resumeWs.',
+    summary: 'Create a workstream, or reopen a stored one with resumeWs.',
     scope: 'write',
     weight: 3,
     params: z
@@ -136,7 +136,7 @@ export const workstreamContracts = {
       .strictObject({
         messages: z.array(HistoryMessage),
         truncated: z.boolean(),
-        /** What stands between these messages, oldest first; absent when nothing does. */
+        /** The notes between these messages, oldest first; absent if there are none. */
         notes: z.array(HistoryNote).optional(),
       })
       .meta({ id: 'WorkstreamHistoryResult' }),
@@ -147,13 +147,13 @@ export const workstreamContracts = {
     params: z
       .strictObject({
         wsId: WsId,
-        /** Empty: the name is removed, and the generated one counts. */
+        /** Empty: removes the name, so that the generated one is used. */
         name: z.string().max(128).optional(),
         model: optionalText(256),
         autoApprove: z.boolean().optional(),
-        /** Takes the folder that lies at the path of the working directory now. */
+        /** Accepts the folder that is now at the path of the working directory. */
         confirmWorkdir: z.literal(true).optional(),
-        /** Absolute paths of all further folders that may be read without a question. */
+        /** Absolute paths of all further folders that may be read without asking. */
         readable: z.array(z.string().min(1).max(4096)).max(32).optional(),
       })
       .meta({ id: 'WorkstreamUpdateParams' }),
@@ -166,7 +166,7 @@ export const workstreamContracts = {
       .strictObject({
         wsId: WsId,
         message: z.string(),
-        /** Uploaded before; `pending`: all of the caller's that no message has yet. */
+        /** Uploaded files; `pending`: all files of the caller that were not sent yet. */
         attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
         idempotencyKey: optionalKey(),
       })
@@ -175,9 +175,9 @@ export const workstreamContracts = {
       .strictObject({
         status: z.enum(['ok', 'busy']),
         runId: z.string().optional(),
-        /** Absent when the message has none. */
+        /** Absent if the message has none. */
         attachedIds: z.array(z.string()).optional(),
-        /** Of those asked for: unknown, another's, or sent already. Absent when there are none. */
+        /** Requested files that are unknown, belong to another caller, or were already sent. Absent if there are none. */
         droppedIds: z.array(z.string()).optional(),
       })
       .meta({ id: 'WorkstreamSendResult' }),
@@ -185,7 +185,7 @@ export const workstreamContracts = {
   }),
   'workstream.approve': contract({
     summary:
-      'Decide whatever waits in a workstream; with approvalId, callId or cycleId only that one (a stale one is CONFLICT).',
+      'Decide the pending approval of a workstream; with approvalId, callId or cycleId only that one (CONFLICT if stale).',
     scope: 'approve',
     params: z
       .strictObject({
@@ -194,9 +194,9 @@ export const workstreamContracts = {
         feedback: nullishText(16_384),
         always: z.boolean().optional(),
         approvalId: optionalText(),
-        /** One of the calls that are asked about. Another one is CONFLICT. */
+        /** One of the calls of the approval. Another one is CONFLICT. */
         callId: optionalText(),
-        /** The approval under another name, which is CONFLICT also where it never existed. */
+        /** Another name of approvalId, but an unknown one is CONFLICT, too. */
         cycleId: optionalText(),
         idempotencyKey: optionalKey(),
       })
@@ -205,13 +205,13 @@ export const workstreamContracts = {
     idempotency: 'optional',
   }),
   'workstream.cancel': contract({
-    summary: 'Stop what runs; `force` abandons the worker at once.',
+    summary: 'Stop the current run; `force` abandons it at once.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }).meta({ id: 'WorkstreamCancelParams' }),
     result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
   }),
   'workstream.command': contract({
-    summary: 'A slash command; its output arrives as events.',
+    summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
     weight: 3,
     params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),

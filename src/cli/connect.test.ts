@@ -10,7 +10,7 @@ const TOKEN = `svc_${'0a'.repeat(32)}`;
 
 const around = (environment: Record<string, string> = {}) => ({ environment, userHome: '/home/ann', cwd: '/work' });
 
-/** A home in which a daemon says that it runs. */
+/** A home with the daemon.json of a running daemon. */
 async function homeOf(url: string) {
   const home = tempDir();
   await writeDaemonFile(home.path, { url, pid: 1, startedAt: '' });
@@ -18,7 +18,7 @@ async function homeOf(url: string) {
   return home;
 }
 
-test('the daemon of the home is meant, with the home’s token', async () => {
+test('by default, the daemon and the token of the home are used', async () => {
   using home = await homeOf('http://127.0.0.1:7717');
   const expected = { url: 'ws://127.0.0.1:7717/', token: TOKEN, tokenFrom: `the home ${home.path}`, home: home.path };
   assert.deepEqual(await resolveTarget({ home: home.path }, around()), expected);
@@ -43,7 +43,7 @@ test('an address from the flags wins over one from the environment', async () =>
   });
 });
 
-test('the home’s token goes to the home’s own daemon only', async () => {
+test('the home’s token is sent only to the home’s own daemon', async () => {
   using home = await homeOf('http://127.0.0.1:7717');
   const tokenFor = async (url: string) => (await resolveTarget({ home: home.path, url }, around())).token;
   assert.equal(await tokenFor('ws://127.0.0.1:7717'), TOKEN);
@@ -51,7 +51,7 @@ test('the home’s token goes to the home’s own daemon only', async () => {
   assert.equal(await tokenFor('http://evil.example:7717'), undefined);
 });
 
-test('a token may lie in a file', async () => {
+test('a token can be read from a file', async () => {
   using home = tempDir();
   const tokenFile = path.join(home.path, 'secret');
   await writeFile(tokenFile, 'from-a-file\n');
@@ -64,7 +64,7 @@ test('a token may lie in a file', async () => {
   });
 });
 
-test('a token file of the home that holds none is named', async () => {
+test('an error names the home’s token file if it contains no token', async () => {
   using home = await homeOf('http://127.0.0.1:7717');
   await writeFile(path.join(home.path, 'token'), 'something else\n');
   await assert.rejects(resolveTarget({ home: home.path }, around()), {
@@ -74,19 +74,19 @@ test('a token file of the home that holds none is named', async () => {
   });
 });
 
-test('without a daemon the home and what to do are named', async () => {
+test('without a daemon, the error names the home and what to do', async () => {
   using home = tempDir();
   const message = `No daemon is running in ${home.path}. Start one (headgate start), or say where it is with --url or --home.`;
   await assert.rejects(resolveTarget({ home: home.path }, around()), { name: 'NoDaemonError', exitCode: 3, message });
 });
 
 for (const url of ['nonsense', 'ftp://x', 'localhost:7717'])
-  test(`${url} is no address`, async () => {
+  test(`${url} is not an address`, async () => {
     using home = tempDir();
     await assert.rejects(resolveTarget({ home: home.path, url }, around()), { name: 'UsageError', exitCode: 2 });
   });
 
-test('a home that cannot be read is refused in one sentence', async () => {
+test('an unreadable home is refused in one sentence', async () => {
   using home = tempDir();
   await mkdir(path.join(home.path, 'daemon.json'));
   await assert.rejects(resolveTarget({ home: home.path }, around()), {

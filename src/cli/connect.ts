@@ -10,7 +10,7 @@ import { whyUnreadable } from '../home/why-unreadable.ts';
 import { toSocketUrl } from '../socket-url.ts';
 import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
 
-/** The flags that say which daemon a command speaks to. */
+/** The flags that choose the daemon. */
 export interface TargetFlags {
   home?: string | undefined;
   url?: string | undefined;
@@ -19,22 +19,22 @@ export interface TargetFlags {
 }
 
 export interface Target {
-  /** Of the WebSocket. */
+  /** The WebSocket address. */
   url: string;
   token: string | undefined;
-  /** Where the token was found, in the words of the command line. */
+  /** Where the token was found, as in `--token` or `HEADGATE_TOKEN`. */
   tokenFrom: string | undefined;
-  /** The folder whose daemon it is; undefined when the address was given. */
+  /** The daemon's home folder; undefined for an address that is not the home's own daemon. */
   home: string | undefined;
 }
 
 interface Caller {
   target: Target;
-  /** Headgate's, of the program that calls. */
+  /** The version of this program. */
   version: string;
 }
 
-/** Which daemon is meant: flags win over the environment, that over the daemon that runs in the home folder. */
+/** Chooses the daemon: flags win over the environment, which wins over the daemon that runs in the home folder. */
 export async function resolveTarget(flags: TargetFlags, around: Surroundings): Promise<Target> {
   const given = flags.url ?? (around.environment.HEADGATE_URL || undefined);
   const credential = await findGivenToken(flags, around);
@@ -71,7 +71,7 @@ async function findHomeToken(home: string): Promise<Credential> {
   return token === undefined ? NO_TOKEN : { token, tokenFrom: `the home ${home}` };
 }
 
-/** Runs `use` with a connection that ends with it. */
+/** Runs `use` with a connection that is closed afterwards. */
 export async function withClient<T>(
   { target, version }: Caller,
   use: (client: GatewayClient) => Promise<T>,
@@ -85,12 +85,12 @@ export async function withClient<T>(
   }
 }
 
-/** A daemon of this machine is back within moments: the usual waits between attempts would only be noticed. */
+/** A local daemon restarts within moments, so the usual backoff would only delay the user. */
 const LOCAL_RETRY_MS = 500;
 
 /**
- * A connection that heals itself once it was open. Rejects when nobody answers now; `onStatus` hears of everything after
- * that.
+ * A connection that reconnects automatically. Rejects if no daemon answers the first attempt; `onStatus` receives all
+ * later changes.
  */
 export async function openClient(
   { target, version }: Caller,
@@ -128,22 +128,22 @@ async function connect(client: GatewayClient, target: Target): Promise<void> {
   try {
     await client.connect();
   } catch (error) {
-    // Refused by a daemon: its words say more than ours, unless they say nothing but that.
+    // The daemon's message says more than ours, except for a bare UNAUTHORIZED.
     if (error instanceof RequestError) throw error.code === 'UNAUTHORIZED' ? notTaken(target) : error;
     const { url, home } = target;
     throw new NoDaemonError(home === undefined ? nobodyAnswers(url) : nobodyRuns(home), { cause: error });
   }
 }
 
-/** Which token it was, and how to come by one that is taken. */
+/** Names the refused token and how to create a valid one. */
 export function notTaken({ url, token, tokenFrom }: Pick<Target, 'url' | 'token' | 'tokenFrom'>): RequestError {
   const what =
     token === undefined
-      ? `${url} wants a token: give it with --token or HEADGATE_TOKEN.`
-      : `${url} does not take the token of ${tokenFrom}; it is wrong, revoked or expired.`;
+      ? `${url} requires a token: pass it with --token or HEADGATE_TOKEN.`
+      : `${url} refused the token from ${tokenFrom}: it is wrong, revoked or expired.`;
   return new RequestError(
     'UNAUTHORIZED',
-    `${what} A new one, where the daemon runs: headgate token create --scope approve`,
+    `${what} To create one, run on the daemon's machine: headgate token create --scope approve`,
   );
 }
 
@@ -152,7 +152,7 @@ export const nobodyAnswers = (url: string): string => `No daemon answers at ${ur
 const nobodyRuns = (home: string): string =>
   `No daemon is running in ${home}. Start one (headgate start), or say where it is with --url or --home.`;
 
-/** A file keeps a token out of the list of processes. */
+/** Unlike `--token`, a file keeps the token out of the list of processes. */
 async function readTokenFile({ tokenFile }: TargetFlags, { cwd }: Surroundings): Promise<string | undefined> {
   if (tokenFile === undefined) return undefined;
   try {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * For the command that a group runs when nobody names one (`isDefault`): a word that is none of the group's commands is an
- * unknown command, and not an argument too many for this one.
+ * Reports an unknown word after the name of a group as an unknown command. Commander itself would report it as an excess
+ * argument of the group's default command (`isDefault`).
  */
 export function refuseUnknown(group: Command, byDefault: Command): Command {
   return byDefault.allowExcessArguments().hook('preAction', () => {

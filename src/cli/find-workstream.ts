@@ -10,13 +10,13 @@ interface Named {
   name: string;
 }
 
-/** Read of the saved ones; older ones are found by their whole id or name. */
+/** How many saved workstreams are searched; older ones are found by their full id or name. */
 const SAVED = 500;
 const SHORTEST_PREFIX = 3;
 
 /**
- * The workstream of a ws_id, a session key, a name or the beginning of one of them, opened if it was closed; undefined
- * when nobody has it. Throws UsageError when several could be meant.
+ * Finds a workstream by ws_id, session key, name, or the beginning of one of them, and opens it if it was closed.
+ * Undefined if none matches; throws UsageError if several do.
  */
 export async function findWorkstream(client: Client, name: string): Promise<string | undefined> {
   const { workstreams: loaded } = await client.call('workstream.list', {});
@@ -35,14 +35,14 @@ export async function findWorkstream(client: Client, name: string): Promise<stri
   return loaded.some((row) => row.wsId === wsId) ? wsId : reopen(client, wsId);
 }
 
-/** As `findWorkstream`, but one that nobody has is wrong usage. */
+/** Like `findWorkstream`, but throws UsageError if none matches. */
 export async function getWorkstream(client: Client, name: string): Promise<string> {
   const wsId = await findWorkstream(client, name);
   if (wsId !== undefined) return wsId;
   const { workstreams } = await client.call('workstream.list', {});
   const names = workstreams.map(toLabel).join(', ');
   throw new UsageError(
-    `No workstream is called "${name}". There are: ${names}. A new one: headgate chat --new --ws NAME`,
+    `Unknown workstream "${name}". Open workstreams: ${names}. To create one: headgate chat --new --ws NAME`,
   );
 }
 
@@ -52,7 +52,7 @@ export const toLabel = ({ sessionKey, name }: Pick<WorkstreamRow, 'sessionKey' |
 
 const isExactly = ({ wsId, name: called }: Named, name: string) => wsId === name || called === name;
 
-/** By its session key, also where it is closed. */
+/** Finds a workstream by its session key, even if it is closed. */
 async function findStored(client: Client, key: string): Promise<string | undefined> {
   const { sessionId } = await client.call('chat.history', { sessionKey: key, limit: 1 });
   return sessionId;
@@ -64,12 +64,12 @@ function findByPrefix(rows: readonly Named[], prefix: string): string | undefine
   return theOnly(fitting, prefix);
 }
 
-/** Names may repeat, ids do not. */
+/** The one id among the matches; names may repeat, ids do not. */
 function theOnly(fitting: readonly Named[], asked: string): string | undefined {
   const ids = new Set(fitting.map(({ wsId }) => wsId));
   if (ids.size > 1) {
     const names = [...ids].map((id) => `${fitting.find(({ wsId }) => wsId === id)?.name} (${id.slice(0, 8)})`);
-    throw new UsageError(`"${asked}" can mean ${names.join(' or ')}: give more of it, or the id in parentheses.`);
+    throw new UsageError(`"${asked}" matches ${names.join(' or ')}. Give more of it, or the id in parentheses.`);
   }
   return [...ids][0];
 }

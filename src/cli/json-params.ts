@@ -7,7 +7,7 @@ export function parseParams(text: string | undefined): Record<string, unknown> |
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // told below
+    // reported below
   }
-  throw new UsageError(`The params are no JSON object: ${text}`);
+  throw new UsageError(`The params must be a JSON object, not: ${text}`);
 }

@@ -1,12 +1,12 @@
 import { toLocalTime } from '../cron/schedule/schedule-zone.ts';
 
-/** Now, and where the terminal is. */
+/** The current time, and the time zone of the terminal. */
 export interface Here {
   nowMs: number;
   tz: string;
 }
 
-/** `Thu 2026-12-24 18:00`, by the clocks there; seconds only where there are some. */
+/** `Thu 2026-12-24 18:00` in that time zone; with seconds only if they are not 0. */
 export function toLocal(atMs: number, { tz }: Pick<Here, 'tz'>): string {
   const { local } = toLocalTime(tz, atMs);
   const weekday = new Intl.DateTimeFormat('en-US', { timeZone: tz, weekday: 'short' }).format(atMs);

@@ -6,7 +6,7 @@ import { ConnectionLostError, RequestError } from '../../protocol/client/request
 import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
 import { toReport } from './report-error.ts';
 
-test('what can be expected to go wrong is told in one line, with its exit code', () => {
+test('an expected error is reported in one line, with its exit code', () => {
   const refused = new HttpError({ status: 413, message: 'Too\n large', retryAfterMs: undefined });
   const told = [
     new RequestError('NOT_FOUND', 'Unknown workstream'),
@@ -24,19 +24,16 @@ test('what can be expected to go wrong is told in one line, with its exit code',
     { text: 'headgate: No daemon is running.\n', exitCode: 3 },
     { text: 'headgate: Too large (HTTP 413)\n', exitCode: 1 },
     { text: 'headgate: the connection was closed (1006) before the answer came\n', exitCode: 1 },
-    { text: "headgate: unknown option '--x' (headgate --help lists what there is)\n", exitCode: 2 },
+    { text: "headgate: unknown option '--x' (see headgate --help)\n", exitCode: 2 },
   ]);
 });
 
 test('wrong usage of a command points to the help of that command', () => {
   const unknown = new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'");
-  assert.equal(
-    toReport(unknown, 'run').text,
-    "headgate: unknown option '--x' (headgate run --help lists what there is)\n",
-  );
+  assert.equal(toReport(unknown, 'run').text, "headgate: unknown option '--x' (see headgate run --help)\n");
 });
 
-test('help that was printed is followed by nothing', () => {
+test('nothing is printed after the help', () => {
   const help = new CommanderError(1, 'commander.help', '(outputHelp)');
   const asked = new CommanderError(0, 'commander.helpDisplayed', '(outputHelp)');
   assert.deepEqual(
@@ -48,7 +45,7 @@ test('help that was printed is followed by nothing', () => {
   );
 });
 
-test('a mistake of ours is told with where it was made', () => {
+test('an internal error is reported with its stack', () => {
   const { text, exitCode } = toReport(new TypeError('x is not a function'));
   assert.equal(exitCode, 1);
   assert.match(text, /^headgate: TypeError: x is not a function\n {4}at .*report-error\.test\.ts/);

@@ -3,14 +3,14 @@ import { HttpError } from '../../protocol/client/http-error.ts';
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
 import { StartError } from '../start-error.ts';
 
-/** How a command that failed ends. */
+/** The output and exit code of a failed command. */
 interface Report {
-  /** One line for stderr; a whole stack only where the mistake is ours. Empty: all was said before. */
+  /** One line for stderr, or the stack of an internal error. Empty if everything was printed before. */
   text: string;
   exitCode: number;
 }
 
-/** What a person is told of an error that ended a command, such as `run`; undefined: no known one. */
+/** The report of an error; `command` is the command that failed, such as `run`, if it is a known one. */
 export function toReport(error: unknown, command?: string): Report {
   if (error instanceof CommanderError) return ofCommander(error, command);
   if (error instanceof RequestError) return { text: `${toLine(`${error.code}: ${error.message}`)}\n`, exitCode: 1 };
@@ -23,10 +23,10 @@ export function toReport(error: unknown, command?: string): Report {
 }
 
 function ofCommander({ code, exitCode, message }: CommanderError, command: string | undefined): Report {
-  if (code === 'commander.help') return { text: '', exitCode: 2 }; // a command without its subcommand: the help said it
+  if (code === 'commander.help') return { text: '', exitCode: 2 }; // a group without a subcommand: the help was printed
   if (exitCode === 0) return { text: '', exitCode: 0 };
   const help = `headgate ${command === undefined ? '' : `${command} `}--help`;
-  return { text: told(`${message.replace(/^error: /, '')} (${help} lists what there is)`), exitCode: 2 };
+  return { text: told(`${message.replace(/^error: /, '')} (see ${help})`), exitCode: 2 };
 }
 
 const told = (text: string): string => `headgate: ${toLine(text)}\n`;

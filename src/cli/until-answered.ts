@@ -1,11 +1,11 @@
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
 
-/** Of a call that is repeated while the daemon is away: about ten minutes. */
+/** Attempts while the daemon is away, which take about ten minutes. */
 const ATTEMPTS = 20;
 
 /**
- * Calls again when the connection died before the answer. For what is harmless twice: calls under an idempotency key, and
- * those that only say what is to be.
+ * Repeats a call if the connection was lost before the answer. Only for calls that are safe to repeat: idempotent ones,
+ * and those with an idempotency key.
  */
 export async function untilAnswered<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -9,7 +9,7 @@ import { whyUnreadable } from '../home/why-unreadable.ts';
 import { UsageError } from '../start-error.ts';
 import type { Target } from './connect.ts';
 
-/** A large file over a slow line. */
+/** Enough for a large file over a slow connection. */
 const UPLOAD_MS = 120_000;
 
 /** Uploads a file for the next message of a workstream. The same file under the same key is uploaded once. */
@@ -28,7 +28,7 @@ export function createUpload({ url, token }: Target): Upload {
     );
 }
 
-/** As Upload, of the file at a path. */
+/** Like Upload, for the file at a path. */
 export type PathUpload = (wsId: string, name: string, key: string) => Promise<Attachment>;
 
 export function createPathUpload(target: Target, around: { cwd: string }): PathUpload {
@@ -36,10 +36,10 @@ export function createPathUpload(target: Target, around: { cwd: string }): PathU
   return async (wsId, name, key) => upload(wsId, await readAttachment(name, around), key);
 }
 
-/** Keys of people may be as long as the interface takes and hold any characters; a header's may not. */
+/** A key from the command line may be long and have any characters; a header may not. */
 const toHeaderKey = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
-/** The file at a path. UsageError where there is none, or none that a daemon takes: nothing has to be made for it. */
+/** Reads the file at a path. Throws UsageError if it is missing or the daemon would not accept it. */
 export async function readAttachment(name: string, { cwd }: { cwd: string }): Promise<File> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   try {

@@ -1,11 +1,11 @@
 import type { Lab } from './lab.ts';
 
-/** One sentence of PROTOCOL.md that shows from outside, and how it is tried. */
+/** One sentence of PROTOCOL.md that can be observed from outside, and its test. */
 export interface ConformanceCase {
-  /** The sentence, as it stands there without its number and full stop. */
+  /** The sentence, without its number and full stop. */
   must: string;
-  /** Mostly waits: runs beside the others. */
+  /** The case mostly waits, so it runs in parallel with the others. */
   slow?: true;
-  /** Throws Violation where it does not hold, Inapplicable where it cannot be tried. */
+  /** Throws Violation if the sentence does not hold, Inapplicable if it cannot be tested. */
   run(lab: Lab): Promise<void>;
 }

@@ -18,24 +18,24 @@ export interface Session extends Wire {
   hello: HelloOk;
 }
 
-/** What one case works with. `clean` takes back whatever it made. */
+/** The tools of one case. `clean` removes everything the case created. */
 export interface Lab {
   server: Server;
   open(): Promise<Wire>;
-  /** Params of `connect` as the server would take them; `token: undefined` leaves the credential out. */
+  /** Valid params of `connect`. Default token: the server's. */
   connectParams(token?: string): object;
   connect(token?: string): Promise<Session>;
   /** A connection of mode `node`, or the refusal of its handshake. */
   greetAsNode(nodeId: string, token?: string): Promise<Session | ResponseFrame>;
-  /** A workstream of the case's own. */
+  /** Creates a workstream for this case. */
   makeWorkstream(session: Session): Promise<string>;
-  /** A key for a session of the case's own, which the first message makes. */
+  /** A key for a session of this case, which its first message creates. */
   nameSession(): string;
-  /** A token that may only read. */
+  /** Creates a token with the `read` scope. */
   makeReader(session: Session): Promise<{ token: string; tokenId: string }>;
-  /** Waits, unless somebody stops the trial. */
+  /** Waits; rejects if the run is interrupted. */
   pause(ms: number): Promise<void>;
-  /** What is undone in the end, the latest first. */
+  /** Adds a cleanup step; `clean` runs the latest first. */
   takeBack(undo: () => Promise<unknown>): void;
   clean(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface Lab {
 const Made = z.object({ wsId: z.string() });
 const Token = z.object({ token: z.string(), tokenId: z.string() });
 
-/** Throws Inapplicable unless the session may use all of these. */
+/** Throws Inapplicable unless the session may use all these methods. */
 export function needs({ hello }: Session, ...methods: string[]): void {
   const missing = methods.filter((method) => !hello.features.methods.includes(method));
   if (missing.length > 0) throw new Inapplicable(`not among this token’s methods: ${missing.join(', ')}`);
@@ -51,7 +51,7 @@ export function needs({ hello }: Session, ...methods: string[]): void {
 
 const NEVER = new AbortController().signal;
 
-/** `stopping` aborts: what a case waits for ends, and what it has made is taken back. */
+/** When `stopping` aborts, the case stops waiting and cleans up. */
 export function createLab(server: Server, stopping?: AbortSignal): Lab {
   const wires: Wire[] = [];
   const undoings: (() => Promise<unknown>)[] = [];
@@ -120,18 +120,18 @@ export function createLab(server: Server, stopping?: AbortSignal): Lab {
       const stray = wires
         .flatMap(({ frames }) => frames)
         .find((frame) => frame.type === 'event' && frame.event === INVALID);
-      expectThat(stray === undefined, `what came is no frame of the protocol: ${JSON.stringify(stray)}`);
+      expectThat(stray === undefined, `received an invalid frame: ${JSON.stringify(stray)}`);
     },
   };
 }
 
-/** Until the server has seen it: what they held of it is free for the next case. */
+/** Waits until the server has closed them, so that their resources are free for the next case. */
 async function closeAll(wires: readonly Wire[]): Promise<void> {
   for (const wire of wires) wire.close();
   await Promise.allSettled(wires.map((wire) => wire.closed()));
 }
 
-/** Without a trace where the token may do that; otherwise it is unloaded and stays saved. */
+/** Deletes the workstream if the token may do that; otherwise closes it. */
 async function removeWorkstream(connect: () => Promise<Session>, wsId: string): Promise<void> {
   const session = await connect();
   const mayDelete = session.hello.features.methods.includes('sessions.delete');
@@ -139,7 +139,7 @@ async function removeWorkstream(connect: () => Promise<Session>, wsId: string): 
   else await session.call('workstream.close', { wsId });
 }
 
-/** One after the other, whatever becomes of the one before. */
+/** Runs the tasks one after the other, even if some fail. */
 async function settleInTurn(tasks: readonly (() => Promise<unknown>)[]): Promise<PromiseSettledResult<unknown>[]> {
   const results: PromiseSettledResult<unknown>[] = [];
   for (const task of tasks) results.push(...(await Promise.allSettled([task()])));

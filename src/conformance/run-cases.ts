@@ -6,11 +6,11 @@ import { Inapplicable } from './verdict.ts';
 export interface Finding {
   must: string;
   outcome: 'holds' | 'fails' | 'does not apply';
-  /** What the server did instead, or why the case could not be tried. */
+  /** What the server did instead, or why the case could not be tested. */
   reason?: string;
 }
 
-/** Tries every case in order until `stopping` aborts; those that mostly wait run beside the others. `onFinding` hears of each in the order of the table. */
+/** Runs the cases in order, slow ones in parallel, until `stopping` aborts. Calls `onFinding` in the order of the table. */
 export async function runCases(
   cases: readonly ConformanceCase[],
   { server, stopping, onFinding }: { server: Server; stopping: AbortSignal; onFinding(finding: Finding): void },
@@ -24,7 +24,7 @@ export async function runCases(
     onFinding(finding);
     findings.push(finding);
   }
-  await Promise.all(slow.values()); // they take back what they have made, too
+  await Promise.all(slow.values()); // slow cases clean up, too
   return findings;
 }
 

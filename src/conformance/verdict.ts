@@ -1,14 +1,14 @@
-/** A server did otherwise than the protocol says. The message tells what it did. */
+/** The server violates the protocol. The message says what it did. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
 
-/** A case cannot be tried here: the token may not, or the server has no such thing. The message says why. */
+/** A case cannot be tested here: the token lacks a right, or the server lacks a feature. The message says which. */
 export class Inapplicable extends Error {
   override readonly name = 'Inapplicable';
 }
 
-/** Somebody stopped the trial. */
+/** The run was interrupted. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 

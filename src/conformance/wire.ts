@@ -8,32 +8,32 @@ export interface Closed {
   reason: string;
 }
 
-/** How a socket ends that the gateway closes for this. */
+/** The close code and reason that the gateway uses in this case. */
 export function closedAs(name: ClosingName): Closed {
   const { code, reason } = CLOSINGS[name];
   return { code, reason };
 }
 
-/** A bare socket that remembers every frame, so that a case can look at what the typed clients hide. */
+/** A plain socket that records every frame, so that cases see what the typed clients hide. */
 export interface Wire {
   readonly frames: readonly Frame[];
-  /** How it ended; a Violation when it does not. */
+  /** Resolves when the socket is closed; a Violation if it stays open. */
   closed(): Promise<Closed>;
   send(text: string): void;
-  /** The first frame, read or still to come, that `pick` answers something for. A Violation after ten seconds, or at the end. */
+  /** The first result of `pick` for a past or future frame. A Violation after ten seconds or if the socket closes. */
   until<T>(what: string, pick: (frame: Frame) => T | undefined): Promise<T>;
   request(method: string, params?: unknown): Promise<ResponseFrame>;
-  /** The payload; a Violation when it is refused. */
+  /** The payload of the answer; a Violation if it is an error. */
   call(method: string, params?: unknown): Promise<unknown>;
   events(name: string): EventFrame[];
   close(): void;
 }
 
 const PATIENCE_MS = 10_000;
-/** For what is on its way when somebody interrupts: a server that has made something says what it is called. */
+/** After an interruption, how long to wait for pending answers, which name what the server has created. */
 const HURRY_MS = 1_000;
 
-/** After `hurry` nothing more is sent or waited for, but for what comes at once. */
+/** After `hurry` aborts, nothing more is sent, and pending waits end soon. */
 export async function openWire(url: string, hurry?: AbortSignal): Promise<Wire> {
   const socket = new WebSocket(url);
   const frames: Frame[] = [];
@@ -56,7 +56,7 @@ export async function openWire(url: string, hurry?: AbortSignal): Promise<Wire> 
   socket.addEventListener('error', () => undefined); // a close follows
   const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
   await Promise.race([opened, closed]);
-  if (end !== undefined) throw new Violation(`${url} opens no WebSocket`);
+  if (end !== undefined) throw new Violation(`${url} does not accept a WebSocket`);
 
   const until: Wire['until'] = (what, pick) =>
     new Promise((resolve, reject) => {
@@ -114,22 +114,22 @@ function firstOf<T>(frames: readonly Frame[], pick: (frame: Frame) => T | undefi
 
 function toFrame(data: unknown): Frame {
   const { data: frame, error } = Frame.safeParse(typeof data === 'string' ? parseJson(data) : data);
-  // Kept under a name that no event has: the case fails for it in the end.
+  // Recorded as an event with an unused name, which makes the case fail at its end.
   return frame ?? { type: 'event', event: INVALID, payload: `${error?.issues[0]?.message}: ${String(data)}` };
 }
 
-/** The name under which a text is kept that is no frame of the protocol. */
+/** The event name under which an invalid frame is recorded. */
 export const INVALID = '(no frame)';
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // no frame either
+    return text; // not a frame either
   }
 }
 
-/** A Violation when the end does not come, counted from when a case asks. */
+/** Waits for the close. A Violation if it does not come in time, counted from this call. */
 async function patiently(closed: Promise<Closed>, hurry: AbortSignal | undefined): Promise<Closed> {
   const late = Promise.withResolvers<never>();
   const cancel = systemTimers.after(1.5 * PATIENCE_MS, () => late.reject(new Violation('the socket was not closed')));

@@ -9,14 +9,14 @@ async function judge(chunks: Iterable<Uint8Array>) {
   for await (const chunk of judged) passed.push(chunk);
   return { ...judged.judgement, bytes: Buffer.concat(passed) };
 }
-/** One byte at a time: nothing may depend on where the pieces of an upload end. */
+/** One byte at a time, because the result must not depend on where the chunks of an upload end. */
 const singly = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
 const UNSUPPORTED = {
   code: 'INVALID_REQUEST',
   message: 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached',
 };
 
-test('what a file is does not depend on the pieces in which it comes', async () => {
+test('the type of a file does not depend on its chunks', async () => {
   const files: [Buffer, string][] = [
     [Buffer.from('89504e470d0a1a0a00ff', 'hex'), 'image/png'],
     [Buffer.from('ffd8ffe000104a46', 'hex'), 'image/jpeg'],
@@ -32,7 +32,7 @@ test('what a file is does not depend on the pieces in which it comes', async () 
   }
 });
 
-test('what is neither is refused: NUL, broken UTF-8, a character cut off at the end, the head of an image alone', async () => {
+test('files that are neither are refused: NUL, broken UTF-8, a cut-off last character, only the head of an image', async () => {
   for (const bytes of [
     Buffer.from('text\0'),
     Buffer.from([0x61, 0xff]),
@@ -44,7 +44,7 @@ test('what is neither is refused: NUL, broken UTF-8, a character cut off at the 
   await assert.rejects(judge([]), { message: 'The file is empty' });
 });
 
-test('no more is read once it is known to be too large or none that can be attached', async () => {
+test('reading stops once a file is known to be too large or unsupported', async () => {
   let given = 0;
   const endless = function* (first: Buffer) {
     yield first;
@@ -69,6 +69,6 @@ test('no more is read once it is known to be too large or none that can be attac
   assert.equal(given, 0);
 });
 
-test('nothing is judged before the end', () => {
+test('there is no judgement before the end of the file', () => {
   assert.throws(() => new JudgedBytes([]).judgement, { message: 'the file was not read to its end' });
 });

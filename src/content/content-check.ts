@@ -3,10 +3,10 @@ import { LIMITS } from '../../protocol/limits.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
 import { createTextCheck, imageTypeOf, MAGIC_BYTES, TEXT_TYPE } from './file-kind.ts';
 
-/** What the bytes of a file are. */
+/** The type and size of a file, from its bytes. */
 export type Judgement = Pick<Attachment, 'mime_type' | 'size_bytes' | 'kind'>;
 
-/** Passes the bytes of a file on and throws as soon as they are none that can be attached; `judgement` is known at the end. */
+/** Passes on the bytes of a file, and throws as soon as they cannot be attached. `judgement` is available at the end. */
 export class JudgedBytes {
   #judgement: Judgement | undefined;
   readonly #bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -45,7 +45,7 @@ function judge({ head, size, isText }: { head: Uint8Array; size: number; isText:
   return { mime_type: TEXT_TYPE, size_bytes: size, kind: 'text' };
 }
 
-/** Says how large it may be. */
+/** Its message contains the limit. */
 export const tooLarge = (what: keyof typeof MOST_BYTES): GatewayError =>
   new GatewayError('PAYLOAD_TOO_LARGE', `The ${what} is too large: at most ${MOST_BYTES[what] / MIB} MiB`);
 

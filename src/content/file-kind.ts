@@ -1,9 +1,9 @@
 import type { Attachment } from '../../protocol/stream-events.ts';
 
-/** Bytes from the beginning that say whether a file is an image. */
+/** How many bytes at the beginning show whether a file is an image. */
 export const MAGIC_BYTES = 16;
 
-/** The media type of an image by its first bytes; undefined for all else. What the sender says counts for nothing. */
+/** The media type of an image by its first bytes; undefined for other files. The sender's type is ignored. */
 export function imageTypeOf(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, MAGIC_BYTES)).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -13,7 +13,7 @@ export function imageTypeOf(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Text is whatever is UTF-8 from the first byte to the last and holds no NUL. */
+/** A file is text if all of it is UTF-8 without NUL. */
 export function createTextCheck(): { add(chunk: Uint8Array): boolean; end(): boolean } {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let isText = true;
@@ -23,7 +23,7 @@ export function createTextCheck(): { add(chunk: Uint8Array): boolean; end(): boo
         ? !chunk.includes(0) && decoder.decode(chunk, { stream: true }) !== undefined
         : decoder.decode() === '';
     } catch {
-      isText = false; // that is the answer
+      isText = false; // invalid UTF-8
     }
     return isText;
   };
@@ -34,7 +34,7 @@ export const TEXT_TYPE = 'text/plain';
 
 const MAX_NAME_CHARS = 200;
 
-/** A name that people can read and no path can be made of; the last part of what the sender said. */
+/** A readable file name that cannot act as a path: the last part of the sender's name, without control characters. */
 export function safeFileName(said: string | undefined, kind: Attachment['kind']): string {
   const last = (said ?? '').split(/[/\\]/).at(-1) ?? '';
   const clean = last

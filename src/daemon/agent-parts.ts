@@ -6,13 +6,13 @@ import type { DaemonOptions } from './daemon-options.ts';
 import { createTools } from './tools.ts';
 
 interface AgentPartDeps {
-  /** Where workstreams work when nothing else is said. */
+  /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
   live: LiveConfig;
 }
 
-/** What the agent acts with: its tools, and the nodes that one of them reaches. */
+/** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgentParts(
   { home, environment, config, assets, clock, ids, log }: DaemonOptions,
   { workdir, store, live }: AgentPartDeps,

@@ -6,7 +6,7 @@ import type { Assets } from './daemon-options.ts';
 
 const PolicyHashes = z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) });
 
-/** What the build put into `dist`, below the package's root folder. */
+/** Loads the files that the build put into `dist/` of the package. */
 export async function loadAssets(root: URL): Promise<Assets> {
   const dist = new URL('dist/', root);
   try {

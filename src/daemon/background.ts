@@ -10,7 +10,7 @@ interface BackgroundParts {
   clock: Clock;
   log: Log;
   live: { readonly retentionDays: number };
-  /** Where long outputs of commands lie. */
+  /** The folder of long command outputs. */
   outputs: string;
   gateway: Gateway;
   models: { run(signal: AbortSignal): Promise<void> };
@@ -20,11 +20,11 @@ interface BackgroundParts {
   signal: AbortSignal;
 }
 
-/** Approvals do not age while the daemon is down: it leaves a sign of life this often. */
+/** How often the daemon stores that it is alive. Approvals do not age while it is down. */
 const ALIVE_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-/** Everything that goes on by itself, until the signal aborts. One service that fails does not take the others down. */
+/** Runs all background services until the signal aborts. If one fails, the others continue. */
 export function runInBackground(parts: BackgroundParts): Promise<unknown> {
   const { clock, log, gateway, models, store, auth, bodies, signal } = parts;
   const retention = createRetention({ store, clock, log, live: parts.live });

@@ -17,11 +17,11 @@ const facts: Parameters<typeof toBanner>[0] = {
   linkCommand: 'headgate link',
 };
 
-/** The text behind each name. */
+/** The text after each name. */
 const rowsOf = (banner: string) =>
   Object.fromEntries([...banner.matchAll(/^ {2}(\w+) +(.*)$/gm)].map(([, name, text]) => [name, text]));
 
-test('the banner says the link, how to log in again, the model, the folders and the sandbox', () => {
+test('the banner shows the link, how to log in again, the model, the folders and the sandbox', () => {
   assert.equal(
     toBanner(facts),
     [
@@ -40,7 +40,7 @@ test('the banner says the link, how to log in again, the model, the folders and 
   );
 });
 
-test('without authentication it shows the plain address and says what that means', () => {
+test('without authentication, it shows the plain address and explains the consequence', () => {
   const rows = rowsOf(toBanner({ ...facts, link: undefined }));
   assert.equal(rows.Open, 'http://localhost:7717');
   assert.match(rows.Login ?? '', /^not needed/);
@@ -51,7 +51,7 @@ test('it says why commands are not sandboxed', () => {
   assert.equal(rowsOf(toBanner({ ...facts, daemon })).Sandbox, 'off: bubblewrap is not installed');
 });
 
-test('a model without an alias of its own is named once, the demo by what it is', () => {
+test('a model without an alias is named once, and the demo is explained', () => {
   const model = (alias: string, provider: string, modelId: string) =>
     rowsOf(toBanner({ ...facts, daemon: { ...facts.daemon, model: { alias, provider, modelId } } })).Model;
   assert.equal(model('openai/gpt', 'openai', 'gpt'), 'openai/gpt');
@@ -59,7 +59,7 @@ test('a model without an alias of its own is named once, the demo by what it is'
   assert.equal(model('demo', 'demo', 'demo'), 'demo (built in, no language model)');
 });
 
-test('what the daemon has to say stands at the end', () => {
+test('notices come at the end', () => {
   const daemon = {
     ...facts.daemon,
     notices: [warn('model_key_missing', 'The key is missing.'), warn('program_unsafe', 'And more.')],

@@ -4,13 +4,13 @@ interface BannerFacts {
   version: string;
   home: string;
   daemon: Pick<Daemon, 'url' | 'model' | 'workdir' | 'notices' | 'notSandboxed'>;
-  /** The login link; undefined when nobody has to log in. */
+  /** The login link; undefined if no login is required. */
   link: { url: string; expiresAtMs: number } | undefined;
-  /** What prints another link. */
+  /** The command that prints another link. */
   linkCommand: string;
 }
 
-/** What a person reads when the daemon is up. */
+/** The text that the daemon prints when it is ready. */
 export function toBanner({ version, home, daemon, link, linkCommand }: BannerFacts): string {
   const { model, workdir, notices, notSandboxed } = daemon;
   const rows: [string, string][] = [

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /**
- * Names this run of the machine's kernel: another one after an unclean stop means that the power was lost. Where the
- * system has no such name the answer never changes.
+ * An id of this boot of the machine. If it differs after an unclean stop, the machine lost power. On a system without such
+ * an id, the result never changes.
  */
 export async function readBootId(file = '/proc/sys/kernel/random/boot_id'): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch {
-    return readSessionUuid(); // no Linux
+    return readSessionUuid(); // not Linux
   }
 }
 
@@ -21,6 +21,6 @@ async function readSessionUuid(): Promise<string> {
     });
     return stdout.trim() || 'unknown';
   } catch {
-    return 'unknown'; // no macOS either
+    return 'unknown'; // not macOS either
   }
 }

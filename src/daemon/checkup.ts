@@ -7,14 +7,14 @@ import { askModel, toModelFinding } from './checkup/model-check.ts';
 import { checkTools } from './checkup/tool-checks.ts';
 import { resolveOptions } from './config/options.ts';
 
-/** What a daemon that is started now would make of its settings and of this machine. */
+/** Checks the settings and the machine as a daemon that starts now would see them. */
 export interface Checkup {
   settings: Finding[];
-  /** Where it would listen. Throws StartError where the settings do not go together. */
+  /** Where it would listen. Throws StartError if the settings contradict each other. */
   address(): { host: string; port: number };
-  /** `health`: of the daemon that runs and knows already. */
+  /** `health`: from the running daemon, which knows its model's state. */
   model(health: HealthSummary | undefined): Promise<Finding>;
-  /** `folder`: one that exists. */
+  /** `folder` must exist. */
   tools(folder: string): Promise<Finding[]>;
 }
 

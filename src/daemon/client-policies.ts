@@ -2,7 +2,7 @@ import { type ClientAddress, createClientAddress } from '../gateway/auth/client-
 import { createOriginPolicy, type OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 
-/** What is asked of every request before anything else: may it be here, and whose is it. */
+/** Checks applied to every request first: whether it is allowed, and from which address it comes. */
 export interface ClientPolicies {
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Gives back what a start has left behind: V8 itself would collect it only when the heap has grown much further. Takes
- * some ten milliseconds, during which nothing else runs.
+ * Frees the memory that the start no longer needs; V8 would collect it only after the heap has grown much further. Blocks
+ * for about ten milliseconds.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');

@@ -41,7 +41,7 @@ import { nodeIdOf } from './node-id.ts';
 import { outputsOf } from './tools.ts';
 import { openWorkdirs } from './workdirs.ts';
 
-/** From choices to running parts: the only file that names implementations. The port opens when all else is ready. */
+/** Creates and connects all parts; only this file and tools.ts name implementations. The port opens last. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const lock = await asStartError(() => lockHome(options.home));
   try {
@@ -121,7 +121,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     signal: stopping.signal,
   });
   const shutdown = once(async (reason: string) => {
-    server.close(); // nobody new from here on
+    server.close(); // no new connections
     stopping.abort(new Error(reason));
     await gateway.shutdown(reason);
     await closeServer(server);
@@ -204,13 +204,13 @@ function createHttp(options: DaemonOptions, parts: HttpParts): Server {
   return server;
 }
 
-/** How the daemon introduces itself. */
+/** How the daemon describes itself to clients. */
 const machineOf = ({ version, home }: DaemonOptions): GatewayDeps['server'] => {
   const host = hostname();
   return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
 };
 
-/** What is wrong with the machine or its files is told to the person in one line. */
+/** Reports a problem with the machine or its files in one line. */
 async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -7,12 +7,12 @@ import type { Log, LogLevel } from '../log.ts';
 import type { LogRing } from '../log-ring.ts';
 import type { Config } from './config/config.ts';
 
-/** Everything a daemon is made of that is not its own code: what the command line, the environment and the build say. */
+/** Everything a daemon gets from outside: from the command line, the environment and the build. */
 export interface DaemonOptions {
   /** Absolute; exists with mode 0700. */
   home: string;
   host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
   workdir?: string;
   model?: string;
@@ -20,28 +20,28 @@ export interface DaemonOptions {
   config: Config;
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
-  /** The user's number; undefined where the system has none. */
+  /** The user's id; undefined if the system has none. */
   uid: number | undefined;
   version: string;
   /** Of this machine, an IANA name. */
   hostTimeZone: string;
-  /** Names this run of the machine. */
+  /** An id of this boot of the machine. */
   bootId: string;
   assets: Assets;
   log: Log;
   setLogLevel(level: LogLevel): void;
-  /** What `log` has written lately. */
+  /** The latest lines of `log`. */
   logRing: LogRing;
   clock: Clock;
   ids: Ids;
-  /** Only for parts that stand in for ours in tests. */
+  /** Replacement parts for tests. */
   replace?: Replacements;
 }
 
-/** What the build made. */
+/** The files of the build. */
 export interface Assets {
   pageHtml: StaticText;
-  /** Of what the page is made of. */
+  /** Licenses of the page's dependencies. */
   licenses: StaticText;
   scriptSources: string[];
   styleSources: string[];
@@ -54,16 +54,16 @@ export interface Replacements {
   store?(store: SqliteStore): SqliteStore;
 }
 
-/** A daemon that answers. */
+/** A running daemon. */
 export interface Daemon {
   url: string;
   port: number;
   model: { alias: string; provider: string; modelId: string };
-  /** Where workstreams work when nothing else is said. */
+  /** The default working directory of workstreams. */
   workdir: string;
   notices: Notice[];
   notSandboxed: string | undefined;
   loginLink(): Promise<{ url: string; expiresAtMs: number }>;
-  /** Says good-bye, lets writes finish and lets go of the home. Idempotent. */
+  /** Notifies clients, finishes writes and unlocks the home. Idempotent. */
   shutdown(reason: string): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { isDiskFull } from './disk-full.ts';
 
 const withCode = (fields: object, options?: ErrorOptions) => Object.assign(new Error('failed', options), fields);
 
-test('a full disk is told from other failures, also as the cause of one', () => {
+test('a full disk is recognized, even as the cause of another error', () => {
   const full = withCode({ code: 'ERR_SQLITE_ERROR', errcode: 13 });
   const cases: [unknown, boolean][] = [
     [withCode({ code: 'ENOSPC' }), true],

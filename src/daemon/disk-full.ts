@@ -1,4 +1,4 @@
-/** Whether an error, or what caused it, says that there is no room on a disk or in a quota. */
+/** Whether an error or its cause means that a disk or a quota is full. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const isFull = 'code' in error && FULL.has(error.code);

@@ -1,10 +1,10 @@
 import { readFile, realpath } from 'node:fs/promises';
 
-/** Of the first person on Linux; the users below it belong to the system. */
+/** User id of the first person on Linux; lower ids belong to the system. */
 const FIRST_PERSON = 1_000;
 const NOBODY = 65_534;
 
-/** Home folders of the people on this machine, but for the user `uid`, by their real paths. Where accounts are kept elsewhere: none. */
+/** Real paths of the home folders of all people on this machine except the user `uid`. Empty if accounts are kept elsewhere. */
 export async function readOtherHomes(uid: number | undefined, file = '/etc/passwd'): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const homes = text.split('\n').flatMap((line) => {

@@ -28,16 +28,16 @@ interface StartOptions {
   around: Surroundings;
   /** The package's folder. */
   root: URL;
-  /** Only for parts that stand in for ours in tests. */
+  /** Replacement parts for tests. */
   replace?: Replacements;
 }
 
-/** Starts the daemon and returns when it answers; from then on signals end the process. */
+/** Starts the daemon and returns when it is ready; from then on signals end the process. */
 export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
   const home = resolveHome(flags, around);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);
-  // The home's own daemon is told of by the home's lock, which says more than a busy port does.
+  // If the home's own daemon uses the port, the home's lock reports more than a busy port.
   if (!(await isOwnPort(home, options.port))) await requireFreePort(options);
   const changes = await openHomeFolder(home);
   const logRing = createLogRing(randomIds.secret(4));
@@ -82,7 +82,7 @@ async function isOwnPort(home: string, port: number): Promise<boolean> {
 }
 
 const noRoomIn = (home: string): string =>
-  `There is no space left on the disk of ${home}, and without any nothing can be stored. Nothing is lost: make room and start again.`;
+  `The disk of ${home} is full, so nothing can be stored. No data is lost: free some space and start again.`;
 
 interface Guarded {
   home: string;
@@ -90,7 +90,7 @@ interface Guarded {
   log: Log;
 }
 
-/** Signals stop the daemon also while it starts; a fault nobody handles ends the process, as its state is unknown. */
+/** Signals stop the daemon even while it starts. An unhandled fault ends the process, because its state is unknown. */
 function guardProcess({ home, starting, log }: Guarded): void {
   const stop = async (reason: string) => {
     const daemon = await starting;
@@ -105,7 +105,7 @@ function guardProcess({ home, starting, log }: Guarded): void {
   };
   process.on('uncaughtException', (error) => die(error, 'an error that nobody handles'));
   process.on('unhandledRejection', (reason) => die(reason, 'a failure that nobody waits for'));
-  process.stdout.on('error', () => undefined); // whoever read the banner may be gone
+  process.stdout.on('error', () => undefined); // the reader of the banner may be gone
 }
 
 interface Announcement {
@@ -117,13 +117,13 @@ interface Announcement {
 }
 
 async function announce({ home, options, daemon, version, linkCommand }: Announcement): Promise<void> {
-  const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // whatever name the world knows it by
+  const url = urlOf({ host: options.host, port: daemon.port, publicUrl: undefined }); // other processes of this machine use the bound address
   await writeDaemonFile(home, { url, pid: process.pid, startedAt: new Date(systemClock.now()).toISOString() });
   const link = options.authEnabled ? await daemon.loginLink() : undefined;
   process.stdout.write(toBanner({ version, home, daemon, link, linkCommand }));
 }
 
-/** The command as this person has to type it: from a clone there is no `headgate` on the PATH. */
+/** The command as the user has to type it: in a clone, `headgate` is not on the PATH. */
 function toLinkCommand(home: string, { environment, userHome }: Surroundings): string {
   const program = environment.npm_lifecycle_event === 'start' ? 'npx headgate' : 'headgate';
   if (home === resolveHome({}, { environment: {}, userHome, cwd: '/' })) return `${program} link`;

@@ -22,7 +22,7 @@ function arrange() {
   return { onSignal, clock, log, reasons, exits, stopping };
 }
 
-test('a signal stops the daemon, and the process ends with 0 when all is written', async () => {
+test('a signal stops the daemon, and the process exits with 0 when everything is written', async () => {
   const { onSignal, reasons, exits, stopping, clock } = arrange();
   onSignal('SIGTERM');
   await clock.advance(4_000);
@@ -33,7 +33,7 @@ test('a signal stops the daemon, and the process ends with 0 when all is written
   assert.deepEqual(exits, [0]);
 });
 
-test('the same signal again within a second, as npm sends it, changes nothing', async () => {
+test('the same signal again within a second, as npm sends it, is ignored', async () => {
   const { onSignal, reasons, exits, clock } = arrange();
   onSignal('SIGINT');
   await clock.advance(999);
@@ -41,7 +41,7 @@ test('the same signal again within a second, as npm sends it, changes nothing', 
   assert.deepEqual([reasons, exits], [['SIGINT'], []]);
 });
 
-test('a second signal after a second ends the process at once', async () => {
+test('another signal after a second ends the process at once', async () => {
   const { onSignal, reasons, exits, clock } = arrange();
   onSignal('SIGINT');
   await clock.advance(1_000);
@@ -49,7 +49,7 @@ test('a second signal after a second ends the process at once', async () => {
   assert.deepEqual([reasons, exits], [['SIGINT'], [130]]);
 });
 
-test('a daemon that does not stop is left after four and a half seconds, with 1', async () => {
+test('if the daemon does not stop within four and a half seconds, the process exits with 1', async () => {
   const { onSignal, exits, clock, log } = arrange();
   onSignal('SIGTERM');
   await clock.advance(4_499);
@@ -59,7 +59,7 @@ test('a daemon that does not stop is left after four and a half seconds, with 1'
   assert.deepEqual(log.lines.at(-1)?.[0], 'error');
 });
 
-test('a stop that fails ends the process with 1', async () => {
+test('if the stop fails, the process exits with 1', async () => {
   const { onSignal, exits, stopping, clock } = arrange();
   onSignal('SIGTERM');
   stopping.reject(new Error('the disk is full'));

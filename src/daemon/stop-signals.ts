@@ -9,13 +9,13 @@ interface StopDeps {
   log: Log;
 }
 
-/** npm passes on a signal that the terminal has already sent to the whole group. */
+/** Within this time it is the same signal: npm passes on what the terminal has sent to the whole process group. */
 const SAME_SIGNAL_MS = 1_000;
-/** Short of the five seconds that whoever sent the signal may wait. */
+/** Less than the five seconds that a service manager or a person may wait. */
 const DEADLINE_MS = 4_500;
 const INTERRUPTED = 130;
 
-/** Decides what a signal does: the first one stops the daemon, a later one that is not its echo ends it at once. */
+/** Handles signals: the first one stops the daemon, and a later one ends the process at once, unless it is the same. */
 export function createStopSignals({ stop, exit, clock, log }: StopDeps): (signal: string) => void {
   let firstMs: number | undefined;
   return (signal) => {
@@ -36,7 +36,7 @@ export function createStopSignals({ stop, exit, clock, log }: StopDeps): (signal
     void stopped.finally(() => late.abort());
     clock.sleep(DEADLINE_MS, late.signal).then(
       () => {
-        log.error({}, 'not everything stopped in time; what was not acknowledged may be lost');
+        log.error({}, 'not everything stopped in time; unacknowledged work may be lost');
         exit(1);
       },
       () => undefined, // stopped in time

@@ -21,7 +21,7 @@ import { findPrograms } from './programs.ts';
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   nodes: NodeDirectory;
   live: { readonly commandTimeoutSecs: number };
-  /** Where workstreams work when nothing else is said. */
+  /** The default working directory of workstreams. */
   workdir: string;
 };
 
@@ -34,7 +34,7 @@ interface Tools {
   notices: Notice[];
 }
 
-/** The agent's tools, and the runner that also cleans up after the last daemon: the home has to be locked by now. */
+/** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
   const { home, environment, clock, ids, config, assets, live, log } = options;
   const workdirs = [await realpath(options.workdir)];
@@ -68,7 +68,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   };
 }
 
-/** That a program is not installed is told by `headgate doctor`; that one is there and not used would surprise. */
+/** Reports installed programs that are not used. `headgate doctor` reports missing ones. */
 const toNotices = (programs: Record<string, Program>): Notice[] =>
   Object.entries(programs).flatMap(([name, program]) =>
     program.kind === 'unsafe'
@@ -76,5 +76,5 @@ const toNotices = (programs: Record<string, Program>): Notice[] =>
       : [],
   );
 
-/** Where outputs lie that are too long to be shown whole. */
+/** The folder of outputs that are too long to be shown in full. */
 export const outputsOf = (home: string): string => path.join(home, 'outputs');

@@ -6,7 +6,7 @@ import { resolveFolder } from '../home/home-path.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 
-/** Where workstreams may work on this machine, and where they do when nothing else is said. */
+/** The folders that workstreams may work in, and the default one. */
 export async function openWorkdirs(
   { home, userHome, uid, workdir, config, clock }: DaemonOptions,
   store: Store,

@@ -48,7 +48,7 @@ for (const [expected, addresses] of Object.entries(CLASSES)) {
   });
 }
 
-test('names that only a private network can serve', () => {
+test('names that only a private network can resolve are private', () => {
   const names = ['localhost', 'gpu-box', 'a.localhost', 'nas.local', 'NAS.LAN.', 'x.home.arpa', 'host.docker.internal'];
   assert.deepEqual(names.filter(isPrivateName), names);
   assert.deepEqual(['example.com', 'local.example.com', 'lan.io', '127.0.0.1.nip.io'].filter(isPrivateName), []);

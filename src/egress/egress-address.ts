@@ -1,12 +1,12 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * How far an IP address may be trusted as the target of a request that the daemon sends. `refused`: link-local, cloud
- * metadata and addresses that name no single host; nothing that a configuration may name lives there.
+ * How far an IP address is trusted as the target of the daemon's requests. `refused`: link-local, cloud metadata, and
+ * addresses that belong to no single host; no configuration may use them.
  */
 export type AddressClass = 'public' | 'private' | 'refused';
 
-/** The class of an IPv4 or IPv6 address; IPv6 addresses that carry an IPv4 address count as that one. */
+/** The class of an IPv4 or IPv6 address. An IPv6 address that contains an IPv4 address is classified by the latter. */
 export function classifyAddress(address: string): AddressClass {
   const bare = address.replace(/%.*$/, ''); // the zone of a link-local address
   const family = isIPv4(bare) ? 'ipv4' : 'ipv6';
@@ -15,7 +15,7 @@ export function classifyAddress(address: string): AddressClass {
   return PRIVATE.check(bare, family) ? 'private' : 'public';
 }
 
-/** A name that public DNS cannot serve: whoever wrote it meant their own network (RFC 6761, RFC 6762, RFC 8375). */
+/** A name that public DNS cannot resolve, so it is meant for a private network (RFC 6761, RFC 6762, RFC 8375). */
 export function isPrivateName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return !name.includes('.') || /\.(localhost|local|lan|home|internal|intranet|corp|home\.arpa)$/.test(name);
@@ -34,7 +34,7 @@ const REFUSED = listOf(
   ],
   [
     ...['::/128', 'fe80::/10', 'fec0::/10', 'ff00::/8', 'fd00:ec2::/32', 'fd20:ce::254/128', '100::/64', '2001::/32'],
-    // Translators of one network (RFC 8215) and of one host (RFC 7915): which IPv4 address is behind them is theirs to say.
+    // Translators of a network (RFC 8215) and of a host (RFC 7915): the IPv4 address behind them is unknown to us.
     ...['64:ff9b:1::/48', '::ffff:0:0:0/96'],
   ],
 );
@@ -47,9 +47,9 @@ function listOf(v4: readonly string[], v6: readonly string[]): BlockList {
   const list = new BlockList();
   for (const [net, bits] of [...v4, ...v6].map(splitRange)) list.addSubnet(net, bits, isIPv4(net) ? 'ipv4' : 'ipv6');
   for (const [net, bits] of v4.map(splitRange)) {
-    // NAT64 (RFC 6052), IPv4-compatible and 6to4 (RFC 3056) addresses reach the IPv4 address inside. BlockList sees mapped ones itself.
+    // NAT64 (RFC 6052), IPv4-compatible and 6to4 (RFC 3056) addresses reach the IPv4 address inside. BlockList handles mapped ones.
     list.addSubnet(`64:ff9b::${net}`, 96 + bits, 'ipv6');
-    if (net !== '0.0.0.0') list.addSubnet(`::${net}`, 96 + bits, 'ipv6'); // that would hold ::1
+    if (net !== '0.0.0.0') list.addSubnet(`::${net}`, 96 + bits, 'ipv6'); // it would contain ::1
     list.addSubnet(`2002:${toGroups(net)}::`, 16 + bits, 'ipv6');
   }
   return list;

@@ -18,7 +18,7 @@ async function serve(t: TestContext, listener: RequestListener) {
   return { port, seen };
 }
 
-/** Resolves every name to the given addresses and counts how often it was asked. */
+/** Resolves every name to the given addresses and counts the lookups. */
 function resolver(...addresses: string[]) {
   const asked: string[] = [];
   const lookup: LookupFunction = (host, _options, callback) => {
@@ -36,7 +36,7 @@ function open({ addresses = ['127.0.0.1'], privateHosts = [] as string[] } = {})
   return { asked, fetch: createGuardedFetch({ privateHosts: () => privateHosts, environment: {}, lookup }) };
 }
 
-/** What the error of a refused request says, however deep it lies. */
+/** The message of the EgressError in a rejection, at any depth of causes. */
 async function reasonOf(sent: Promise<unknown>): Promise<string> {
   const error = await sent.then(
     () => assert.fail('it was sent'),
@@ -73,7 +73,7 @@ test('a user and a password in the address are sent as Basic authentication, and
 });
 
 for (const status of [301, 302, 303, 307, 308])
-  test(`a ${status} is not followed, and the other host hears nothing`, async (t) => {
+  test(`a ${status} is not followed, and the other host receives no request`, async (t) => {
     const other = await serve(t, (_, response) => response.end());
     const first = await serve(t, (_, response) =>
       response.writeHead(status, { location: `http://127.0.0.1:${other.port}/` }).end(),
@@ -87,7 +87,7 @@ for (const status of [301, 302, 303, 307, 308])
     assert.deepEqual([first.seen.length, other.seen.length], [1, 0]);
   });
 
-test('a relative redirect and a 304 are told apart', async (t) => {
+test('a relative redirect is refused, a 304 is not', async (t) => {
   const { port } = await serve(t, ({ url }, response) =>
     response.writeHead(url === '/moved' ? 302 : 304, { location: '/there' }).end(),
   );
@@ -111,7 +111,7 @@ test('literal link-local and metadata addresses are refused in every notation', 
   assert.deepEqual(asked, []);
 });
 
-test('a name is refused by any address it resolves to, and connected to only by the look-up that was checked', async (t) => {
+test('a name is refused if any of its addresses is, and the checked lookup is the one connected to', async (t) => {
   const { port, seen } = await serve(t, (_, response) => response.end('ok'));
   const metadata = open({ addresses: ['1.1.1.1', '169.254.169.254'] });
   assert.match(await reasonOf(metadata.fetch('http://docs.example.com/')), /docs\.example\.com resolves to 169\.254/);

@@ -18,19 +18,19 @@ export class EgressError extends Error {
 }
 
 interface GuardOptions {
-  /** Host names that may resolve to private addresses, beyond those whose name says so. Asked at each connection. */
+  /** Host names that may resolve to private addresses, in addition to private names. Called for each connection. */
   privateHosts(): readonly string[];
-  /** Of the process: with NODE_USE_ENV_PROXY=1 the usual proxy variables count, as they do for Node's own `fetch`. */
+  /** The environment of the process: NODE_USE_ENV_PROXY=1 enables the usual proxy variables, as for Node's `fetch`. */
   environment: Readonly<Record<string, string | undefined>>;
   /** For tests; `dns.lookup` otherwise. */
   lookup?: LookupFunction;
 }
 
 /**
- * `fetch` for addresses that come from the configuration or a client. It follows no redirect, so that no key travels to a
- * host that nobody configured, and refuses link-local and metadata addresses. A name may resolve to a private address
- * only when the name itself is private (`localhost`, `nas.local`) or `egress.privateHosts` lists it. The address that was
- * checked is the address that is connected to. Throws EgressError. Behind a proxy only literal addresses are checked.
+ * `fetch` for addresses that come from the configuration or a client. It does not follow redirects, so that keys reach
+ * only configured hosts, and refuses link-local and metadata addresses. A name may resolve to a private address only if
+ * the name is private (`localhost`, `nas.local`) or listed in `egress.privateHosts`. It connects to the address that was
+ * checked. Throws EgressError. Behind a proxy, only literal addresses are checked.
  */
 export function createGuardedFetch({ privateHosts, environment, lookup = lookUpName }: GuardOptions): typeof fetch {
   const isPrivateHost = (host: string) =>
@@ -52,13 +52,13 @@ export function createGuardedFetch({ privateHosts, environment, lookup = lookUpN
   };
 }
 
-/** Throws EgressError when the URL names an address, instead of a host, that is never allowed. */
+/** Throws EgressError if the URL contains a literal address that is never allowed. */
 function requireAllowedLiteral({ hostname }: URL): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && classifyAddress(host) === 'refused') throw refusedAddress(host, host);
 }
 
-/** `fetch` refuses an address with a user and a password, and says both in its error: they are sent as Basic authentication. */
+/** Sends user and password of a URL as Basic authentication, because `fetch` refuses such URLs and repeats both in its error. */
 function withoutCredentials(url: URL, init: RequestInit | undefined): [URL, RequestInit | undefined] {
   const { username, password } = url;
   if (username === '' && password === '') return [url, init];
@@ -67,7 +67,7 @@ function withoutCredentials(url: URL, init: RequestInit | undefined): [URL, Requ
   bare.password = '';
   const headers = new Headers(init?.headers);
   const basic = Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64');
-  if (!headers.has('authorization')) headers.set('authorization', `Basic ${basic}`); // a key of its own wins
+  if (!headers.has('authorization')) headers.set('authorization', `Basic ${basic}`); // an explicit header wins
   return [bare, { ...init, headers: Object.fromEntries(headers) }];
 }
 
@@ -78,7 +78,7 @@ interface Opened {
   dispatcher: Dispatcher;
 }
 
-/** undici is what Node's own `fetch` is made of; the built-in one takes no look-up. Imported when the first request is sent. */
+/** Node's `fetch` is built on undici but accepts no custom lookup. undici is imported at the first request. */
 async function openAgent(environment: GuardOptions['environment'], lookup: LookupFunction): Promise<Opened> {
   // The package is CommonJS: bundled, it has a default export only.
   const { Agent, EnvHttpProxyAgent, fetch } = (await import('undici')).default;
@@ -89,10 +89,10 @@ async function openAgent(environment: GuardOptions['environment'], lookup: Looku
   return { fetch, dispatcher };
 }
 
-/** Its types name undici's own classes, which are built like the global ones. */
+/** undici's types use its own classes, which work like the global ones. */
 const isLikeGlobal = (candidate: unknown): candidate is Opened['fetch'] => typeof candidate === 'function';
 
-/** Every address of a name has to be allowed: which one is connected to is nobody's choice. */
+/** Every address of a name has to be allowed, because any of them may be used. */
 function guardLookup(lookup: LookupFunction, isPrivateHost: (host: string) => boolean): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found) => {

@@ -10,20 +10,19 @@ interface Place {
 }
 
 /**
- * Takes what V8 made of our code at an earlier start from the home folder (`compiled/`, about 1 MB), and keeps it there
- * when the process ends: a start is a sixth quicker. Only from a folder that nobody else can write to, since what lies
- * there runs.
+ * Uses V8's compile cache in the home folder (`compiled/`, about 1 MB), which makes a start a sixth faster. Only if nobody
+ * else can access the folder, because the code in it is executed.
  */
 export function useCompileCache(place: Place): void {
   try {
     const folder = folderOf(place);
     if ([place.home, folder].every(isPrivate)) enableCompileCache(folder);
   } catch {
-    // There is none yet.
+    // The folder does not exist yet.
   }
 }
 
-/** After a start that went well: makes room for what was compiled, and removes what older builds left. */
+/** After a successful start: creates the folder of this build and removes those of older builds. */
 export async function makeCompileCache(place: Place): Promise<void> {
   try {
     const folder = folderOf(place);
@@ -32,11 +31,11 @@ export async function makeCompileCache(place: Place): Promise<void> {
     const older = builds.filter((name) => name !== path.basename(folder));
     for (const name of older) await rm(path.join(path.dirname(folder), name), { recursive: true, force: true });
   } catch {
-    // It works without.
+    // The cache is optional.
   }
 }
 
-/** Each build has its own, named after what was built when. */
+/** Each build has a separate folder, named by its time and size. */
 function folderOf({ home, root }: Place): string {
   const { mtimeMs, size } = statSync(new URL('dist/main.js', root));
   return path.join(home, 'compiled', `${Math.round(mtimeMs).toString(36)}-${size.toString(36)}`);

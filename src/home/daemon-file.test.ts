@@ -7,7 +7,7 @@ import { readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file
 
 const daemon = { url: 'http://127.0.0.1:7717', pid: 4_242, startedAt: '2026-11-20T09:00:00.000Z' };
 
-test('what a daemon wrote is read, and only its owner can', async () => {
+test('the file of a daemon can be read, but only by its owner', async () => {
   using home = tempDir();
   await writeDaemonFile(home.path, daemon);
   assert.deepEqual(await readDaemonFile(home.path), daemon);
@@ -15,14 +15,14 @@ test('what a daemon wrote is read, and only its owner can', async () => {
   assert.deepEqual(await readdir(home.path), ['daemon.json']);
 });
 
-test('a newer daemon’s file replaces the one that a killed daemon left', async () => {
+test('a new daemon replaces the file of a killed one', async () => {
   using home = tempDir();
   await writeDaemonFile(home.path, daemon);
   await writeDaemonFile(home.path, { ...daemon, pid: 5 });
   assert.equal((await readDaemonFile(home.path))?.pid, 5);
 });
 
-test('without a file, or with one that makes no sense, no daemon is known', async () => {
+test('without a valid file, no daemon is known', async () => {
   using home = tempDir();
   assert.equal(await readDaemonFile(home.path), undefined);
   for (const text of ['', '{', 'null', '{"url":"file:///etc","pid":1,"startedAt":""}', '{"url":"http://x"}']) {
@@ -31,7 +31,7 @@ test('without a file, or with one that makes no sense, no daemon is known', asyn
   }
 });
 
-test('a daemon removes its own file and leaves another’s', async () => {
+test('a daemon removes only its own file', async () => {
   using home = tempDir();
   await writeDaemonFile(home.path, daemon);
   await removeDaemonFile(home.path, 1);

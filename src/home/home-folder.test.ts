@@ -10,26 +10,26 @@ const linux = await needs('Linux');
 
 const modeOf = async (folder: string) => (await stat(folder)).mode & 0o777;
 
-test('a home is made with the folders above it, for its owner only', async () => {
+test('a home and its parent folders are created, accessible only to the owner', async () => {
   using dir = tempDir();
   const home = path.join(dir.path, 'a', 'home');
   assert.deepEqual(await openHomeFolder(home), []);
   assert.equal(await modeOf(home), 0o700);
 });
 
-test('a home that others may enter is closed to them, and that is said', async () => {
+test('a home that is open to others is closed, with a notice', async () => {
   using dir = tempDir();
   const home = path.join(dir.path, 'home');
   await mkdir(home);
   await chmod(home, 0o755);
   assert.deepEqual(await openHomeFolder(home), [
-    `The home folder ${home} was open to other users (mode 755); now only to you.`,
+    `The home folder ${home} was open to other users (mode 755); it is now open only to you.`,
   ]);
   assert.equal(await modeOf(home), 0o700);
   assert.deepEqual(await openHomeFolder(home), []);
 });
 
-test('a folder that other things live in is left as it is', async () => {
+test('a folder with other files is refused and not changed', async () => {
   using dir = tempDir();
   await chmod(dir.path, 0o755);
   await writeFile(path.join(dir.path, 'letters.txt'), '');
@@ -42,14 +42,14 @@ test('a folder that other things live in is left as it is', async () => {
   assert.equal((await openHomeFolder(dir.path)).length, 1, 'a home of ours is closed to others');
 });
 
-test('a home among the kernel’s own files is refused at once', linux, async () => {
+test('a home in a file system of the kernel is refused at once', linux, async () => {
   await assert.rejects(openHomeFolder('/proc/self/home'), {
     name: 'StartError',
-    message: /holds no files but the kernel’s/,
+    message: /is a file system of the kernel/,
   });
 });
 
-test('a home that is a file, or below one, is refused in one line', async () => {
+test('a home that is a file or below a file is refused in one line', async () => {
   using dir = tempDir();
   const file = path.join(dir.path, 'file');
   await writeFile(file, '');

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { wordsOf } from '../../protocol/words-of.ts';
 import { StartError } from '../start-error.ts';
 
-/** What a home of ours holds; one of them shows that a folder is one. */
+/** Files of a Headgate home; a folder with any of them is one. */
 const OURS = ['config.json', 'daemon.lock', 'headgate.db', 'node.json', 'token'];
-/** The kernel's own: to make a folder there fails, or never ends. */
+/** The kernel's file systems: creating a folder there fails, or hangs. */
 const NOT_FOR_FILES = ['/proc', '/sys'];
 
 /**
- * Makes the home folder, for its owner only. The answer says what was changed about an existing one. Throws StartError,
- * having changed nothing, for a folder that other things live in.
+ * Creates the home folder, accessible only to its owner. Returns what was changed about an existing one. Throws StartError,
+ * without changing anything, for a folder that holds other files.
  */
 export async function openHomeFolder(home: string): Promise<string[]> {
   try {
@@ -31,12 +31,12 @@ const toRefusal = (home: string, reason: string): string =>
 async function requireRealDisk(home: string): Promise<void> {
   const folder = await nearestFolder(home);
   const isKernels = NOT_FOR_FILES.some((kernels) => folder === kernels || folder.startsWith(`${kernels}/`));
-  if (isKernels) throw new StartError(toRefusal(home, `${folder} holds no files but the kernel’s`));
+  if (isKernels) throw new StartError(toRefusal(home, `${folder} is a file system of the kernel`));
 }
 
-/** The folder itself or the nearest above it that exists, without links. */
+/** The folder, or the nearest existing one above it, with its links resolved. */
 async function nearestFolder(folder: string): Promise<string> {
-  const found = await realpath(folder).catch(() => undefined); // not made yet
+  const found = await realpath(folder).catch(() => undefined); // not created yet
   return found ?? (folder === path.dirname(folder) ? folder : nearestFolder(path.dirname(folder)));
 }
 
@@ -49,10 +49,12 @@ async function makePrivate(home: string): Promise<string[]> {
   if (open === 0) return [];
   await requireOurs(home);
   await chmod(home, mode & 0o700);
-  return [`The home folder ${home} was open to other users (mode ${(mode & 0o777).toString(8)}); now only to you.`];
+  return [
+    `The home folder ${home} was open to other users (mode ${(mode & 0o777).toString(8)}); it is now open only to you.`,
+  ];
 }
 
-/** To close a folder to others is right only where nothing in it is theirs: not for `/`, nor for a person's own folder. */
+/** Closing a folder to others is safe only if it is empty or ours: not for `/` or a person's home directory. */
 async function requireOurs(home: string): Promise<void> {
   const names = await readdir(home);
   if (names.length === 0 || names.some((name) => OURS.includes(name))) return;

@@ -18,7 +18,7 @@ function setUp(folder: string) {
   };
 }
 
-test('a document is absent, then what was written, readable by its owner only', async () => {
+test('a document is absent until it is written, and then readable only by its owner', async () => {
   using folder = tempDir();
   const { path, document } = setUp(folder.path);
   assert.equal(await document.read(), null);
@@ -28,7 +28,7 @@ test('a document is absent, then what was written, readable by its owner only', 
   assert.deepEqual(await readdir(folder.path), ['doc.json']);
 });
 
-test('the version before is kept', async () => {
+test('the previous version is kept', async () => {
   using folder = tempDir();
   const { path, document } = setUp(folder.path);
   await document.write({ n: 1 });
@@ -42,7 +42,7 @@ for (const [what, text] of [
   ['an empty file', ''],
   ['another shape', '{"n":"one"}'],
 ]) {
-  test(`${what} is set aside and reported, and the version before counts`, async () => {
+  test(`${what} is set aside and reported, and the previous version is used`, async () => {
     using folder = tempDir();
     const { path, log, document } = setUp(folder.path);
     await document.write({ n: 1 });
@@ -50,11 +50,11 @@ for (const [what, text] of [
     await writeFile(path, text ?? '');
     assert.deepEqual(await document.read(), { n: 1 });
     assert.equal(await readFile(`${path}.corrupt-5`, 'utf8'), text);
-    assert.deepEqual(log.lines, [['error', 'a file could not be understood and was set aside']]);
+    assert.deepEqual(log.lines, [['error', 'a malformed file was set aside']]);
   });
 }
 
-test('without a version before, a damaged document is absent and its bytes are kept', async () => {
+test('without a previous version, a damaged document is absent and its bytes are kept', async () => {
   using folder = tempDir();
   const { path, document } = setUp(folder.path);
   await writeFile(path, 'garbage', { mode: 0o600 });
@@ -71,7 +71,7 @@ test('a document that others can read is refused, not set aside', async () => {
   await assert.rejects(async () => document.read(), /can be read by other users \(mode 644\)/);
 });
 
-test('a leftover temporary file that others could read does not pass its mode on', async () => {
+test('the open mode of a leftover temporary file is not passed on', async () => {
   using folder = tempDir();
   const { path, document } = setUp(folder.path);
   await writeFile(`${path}.tmp`, 'left by a crash', { mode: 0o644 });

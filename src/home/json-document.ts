@@ -7,17 +7,17 @@ import { replaceFile } from './replace-file.ts';
 
 interface JsonDocumentOptions<T> {
   path: string;
-  /** Throws when the value is not what the document holds. */
+  /** Throws if the value does not fit the document. */
   parse(value: unknown): T;
   clock: Clock;
   log: Log;
-  /** Hears under which name a file that cannot be understood was kept. */
+  /** Receives the new name of a file that was set aside. */
   onSetAside?(aside: string): void;
 }
 
 /**
- * A small JSON file of this machine as a lowdb adapter: 0600, replaced as a whole, the version before kept as `.bak`. A
- * file that cannot be understood is set aside and reported; then the `.bak` counts, or nothing.
+ * A small JSON file as a lowdb adapter: mode 0600, replaced atomically, with the previous version kept as `.bak`. A
+ * malformed file is renamed and reported; then the `.bak` is used, if it is valid.
  */
 export function jsonDocument<T>({ path, parse, clock, log, onSetAside }: JsonDocumentOptions<T>): Adapter<T> {
   const load = async (from: string): Promise<T | null> => {
@@ -28,7 +28,7 @@ export function jsonDocument<T>({ path, parse, clock, log, onSetAside }: JsonDoc
     } catch {
       const aside = `${from}.corrupt-${clock.now()}`;
       await rename(from, aside);
-      log.error({ path: from, aside }, 'a file could not be understood and was set aside');
+      log.error({ path: from, aside }, 'a malformed file was set aside');
       onSetAside?.(aside);
       return null;
     }

@@ -7,7 +7,7 @@ import { randomIds } from '../ids.ts';
 import { tempDir } from '../testing/temp-store.ts';
 import { findOperatorToken, openOperatorToken } from './operator-token.ts';
 
-test('the first start makes a token that only its owner can read, later starts keep it', async () => {
+test('the first start creates a token that only its owner can read; later starts keep it', async () => {
   using home = tempDir();
   assert.equal(await findOperatorToken(home.path), undefined);
   const token = await openOperatorToken(home.path, randomIds);
@@ -27,7 +27,7 @@ test('two starts at once agree on one token', async () => {
   assert.equal(one, two);
 });
 
-test('a token that others can read is refused, with what to do', async () => {
+test('a token that others can read is refused, with advice', async () => {
   using home = tempDir();
   await openOperatorToken(home.path, randomIds);
   const path = join(home.path, 'token');
@@ -39,7 +39,7 @@ test('a token that others can read is refused, with what to do', async () => {
   }
 });
 
-test('a file that holds no token is refused and left as it is', async () => {
+test('a file without a token is refused and not changed', async () => {
   using home = tempDir();
   const path = join(home.path, 'token');
   for (const text of [
@@ -66,7 +66,7 @@ test('a link or a folder in its place is refused', async () => {
   await assert.rejects(openOperatorToken(other.path, randomIds), /is not a file/);
 });
 
-test('only the very token matches', () => {
+test('only the exact token matches', () => {
   const token = `svc_${'ab'.repeat(32)}`;
   const matches = tokenMatcher(token);
   const others = [

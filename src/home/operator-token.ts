@@ -5,7 +5,7 @@ import { hasCode, readPrivateFile } from './private-file.ts';
 
 const TOKEN = /^svc_[0-9a-f]{64}$/;
 
-/** The token of this machine's operator, made at the first start. A file that is not as we left it is refused. */
+/** The operator token, created at the first start. A malformed or unsafe file is refused. */
 export async function openOperatorToken(home: string, ids: Pick<Ids, 'secret'>): Promise<string> {
   const existing = await findOperatorToken(home);
   if (existing !== undefined) return existing;
@@ -13,9 +13,9 @@ export async function openOperatorToken(home: string, ids: Pick<Ids, 'secret'>):
     { path: tokenPath(home), temporary: join(home, `token.${ids.secret(8)}.tmp`) },
     `svc_${ids.secret(32)}\n`,
   );
-  // Read back rather than remembered: another process may have been first.
+  // Read the file again: another process may have created it first.
   const token = await findOperatorToken(home);
-  if (token === undefined) throw new Error(`${tokenPath(home)} vanished while it was made`);
+  if (token === undefined) throw new Error(`${tokenPath(home)} disappeared while it was created`);
   return token;
 }
 

@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * The text of a file that only its owner may read; undefined when there is none. Anything else about it (readable by
- * others, a link, a folder) is an error that says what to do.
+ * The text of a file that only its owner may read; undefined if it does not exist. A file that others can read, a link or
+ * a folder is an error that says what to do.
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   const file = await openFile(path);
@@ -31,6 +31,6 @@ async function openFile(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Whether a failed system call says this (`ENOENT`, `EEXIST`, …). */
+/** Whether a system call failed with this code (`ENOENT`, `EEXIST`, …). */
 export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;

@@ -2,7 +2,7 @@ import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from './private-file.ts';
 
-/** Replaces a file as a whole, 0600 and synced: a reader sees the old text or the new one. The old one stays as `.bak`. */
+/** Replaces a file atomically, 0600 and synced: a reader sees the old text or the new one. Keeps the old one as `.bak`. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.tmp`;
   await writeSynced(temporary, text);
@@ -22,7 +22,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** A second name instead of a copy: it needs no space, and a full disk cannot leave half of it. */
+/** A hard link instead of a copy: it needs no space, and a full disk cannot leave half a file. */
 async function keepPrevious(path: string, previous: string): Promise<void> {
   const temporary = `${previous}.tmp`;
   await rm(temporary, { force: true });

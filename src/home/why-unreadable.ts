@@ -7,11 +7,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is not a folder',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its name is too long',
 };
 
-/** Why a file or folder could not be read, in words that name no system call. */
+/** Why a file or folder could not be read, in plain words. */
 export function whyUnreadable(error: unknown): string {
   const code = Object.keys(REASONS).find((each) => hasCode(error, each));
   return (code !== undefined && REASONS[code]) || wordsOf(error);

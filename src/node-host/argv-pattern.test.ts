@@ -46,6 +46,6 @@ for (const [pattern, argv, expected] of [
   });
 }
 
-test('a pattern has to say which program it is', () => {
+test('a pattern has to name its program', () => {
   for (const text of ['', '  ', '*', '* x', 'g*t status']) assert.equal(parseArgvPattern(text), undefined, text);
 });

@@ -1,11 +1,11 @@
 import { fitsStars } from '../star-pattern.ts';
 
 /**
- * Programs that may run, with one word of the pattern for each argument: `git status` is exactly that, `git log *` allows any
- * further arguments, `systemctl restart web-*` any name with that beginning. A star inside a word matches text of the same kind only.
+ * A command that may run, with one word per argument. `git status` allows exactly that, `git log *` any further arguments,
+ * and `systemctl restart web-*` any name that begins so. A star inside a word matches only text of the same kind.
  */
 export interface ArgvPattern {
-  /** Its first word. */
+  /** The first word. */
   program: string;
   fits(argv: readonly string[]): boolean;
 }
@@ -13,7 +13,7 @@ export interface ArgvPattern {
 export function parseArgvPattern(text: string): ArgvPattern | undefined {
   const words = text.trim().split(/\s+/);
   const [program = ''] = words;
-  if (program === '' || program.includes('*')) return undefined; // which program it is has to be said
+  if (program === '' || program.includes('*')) return undefined; // the pattern has to name the program
   const isOpen = words.length > 1 && words.at(-1) === '*';
   const fixed = isOpen ? words.slice(0, -1) : words;
   return {
@@ -28,7 +28,7 @@ function fitsWord(word: string, argument: string): boolean {
   return word === argument || (word.includes('*') && isSameKind(word, argument) && fitsStars(word, argument));
 }
 
-/** First characters that turn a name into something else: an option, a response file, an absolute path, a hidden file. */
+/** First characters that give an argument another meaning: an option, a response file, an absolute path, a hidden file. */
 const KIND_PREFIX = /^[-+@/.~]/;
 /** Paths, assignments, and `host:file`: a star never supplies these characters, the pattern has to contain them. */
 const SEPARATORS = ['/', '=', ':'];

@@ -9,7 +9,7 @@ type AskOptions = Pick<HostOptions, 'state' | 'name' | 'version' | 'commands' | 
   signal: AbortSignal;
 };
 
-/** Asks to be paired with the commands as they are now, until it is heard; the outcome comes as an event. */
+/** Requests pairing with the current commands, and retries until the gateway accepts the request. The decision comes as an event. */
 export async function ask(client: GatewayClient, options: AskOptions): Promise<void> {
   const { clock, signal } = options;
   for (let waitMs = await tryAsk(client, options); waitMs !== undefined; waitMs = await tryAsk(client, options)) {
@@ -19,7 +19,7 @@ export async function ask(client: GatewayClient, options: AskOptions): Promise<v
 
 const RETRY_MS = 1_000;
 
-/** Milliseconds until it should be tried again; undefined when it should not. */
+/** Returns the milliseconds until a retry; undefined if none is needed. */
 async function tryAsk(client: GatewayClient, options: AskOptions): Promise<number | undefined> {
   const { state, name, version, commands, log, say } = options;
   const about = { displayName: name, platform: machineKind, version, caps: capsOf(commands) };
@@ -31,12 +31,12 @@ async function tryAsk(client: GatewayClient, options: AskOptions): Promise<numbe
     });
     say(`Pairing code: ${pairingCodeOf(request.requestId)}`);
     say(
-      'Compare it with what the page (Nodes) or `headgate nodes pending` shows at the gateway, and approve it there.',
+      'At the gateway, check that the page (Nodes) or `headgate nodes pending` shows the same code, and approve it there.',
     );
   } catch (error) {
     if (error instanceof RequestError && error.retryable) return error.retryAfterMs ?? RETRY_MS;
-    // A lost connection: asked again on the next one.
-    if (!(error instanceof ConnectionLostError)) log.error({ err: error }, 'pairing could not be asked for');
+    // After a lost connection, the next one asks again.
+    if (!(error instanceof ConnectionLostError)) log.error({ err: error }, 'the pairing request failed');
   }
   return undefined;
 }

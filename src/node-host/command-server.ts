@@ -8,27 +8,27 @@ import { CommandProblem, type LentCommand, toProblem } from './lent-command.ts';
 
 interface CommandServerDeps {
   commands: readonly LentCommand[];
-  /** Brings the answer to the gateway, however long that takes, until aborted. */
+  /** Sends the answer to the gateway, and retries until aborted. */
   answer(result: NodeInvokeResultParams, signal: AbortSignal): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
 const MAX_RUNNING = 16;
-/** Ids of requests that are remembered, so that one that comes twice runs once. */
+/** How many request ids are remembered, so that a repeated request runs once. */
 const MAX_KNOWN = 1_000;
-/** Longer than a program takes that has to be killed. */
+/** Longer than it takes to kill a program. */
 const CLOSE_MS = 5_000;
 
 interface CommandServer {
   onRequest(request: NodeInvokeRequest): void;
-  /** Ends the command, which answers that; nothing when it is over. */
+  /** Stops the command, which then answers CANCELLED. Does nothing if it has ended. */
   onCancel(cancel: NodeInvokeCancel): void;
-  /** Ends whatever runs, and answers no more. Resolves when it has ended, or after five seconds. */
+  /** Stops all commands without answering. Resolves when they have ended, or after five seconds. */
   close(): Promise<void>;
 }
 
-/** Does what the gateway asks. */
+/** Runs the commands that the gateway sends. */
 export function createCommandServer(deps: CommandServerDeps): CommandServer {
   const { answer, clock, log } = deps;
   const known = new Set<string>();
@@ -61,7 +61,7 @@ export function createCommandServer(deps: CommandServerDeps): CommandServer {
     async close() {
       closing.abort(new Error('the node stops'));
       const over = new AbortController();
-      const late = clock.sleep(CLOSE_MS, over.signal).catch(() => undefined); // all have ended before
+      const late = clock.sleep(CLOSE_MS, over.signal).catch(() => undefined); // aborted: all have ended
       await Promise.race([late, Promise.allSettled([...running.values()].map(({ ended }) => ended))]);
       over.abort();
     },
@@ -89,7 +89,7 @@ async function run(request: NodeInvokeRequest, deps: RunDeps): Promise<NodeInvok
   }
 }
 
-/** A command ends that much before the gateway stops waiting for it, so that what it has done so far arrives in time. */
+/** A command is stopped this long before the gateway's timeout, so that its partial result arrives in time. */
 const headStartMs = (timeoutMs: number): number => Math.min(1_000, timeoutMs / 5);
 
 async function runCommand(
@@ -117,5 +117,5 @@ const tooMuch = async ({ id, nodeId }: NodeInvokeRequest): Promise<NodeInvokeRes
   id,
   nodeId,
   ok: false,
-  error: { code: 'BUSY', message: `the node runs ${MAX_RUNNING} commands already` },
+  error: { code: 'BUSY', message: `the node is already running ${MAX_RUNNING} commands` },
 });

@@ -9,9 +9,9 @@ import { systemInfo } from './system-info.ts';
 import { createSystemRun } from './system-run.ts';
 
 interface LendingOptions {
-  /** None: no program may be run. */
+  /** Empty: no program may run. */
   patterns: readonly ArgvPattern[];
-  /** None: no file is lent. */
+  /** Empty: no file is lent. */
   folders: Folders;
   startedIn: string;
   environment: Environment;
@@ -19,7 +19,7 @@ interface LendingOptions {
   programs: LentPrograms;
 }
 
-/** What this machine lends, by what it was started with. */
+/** The commands that this machine lends, according to its flags. */
 export function createCommands(options: LendingOptions): LentCommand[] {
   const { patterns, folders } = options;
   return [

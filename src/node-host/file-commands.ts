@@ -16,7 +16,7 @@ const FileReadParams = z.strictObject({
 });
 type FileReadParams = z.infer<typeof FileReadParams>;
 
-/** A part of a file: text where it is UTF-8, otherwise base64. */
+/** Reads a part of a file: as text if it is UTF-8, otherwise as base64. */
 export const createFileRead = (folders: Folders): LentCommand<FileReadParams> => ({
   name: 'file.read',
   params: FileReadParams,
@@ -40,7 +40,7 @@ export const createFileRead = (folders: Folders): LentCommand<FileReadParams> =>
 const FileWriteParams = z.strictObject({ path: PathText, content: z.string().max(MAX_BYTES) });
 type FileWriteParams = z.infer<typeof FileWriteParams>;
 
-/** Makes or replaces a text file as a whole, in one step. */
+/** Creates a text file or replaces it atomically. */
 export const createFileWrite = (folders: Folders): LentCommand<FileWriteParams> => ({
   name: 'file.write',
   params: FileWriteParams,

@@ -5,20 +5,20 @@ import { CommandProblem } from './lent-command.ts';
 
 /** The folders whose files are lent. */
 export interface Folders {
-  /** The first, its links followed; relative paths start there. */
+  /** Real path of the first folder; relative paths start there. */
   first: string | undefined;
-  /** All of them, their links followed. */
+  /** Real paths of all folders. */
   all: readonly string[];
-  /** Follows every link; rejects with CommandProblem for a place outside of all folders. */
+  /** Follows every link; rejects with CommandProblem for a place outside all folders. */
   locate(path: string): Promise<AllowedPlace>;
 }
 
-/** `homes` are never lent, wherever they lie: they hold credentials. */
+/** `homes` are never lent, even inside a lent folder: they hold credentials. */
 export async function openFolders(paths: readonly string[], homes: readonly string[]): Promise<Folders> {
   const folders = await Promise.all(paths.map(async (path) => holdFolder(await realpath(path))));
   const confinements = homes.map((home) => createConfinement({ home }));
 
-  /** Undefined when it is outside of this folder, or in a home. */
+  /** Undefined if the place is outside this folder or in a home. */
   async function locateIn(folder: HeldFolder, path: string): Promise<AllowedPlace | undefined> {
     const places = await Promise.all(
       confinements.map((confinement) => confinement.locate(path, { folder, readable: [] })),

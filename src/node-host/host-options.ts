@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { LentCommand } from './lent-command.ts';
 import type { NodeState } from './node-state.ts';
 
-/** What a node is and lends, and to whom. */
+/** A node's identity, its commands and its gateway. */
 export interface HostOptions {
   /** WebSocket address of the gateway. */
   gateway: string;
@@ -13,6 +13,6 @@ export interface HostOptions {
   state: NodeState;
   clock: Clock;
   log: Log;
-  /** Tells the person who started it. */
+  /** Prints a line for the person who started the node. */
   say(line: string): void;
 }

@@ -9,12 +9,12 @@ import { capsOf, namesOf } from './lent-command.ts';
 import type { Pairing } from './node-state.ts';
 import { machineKind } from './system-info.ts';
 
-/** How a connection phase ended: with a token, or because the host stops. */
+/** How a connection phase ended: with a token, or because the node stops. */
 type PhaseEnd = { kind: 'paired'; token: string } | { kind: 'stopped' };
 
 /**
- * Pairs where that is needed and lends the commands until aborted. Rejects with StartError for what only a person can
- * mend: rejected, revoked, or another host under the same id. However it ends, what it has started ends first.
+ * Pairs if necessary and lends the commands until aborted. Rejects with StartError for problems that only a person can fix:
+ * rejected, revoked, or another node with the same id. Before it returns, all its commands have ended.
  */
 export async function runHost(options: HostOptions, signal: AbortSignal): Promise<void> {
   const { state, gateway, say } = options;
@@ -32,7 +32,7 @@ export async function runHost(options: HostOptions, signal: AbortSignal): Promis
   }
 }
 
-/** The connections of one host, one after the other; answers go over whichever is there. */
+/** The connections of one node, one after the other; answers use the current one. */
 function createLine(options: HostOptions, signal: AbortSignal) {
   const { clock, log, say } = options;
   let current: GatewayClient | undefined;
@@ -74,7 +74,7 @@ function createLine(options: HostOptions, signal: AbortSignal) {
     client.on('node.invoke.cancel', server.onCancel);
     current = client;
     try {
-      client.connect().catch(() => undefined); // `onStatus` says why
+      client.connect().catch(() => undefined); // `onStatus` reports it
       return await over.promise;
     } finally {
       signal.removeEventListener('abort', stop);
@@ -111,18 +111,18 @@ interface Phase {
 function onStatus(status: ConnectionStatus, { client, end, say, onOpen, isPaired }: Phase): void {
   if (status.kind === 'open') onOpen(client, end);
   if (status.kind === 'waiting') {
-    say(`Not connected (${status.error.message}); trying again in ${Math.ceil(status.retryInMs / 1_000)} s.`);
+    say(`Not connected (${status.error.message}); retrying in ${Math.ceil(status.retryInMs / 1_000)} s.`);
   }
   if (status.kind === 'closed' && status.error !== undefined) end.reject(toRefusal(status.error, isPaired));
 }
 
 function toRefusal(error: Error, isPaired: boolean): Error {
   if (error instanceof ConnectionLostError && error.closing === 'node_replaced')
-    return new StartError('Another host runs under the id of this node. This one stops.');
+    return new StartError('Another process connected with the id of this node, so this one stops.');
   if (!(error instanceof RequestError) || error.code !== 'UNAUTHORIZED' || !isPaired) return error;
   return new StartError(
-    'The gateway does not know this node any more: its pairing was revoked, or its token replaced. ' +
-      'Start with --pair to ask again, or with --token to give it the new one.',
+    'The gateway no longer knows this node: its pairing was revoked, or its token was replaced. ' +
+      'Start with --pair to pair again, or with --token and the new token.',
   );
 }
 
@@ -131,7 +131,7 @@ function onRefusal(
   { end, say, isPaired }: Pick<Phase, 'end' | 'say' | 'isPaired'>,
 ): void {
   const what = decision === 'rejected' ? 'was rejected' : 'was not answered in time';
-  if (isPaired) say(`The request ${what}; the commands stay those that were approved before.`);
+  if (isPaired) say(`The request ${what}; the commands approved before remain.`);
   else end.reject(new StartError(`The pairing request ${what}.`));
 }
 
@@ -144,7 +144,7 @@ const toClientOptions = ({ gateway, name, version, state, commands }: HostOption
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
 
-/** It may work on the next connection. */
+/** It may succeed on the next connection. */
 const isPassing = (error: unknown): boolean =>
   error instanceof ConnectionLostError || (error instanceof RequestError && error.retryable);
 
@@ -152,5 +152,5 @@ const tooLarge = ({ id, nodeId }: NodeInvokeResultParams): NodeInvokeResultParam
   id,
   nodeId,
   ok: false,
-  error: { code: 'PAYLOAD_TOO_LARGE', message: 'the answer is larger than the gateway takes' },
+  error: { code: 'PAYLOAD_TOO_LARGE', message: 'the answer is larger than the gateway accepts' },
 });

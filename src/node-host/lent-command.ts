@@ -5,19 +5,19 @@ import { StopReason } from '../agent/stop-reason.ts';
 export interface LentCommand<P = unknown> {
   name: string;
   params: z.ZodType<P>;
-  /** The answer goes over the wire as JSON. Rejects with CommandProblem for what the caller can understand. */
+  /** The result is sent as JSON. Rejects with CommandProblem for problems that the caller can understand. */
   run(params: P, signal: AbortSignal): Promise<unknown>;
 }
 
-/** Sorted. */
+/** Their names, sorted. */
 export const namesOf = (commands: readonly LentCommand[]): string[] => commands.map(({ name }) => name).sort();
 
-/** What kinds of commands they are: `system`, `file`. */
+/** Their kinds, such as `system` and `file`. */
 export const capsOf = (commands: readonly LentCommand[]): string[] => [
   ...new Set(namesOf(commands).flatMap((name) => name.split('.').slice(0, 1))),
 ];
 
-/** What a command says that did not come to its end, by the reason of its signal. */
+/** The error of a command that was stopped, by the reason of its signal. */
 export function toProblem(reason: unknown): CommandProblem {
   const kind = reason instanceof StopReason ? reason.kind : 'shutdown';
   if (kind === 'cancel') return new CommandProblem('CANCELLED', 'the command was cancelled');
@@ -25,7 +25,7 @@ export function toProblem(reason: unknown): CommandProblem {
   return new CommandProblem('UNAVAILABLE', 'the node was stopped');
 }
 
-/** Why a command did not do what was asked, told to whoever asked. */
+/** Why a command failed, for the caller. */
 export class CommandProblem extends Error {
   override readonly name = 'CommandProblem';
   readonly code:

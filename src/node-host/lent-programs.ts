@@ -2,7 +2,7 @@ import { resolve, sep } from 'node:path';
 import { findProgram, type Program, type ProgramSearch } from '../agent/process/programs.ts';
 import type { ArgvPattern } from './argv-pattern.ts';
 
-/** The programs of the patterns, by the names that the patterns give them. */
+/** The programs of the patterns, by their names in the patterns. */
 export type LentPrograms = ReadonlyMap<string, Program>;
 
 interface LentSearch extends Omit<ProgramSearch, 'acceptOwn'> {
@@ -10,8 +10,8 @@ interface LentSearch extends Omit<ProgramSearch, 'acceptOwn'> {
 }
 
 /**
- * Looks the programs up once, at startup: a file that the gateway writes later does not take their place. Programs that the
- * user has installed count too, because they run as that user anyway.
+ * Looks up the programs once, at startup, so that a file the gateway writes later cannot replace them. Programs that the
+ * user has installed are accepted too, because they run as that user anyway.
  */
 export async function findLentPrograms(patterns: readonly ArgvPattern[], search: LentSearch): Promise<LentPrograms> {
   const names = [...new Set(patterns.map(({ program }) => program))];
@@ -19,7 +19,7 @@ export async function findLentPrograms(patterns: readonly ArgvPattern[], search:
   return new Map(names.map((name, i) => [name, programs[i] ?? { kind: 'missing' }]));
 }
 
-/** A path says which file is meant, and is taken from where the person was who wrote it. */
+/** A path names its file and is relative to the folder in which the node was started. */
 const find = async (name: string, search: LentSearch): Promise<Program> =>
   name.includes(sep)
     ? { kind: 'found', path: resolve(search.startedIn, name) }

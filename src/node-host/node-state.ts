@@ -7,22 +7,22 @@ import type { Log } from '../log.ts';
 
 const Pairing = z.object({
   token: z.string(),
-  /** What was asked for when it was approved. */
+  /** The commands of the approved request. */
   commands: z.array(z.string()),
 });
 export type Pairing = z.infer<typeof Pairing>;
 
 const NodeStateDocument = z.object({
   nodeId: z.string().min(1),
-  /** By address of the gateway: a token never goes to another one. */
+  /** By address of the gateway: a token is never sent to another one. */
   pairings: z.record(z.string(), Pairing),
 });
 
-/** Who this node is, and what it holds for each gateway: `node.json` of its home, 0600. */
+/** This node's id, and its pairing with each gateway: `node.json` of its home, mode 0600. */
 export interface NodeState {
   nodeId: string;
   find(gateway: string): Pairing | undefined;
-  /** On disk when it resolves. */
+  /** Resolves when the pairing is on disk. */
   keep(gateway: string, pairing: Pairing): Promise<void>;
   forget(gateway: string): Promise<void>;
 }

@@ -27,9 +27,9 @@ export interface NodeRunFlags {
   allow?: string[];
   folder?: string[];
   home?: string;
-  /** Forget the token and ask anew. */
+  /** Forget the token and pair again. */
   pair?: boolean;
-  /** Given by hand, after node.token.rotate. */
+  /** Such as one from node.token.rotate. */
   token?: string;
 }
 
@@ -62,8 +62,7 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   say(`Node "${name}" (${state.nodeId}) for ${gateway}\nLends ${names.join(', ')}`);
   for (const [program, found] of programs) {
-    if (found.kind !== 'found')
-      say(`${program} cannot be run: it ${whyNot(found)}. Name it by its path, or install it.`);
+    if (found.kind !== 'found') say(`${program} cannot run: it ${whyNot(found)}. Give its full path, or install it.`);
   }
   if (patterns.length > 0) say(`If the gateway refuses system.run, its config.json needs ${toAllowance(state.nodeId)}`);
   const version = await readVersion(root);
@@ -92,11 +91,11 @@ async function openLent(given: string[], { around, homes }: { around: Surroundin
 
 const DAY_MS = 86_400_000;
 
-/** Until a signal or a fault that nobody handles: then the host ends in order, so that no program outlives it. */
+/** Ends at a signal or an unhandled fault: then the node stops in order, so that no program outlives it. */
 function beginLife(log: Log) {
   const ending = new AbortController();
   const faults: unknown[] = [];
-  // To the end: a second Ctrl+C must not cut short what the first has begun, which takes seconds at most.
+  // A second Ctrl-C must not interrupt the shutdown that the first one started; it takes seconds at most.
   const onSignal = (signal: string) => ending.abort(new Error(`the node stops (${signal})`));
   const onFault = (fault: unknown) => {
     if (faults.push(fault) > 1) log.error({ err: fault }, 'a fault while the node stops');
@@ -104,7 +103,7 @@ function beginLife(log: Log) {
   };
   let letSleep: () => void = () => undefined;
   const stayAwake = () => {
-    letSleep = systemTimers.after(DAY_MS, stayAwake); // the clock alone keeps no process alive
+    letSleep = systemTimers.after(DAY_MS, stayAwake); // a timer of the clock does not keep the process alive
   };
   stayAwake();
   for (const signal of SIGNALS) process.on(signal, onSignal);

@@ -9,19 +9,19 @@ import { until } from '../until.ts';
 import { CommandProblem, toProblem } from './lent-command.ts';
 
 export interface ProgramEnd {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the program. */
   exitCode: number | null;
   signal: string | null;
   stdout: string;
   stderr: string;
-  /** Of each output only the beginning is kept. */
+  /** An output was cut to its beginning. */
   truncated: boolean;
-  /** It was ended because its time was over. */
+  /** The program was stopped by its timeout. */
   timedOut: boolean;
 }
 
 interface Run {
-  /** The absolute path of the program that the first argument names. */
+  /** The absolute path of the program. */
   program: string;
   argv: readonly string[];
   cwd: string;
@@ -33,7 +33,7 @@ interface Run {
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
 
-/** Runs a program without a shell, in a process group that is gone when this resolves. It gets no input. */
+/** Runs a program without a shell and without input, in a process group that has ended when this resolves. */
 export async function runProgram(run: Run, signal: AbortSignal): Promise<ProgramEnd> {
   const { program, argv, cwd, environment, avoid, clock } = run;
   const [name = '', ...args] = argv;
@@ -52,7 +52,7 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
     );
     child.once('exit', (exitCode, killedBy) => resolve({ exitCode, signal: killedBy }));
   });
-  exited.catch(() => undefined); // told to whoever waits below
+  exited.catch(() => undefined); // awaited below
   const [stdout, stderr] = [keepHead(child.stdout), keepHead(child.stderr)];
   if (child.pid === undefined) {
     await exited;
@@ -66,7 +66,7 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
     if (!signal.aborted) throw error;
     isStopped = true;
   }
-  await endTree(leader, { clock }); // also what it has left in the background
+  await endTree(leader, { clock }); // including its background processes
   for (const output of [child.stdout, child.stderr]) if (isStopped) output.destroy();
   const end = await exited;
   if (isStopped && !isTimeout(signal.reason)) throw toProblem(signal.reason);
@@ -81,7 +81,7 @@ export async function runProgram(run: Run, signal: AbortSignal): Promise<Program
 
 const isTimeout = (reason: unknown): boolean => reason instanceof StopReason && reason.kind === 'timeout';
 
-/** The rest is read and dropped, so that the program does not wait for us. */
+/** Reads and drops the rest, so that the program does not block on a full pipe. */
 function keepHead(output: Readable) {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -92,6 +92,6 @@ function keepHead(output: Readable) {
     bytes += fitting.length;
     if (fitting.length > 0) chunks.push(fitting);
   });
-  output.on('error', () => undefined); // what came before counts
+  output.on('error', () => undefined); // the output so far is kept
   return { text: () => Buffer.concat(chunks).toString('utf8'), isCut: () => isCut };
 }

@@ -2,7 +2,7 @@ import { arch, cpus, freemem, hostname, loadavg, platform, release, totalmem, up
 import { z } from 'zod';
 import type { LentCommand } from './lent-command.ts';
 
-/** How this machine is. Memory in bytes, `load` of the last 1, 5 and 15 minutes. */
+/** Facts about this machine. Memory in bytes, `load` of the last 1, 5 and 15 minutes. */
 export const systemInfo: LentCommand = {
   name: 'system.info',
   params: z.strictObject({}),
@@ -18,5 +18,5 @@ export const systemInfo: LentCommand = {
   }),
 };
 
-/** What kind of machine this is, as a node says it of itself: `linux x64`. */
+/** The kind of this machine, such as `linux x64`. */
 export const machineKind = `${platform()} ${arch()}`;

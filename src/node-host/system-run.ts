@@ -10,7 +10,7 @@ import { runProgram } from './run-program.ts';
 
 const SystemRunParams = z.strictObject({
   argv: z.array(z.string().max(32_768)).min(1).max(256),
-  /** One of the given folders, or below one; left out: the first, or where the host was started. */
+  /** A lent folder or one below it. Default: the first lent folder, or the folder in which the node was started. */
   cwd: z.string().min(1).max(4_096).optional(),
 });
 type SystemRunParams = z.infer<typeof SystemRunParams>;
@@ -18,14 +18,14 @@ type SystemRunParams = z.infer<typeof SystemRunParams>;
 interface SystemRunDeps {
   patterns: readonly ArgvPattern[];
   folders: Folders;
-  /** Where programs run when there is no folder. */
+  /** Where programs run if no folder is lent. */
   startedIn: string;
   environment: Environment;
   clock: Clock;
   programs: LentPrograms;
 }
 
-/** Runs a program that fits one of the patterns. */
+/** Runs a command that fits one of the patterns. */
 export const createSystemRun = ({
   patterns,
   folders,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** What a page has to load that uses only this of `headgate/client`, and which packages are in it. */
+/** The size and the packages of a page that uses only this import of `headgate/client`. */
 async function bundleFor(code: string) {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: import.meta.dirname },
@@ -18,18 +18,18 @@ async function bundleFor(code: string) {
   return { gzippedBytes: gzipSync(outputFiles[0]?.contents ?? '').byteLength, packages };
 }
 
-test('a browser loads at most 12 kB for the WebSocket client, gzipped, and no package', async () => {
+test('the WebSocket client is at most 12 kB gzipped and contains no package', async () => {
   const { gzippedBytes, packages } = await bundleFor("export { createGatewayClient } from './client.ts';");
   assert.deepEqual(packages, []);
   assert.ok(gzippedBytes > 1_000 && gzippedBytes <= 12_000, `${gzippedBytes} bytes`);
 });
 
-test('who uses only the errors does not load the client', async () => {
+test('a page that uses only the errors does not load the client', async () => {
   const { gzippedBytes } = await bundleFor("export { RequestError } from './client.ts';");
   assert.ok(gzippedBytes < 800, `${gzippedBytes} bytes`);
 });
 
-test('the HTTP client brings the parser of event streams and no other package', async () => {
+test('the HTTP client contains the parser of event streams and no other package', async () => {
   const { packages } = await bundleFor("export { createHttpClient, endpoints } from './http.ts';");
   assert.deepEqual(
     [...new Set(packages.map((path) => path.replace(/^.*node_modules\/([^/]+)\/.*$/, '$1')))],

@@ -1,4 +1,4 @@
-// What `headgate/client` offers: the WebSocket client, for Node and browsers.
+// `headgate/client`: the WebSocket client, for Node and browsers.
 export type { ErrorCode } from '../../errors.ts';
 export type { GatewayEventName, GatewayEventPayload } from '../../events/gateway.ts';
 export type { ParamsInput, Result } from '../../index.ts';

@@ -1,4 +1,4 @@
-// What `headgate/http` offers: the client of the HTTP interface and its event streams, for Node and browsers.
+// `headgate/http`: the client of the HTTP interface and its event streams, for Node and browsers.
 export type { StreamEvent, TransientEvent } from '../../stream-events.ts';
 export { endpoints } from '../endpoint-addresses.ts';
 export type { EventStreamOptions, StreamMessage } from '../event-stream.ts';

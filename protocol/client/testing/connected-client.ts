@@ -2,7 +2,7 @@ import { type ConnectionStatus, createGatewayClient, type GatewayClientOptions }
 import { fakeGateway } from './fake-gateway.ts';
 import { fakeTimers } from './fake-timers.ts';
 
-/** A client before `connect`, with a gateway and timers that the test plays. */
+/** A client before `connect`, with a gateway and timers that the test controls. */
 export function newClient(options: Partial<GatewayClientOptions> = {}) {
   const gateway = fakeGateway();
   const timers = fakeTimers();
@@ -18,7 +18,7 @@ export function newClient(options: Partial<GatewayClientOptions> = {}) {
   return { gateway, timers, statuses, client };
 }
 
-/** A client that the gateway has let in. */
+/** A client that the gateway has accepted. */
 export async function connectedClient(options: Partial<GatewayClientOptions> = {}) {
   const parts = newClient(options);
   parts.client.connect();
@@ -26,13 +26,13 @@ export async function connectedClient(options: Partial<GatewayClientOptions> = {
   return parts;
 }
 
-/** The fields and the name of the error that a promise was rejected with. */
+/** The fields and the name of the error that a promise rejects with. */
 export async function refusal(promise: Promise<unknown>): Promise<{ name: string; message: string }> {
   const error: unknown = await promise.then(
     (value) => new Error(`was not rejected but answered ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
-  if (!(error instanceof Error)) throw new Error('rejected with something that is no error');
+  if (!(error instanceof Error)) throw new Error('rejected with a value that is not an error');
   const fields = Object.entries(error).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(fields), name: error.name, message: error.message };
 }

@@ -3,7 +3,7 @@ import type { HelloOk } from '../../methods/connect.ts';
 import type { SocketEvent, SocketLike } from '../socket.ts';
 import { settled } from './fake-timers.ts';
 
-/** A daemon's side of WebSockets, played by the test. */
+/** The daemon's side of WebSockets, controlled by the test. */
 export function fakeGateway() {
   const sockets: FakeSocket[] = [];
   return {
@@ -84,7 +84,7 @@ class FakeSocket implements SocketLike {
     await settled();
   }
 
-  /** What was sent after the handshake. */
+  /** The requests sent after the handshake. */
   get calls(): RequestFrame[] {
     return this.sent.filter(({ method }) => method !== 'connect');
   }

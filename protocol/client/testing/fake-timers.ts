@@ -1,6 +1,6 @@
 import type { Timers } from '../timers.ts';
 
-/** Timers that stand still until `advance`; jitter is off (`random` answers 0). */
+/** Timers that stand still until `advance`; `random` returns 0, so there is no jitter. */
 export function fakeTimers(): Timers & { advance(ms: number): Promise<void> } {
   let nowMs = 0;
   const due = new Map<() => void, number>();
@@ -28,5 +28,5 @@ export function fakeTimers(): Timers & { advance(ms: number): Promise<void> } {
   };
 }
 
-/** Whatever promises were about to continue have continued. */
+/** Resolves when all pending promise callbacks have run. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -5,23 +5,23 @@ import type { Sheet } from '../terminal/sheet.ts';
 import { countOf } from '../terminal/tool-lines.ts';
 import { cutToRow, wrapWords } from '../terminal/wrap.ts';
 
-/** One answer of the model while it comes: first perhaps a thought, then text. */
+/** One answer of the model as it streams: an optional thought, then text. */
 export interface Turn {
   readonly thought: string;
-  /** Lines that were printed of it, and whether others stand between them. */
   readonly printedLines: number;
   readonly hasPrinted: boolean;
+  /** Other lines were printed between those of this answer. */
   readonly wasInterrupted: boolean;
   push(event: StreamEventOf<'reasoning' | 'content'>): void;
   takeFinished(): string[];
   openLines(): string[];
   end(): string[];
   onPrinted(lines: number): void;
-  /** Something else is printed in the middle of it. */
+  /** Call before other lines are printed in the middle of the answer. */
   interrupt(): void;
 }
 
-/** Of a thought while it goes on. */
+/** Rows shown of a thought while it streams. */
 const THOUGHT_ROWS = 3;
 
 interface TurnDeps {
@@ -34,7 +34,7 @@ interface TurnDeps {
 export function createTurn({ text, sheet, isInteractive }: TurnDeps): Turn {
   let thought = '';
   let said = false;
-  /** The thought has been folded into its line. */
+  /** The thought has been shortened to one line. */
   let folded = false;
   let printedLines = 0;
   let wasInterrupted = false;

@@ -6,7 +6,7 @@ import { toSafeText } from '../terminal/safe-text.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 
-/** Whether calls run without a question, and until when; without an end where none is given. */
+/** Whether calls run without asking, and until when. `untilMs` undefined: without an end. */
 export interface AutoApprove {
   isOn: boolean;
   untilMs: number | undefined;
@@ -23,20 +23,20 @@ interface Chat {
 export function toChatHeader(chat: Chat, { paint, columns }: Sheet): string[] {
   const { name, model, workdir } = chat;
   const title = `${paint('bold', `Headgate · ${toSafeText(name)}`)} · ${toSafeText(model)} · ${toSafeText(workdir)}`;
-  const keys = paint('dim', '/help says what can be typed · Ctrl-C stops an answer · Ctrl-D leaves');
+  const keys = paint('dim', '/help lists the commands · Ctrl-C stops an answer · Ctrl-D leaves');
   return [title, keys, ...toAutoApproveLines(chat.autoApprove, paint)].flatMap((line) => wrapWords(line, columns));
 }
 
-/** A warning while nothing is asked, with the time when that ends. */
+/** A warning while calls run without asking, with the time when that ends. */
 export function toAutoApproveLines({ isOn, untilMs }: AutoApprove, paint: Paint): string[] {
   if (!isOn) return [];
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // In whole minutes: what counts is the daemon's clock.
+  // Whole minutes only: the daemon's clock decides, and this one may differ.
   const until = untilMs === undefined ? '' : ` until ${toLocal(untilMs - (untilMs % 60_000), { tz })}`;
   return [paint('yellow', `! This workstream runs every call without asking${until}.`)];
 }
 
-/** What is not as it should be, one sentence each. */
+/** One sentence for each current problem. */
 export function toNotices({ notices, store, backend, sandbox, model }: HealthSummary): string[] {
   return [
     ...notices.map(({ text }) => text),

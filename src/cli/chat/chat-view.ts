@@ -14,7 +14,7 @@ export type Mode =
   | { kind: 'message' }
   /** A remark is being typed, or was typed and waits for y or n. */
   | { kind: 'remark'; approvalId: string; remark: string | undefined }
-  /** Whether really nothing is to be asked any more. */
+  /** Waits for a second `y` before auto-approve is switched on. */
   | { kind: 'always'; approvalId: string };
 
 export interface ChatSituation {
@@ -24,11 +24,11 @@ export interface ChatSituation {
   editor: Pick<LineEditor, 'text' | 'cursor'>;
   /** A message on its way to the daemon. */
   sending: string | undefined;
-  /** What the last key led to, in one line. */
+  /** The result of the last key, in one line. */
   hint: string | undefined;
-  /** Since the present state began. */
+  /** Since the current state began. */
   seconds: number;
-  /** What may be typed instead of a word that is being typed. */
+  /** Completions of the word that is being typed. */
   completions: readonly { name: string; summary: string }[];
 }
 
@@ -38,7 +38,7 @@ interface Size {
   rows: number;
 }
 
-/** Everything below the transcript: what goes on, what is asked, and the line that is being typed. */
+/** Everything below the transcript: the status, the question and the input line. */
 export function toChatView(situation: ChatSituation, { paint, columns, rows }: Size): LiveView {
   const { transcript, mode, editor, hint, completions } = situation;
   const below = [
@@ -61,7 +61,7 @@ const promptOf = (mode: Mode, paint: Paint): string =>
 
 function toStatusLines({ connection, transcript, sending, seconds }: ChatSituation, paint: Paint): string[] {
   if (connection.kind !== 'open') {
-    return [paint('yellow', '! Disconnected. Nothing is lost: it goes on here when the connection is back.')];
+    return [paint('yellow', '! Disconnected. Nothing is lost: the chat continues when the connection is back.')];
   }
   if (sending !== undefined) return [paint('dim', `sending: ${toSafeText(sending).split('\n')[0]}`)];
   const word = transcript.isWaiting ? 'thinking' : STATES[transcript.state];
@@ -87,7 +87,7 @@ function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): stri
   switch (mode.kind) {
     case 'always':
       return [
-        paint('yellow', 'From now on every call in this workstream would run without asking, not only this kind.'),
+        paint('yellow', 'Every call in this workstream will run without asking, not only this kind.'),
         keys({ y: 'yes, never ask here', 'any other key': 'back' }, paint),
       ];
     case 'remark':
@@ -97,7 +97,8 @@ function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): stri
         keys({ y: 'approve with it', n: 'deny with it', Esc: 'back' }, paint),
       ];
     case 'message':
-      if (isTyping) return [paint('yellow', 'Waits for you: send or clear the line (Ctrl-C) to answer.')];
+      if (isTyping)
+        return [paint('yellow', 'A question is pending: to answer it, send or clear the line (Ctrl-C) first.')];
       return [keys(question.kind === 'tools' ? TOOL_KEYS : OUTCOME_KEYS, paint)];
   }
 }

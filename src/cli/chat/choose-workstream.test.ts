@@ -18,18 +18,18 @@ function open() {
   const client: Pick<GatewayClient, 'call'> = {
     async call(method, ...[params]) {
       if (method === 'workstream.create') made.push(params);
-      return answers[method] as never; // the test gives what the method's contract says
+      return answers[method] as never; // the test follows the method's contract
     },
   };
   return { client, made };
 }
 
-test('--workdir and --model do not make a second workstream of a name, unless --new asks for it', async () => {
+test('--workdir and --model create no second workstream of the same name without --new', async () => {
   const { client, made } = open();
   for (const flags of [{ workdir: 'site' }, { model: 'fast' }]) {
     await assert.rejects(chooseWorkstream(client, { ws: 'garden', ...flags }, around), (error) => {
       assert.ok(error instanceof UsageError);
-      assert.match(error.message, /^The workstream garden exists: /);
+      assert.match(error.message, /^The workstream garden exists, but /);
       return true;
     });
   }
@@ -43,7 +43,7 @@ test('--workdir and --model do not make a second workstream of a name, unless --
   assert.equal(await chooseWorkstream(client, { ws: 'garden' }, around), 'w1');
 });
 
-test('~ in --workdir is the home folder of the person', async () => {
+test('~ in --workdir is the user’s home folder', async () => {
   const { client, made } = open();
   await chooseWorkstream(client, { workdir: '~/src/garden' }, around);
   assert.deepEqual(made, [{ workdir: '/home/ada/src/garden' }]);

@@ -17,10 +17,10 @@ export async function chooseWorkstream(
   const { ws, workdir, model } = flags;
   const describesNew = workdir !== undefined || model !== undefined;
   if (flags.new !== true && !describesNew) return getWorkstream(client, ws ?? 'main');
-  // A second one under the name would make the name ambiguous, so only `--new` makes it.
+  // A second workstream with this name would make the name ambiguous, so it requires `--new`.
   if (flags.new !== true && ws !== undefined && (await findWorkstream(client, ws)) !== undefined) {
     throw new UsageError(
-      `The workstream ${ws} exists: --workdir and --model are for a new one. Leave them out, or add --new.`,
+      `The workstream ${ws} exists, but --workdir and --model apply only to a new one. Leave them out, or add --new.`,
     );
   }
   return (await client.call('workstream.create', toNewWorkstream(flags, around))).wsId;

@@ -6,7 +6,7 @@ import type { Sheet } from '../terminal/sheet.ts';
 import { countOf, toHeaderText } from '../terminal/tool-lines.ts';
 import { cutToRow } from '../terminal/wrap.ts';
 
-/** Messages and lines of each that are shown of what was said before. */
+/** How many earlier messages are shown, and how many lines of each. */
 const SHOWN_MESSAGES = 20;
 const SHOWN_LINES = 60;
 
@@ -36,7 +36,7 @@ function toMessageLines(
         ...(failed ? [paint('red', `  ✖ not answered: ${toSafeText(failed.text)}`)] : []),
       ];
     case 'tool':
-      return []; // its call says whether it failed
+      return []; // the line of its call shows whether it failed
     case 'assistant': {
       const lines = content === null || content === '' ? [] : toMarkdownLines(content, sheet);
       const stopped = partial === true ? [paint('dim', '(stopped)')] : [];
@@ -49,11 +49,11 @@ function toMessageLines(
   }
 }
 
-/** What a person said, and the names of what went with it. */
+/** The text of a message, and the names of its attachments. */
 export const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
   [text, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((line) => line !== '').join('\n');
 
-/** What a person said; `from` tells where, if not here. */
+/** A person's message; `from` names its origin unless this client sent it. */
 export function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {
   const [first = '', ...rest] = toSafeText(text).split('\n');
   const where = from === '' ? '' : paint('dim', ` (${from})`);
@@ -69,7 +69,7 @@ function keepEnd(lines: string[], paint: Paint): string[] {
   return [paint('dim', `… ${countOf(left)} above`), ...lines.slice(left)];
 }
 
-/** One line out of stored arguments: tools put what matters first. */
+/** One line from stored arguments: tools put the most important argument first. */
 function headerOf(name: string, args: string): string {
   const [line = ''] = toSafeText(firstText(args)).split('\n');
   return line === '' ? name : `${name}: ${line}`;

@@ -4,16 +4,16 @@ import { z } from 'zod';
 
 const Lines = z.array(z.string());
 
-/** Lines that were typed, newest first. A file that is not as we left it counts as empty. */
+/** Typed lines, newest first. A missing or malformed file counts as empty. */
 export async function readInputHistory(file: string): Promise<string[]> {
   try {
     return Lines.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
-    return []; // none yet, or not readable: nothing that a conversation depends on
+    return []; // the chat works without its history
   }
 }
 
-/** Keeps them for the person alone. What cannot be kept is forgotten: it is a convenience. */
+/** Stores the lines, readable only by this user. Failures are ignored: the history is only a convenience. */
 export async function writeInputHistory(file: string, lines: readonly string[]): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
@@ -21,6 +21,6 @@ export async function writeInputHistory(file: string, lines: readonly string[]):
     await writeFile(temporary, JSON.stringify(lines), { mode: 0o600 });
     await rename(temporary, file);
   } catch {
-    return; // a full disk, say: the conversation goes on
+    return; // for example, the disk is full: the chat goes on
   }
 }

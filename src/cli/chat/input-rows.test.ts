@@ -4,7 +4,7 @@ import { toInputRows } from './input-rows.ts';
 
 const size = { columns: 12, maxRows: 10 };
 
-test('wide signs and clusters take the columns that a terminal gives them', () => {
+test('wide characters and clusters take as many columns as in a terminal', () => {
   const text = '日本👨‍👩‍👧语ab';
   assert.deepEqual(toInputRows({ prompt: '> ', text, cursor: text.length }, size), {
     rows: ['> 日本👨‍👩‍👧语a', '  b'],
@@ -12,14 +12,14 @@ test('wide signs and clusters take the columns that a terminal gives them', () =
   });
 });
 
-test('lines of a draft stand below each other', () => {
+test('a draft of several lines takes several rows', () => {
   assert.deepEqual(toInputRows({ prompt: '> ', text: 'one\ntwo\n', cursor: 5 }, size), {
     rows: ['> one', '  two', '  '],
     cursor: { row: 1, column: 3 },
   });
 });
 
-test('of a long draft the part around the cursor is shown', () => {
+test('a long draft is cut to the part around the cursor', () => {
   const text = Array.from({ length: 20 }, (_, line) => `l${line}`).join('\n');
   const { rows, cursor } = toInputRows({ prompt: '> ', text, cursor: 0 }, { columns: 12, maxRows: 3 });
   assert.deepEqual([rows, cursor], [['> l0', '  l1', '  l2'], { row: 0, column: 2 }]);

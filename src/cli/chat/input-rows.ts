@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 
 interface InputText {
-  /** Before the first row; the others are indented as far. */
+  /** Stands before the first row; the other rows are indented by its width. */
   prompt: string;
   text: string;
   /** Code units before the cursor. */
@@ -20,7 +20,7 @@ export interface InputRows {
 
 const segmenter = new Intl.Segmenter();
 
-/** A text that is being typed as rows of the terminal, folded where the terminal would, and where its cursor is. */
+/** The text being typed as rows of the terminal, wrapped where the terminal would wrap it, with the cursor's place. */
 export function toInputRows({ prompt, text, cursor }: InputText, { columns, maxRows }: Size): InputRows {
   const indent = stringWidth(prompt);
   const rows = [prompt];
@@ -41,7 +41,7 @@ export function toInputRows({ prompt, text, cursor }: InputText, { columns, maxR
   return cropAround(rows, { cursor: place ?? { row: rows.length - 1, column }, maxRows });
 }
 
-/** The part of a long text that the cursor is in. */
+/** The part of a long text around the cursor. */
 function cropAround(rows: string[], { cursor, maxRows }: { cursor: InputRows['cursor']; maxRows: number }): InputRows {
   const first = Math.max(0, Math.min(cursor.row - Math.floor(maxRows / 2), rows.length - maxRows));
   return { rows: rows.slice(first, first + maxRows), cursor: { row: cursor.row - first, column: cursor.column } };

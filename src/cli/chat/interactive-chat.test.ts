@@ -19,7 +19,7 @@ const ASKED: StreamEvent = {
 };
 const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thinking' };
 
-/** A chat whose keys are pressed and whose calls are read. */
+/** A chat whose keys a test presses and whose calls it reads. */
 function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
   const timers = fakeTimers();
   const calls: [method: string, params: unknown][] = [];
@@ -31,7 +31,7 @@ function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
     connect: () => new Promise(() => undefined),
     async call(method, ...[params]) {
       calls.push([method, params]);
-      return answer(method) as never; // the test gives what the method's contract says
+      return answer(method) as never; // the test follows the method's contract
     },
     on: () => () => undefined,
     subscribe(_wsId, options) {
@@ -59,7 +59,7 @@ function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
       left += 1;
     },
   });
-  connection.status = { kind: 'open', hello: undefined as never }; // only its kind is looked at
+  connection.status = { kind: 'open', hello: undefined as never }; // only its kind is used
   const press = (key: Key) => chat.onKey(undefined, key);
   const type = (text: string) => {
     for (const sign of text) chat.onKey(sign, { sequence: sign });
@@ -76,7 +76,7 @@ function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
     tell: (...events: StreamEvent[]) => {
       for (const event of events) subscription?.onEvent(event, '');
     },
-    /** Lines below the conversation, the typed one last. */
+    /** Lines below the conversation; the last one is the input. */
     rows: () => {
       const { lines, input } = chat.view();
       return [...lines, ...(input?.rows ?? [])].filter((line) => line !== '');
@@ -94,7 +94,7 @@ async function asked(answer?: (method: string) => unknown) {
   return opened;
 }
 
-test('a line is sent under a key and leaves the prompt; a command is a command', async () => {
+test('Enter sends a line with an idempotency key and clears the prompt; a slash command is called as one', async () => {
   const { type, enter, calls, rows } = open();
   type('hello');
   enter();
@@ -109,15 +109,15 @@ test('a line is sent under a key and leaves the prompt; a command is a command',
   assert.deepEqual(rows(), ['› ']);
 });
 
-test('a message that was not taken stays in the prompt, and a line says why', async () => {
+test('a message that was not accepted stays in the prompt, and a line says why', async () => {
   const { type, enter, rows } = open(() => ({ status: 'busy' }));
   type('hello');
   enter();
   await settled();
-  assert.deepEqual(rows(), ['Still answering: Ctrl-C stops it, or send again when it is done.', '› hello']);
+  assert.deepEqual(rows(), ['Still answering. Press Ctrl-C to stop it, or send again when it is done.', '› hello']);
 });
 
-test('a backslash, Ctrl-J and a paste make lines; none of them sends', async () => {
+test('a backslash, Ctrl-J and a paste add lines without sending', async () => {
   const { chat, type, enter, press, calls, rows } = open();
   type('one\\');
   enter();
@@ -134,14 +134,14 @@ for (const [key, approved] of [
   ['y', true],
   ['n', false],
 ] as const)
-  test(`${key} decides the question by its id`, async () => {
+  test(`${key} decides the approval by its id`, async () => {
     const { type, calls } = await asked();
     type(key);
     await settled();
     assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved }]]);
   });
 
-test('a remark is not shown as the message of another client, whoever began the run', async () => {
+test('a remark is not shown as the message of another client, even in a run that another client started', async () => {
   const { type, enter, tell, printed } = await asked();
   type('f');
   type('be careful');
@@ -157,7 +157,7 @@ test('a remark is not shown as the message of another client, whoever began the 
   assert.match(printed(), /^› hurry \(from another client\)$/m);
 });
 
-test('f asks for a remark, and y or n sends it along', async () => {
+test('f asks for a remark, and y or n sends it with the decision', async () => {
   const { type, enter, calls, rows } = await asked();
   type('f');
   type('yes, but slowly');
@@ -168,7 +168,7 @@ test('f asks for a remark, and y or n sends it along', async () => {
   assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: false, feedback: 'yes, but slowly' }]]);
 });
 
-test('a wants to be confirmed', async () => {
+test('a has to be confirmed', async () => {
   const { type, calls } = await asked();
   type('an');
   await settled();
@@ -178,7 +178,7 @@ test('a wants to be confirmed', async () => {
   assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: true, always: true }]]);
 });
 
-test('somebody who is typing approves nothing by it', async () => {
+test('keys typed into a message approve nothing', async () => {
   const { timers, type, tell, calls, rows } = open();
   type('wh');
   tell(ASKED);
@@ -186,11 +186,11 @@ test('somebody who is typing approves nothing by it', async () => {
   type('y');
   assert.deepEqual(
     [calls, rows().slice(-2)],
-    [[], ['Waits for you: send or clear the line (Ctrl-C) to answer.', '› why']],
+    [[], ['A question is pending: to answer it, send or clear the line (Ctrl-C) first.', '› why']],
   );
 });
 
-test('a key that was on its way when the question appeared approves nothing', async () => {
+test('a key pressed just after the question appeared approves nothing', async () => {
   const { type, tell, calls } = open();
   tell(ASKED);
   type('y');
@@ -205,7 +205,7 @@ test('a paste answers no question', async () => {
   assert.deepEqual(calls, []);
 });
 
-test('a question that is decided elsewhere goes away', async () => {
+test('a question that is decided elsewhere disappears', async () => {
   const { tell, rows } = await asked();
   assert.equal(rows()[0], 'y approve · n deny · f with a remark · a always · v view all');
   tell({
@@ -220,7 +220,7 @@ test('a question that is decided elsewhere goes away', async () => {
   assert.deepEqual(rows(), ['› ']);
 });
 
-test('Ctrl-C cancels what runs; a second one soon after leaves', async () => {
+test('Ctrl-C cancels the run; a second one soon after leaves the chat', async () => {
   const { tell, interrupt, calls, left } = open();
   tell(THINKING);
   interrupt();
@@ -230,7 +230,7 @@ test('Ctrl-C cancels what runs; a second one soon after leaves', async () => {
   assert.equal(left(), 1);
 });
 
-test('what does not stop is abandoned by the next Ctrl-C', async () => {
+test('a run that does not stop is abandoned by the next Ctrl-C', async () => {
   const { tell, interrupt, calls, timers } = open();
   tell(THINKING);
   interrupt();
@@ -240,7 +240,7 @@ test('what does not stop is abandoned by the next Ctrl-C', async () => {
   assert.deepEqual(calls.at(-1), ['workstream.cancel', { wsId: 'w', force: true }]);
 });
 
-test('Ctrl-C empties a line; when idle two of them leave, or Ctrl-D', async () => {
+test('Ctrl-C clears the line; when idle, a second Ctrl-C or Ctrl-D leaves', async () => {
   const { type, interrupt, press, rows, left, timers } = open();
   type('never mind');
   interrupt();
@@ -258,7 +258,7 @@ test('Ctrl-C empties a line; when idle two of them leave, or Ctrl-D', async () =
   assert.equal(left(), 2);
 });
 
-test('while disconnected a line says so, and Enter tries at once', async () => {
+test('while disconnected, a line says so, and Enter reconnects at once', async () => {
   const { connection, rows, enter, calls } = open();
   connection.status = { kind: 'waiting', retryInMs: 1, error: new Error('gone') };
   assert.match(rows()[0] ?? '', /^! Disconnected\./);
@@ -266,10 +266,10 @@ test('while disconnected a line says so, and Enter tries at once', async () => {
   assert.deepEqual(calls, [['retryNow', undefined]]);
 });
 
-test('commands are offered while one is typed, and /quit leaves', () => {
+test('commands are suggested while one is typed, and /quit leaves', () => {
   const { type, rows, enter, left, press } = open();
   type('/q');
-  assert.deepEqual(rows(), ['  /quit  leave; what runs goes on', '› /q']);
+  assert.deepEqual(rows(), ['  /quit  Leave; a run in progress continues.', '› /q']);
   press({ name: 'u', ctrl: true });
   type('/quit');
   enter();

@@ -30,12 +30,12 @@ interface InteractiveChatDeps {
   onLeave(): void;
 }
 
-/** Two presses within this time mean it. */
+/** A second Ctrl-C within this time leaves the chat. */
 const TWICE_MS = 2_000;
-/** A key that was on its way when a question appeared is no answer to it. */
+/** A key pressed sooner after a question appeared was not meant as its answer. */
 const STARTLE_MS = 400;
 
-/** The conversation as keys and rows: what a person types goes out, what the log says comes in. */
+/** A chat on a terminal: turns keys into calls, and events of the log into rows. */
 export class InteractiveChat {
   readonly #deps: InteractiveChatDeps;
   readonly #editor: LineEditor;
@@ -64,7 +64,7 @@ export class InteractiveChat {
     });
   }
 
-  /** Something has happened that the screen may show. */
+  /** Something changed that the screen may show. */
   onChange(): void {
     const { transcript } = this.talk ?? {};
     if (transcript === undefined) return;
@@ -121,7 +121,7 @@ export class InteractiveChat {
     this.talk.close();
   }
 
-  /** Whether the key was about the question that waits. */
+  /** Handles a key that concerns the pending question; false for any other key. */
   #answers(text: string | undefined, key: Key): boolean {
     const question = this.talk.transcript.question;
     if (question === undefined) return false;
@@ -192,7 +192,7 @@ export class InteractiveChat {
     if (line === '') this.#deps.client.retryNow();
     if (line === '') return;
     if (this.#sending !== undefined) {
-      this.#hint = 'The message before is still on its way.';
+      this.#hint = 'The previous message is still being sent.';
       return;
     }
     this.#editor.take();
@@ -226,7 +226,8 @@ export class InteractiveChat {
     this.#sending = line;
     const give = isCommand(line) ? this.talk.command(line).then(() => 'sent' as const) : this.talk.send(line);
     const done = give.then((outcome) => {
-      if (outcome === 'busy') throw new Error('Still answering: Ctrl-C stops it, or send again when it is done.');
+      if (outcome === 'busy')
+        throw new Error('Still answering. Press Ctrl-C to stop it, or send again when it is done.');
     });
     this.#attempt(
       done.catch((error: unknown) => {
@@ -236,7 +237,7 @@ export class InteractiveChat {
     );
   }
 
-  /** A failure is told in one line. */
+  /** Shows a failure in one line. */
   #attempt(work: Promise<void>): void {
     const finish = (hint: string | undefined) => {
       this.#sending = undefined;
@@ -263,7 +264,7 @@ export class InteractiveChat {
       return;
     }
     const isBusy = isTalkBusy(this.talk);
-    // What has not stopped since the last time is abandoned.
+    // A run that has not stopped since the last Ctrl-C is abandoned.
     if (isBusy) this.#attempt(this.talk.cancel(this.#isStopping));
     this.#isStopping = isBusy;
     this.#hint = isBusy ? 'Stopping. Ctrl-C again leaves.' : 'Ctrl-C again or Ctrl-D leaves.';

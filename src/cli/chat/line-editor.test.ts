@@ -23,7 +23,7 @@ test('keys edit a draft of several lines', () => {
   editor.close();
 });
 
-test('what is taken becomes history, lines and all', () => {
+test('a sent draft becomes history with all its lines', () => {
   const { editor, kept } = open(['older']);
   editor.insert('a\nb');
   assert.equal(editor.take(), 'a\nb');
@@ -33,7 +33,7 @@ test('what is taken becomes history, lines and all', () => {
   editor.close();
 });
 
-test('a word that can only be one thing is completed', async () => {
+test('Tab completes a word that has only one completion', async () => {
   const { editor } = open();
   editor.insert('/he');
   editor.press('\t', { name: 'tab' });

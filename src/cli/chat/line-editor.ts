@@ -1,15 +1,15 @@
 import { createInterface, type Key } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 
-/** What is being typed. Lines of it are separated by line ends. */
+/** The text being typed, of one or more lines. */
 export interface LineEditor {
   readonly text: string;
   /** Code units before the cursor. */
   readonly cursor: number;
-  /** One key, with all that readline knows: words, kill and yank, undo, history. */
+  /** Handles one key with all commands of readline: words, kill and yank, undo, history. */
   press(text: string | undefined, key: Key): void;
   insert(text: string): void;
-  /** Empties the line and answers what it held; that becomes the newest entry of the history. */
+  /** Empties the line and returns its text, which becomes the newest entry of the history. */
   take(): string;
   replace(text: string): void;
   close(): void;
@@ -18,16 +18,16 @@ export interface LineEditor {
 interface LineEditorOptions {
   /** Newest first. */
   history: readonly string[];
-  /** The words that may stand instead of the line as it is now. */
+  /** Completions of the line. */
   complete(line: string): string[];
   onHistory(history: readonly string[]): void;
 }
 
-/** Stands for a line end inside readline, which knows only single lines; nobody types a private character. */
+/** Stands for a line end inside readline, which handles only single lines. A private-use character is never typed. */
 const LINE_END = '\ue00a';
 const HISTORY = 500;
 
-/** Readline without a terminal: it edits, and whoever uses this draws. */
+/** Readline without a terminal: it edits the text, and the caller draws it. */
 export function createLineEditor({ history, complete, onHistory }: LineEditorOptions): LineEditor {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({

@@ -5,13 +5,13 @@ import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
 import { PipedChat } from './piped-chat.ts';
 
-test('/quit ends the chat: nothing of it or after it reaches the daemon', async () => {
+test('/quit ends the chat; neither it nor later lines reach the daemon', async () => {
   const calls: string[] = [];
   const client: GatewayClient = {
     connect: () => new Promise(() => undefined),
     async call(method, ..._params) {
       calls.push(method);
-      return { status: 'ok' } as never; // the test gives what the method's contract says
+      return { status: 'ok' } as never; // the test follows the method's contract
     },
     on: () => () => undefined,
     subscribe: () => ({ cursor: undefined, close: () => undefined }),

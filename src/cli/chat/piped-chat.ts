@@ -15,14 +15,14 @@ interface PipedChatDeps {
   sheet(): Sheet;
   newKey(): string;
   upload: PathUpload;
-  /** For what is no part of the conversation. */
+  /** Prints a line that is not part of the conversation. */
   tell(line: string): void;
 }
 
-/** How a chat over lines ended. `unanswered`: something waits for approval and nobody is left to ask. */
+/** How a chat over pipes ended. `unanswered`: the input ended while an approval was pending. */
 export type PipedEnd = 'done' | 'unanswered';
 
-/** The conversation line by line, for input that is no terminal: each line is a message, or the answer to a question. */
+/** A chat over pipes: each line of input is a message, or the answer to a question. */
 export class PipedChat {
   readonly #deps: PipedChatDeps;
   readonly talk: Talk;
@@ -33,7 +33,7 @@ export class PipedChat {
     this.talk = openTalk({ ...deps, isInteractive: false, grow: createPlainStream, onChange: () => this.#onChange() });
   }
 
-  /** Reads to the end, each message only when the answer to the one before is whole. */
+  /** Reads all input. Each message is sent once the answer to the previous one is complete. */
   async run(lines: AsyncIterable<string>): Promise<PipedEnd> {
     let begun = '';
     for await (const line of lines) {
@@ -61,10 +61,11 @@ export class PipedChat {
     if (question) await this.#answer(question.approvalId, line);
     else if (isAttach(line)) await attach(this.talk, line);
     else if (isCommand(line)) await this.talk.command(line);
-    else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not taken.');
+    else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not sent.');
     else await this.#until(() => isTalkBusy(this.talk));
     await this.#until(() => !isTalkBusy(this.talk) || this.talk.transcript.question !== undefined);
-    if (this.talk.transcript.question) this.#deps.tell('Answer with a line: y, n, n and a reason, or v to view all.');
+    if (this.talk.transcript.question)
+      this.#deps.tell('Answer with a line: y, n, n followed by a reason, or v to view everything.');
   }
 
   async #answer(approvalId: string, line: string): Promise<void> {
@@ -74,7 +75,7 @@ export class PipedChat {
     }
     const [, word = '', feedback = ''] = /^(y|yes|n|no)(?:\s+(.*))?$/is.exec(line) ?? [];
     if (word === '') {
-      this.#deps.tell('Something waits for approval: y, n, n and a reason, or v to view all.');
+      this.#deps.tell('An approval is pending. Answer y, n, n followed by a reason, or v to view everything.');
       return;
     }
     const approved = word.toLowerCase().startsWith('y');

@@ -2,16 +2,16 @@ import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts'
 
 /** Commands of the terminal itself. */
 const LOCAL_COMMANDS: Record<string, string> = {
-  '/attach': 'a file that goes with the next message: /attach FILE',
-  '/output': 'the last call’s output, whole',
-  '/thought': 'the last thought, whole',
-  '/quit': 'leave; what runs goes on',
+  '/attach': 'Attach a file to the next message: /attach FILE.',
+  '/output': 'Print the last call’s output in full.',
+  '/thought': 'Print the last thought in full.',
+  '/quit': 'Leave; a run in progress continues.',
 };
 
 interface Offered {
   /** As it is typed. */
   name: string;
-  /** With what it takes. */
+  /** The name with its arguments. */
   usage: string;
   summary: string;
 }
@@ -23,11 +23,11 @@ const OFFERED: readonly Offered[] = [
   ...Object.entries(LOCAL_COMMANDS).map(([name, summary]) => ({ name, usage: name, summary })),
 ];
 
-/** Whether a line is a command and not a message that begins with a path. */
+/** Whether a line is a command, rather than a message that begins with a path. */
 export const isCommand = (line: string): boolean => /^\/[a-z]+(\s|$)/.test(line);
 
 export const isQuit = (line: string): boolean => line === '/quit' || line === '/exit';
 
-/** The commands that a line may be the beginning of. */
+/** The commands that begin with this line. */
 export const findCommands = (line: string): Offered[] =>
   line.startsWith('/') ? OFFERED.filter(({ name }) => name.startsWith(line) && name !== line) : [];

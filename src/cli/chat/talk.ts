@@ -15,18 +15,18 @@ interface TalkDeps extends TranscriptOptions {
   wsId: string;
   newKey(): string;
   upload: PathUpload;
-  /** The first snapshot is there, and nothing of it printed. */
+  /** Called when the first snapshot has arrived, before anything of it is printed. */
   onOpen?(talk: Talk): void;
-  /** Something is different from before. */
+  /** Called after every change. */
   onChange(): void;
 }
 
 const toAutoApprove = (isOn: boolean, untilMs: number | undefined): AutoApprove => ({ isOn, untilMs });
 
-/** `busy`: another answer is still being given, and the message was not taken. */
+/** `busy`: a run is in progress, and the message was not accepted. */
 export type SendOutcome = 'sent' | 'busy';
 
-/** One workstream as this client follows it and acts in it. */
+/** One workstream that this client follows and acts in. */
 export interface Talk {
   readonly transcript: Transcript;
   readonly name: string;
@@ -37,7 +37,7 @@ export interface Talk {
   /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
   readonly opened: Promise<void>;
   send(message: string): Promise<SendOutcome>;
-  /** The file goes with the next message. */
+  /** Attaches a file to the next message. */
   attach(file: string): Promise<Attachment>;
   command(line: string): Promise<void>;
   cancel(force: boolean): Promise<void>;
@@ -45,7 +45,7 @@ export interface Talk {
   close(): void;
 }
 
-/** Follows the workstream from now on. */
+/** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
   const { client, wsId, onChange } = deps;
   const runs = new Set<string>();
@@ -85,7 +85,7 @@ export function openTalk(deps: TalkDeps): Talk {
       transcript.onEvent(event);
       onChange();
     },
-    onReset: () => transcript.print(['(The connection could not be continued exactly. The conversation so far:)']),
+    onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),
     onError: (error) => opened.reject(error),
   });
   const talk: Talk = {
@@ -126,13 +126,13 @@ async function decide(
 ): Promise<void> {
   decisions.add(decision.approvalId);
   await untilAnswered(() => client.call('approval.resolve', decision)).catch((error: unknown) => {
-    if (isDecidedAlready(error)) return; // the log tells by whom
+    if (isDecidedAlready(error)) return; // the log shows who decided
     decisions.delete(decision.approvalId);
     throw error;
   });
 }
 
-/** Remarks of this client: each comes back as a message in a run that another client may have begun. */
+/** Recognizes this client's remarks: each returns as a message, in a run that another client may have started. */
 function createRemarks(decisions: ReadonlySet<string>): { read(event: StreamEvent): void; isShown(): boolean } {
   let remark = '';
   let isShown = false;
@@ -147,7 +147,7 @@ function createRemarks(decisions: ReadonlySet<string>): { read(event: StreamEven
   };
 }
 
-/** Messages, and the files that go with the next one. */
+/** Sends messages, and collects the attachments of the next one. */
 function createSending(
   { client, wsId, newKey, upload }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'upload'>,
   runs: Set<string>,
@@ -161,7 +161,7 @@ function createSending(
     },
     async send(message) {
       const idempotencyKey = newKey();
-      runs.add(idempotencyKey); // the run is called by its key
+      runs.add(idempotencyKey); // becomes the run's id
       const files = attached.length > 0 && { attachmentIds: [...attached] };
       const params = { wsId, message, ...files, idempotencyKey };
       const { status } = await untilAnswered(() => client.call('workstream.send', params));

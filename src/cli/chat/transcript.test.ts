@@ -7,7 +7,7 @@ import { createTranscript } from './transcript.ts';
 
 const sheet = () => ({ paint: createPaint(false), columns: 80 });
 
-/** A transcript whose printed lines can be read; `reach`: how many of them can be taken back. */
+/** A transcript whose printed lines can be read; `reach`: how many of them can be erased. */
 function open(reach = Number.POSITIVE_INFINITY, isInteractive = true) {
   const lines: string[] = [];
   const screen = {
@@ -84,7 +84,7 @@ const result = (output: string, is_error = false) =>
     is_error,
   }) satisfies StreamEvent;
 
-test('a turn is told in order, each part once', () => {
+test('the parts of a turn are printed in order and once', () => {
   const { tell } = open();
   const lines = tell(
     said('build it'),
@@ -121,7 +121,7 @@ test('a turn is told in order, each part once', () => {
   ]);
 });
 
-test('what others say and decide is told as theirs', () => {
+test('messages and decisions of other clients are marked as theirs', () => {
   const { tell, transcript } = open();
   const lines = tell(
     said('hello', 'other'),
@@ -135,7 +135,7 @@ test('what others say and decide is told as theirs', () => {
   );
 });
 
-test('of a question that nobody answered in time it is not said that somebody denied it', () => {
+test('an expired question is not shown as denied', () => {
   const { tell } = open();
   const timedOut = 'Approval timed out after 1 hour';
   const lines = tell(
@@ -146,19 +146,19 @@ test('of a question that nobody answered in time it is not said that somebody de
   assert.equal(lines.at(-1), '✖ Not run: bash — Approval timed out after 1 hour');
 });
 
-test('somebody who says what a deadline says has denied it', () => {
+test('a denial whose reason is worded like a timeout is shown as denied', () => {
   const { tell } = open();
   const lines = tell(asks('a2'), decides('a2', false, 'Approval timed out in my head'));
   assert.equal(lines.at(-1), '✖ Denied: bash — Approval timed out in my head (decided elsewhere)');
 });
 
-test('a question that a snapshot and the log tell of is asked once', () => {
+test('a question that is in both the snapshot and the log is printed once', () => {
   const { tell, lines } = open();
   tell(asks('a1'), asks('a1'));
   assert.equal(lines.filter((line) => line.startsWith('?')).length, 1);
 });
 
-test('an answer that a crash cut off disappears', () => {
+test('an answer that a crash cut off is erased', () => {
   const { tell } = open();
   const lines = tell(
     said('go'),
@@ -170,25 +170,25 @@ test('an answer that a crash cut off disappears', () => {
   assert.deepEqual(lines, ['› go', '', 'one', '', 'two']);
 });
 
-test('one that has scrolled away is said to be void', () => {
+test('an answer that has scrolled away is marked as void', () => {
   const { tell, transcript } = open(1);
   tell(said('go'), content('one\n\ntwo\n\nth'));
   const lines = tell({ type: 'stream_end', interrupted: true });
   assert.deepEqual(lines.slice(-2), [
     '',
-    '(The answer above was cut off by a restart and is void. It is asked again.)',
+    '(A restart cut off the answer above, so it is void. The model is asked again.)',
   ]);
   assert.deepEqual(transcript.liveLines(10), []);
 });
 
-test('while a command runs the end of its output is live, and bounded', () => {
+test('while a command runs, the end of its output is shown live, up to a limit', () => {
   const { tell, transcript } = open();
   tell({ type: 'tool_info', items: [item('c1', 'bash: seq')] });
   for (let line = 0; line < 10_000; line += 1) tell({ type: 'tool_output_chunk', call_id: 'c1', chunk: `${line}\n` });
   assert.deepEqual(transcript.liveLines(4), ['◌ bash seq', '  9997', '  9998', '  9999']);
 });
 
-test('of ten thousand lines the last are printed, and the rest can be had', () => {
+test('a long output is cut to its last lines, and /output prints all of it', () => {
   const { tell, transcript } = open();
   const output = Array.from({ length: 10_000 }, (_, line) => `line ${line}`).join('\n');
   const lines = tell({ type: 'tool_info', items: [item('c1', 'bash: seq')] }, result(output));
@@ -198,7 +198,7 @@ test('of ten thousand lines the last are printed, and the rest can be had', () =
   );
 });
 
-test('where nobody types, no hint names a command', () => {
+test('over pipes, no hint names a command', () => {
   const { tell } = open(undefined, false);
   const output = Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n');
   const lines = tell(
@@ -212,7 +212,7 @@ test('where nobody types, no hint names a command', () => {
   assert.ok(lines.includes('  … 8 lines above'), lines.join('\n'));
 });
 
-test('no escape sequence of a model, a tool or a name reaches the terminal', () => {
+test('escape sequences from a model, a tool or a name do not reach the terminal', () => {
   const evil = '\u001b]0;x\u0007\u001b[2Jevil';
   const { lines, transcript, tell } = open();
   tell(
@@ -226,17 +226,17 @@ test('no escape sequence of a model, a tool or a name reaches the terminal', () 
   );
   const live = transcript.liveLines(10);
   tell(result(evil), { type: 'info', message: evil }, { type: 'error', message: evil });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them.
   assert.doesNotMatch([...lines, ...live].join(''), /[\x00-\x1f\x7f-\x9f]/);
 });
 
-test('a run that failed says why once', () => {
+test('the error of a failed run is printed once', () => {
   const failed = { ...IDLE, state: 'error', run: { run_id: 'mine', status: 'error', error: 'no model' } } as const;
   assert.deepEqual(open().tell(said('x'), failed), ['› x', '', '✖ no model']);
   assert.deepEqual(open().tell(said('x'), { type: 'error', message: 'no model' }, failed), ['› x', '', '✖ no model']);
 });
 
-test('a message without an answer is marked when its run ends, and in the history with the reason', () => {
+test('an unanswered message is marked when its run ends, and in the history with the reason', () => {
   const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
   const live = open();
   const run: RunOutcome = { run_id: 'mine', status: 'error', error: failed.text, failed };

@@ -21,32 +21,32 @@ import { toHistoryLines, toUserLines, withFiles } from './history-lines.ts';
 interface TranscriptDeps {
   screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
   sheet(): Sheet;
-  /** How an answer is written while it comes. */
+  /** Renders an answer as it streams. */
   grow(): GrowingText;
-  /** Someone types: earlier messages are shown, and hints name the commands that show more. */
+  /** On a terminal, earlier messages are shown, and hints name the commands that show more. */
   isInteractive: boolean;
-  /** Whether this client began the run. */
+  /** Whether this client started the run. */
   isMyRun(runId: string): boolean;
   isMyDecision(approvalId: string): boolean;
 }
 
-/** What happens in a workstream, as lines in the order of its log. */
+/** The events of a workstream as lines, in the order of its log. */
 export interface Transcript {
   readonly state: WorkstreamState;
-  /** The model was asked and has said nothing yet. */
+  /** The model has not begun to answer. */
   readonly isWaiting: boolean;
-  /** What waits for a person. */
+  /** The pending approval. */
   readonly question: Question | undefined;
-  /** Of the last finished call. */
+  /** The output of the last finished call. */
   readonly lastOutput: string;
   readonly lastThought: string;
   onSnapshot(snapshot: WorkstreamSnapshot): void;
   onEvent(event: StreamEvent): void;
-  /** A block of lines from elsewhere. */
+  /** Prints a block of lines that does not come from the log. */
   print(lines: readonly string[]): void;
-  /** Prints what is finished of the answer that comes. */
+  /** Prints the finished part of the streaming answer. */
   flush(): void;
-  /** What is not finished, in at most about `maxRows`. */
+  /** The unfinished part, in at most about `maxRows` rows. */
   liveLines(maxRows: number): string[];
 }
 
@@ -54,11 +54,11 @@ export const createTranscript = (deps: TranscriptDeps): Transcript => new Logged
 
 interface RunningTool {
   call: ToolCall;
-  /** The end of what it has printed. */
+  /** The end of its output. */
   live: string;
 }
 
-/** Kept of a running call's output. */
+/** How much of a running call's output is kept. */
 const LIVE_CHARS = 16_384;
 
 class LoggedTranscript implements Transcript {
@@ -205,14 +205,17 @@ class LoggedTranscript implements Transcript {
     this.#turn = undefined;
   }
 
-  /** The daemon died in the middle of it and asks again: what can still be reached disappears, else a line says so. */
+  /**
+   * The daemon died in the middle of the answer and asks the model again. The partial text is erased; if it has scrolled
+   * away, a line marks it as void.
+   */
   #voidAnswer(): void {
     const { paint } = this.#deps.sheet();
     const turn = this.#turn;
     this.#turn = undefined;
     if (turn === undefined || turn.printedLines === 0) return;
     if (!turn.wasInterrupted && this.#deps.screen.retract(turn.printedLines)) return;
-    this.print([paint('dim', '(The answer above was cut off by a restart and is void. It is asked again.)')]);
+    this.print([paint('dim', '(A restart cut off the answer above, so it is void. The model is asked again.)')]);
   }
 
   #startTools(calls: readonly ToolCall[]): void {
@@ -220,7 +223,7 @@ class LoggedTranscript implements Transcript {
     for (const call of calls) this.#tools.set(call.callId, { call, live: this.#tools.get(call.callId)?.live ?? '' });
   }
 
-  /** A snapshot tells of a question before the turn that asked it is replayed: it is asked once. */
+  /** A snapshot contains the question before the turn that asked it is replayed; it is printed only once. */
   #ask(asked: StreamEventOf<'approve_request'> | Approval): void {
     const { paint } = this.#deps.sheet();
     const question = toQuestion(asked);
@@ -251,7 +254,7 @@ class LoggedTranscript implements Transcript {
     const { paint } = this.#deps.sheet();
     const known = this.#tools.get(call_id)?.call;
     this.#tools.delete(call_id);
-    if (this.#denied.delete(call_id)) return; // the decision has been told
+    if (this.#denied.delete(call_id)) return; // the decision has been printed
     const call = known ?? { ...UNKNOWN_CALL, callId: call_id, name, header: name };
     this.lastOutput = output;
     this.print(toResultLines(call, { output, outcome }, { paint, hasCommands: this.#deps.isInteractive }));
@@ -276,7 +279,7 @@ class LoggedTranscript implements Transcript {
     switch (event.type) {
       case 'status':
       case 'settings_changed':
-        return; // whoever follows the settings reads them itself
+        return; // `openTalk` reads them
       case 'info':
         this.print(toSafeText(event.message).split('\n'));
         break;

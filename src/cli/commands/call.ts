@@ -18,11 +18,11 @@ interface CallOptions {
   root: URL;
 }
 
-/** Calls one method of a running daemon: the result goes to stdout as JSON, an interim answer to stderr. */
+/** Calls one method of a running daemon. The result goes to stdout as JSON, an interim answer to stderr. */
 export async function call({ method, params, flags, around, root }: CallOptions): Promise<void> {
   if (!isCallable(method)) {
     const names = Object.keys(CONTRACTS).filter(isCallable).join(', ');
-    throw new UsageError(`There is no method "${method}". There are: ${names}.`);
+    throw new UsageError(`Unknown method "${method}". Use one of: ${names}.`);
   }
   const given = withKey(method, parseParams(params));
   const target = await resolveTarget(flags, around);
@@ -35,7 +35,7 @@ const isCallable = (name: string): name is CallableMethod => isMethodName(name) 
 
 type Given = ReturnType<typeof parseParams>;
 
-/** A person who types a call means it once: the key that such methods ask for is made up. */
+/** A typed call is meant once, so a method that requires an idempotency key gets a generated one. */
 function withKey(method: CallableMethod, params: Given): Given {
   if (CONTRACTS[method].idempotency !== 'required' || params?.idempotencyKey !== undefined) return params;
   return { ...params, idempotencyKey: randomIds.id('cli') };
@@ -44,18 +44,18 @@ function withKey(method: CallableMethod, params: Given): Given {
 function callMethod(client: GatewayClient, method: CallableMethod, params: Given): Promise<unknown> {
   return client.call(
     method,
-    params as ParamsInput<CallableMethod>, // typed by a person: the daemon checks it and says what is wrong
+    params as ParamsInput<CallableMethod>, // typed by a person: the daemon validates it
     {
       onInterim(payload) {
         process.stderr.write(`${JSON.stringify(payload)}\n`);
-        // A caller who may not decide, or a lost connection: the call itself tells what matters.
+        // Fails without the approve scope or without a connection; the call itself reports what matters.
         if (method === 'agent') tellOfQuestions(client, params).catch(() => undefined);
       },
     },
   );
 }
 
-/** A run that waits for a person, or behind one that does, would otherwise only be silent. */
+/** Without these hints, a run that waits for an approval, or behind one that does, would only be silent. */
 async function tellOfQuestions(client: GatewayClient, params: Given): Promise<void> {
   const { sessionKey, sessionId } = params ?? {};
   const asked = [sessionKey, sessionId].find((key) => typeof key === 'string' && key.trim() !== '');

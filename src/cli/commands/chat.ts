@@ -33,7 +33,7 @@ interface ChatOptions {
   root: URL;
 }
 
-/** What a chat ends with when a question is left that nobody is there to answer. */
+/** The exit code when the input ends while an approval is pending. */
 const UNANSWERED = 4;
 
 /** A conversation in the terminal, or over pipes. Resolves when the person leaves. */
@@ -143,7 +143,7 @@ interface Held {
   leave(): void;
 }
 
-/** Gives the terminal back, also when a signal ends the process. */
+/** Restores the terminal, also when a signal ends the process. */
 function restoring({ terminal, screen, interactive, leave }: Held): Disposable {
   process.once('SIGTERM', leave).once('SIGHUP', leave);
   return {
@@ -156,7 +156,7 @@ function restoring({ terminal, screen, interactive, leave }: Held): Disposable {
   };
 }
 
-/** Tells once each what is not as it should be, now and later. */
+/** Prints each notice once, current and later ones. */
 function tellNotices(client: GatewayClient, { transcript }: Talk, sheet: () => Sheet): void {
   const told = new Set<string>();
   const tell = (health: Parameters<typeof toNotices>[0]) => {
@@ -187,7 +187,7 @@ async function chatOverLines({ client, wsId, paint, upload }: Parts): Promise<vo
     const end = await piped.run(createInterface({ input: process.stdin }));
     if (end === 'unanswered') {
       process.stderr.write(
-        'headgate: It waits for approval, and the input has ended: answer on the page, or in another chat.\n',
+        'headgate: The input has ended, but an approval is pending. Answer it on the page or in another chat.\n',
       );
       process.exitCode = UNANSWERED;
     }

@@ -14,7 +14,7 @@ export interface ConformanceFlags {
 
 const MARKS = { holds: '✔', fails: '✖', 'does not apply': '·' } as const;
 
-/** Tries the protocol against a server and prints what holds. Exit code 1 when something does not. */
+/** Tests a server against the protocol and prints the results. Exit code 1 if any sentence fails. */
 export async function conformance(address: string, { token, json }: ConformanceFlags): Promise<void> {
   const server = { url: toSocketUrl(address), token: token ?? (process.env.HEADGATE_TOKEN || undefined) };
   await knock(server, token === undefined ? 'HEADGATE_TOKEN' : '--token');
@@ -32,10 +32,10 @@ export async function conformance(address: string, { token, json }: ConformanceF
 }
 
 const INTERRUPTED = 130;
-/** npm passes on a signal that the terminal has already sent to the whole group. */
+/** Within this time it is the same signal: npm passes on what the terminal has sent to the whole process group. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** The first signal ends the trial, which then takes back what it has made; a later one ends the process at once. */
+/** The first signal stops the cases, which then clean up; a later one ends the process at once. */
 function stopOnSignals(): AbortSignal {
   const stopping = new AbortController();
   let firstMs = Number.POSITIVE_INFINITY;
@@ -48,13 +48,13 @@ function stopOnSignals(): AbortSignal {
   return stopping.signal;
 }
 
-/** Rejects where no sentence could be tried: nobody answers, or the token is not taken. */
+/** Rejects if no case could run: the server does not answer, or refuses the token. */
 async function knock(server: Server, tokenFrom: string): Promise<void> {
   const wire = await openWire(server.url).catch((cause: unknown) => {
     throw new NoDaemonError(nobodyAnswers(server.url), { cause });
   });
   try {
-    const answer = await wire.request('connect', createLab(server).connectParams()).catch(() => undefined); // a case tells
+    const answer = await wire.request('connect', createLab(server).connectParams()).catch(() => undefined); // a case will report it
     if (answer?.error?.code === 'UNAUTHORIZED') throw notTaken({ ...server, tokenFrom });
   } finally {
     wire.close();

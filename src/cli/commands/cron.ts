@@ -54,13 +54,13 @@ export async function showJob(which: string, command: CronCommand<JsonFlags>): P
   else process.stdout.write(await toJobDetail(job, here()));
 }
 
-/** Prints the id alone on stdout, for scripts; what it means goes to stderr. */
+/** Prints only the id on stdout, for scripts; the explanation goes to stderr. */
 export async function addJob(schedule: string, message: string, command: CronCommand<AddFlags>): Promise<void> {
   const { flags } = command;
   const read = readSchedule(schedule, flags.tz, here());
   const job = toNewJob(read.schedule, message, flags);
   const { added, others } = await ask(command, async (client) => ({
-    others: await readJobs(client), // first: when it fails, nothing was made
+    others: await readJobs(client), // first: if it fails, nothing has been created
     added: await client.call('cron.add', { ...job, extended: true, idempotencyKey: randomIds.id('cli') }),
   })).catch(asUsage('add'));
   tellNote(read.note);
@@ -94,7 +94,7 @@ export async function removeJob(which: string, command: CronCommand<JsonFlags>):
   });
 }
 
-/** Exit code 1 when it could not run or did not end well; a job that was not due is no failure. */
+/** Exit code 1 if the job could not run or failed. A job that was not due has not failed. */
 export async function runJob(which: string, command: CronCommand<RunJobFlags>): Promise<void> {
   const { json, due, wait: waited } = command.flags;
   const { job, asked } = await ask(command, async (client) => {
@@ -106,11 +106,12 @@ export async function runJob(which: string, command: CronCommand<RunJobFlags>): 
   if (hasFailed(asked, { waited })) process.exitCode = 1;
   if (json) return print({ ...answer, ...(run && { run }) });
   tell(toOutcome(asked, { waited, here: here() }));
-  if (run?.status === 'ok' && job.enabled && job.schedule.kind === 'at') tell(`A job with one time: it is over now.`);
+  if (run?.status === 'ok' && job.enabled && job.schedule.kind === 'at')
+    tell(`This was a one-time job: no further runs.`);
   if (run?.summary !== undefined) process.stdout.write(`${toVisibleText(run.summary)}\n`);
 }
 
-/** Also of a job that is gone, by its whole id. */
+/** Also lists the runs of a removed job, by its full id. */
 export async function listRuns(which: string, command: CronCommand<RunsFlags>): Promise<void> {
   const { json, limit: typed } = command.flags;
   const limit = toCount(typed, { flag: '--limit', most: 5_000 }) ?? 20;
@@ -120,17 +121,17 @@ export async function listRuns(which: string, command: CronCommand<RunsFlags>): 
   });
   if (!job && runs.length === 0) throw unknownJob(which);
   if (json) return print(runs);
-  if (!job) tell('The job is gone; this is what became of its runs.');
+  if (!job) tell('This job was removed. Its runs:');
   if (runs.length === 0) tell('It has not run yet.');
   else process.stdout.write(toRunTable(runs, here()));
   const { failing, missed } = findTroubles(job ? [job] : []);
   for (const line of toTroubleLines({ failing: failing.filter(({ alert }) => alert), missed })) tell(line);
 }
 
-/** As the daemon takes one. */
+/** Whether the daemon accepts the text as an id. */
 const isId = (text: string): boolean => text.length > 0 && text.length <= 64;
 
-/** What a schedule means, as the daemon counts it. */
+/** Describes a schedule and its next times, as the daemon computes them. */
 export async function previewSchedule(text: string, command: CronCommand<PreviewFlags>): Promise<void> {
   const { json } = command.flags;
   const count = toCount(command.flags.count, { flag: '--count', most: 50 }) ?? 10;
@@ -143,7 +144,7 @@ export async function previewSchedule(text: string, command: CronCommand<Preview
   process.stdout.write(toPreviewTable(preview, here()));
 }
 
-/** Why it did or did not run: now, or at a time that the job was due, as `2026-12-24 18:00`. */
+/** Explains why a job did or did not run at a time such as `2026-12-24 18:00`, or what it waits for now. */
 export async function explainJob(
   which: string,
   when: string | undefined,

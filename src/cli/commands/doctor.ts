@@ -24,7 +24,7 @@ interface DoctorOptions {
 
 const OLDEST_NODE = 24;
 
-/** Looks at everything a daemon needs, and changes nothing. The exit code is 1 when something does not work. */
+/** Checks everything a daemon needs and changes nothing. Exit code 1 if something does not work. */
 export async function doctor({ flags, around, root }: DoctorOptions): Promise<void> {
   const findings = await examine({ home: resolveHome(flags, around), around, root });
   const healthy = findings.every(({ level }) => level !== 'problem');
@@ -61,12 +61,12 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
   return [checkNode(process.versions.node), ...checkup.settings, ...daemon.findings, ...found.flat()];
 }
 
-/** One check that fails in an unforeseen way is a finding of its own; the others go on. */
+/** If a check itself fails, that becomes a finding, and the other checks continue. */
 async function attempt(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    return [problem(name, `could not be looked at: ${wordsOf(error)}`, 'Mend that first.')];
+    return [problem(name, `could not be checked: ${wordsOf(error)}`, 'Fix that first.')];
   }
 }
 

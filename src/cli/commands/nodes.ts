@@ -25,7 +25,8 @@ export type InvokeFlags = TargetFlags & { timeout?: string; key?: string };
 export async function listNodes(command: NodesCommand<JsonFlags>): Promise<void> {
   const { nodes } = await ask(command, (client) => client.call('node.list', { extended: true }));
   if (command.flags.json) print(nodes);
-  else if (nodes.length === 0) tell('There are no nodes. On another machine: headgate node run --gateway URL --name N');
+  else if (nodes.length === 0)
+    tell('No nodes are paired. Run on another machine: headgate node run --gateway URL --name NAME');
   else
     process.stdout.write(
       toTextTable([
@@ -35,15 +36,15 @@ export async function listNodes(command: NodesCommand<JsonFlags>): Promise<void>
     );
 }
 
-/** What waits to be paired, with all that a person has to know before saying yes. */
+/** Lists pairing requests, with everything a person needs to decide. */
 export async function listPending(command: NodesCommand<JsonFlags>): Promise<void> {
   const { pending } = await ask(command, (client) => client.call('node.pair.list', {}));
   if (command.flags.json) print(pending);
-  else if (pending.length === 0) tell('No machine asks to be paired.');
+  else if (pending.length === 0) tell('No pairing requests.');
   else process.stdout.write(pending.map(toCard).join('\n'));
 }
 
-/** Approves by the code that the node shows. */
+/** Approves a pairing request by the code that the node shows. */
 export async function approveNode(which: string, command: NodesCommand): Promise<void> {
   await ask(command, async (client) => {
     const request = await findPending(client, which);
@@ -105,7 +106,7 @@ async function findPending(client: GatewayClient, which: string): Promise<NodePa
   const code = which.toUpperCase();
   const found = pending.find(({ requestId }) => requestId === which || pairingCodeOf(requestId) === code);
   if (found === undefined)
-    throw new StartError(`Nothing waits under "${which}". headgate nodes pending shows what does.`);
+    throw new StartError(`Unknown pairing request "${which}". List them with: headgate nodes pending`);
   return found;
 }
 
@@ -113,7 +114,7 @@ async function findNode(client: GatewayClient, which: string): Promise<string> {
   const { nodes } = await client.call('node.list', {});
   const found = nodes.filter(({ nodeId, displayName }) => nodeId === which || displayName === which);
   const [node] = found;
-  if (node === undefined) throw new StartError(`There is no node "${which}". headgate nodes list shows them.`);
+  if (node === undefined) throw new StartError(`Unknown node "${which}". List nodes with: headgate nodes list`);
   if (found.length > 1) throw new StartError(`Several nodes are called "${which}": use the id.`);
   return node.nodeId;
 }
@@ -132,7 +133,7 @@ const toCells = (node: NodeRow, nowMs: number): string[] => [
 
 function toState({ connected, lastSeenAtMs }: NodeRow, nowMs: number): string {
   if (connected) return 'connected';
-  return lastSeenAtMs === undefined ? 'away' : `away, here ${toDistance(lastSeenAtMs, nowMs)}`;
+  return lastSeenAtMs === undefined ? 'away' : `away, last seen ${toDistance(lastSeenAtMs, nowMs)}`;
 }
 
 function toCard(request: NodePairing): string {

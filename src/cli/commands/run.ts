@@ -29,17 +29,17 @@ export interface RunFlags extends TargetFlags {
 }
 
 interface RunOptions {
-  /** Joined by blank lines; `-` stands for what stdin holds. */
+  /** Joined by blank lines; `-` stands for the content of stdin. */
   prompts: readonly string[];
   flags: RunFlags;
   around: Surroundings;
   root: URL;
 }
 
-/** What the process ends with, besides 2 (wrong usage) and 3 (no daemon). */
+/** Exit codes, in addition to 2 (wrong usage) and 3 (no daemon). */
 const EXIT = { ok: 0, error: 1, denied: 4, timeout: 5, interrupted: 130 } as const;
 
-/** A daemon that is away for longer does not come back while a script waits. */
+/** How long to wait for a daemon that went away. */
 const AWAY_MS = 120_000;
 
 /** One message and its answer, for scripts. */
@@ -63,10 +63,10 @@ export async function run({ prompts, flags, around, root }: RunOptions): Promise
 /** `gone` rejects when the connection is refused for good, or lost for too long. */
 function watchAway(): { onStatus(status: ConnectionStatus): void; gone: Promise<never> } {
   const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => undefined); // it may happen before anybody waits, and is told by the call that waits
+  promise.catch(() => undefined); // it may reject before `run` awaits it, which is not an unhandled rejection
   let cancel: (() => void) | undefined;
   const giveUp = () =>
-    reject(new NoDaemonError('The daemon has been away for two minutes; the run goes on without us.'));
+    reject(new NoDaemonError('No connection to the daemon for two minutes; the run continues there.'));
   return {
     gone: promise,
     onStatus(status) {
@@ -82,7 +82,8 @@ function watchAway(): { onStatus(status: ConnectionStatus): void; gone: Promise<
 
 async function toMessage(prompts: readonly string[]): Promise<string> {
   const { stdin } = process;
-  if (prompts.length === 0 && stdin.isTTY) throw new UsageError('What is to be done? headgate run "say hello"');
+  if (prompts.length === 0 && stdin.isTTY)
+    throw new UsageError('The prompt is missing. Example: headgate run "say hello"');
   const piped = prompts.length === 0 || prompts.includes('-') ? await readText(stdin) : '';
   const parts = prompts.length === 0 ? [piped] : prompts.map((prompt) => (prompt === '-' ? piped : prompt));
   const message = parts.join('\n\n').trim();
@@ -93,7 +94,7 @@ async function toMessage(prompts: readonly string[]): Promise<string> {
 function toTimeout(seconds: string | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   if (!/^\d{1,6}(\.\d+)?$/.test(seconds) || Number(seconds) === 0) {
-    throw new UsageError(`--timeout is "${seconds}": use a number of seconds, more than 0.`);
+    throw new UsageError(`--timeout must be a number of seconds above 0, not "${seconds}".`);
   }
   return Number(seconds) * 1000;
 }
@@ -112,7 +113,7 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
   const key = flags.key ?? randomIds.id('run');
   const { wsId, isOwn } = await chooseWorkstream(client, { flags, around, key });
   const attachmentIds = await uploadAll(job, { wsId, key }).catch(async (error: unknown) => {
-    // That of a key may be at work for whoever used the key before; a repeat takes it again.
+    // A workstream created under --key may serve an earlier call with this key, and a repeat uses it again.
     if (isOwn && flags.key === undefined) await removeUnused(client, wsId);
     throw error;
   });
@@ -120,7 +121,7 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
     stdout: (text: string) => void process.stdout.write(text),
     stderr: (text: string) => void process.stderr.write(text),
   };
-  const { rows = 50, columns = 120 } = process.stderr; // a file or a pipe has none
+  const { rows = 50, columns = 120 } = process.stderr; // a file or a pipe has no size
   const output =
     flags.json === true
       ? createJsonOutput(streams)
@@ -150,20 +151,22 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
   const durationMs = Math.round(systemTimers.now() - startMs);
   output.onEnd({ ...end, exitCode, wsId, runId: followed.runId, durationMs, denied: approvals.denied() });
   process.exitCode = exitCode;
-  if (isOwn) await client.call('workstream.close', { wsId }).catch(() => undefined); // it is only tidiness
+  if (isOwn) await client.call('workstream.close', { wsId }).catch(() => undefined); // only cleanup
 }
 
-/** Read before anything is made: what cannot be attached leaves no trace. */
+/** Reads all files before anything is created: a file that cannot be attached leaves no trace. */
 async function readAll(names: readonly string[], around: Surroundings): Promise<File[]> {
   if (names.length > LIMITS.attachmentsPerMessage) {
-    throw new UsageError(`--attach names ${names.length} files: a message takes ${LIMITS.attachmentsPerMessage}.`);
+    throw new UsageError(
+      `--attach names ${names.length} files; a message takes at most ${LIMITS.attachmentsPerMessage}.`,
+    );
   }
   const files: File[] = [];
   for (const name of names) files.push(await readAttachment(name, around));
   return files;
 }
 
-/** A file has its place in its key: a repeat names the same attachments, and the same file may be given twice. */
+/** A file's position is part of its key: a repeat gets the same attachments, and a file may be given twice. */
 async function uploadAll(
   { files, upload }: Pick<Job, 'files' | 'upload'>,
   { wsId, key }: { wsId: string; key: string },
@@ -173,14 +176,14 @@ async function uploadAll(
   return ids;
 }
 
-/** Nothing was said in it. */
+/** Removes a workstream that has no messages. */
 async function removeUnused(client: GatewayClient, wsId: string): Promise<void> {
-  const close = () => client.call('workstream.close', { wsId }); // a token that may not delete closes
+  const close = () => client.call('workstream.close', { wsId }); // without the right to delete, close it
   const removed = client.call('sessions.delete', { key: wsId }).catch(close);
-  await removed.catch(() => undefined); // what went wrong before is what has to be told
+  await removed.catch(() => undefined); // the earlier error is the one to report
 }
 
-/** The one of `--ws`, made where nobody has it; otherwise one of this run's own, which is closed afterwards. */
+/** The workstream of `--ws`, created if necessary. Without `--ws`, a separate one, which is closed afterwards. */
 async function chooseWorkstream(
   client: GatewayClient,
   { flags, around, key }: { flags: RunFlags; around: Surroundings; key: string },
@@ -189,7 +192,7 @@ async function chooseWorkstream(
   const existing = ws === undefined ? undefined : await findWorkstream(client, ws);
   if (existing !== undefined) {
     if (workdir !== undefined || model !== undefined) {
-      throw new UsageError(`The workstream ${ws} exists: --workdir and --model are for a new one.`);
+      throw new UsageError(`The workstream ${ws} exists, but --workdir and --model apply only to a new one.`);
     }
     return { wsId: existing, isOwn: false };
   }
@@ -199,7 +202,7 @@ async function chooseWorkstream(
       idempotencyKey: key,
     }),
   );
-  // A key that was used before names the workstream of then, which may have been closed since.
+  // A repeated key returns the workstream of the first call, which may have been closed since.
   if (flags.key !== undefined) await findWorkstream(client, wsId);
   return { wsId, isOwn: ws === undefined };
 }

@@ -29,19 +29,19 @@ interface StatusOptions {
 
 interface Status {
   url: string;
-  /** Of the process, where it is one of this machine. */
+  /** The daemon's process, if it runs on this machine. */
   process: DaemonFile | undefined;
   health: HealthSummary;
   workstreams: WorkstreamRow[];
-  /** Undefined where the caller may not decide. */
+  /** Undefined if the caller lacks the approve scope. */
   approvals: Approval[] | undefined;
-  /** Machines that ask to be paired; undefined likewise. */
+  /** Pairing requests; undefined without the approve scope. */
   pairings: NodePairing[] | undefined;
   schedule: ScheduleStatus;
   residentBytes: number | undefined;
 }
 
-/** Prints how the daemon is. Without one: exit code 3, and with `--json` an object that says so. */
+/** Prints the state of the daemon. If none is running: exit code 3, and with `--json` `{"running": false, …}`. */
 export async function status({ flags, around, root }: StatusOptions): Promise<void> {
   const isJson = flags.json === true;
   try {
@@ -59,7 +59,7 @@ export async function status({ flags, around, root }: StatusOptions): Promise<vo
 }
 
 async function readStatus(client: GatewayClient, target: Target): Promise<Status> {
-  const unlessForbidden = () => undefined; // without the right to decide there is nothing to do about it
+  const unlessForbidden = () => undefined; // without the approve scope, the caller could not answer them
   const [health, { workstreams }, approvals, pairings, schedule, daemon, residentBytes] = await Promise.all([
     client.call('health', {}),
     client.call('workstream.list', {}),
@@ -75,7 +75,7 @@ async function readStatus(client: GatewayClient, target: Target): Promise<Status
 
 const toHttpUrl = ({ url }: Target) => url.replace(/^ws/, 'http').replace(/\/$/, '');
 
-/** The daemon tells it among its metrics. */
+/** Read from the daemon's metrics. */
 async function readResidentBytes(target: Target): Promise<number | undefined> {
   try {
     const headers: Record<string, string> =
@@ -84,7 +84,7 @@ async function readResidentBytes(target: Target): Promise<number | undefined> {
     const [, bytes] = /^process_resident_memory_bytes (\S+)$/m.exec(await response.text()) ?? [];
     return bytes === undefined ? undefined : Number(bytes);
   } catch {
-    return undefined; // the rest of the status tells more than this failure
+    return undefined; // the rest of the status is still useful
   }
 }
 

@@ -20,11 +20,11 @@ interface TokenCommand<F = TargetFlags> {
 export interface CreateFlags extends TargetFlags {
   scope: string;
   name?: string;
-  /** `30d`; left out: it does not expire. */
+  /** Such as `30d`; undefined: the token does not expire. */
   expires?: string;
 }
 
-/** Makes an API token and prints it alone on stdout, so that a script can keep it; what it is goes to stderr. */
+/** Creates an API token and prints only the token on stdout, for scripts; its description goes to stderr. */
 export async function createToken(command: TokenCommand<CreateFlags>): Promise<void> {
   const { scope, expires, name = `${scope}-${randomIds.secret(2)}` } = command.flags;
   if (!isScope(scope)) throw new UsageError(`--scope must be one of ${GRANTED.join(', ')}, not "${scope}"`);
@@ -33,7 +33,7 @@ export async function createToken(command: TokenCommand<CreateFlags>): Promise<v
     throw new UsageError(`--expires must be a time such as 12h, 30d or 8w, not "${expires}"`);
   }
   const { token, ...made } = await ask(command, (client) => client.call('token.create', { name, scope, expiresInMs }));
-  process.stderr.write(`Token "${made.name}" (${made.scope}, ${endOf(made)}). It is shown this once:\n`);
+  process.stderr.write(`Token "${made.name}" (${made.scope}, ${endOf(made)}). It is shown only once:\n`);
   process.stdout.write(`${token}\n`);
 }
 
@@ -41,7 +41,7 @@ export async function listTokens(command: TokenCommand<TargetFlags & { json?: bo
   const { tokens } = await ask(command, (client) => client.call('token.list', {}));
   if (command.flags.json) process.stdout.write(`${JSON.stringify(tokens, null, 2)}\n`);
   else if (tokens.length === 0)
-    process.stderr.write('There are no API tokens. Make one: headgate token create --scope read\n');
+    process.stderr.write('No API tokens. Create one with: headgate token create --scope read\n');
   else process.stdout.write(toTable(tokens));
 }
 
@@ -50,7 +50,7 @@ export async function revokeToken(which: string, command: TokenCommand): Promise
   await ask(command, async (client) => {
     const { tokens } = await client.call('token.list', {});
     const found = tokens.find(({ name, tokenId }) => tokenId === which || name === which);
-    if (!found) throw new StartError(`There is no token "${which}". headgate token list shows them.`);
+    if (!found) throw new StartError(`Unknown token "${which}". List tokens with: headgate token list`);
     await client.call('token.revoke', { tokenId: found.tokenId });
     process.stderr.write(`Token "${found.name}" is revoked, with every token, login and login link created with it.\n`);
   });
@@ -68,7 +68,7 @@ const endOf = ({ expiresAtMs }: ApiToken) =>
 
 function toTable(tokens: readonly ApiToken[]): string {
   const rows = [
-    ['NAME', 'SCOPE', 'MADE', 'LAST USED', 'EXPIRES', 'ID'],
+    ['NAME', 'SCOPE', 'CREATED', 'LAST USED', 'EXPIRES', 'ID'],
     ...tokens.map(({ name, scope, createdAtMs, lastUsedAtMs, expiresAtMs, tokenId }) => [
       ...[name, scope, toDay(createdAtMs)],
       ...[lastUsedAtMs, expiresAtMs].map((ms) => (ms === null ? 'never' : toDay(ms))),

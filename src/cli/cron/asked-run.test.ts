@@ -23,7 +23,7 @@ interface Stored {
   wait?: boolean;
 }
 
-/** Asks for a run between two states of the history. */
+/** Triggers a run between two states of the history. */
 async function ask({ before = [], after = [], answer = { ok: true, ran: true }, mode = 'force', wait = true }: Stored) {
   let history = before;
   const call = async (method: string) => {
@@ -31,30 +31,30 @@ async function ask({ before = [], after = [], answer = { ok: true, ran: true }, 
     history = after;
     return answer;
   };
-  const client = { call: call as GatewayClient['call'] }; // of two methods
+  const client = { call: call as GatewayClient['call'] }; // only two methods are called
   const asked = await runAsked(client, { id: 'j1', mode, wait });
   const told = toOutcome(asked, { waited: wait, here }).split('\n');
   return { at: asked.run?.scheduledAtMs, told, failed: hasFailed(asked, { waited: wait }) };
 }
 
-test('the run that was begun is told, not one that somebody asked for before', async () => {
+test('the outcome is that of the started run, not of an earlier one', async () => {
   const before = [row(1, forced)];
   const after = [...before, row(2, failed)];
   assert.deepEqual(await ask({ before, after, mode: 'due' }), { at: 2, told: ['error: no model'], failed: true });
   assert.deepEqual(await ask({ before, after: [...before, row(3, forced)] }), { at: 3, told: ['ok'], failed: false });
 });
 
-test('an attempt that failed is a failure, and it is told when the next one comes', async () => {
-  const told = ['error: no model', 'It is tried again Fri 2026-11-20 13:00:30 (in 30 s).'];
+test('a failed attempt is a failure, and the time of the next one is shown', async () => {
+  const told = ['error: no model', 'Next attempt: Fri 2026-11-20 13:00:30 (in 30 s).'];
   assert.deepEqual(await ask({ after: [row(1, retrying)], mode: 'due' }), { at: 1, told, failed: true });
   const again = { before: [row(1, retrying)], after: [row(1, { ...retrying, attempts: 2 })] };
   assert.deepEqual(await ask(again), { at: 1, told, failed: true });
   const under = [row(1, { ...retrying, retryAtMs: undefined, runAtMs: NOW })];
-  assert.deepEqual((await ask({ after: under, mode: 'due' })).told, ['error: no model', 'It is being tried again.']);
+  assert.deepEqual((await ask({ after: under, mode: 'due' })).told, ['error: no model', 'A retry is running.']);
   assert.equal((await ask({ ...again, after: [row(1, { attempts: 2 })] })).failed, false);
 });
 
-test('what the schedule does meanwhile is not taken for it', async () => {
+test('a scheduled run meanwhile is not mistaken for the forced one', async () => {
   const ended = row(1, { ...failed, error: 'The job was changed before the retry' });
   const others = [ended, row(2, failed), row(3, forced), row(4, failed)];
   assert.equal((await ask({ before: [row(1, retrying)], after: others })).at, 3);
@@ -62,17 +62,17 @@ test('what the schedule does meanwhile is not taken for it', async () => {
   assert.equal((await ask({ after: [missed, row(7), row(8)], mode: 'due' })).at, 7);
 });
 
-test('a run that was skipped while it waited for its turn is told as that', async () => {
+test('a run that was skipped in the queue is reported as skipped', async () => {
   const skipped = row(3, { ...forced, status: 'skipped', attempts: 0, error: 'it was removed' });
   const { at, told } = await ask({ after: [row(1, { status: 'missed', attempts: 0 }), skipped] });
   assert.deepEqual([at, told], [3, ['skipped: it was removed']]);
 });
 
-test('what did not run, or is not waited for, is told as that', async () => {
+test('a job that did not run, and a run without waiting, are reported as such', async () => {
   const none = (reason: 'not-due' | 'already-running') => ask({ answer: { ok: true, ran: false, reason } });
   assert.deepEqual(await none('not-due'), { at: undefined, told: ['It is not due.'], failed: false });
   assert.deepEqual(await none('already-running'), { at: undefined, told: ['It is running already.'], failed: true });
   const after = [row(1, { ...forced, ...failed })];
-  assert.deepEqual(await ask({ after, wait: false }), { at: undefined, told: ['It runs.'], failed: false });
-  assert.deepEqual((await ask({})).told, ['It ran; headgate cron runs says what became of it.']);
+  assert.deepEqual(await ask({ after, wait: false }), { at: undefined, told: ['Started.'], failed: false });
+  assert.deepEqual((await ask({})).told, ['It ran. Find the outcome with: headgate cron runs JOB']);
 });

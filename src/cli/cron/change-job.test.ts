@@ -6,7 +6,7 @@ import type { CronExtendedJob } from '../../../protocol/cron.ts';
 import { changeJob } from './change-job.ts';
 import { someJob } from './job-fixture.ts';
 
-/** A daemon in which somebody else changes the job right after it was read, so many times. */
+/** A daemon in which another client changes the job right after it was read, so many times. */
 function contested(times: number) {
   const stored = { job: someJob({ id: 'mail', name: 'mail' }), left: times };
   const call: GatewayClient['call'] = async (method, ...[params]) => {
@@ -14,7 +14,7 @@ function contested(times: number) {
     if (method === 'cron.list') {
       if (stored.left > 0) stored.job = { ...read, revision: read.revision + 1, maxRunMs: read.maxRunMs + 1 };
       stored.left -= 1;
-      return { jobs: [read] } as never; // as its row says
+      return { jobs: [read] } as never; // as in its row
     }
     const { revision, patch } = params as { revision: number; patch: Partial<CronExtendedJob> }; // an update
     if (revision !== read.revision) throw new RequestError('CONFLICT', 'changed meanwhile');
@@ -25,12 +25,12 @@ function contested(times: number) {
 }
 const addOne = ({ maxRunMs }: CronExtendedJob) => ({ maxRunMs: maxRunMs + 100 });
 
-test('a change is made to the job as it is, also when somebody else changes it in between', async () => {
+test('a concurrent change of the job is not overwritten', async () => {
   assert.partialDeepStrictEqual(await changeJob(contested(0), 'mail', addOne), { maxRunMs: 101, revision: 2 });
   assert.partialDeepStrictEqual(await changeJob(contested(2), 'mail', addOne), { maxRunMs: 103, revision: 4 });
 });
 
-test('a job that never holds still is given up, another refusal at once', async () => {
+test('the change fails after too many conflicts, and at once after any other error', async () => {
   await assert.rejects(changeJob(contested(100), 'mail', addOne), { code: 'CONFLICT' });
   const { call } = contested(0);
   let asked = 0;

@@ -6,12 +6,12 @@ import { findJob } from './find-job.ts';
 
 type JobPatch = ParamsInput<'cron.update'>['patch'];
 
-/** How often a job that others change is read again; more would be a fault. */
+/** How often to retry while others change the job; more conflicts point to a bug. */
 const MAX_TRIES = 5;
 
 /**
- * Changes a job as it was when it was read, so that what somebody else changes in between is not lost: then the change is
- * made to the job as it is by now.
+ * Changes a job without overwriting the changes of others: if the job has changed since it was read, reads it again and
+ * applies the change to the new version.
  */
 export async function changeJob(
   client: Pick<GatewayClient, 'call'>,

@@ -5,14 +5,14 @@ import { StartError, UsageError } from '../../start-error.ts';
 
 type Client = Pick<GatewayClient, 'call'>;
 
-/** All of them, the next due first, those that wait for nothing last. */
+/** All jobs: the next due first, those without a next run last. */
 export async function readJobs(client: Client): Promise<CronExtendedJob[]> {
   const { jobs } = await client.call('cron.list', { includeDisabled: true, extended: true });
   const nextOf = ({ state }: CronExtendedJob) => state.nextRunAtMs ?? Number.MAX_SAFE_INTEGER;
   return jobs.filter(isExtended).sort((a, b) => nextOf(a) - nextOf(b));
 }
 
-/** The job of an id, a name, or the beginning of an id. Throws when there is none, or more than one could be meant. */
+/** Finds a job by id, name, or the beginning of an id. Throws if none or several match. */
 export async function findJob(client: Client, which: string): Promise<CronExtendedJob> {
   const job = await lookUpJob(client, which);
   if (job === undefined) throw unknownJob(which);
@@ -20,31 +20,31 @@ export async function findJob(client: Client, which: string): Promise<CronExtend
 }
 
 export const unknownJob = (which: string): StartError =>
-  new StartError(`There is no job "${toVisibleLine(which)}". headgate cron list shows them.`);
+  new StartError(`Unknown job "${toVisibleLine(which)}". List jobs with: headgate cron list`);
 
-/** The same; undefined when there is none. */
+/** Like `findJob`, but undefined if none matches. */
 export async function lookUpJob(client: Client, which: string): Promise<CronExtendedJob | undefined> {
   const jobs = await readJobs(client);
   const exact = jobs.find(({ id }) => id === which);
   const named = jobs.filter(({ name }) => name === which);
   const begun = which === '' ? [] : jobs.filter(({ id }) => id.startsWith(which));
   const found = exact ? [exact] : named.length > 0 ? named : begun;
-  if (named.length > 1 && !exact) throw new UsageError(`${toNameClash(which, named)}: say which by its id.`);
+  if (named.length > 1 && !exact) throw new UsageError(`${toNameClash(which, named)}. Use the id.`);
   if (found.length > 1) {
     const ids = toList(found.map(({ id, name }) => `${id} (${toVisibleLine(name ?? '')})`));
-    throw new UsageError(`"${which}" can mean ${ids}: give more of the id.`);
+    throw new UsageError(`"${which}" matches ${ids}. Give more of the id.`);
   }
   return found[0];
 }
 
-/** What is said when a job has got a name that others have; undefined when none has. */
+/** A warning if other jobs have the job's name; otherwise undefined. */
 export function findNameClash(
   jobs: readonly CronExtendedJob[],
   { id, name }: Pick<CronJob, 'id' | 'name'>,
 ): string | undefined {
   const others = jobs.filter((job) => job.id !== id && job.name === name);
   if (name === undefined || others.length === 0) return undefined;
-  return `${toNameClash(name, [...others, { id }])}: say which by its id, or rename it (headgate cron edit ${id} --name NAME)`;
+  return `${toNameClash(name, [...others, { id }])}. Use the ids, or rename this one: headgate cron edit ${id} --name NAME`;
 }
 
 const toNameClash = (name: string, jobs: readonly Pick<CronJob, 'id'>[]): string =>

@@ -10,7 +10,7 @@ interface Issue {
   limit?: number;
 }
 
-/** The words of the refusal are any: only its issues count. */
+/** The message of the error does not matter, only its issues. */
 const refused = (issues: Issue[]) => new RequestError('INVALID_REQUEST', 'no', { details: { issues } });
 
 const said = (issues: Issue[], change: 'add' | 'edit' = 'add') => {
@@ -27,17 +27,17 @@ const TOLD: [path: string, message: string, expected: string, limit?: number][] 
   ['payload.timeoutSeconds', 'must be at most 86400', '--timeout: must be at most 1 day.', 86_400],
   ['approval.tools.1', 'unknown tool "bsh"', '--approval allow: unknown tool "bsh".'],
   ['payload.thinking', 'invalid', '--thinking: must be off, minimal, low, medium or high.'],
-  ['deleteAfterRun', 'no', '--delete-after-run: is for schedules with one time, such as "at 18:00".'],
+  ['deleteAfterRun', 'no', '--delete-after-run: is for one-time schedules, such as "at 18:00".'],
   ['enabled', 'no', '--enable: the only time of the job is over; set a new one with --schedule.'],
 ];
 
 for (const [path, message, expected, limit] of TOLD) {
-  test(`what the daemon refuses of ${path} is told by the flags and the arguments`, () => {
+  test(`the daemon's refusal of ${path} names the flag or argument`, () => {
     assert.equal(said([{ path, message, ...(limit !== undefined && { limit }) }]), expected);
   });
 }
 
-test('several problems are told together, and a change by its own flags', () => {
+test('several problems are reported together, and an edit names its own flags', () => {
   const [name, maxRun] = [
     { path: 'patch.name', message: 'must not be blank' },
     { path: 'patch.maxRunMs', message: 'must be at most 1000', limit: 1_000 },
@@ -45,10 +45,10 @@ test('several problems are told together, and a change by its own flags', () => 
   assert.equal(said([name, maxRun], 'edit'), '--name: must not be blank; --max-run: must be at most 1 second.');
   assert.equal(said([{ path: 'payload.text', message: 'must not be blank' }], 'edit'), '--message: must not be blank.');
   const taken = said([{ path: 'deleteAfterRun', message: 'no' }], 'edit');
-  assert.match(taken ?? '', /one time.*; --no-delete-after-run takes it back\.$/);
+  assert.match(taken ?? '', /one-time.*; undo it with --no-delete-after-run\.$/);
 });
 
-test('any other error stays as it is, whatever its words look like', () => {
+test('any other error stays unchanged, whatever its message', () => {
   const others = [
     new RequestError('INVALID_REQUEST', 'job limit (20000) reached; remove some first'),
     new RequestError('INVALID_REQUEST', 'invalid cron.add params: name: must be a string'),

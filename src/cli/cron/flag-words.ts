@@ -3,18 +3,18 @@ import { type Issue, issuesOf } from '../../../protocol/parse.ts';
 import { describeDuration } from '../../duration.ts';
 import { UsageError } from '../../start-error.ts';
 
-/** How the command line calls a field of a job; `says`: instead of what the daemon says of it. */
+/** The flag for a field of a job; `says` replaces the daemon's message. */
 interface FlagWords {
   flag: string;
   says?: string;
-  /** Of the limit that is said, in milliseconds. */
+  /** Unit of the limit in the message, in milliseconds. */
   unitMs?: number;
 }
 
 type Change = 'add' | 'edit';
 
 const MESSAGE = { add: '<message>', edit: '--message' };
-const ONE_TIME = 'is for schedules with one time, such as "at 18:00"';
+const ONE_TIME = 'is for one-time schedules, such as "at 18:00"';
 
 const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
   new Map([
@@ -33,13 +33,13 @@ const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
       'deleteAfterRun',
       {
         flag: '--delete-after-run',
-        says: change === 'add' ? ONE_TIME : `${ONE_TIME}; --no-delete-after-run takes it back`,
+        says: change === 'add' ? ONE_TIME : `${ONE_TIME}; undo it with --no-delete-after-run`,
       },
     ],
     ['enabled', { flag: '--enable', says: 'the only time of the job is over; set a new one with --schedule' }],
   ]);
 
-/** A job that the daemon refused, told as wrong usage by the flags that were typed; any other error as it is. */
+/** Turns the daemon's refusal of a job into wrong usage of the typed flags; returns other errors unchanged. */
 export function toUsage(error: unknown, change: Change): unknown {
   if (!(error instanceof RequestError) || error.code !== 'INVALID_REQUEST') return error;
   const words = wordsOf(change);
@@ -49,7 +49,7 @@ export function toUsage(error: unknown, change: Change): unknown {
 }
 
 function sayWith(words: ReadonlyMap<string, FlagWords>, { path, message, limit }: Issue): string | undefined {
-  const known = words.get(path.replace(/^patch\./, '').replace(/\.\d+$/, '')); // an entry of a list is said of the list
+  const known = words.get(path.replace(/^patch\./, '').replace(/\.\d+$/, '')); // an error in a list entry is reported for the list
   if (known === undefined) return undefined;
   const { flag, unitMs, says = message } = known;
   const isCounted = unitMs !== undefined && limit !== undefined;

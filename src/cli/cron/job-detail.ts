@@ -6,7 +6,7 @@ import { type Here, toLocal } from '../local-time.ts';
 import { toTextTable } from '../text-table.ts';
 import { jobName, toNextRun, toStatus } from './job-table.ts';
 
-/** All that is known of one job, and at the end what it is to do. */
+/** All fields of one job, followed by its message. */
 export async function toJobDetail(job: CronExtendedJob, here: Here): Promise<string> {
   const { id, schedule, sessionTarget, wakeMode, state, misfire, payload } = job;
   const isMain = sessionTarget === 'main';
@@ -20,18 +20,18 @@ export async function toJobDetail(job: CronExtendedJob, here: Here): Promise<str
     ['Status', toStatus(job)],
     ['Last run', lastMs === undefined ? 'never' : toLocal(lastMs, here)],
     ['Last error', lastError],
-    ['Where', isMain ? 'tells the main conversation' : `in its own conversation, cron:${id}`],
-    ['Wake', `the main conversation hears of it ${wakeMode === 'now' ? 'at once' : 'with its next turn'}`],
+    ['Where', isMain ? 'in the main conversation' : `in a separate conversation, cron:${id}`],
+    ['Wake', `notifies the main conversation ${wakeMode === 'now' ? 'at once' : 'with its next turn'}`],
     ['Prefix', job.isolation?.postToMainPrefix],
     ['Misfire', toMisfireWords(misfire)],
     ...toTurnFacts(job, payload),
-    ['Afterwards', job.deleteAfterRun ? 'forgotten once it went well' : undefined],
+    ['Afterwards', job.deleteAfterRun ? 'deleted after its first success' : undefined],
   ];
   const rows = facts.flatMap(([name, fact]) => (fact === undefined ? [] : [[name, toVisibleLine(fact)]]));
   return `${toTextTable(rows)}\n${toVisibleText(payload.kind === 'agentTurn' ? payload.message : payload.text)}\n`;
 }
 
-/** What only a turn of the agent knows. */
+/** Fields that only agent turns have. */
 function toTurnFacts({ approval, maxRunMs }: CronExtendedJob, payload: CronPayload): [string, string | undefined][] {
   if (payload.kind !== 'agentTurn') return [];
   const { thinking, timeoutSeconds = 600 } = payload;
@@ -59,5 +59,5 @@ function toApprovalWords(approval: CronApproval): string {
 function toDeliveryWords(turn: Extract<CronPayload, { kind: 'agentTurn' }>): string | undefined {
   const { deliver, channel = 'last', to, bestEffortDeliver } = turn;
   if (!deliver) return undefined;
-  return `to ${channel}${to === undefined ? '' : `, ${to}`}${bestEffortDeliver ? '; no error where that fails' : ''}`;
+  return `to ${channel}${to === undefined ? '' : `, ${to}`}${bestEffortDeliver ? '; no error if that fails' : ''}`;
 }

@@ -26,7 +26,7 @@ const scheduleOf = (text: string, tz?: string) => readSchedule(text, tz, here).s
 const refuses = (run: () => unknown, pattern: RegExp) =>
   assert.throws(run, (error) => error instanceof UsageError && pattern.test(error.message));
 
-test('a schedule is read by the clocks of the terminal, or of --tz, or of the zone that it names', () => {
+test('a schedule uses the terminal’s time zone, that of --tz, or the one it names', () => {
   const at = (atMs: number) => ({ kind: 'at', atMs });
   assert.deepEqual(scheduleOf('every 15m'), every);
   assert.deepEqual(scheduleOf('at 2026-12-24 18:00'), at(Date.UTC(2026, 11, 24, 17)));
@@ -34,19 +34,19 @@ test('a schedule is read by the clocks of the terminal, or of --tz, or of the zo
   assert.deepEqual(scheduleOf('0 9 * * 1-5 UTC', 'Asia/Tokyo'), { kind: 'cron', expr: '0 9 * * 1-5', tz: 'UTC' });
 });
 
-test('a schedule that is none is wrong usage and says what is wrong', () => {
+test('an invalid schedule is wrong usage with the reason', () => {
   refuses(() => scheduleOf('sometimes'), /"sometimes" is not a schedule/);
   refuses(() => scheduleOf('0 25 * * *'), /^The schedule: "0 25 \* \* \*" cannot be read: invalid hour "25"/);
   refuses(() => scheduleOf('every 15m', 'Mars/Olympus'), /--tz: "Mars\/Olympus" is not a known time zone/);
 });
 
-test('a time is read like one, and what is wrong with it is not said of a schedule', () => {
+test('a time is read like a schedule, and its errors speak of a time', () => {
   assert.deepEqual(readTime('2020-12-24 18:00', undefined, here), { atMs: Date.UTC(2020, 11, 24, 17) });
   assert.deepEqual(readTime('09:00', 'UTC', here), { atMs: Date.UTC(2026, 10, 20, 9) });
   refuses(() => readTime('yesterday', undefined, here), /^The time: "yesterday" is not a time: write it like "18:00"/);
 });
 
-test('a job works in a conversation of its own, unless it is to tell the main one', () => {
+test('a job runs in a separate conversation, or with --main in the main one', () => {
   assert.deepEqual(toNewJob(every, 'go', {}), {
     ...{ schedule: every, sessionTarget: 'isolated', wakeMode: 'next-heartbeat' },
     payload: { kind: 'agentTurn', message: 'go' },
@@ -58,13 +58,13 @@ test('a job works in a conversation of its own, unless it is to tell the main on
 });
 
 const NOT_FOR_MAIN: [JobFlags, RegExp][] = [
-  [{ bestEffort: true }, /^--best-effort is for jobs/],
-  [{ approval: 'allow=bash' }, /^--approval is for jobs/],
-  [{ prefix: 'News' }, /^--prefix is for jobs/],
-  [{ deliver: false }, /^--no-deliver is for jobs/],
+  [{ bestEffort: true }, /^--best-effort is only for jobs/],
+  [{ approval: 'allow=bash' }, /^--approval is only for jobs/],
+  [{ prefix: 'News' }, /^--prefix is only for jobs/],
+  [{ deliver: false }, /^--no-deliver is only for jobs/],
 ];
 
-test('the flags of a turn become its payload; a channel means that the answer is sent', () => {
+test('the flags of a turn become its payload; --channel implies --deliver', () => {
   const flags = { thinking: 'high', timeout: '90s', channel: 'webhook', to: 'team', bestEffort: true, wake: 'now' };
   const { payload, wakeMode } = toNewJob(every, 'go', flags);
   assert.deepEqual(
@@ -77,11 +77,14 @@ test('the flags of a turn become its payload; a channel means that the answer is
       'now',
     ],
   );
-  refuses(() => toNewJob(every, 'go', { main: true, deliver: true }), /--deliver is for jobs in a conversation/);
+  refuses(
+    () => toNewJob(every, 'go', { main: true, deliver: true }),
+    /--deliver is only for jobs in a separate conversation/,
+  );
   for (const [more, wrong] of NOT_FOR_MAIN) refuses(() => toNewJob(every, 'go', { main: true, ...more }), wrong);
 });
 
-test('policies are read from words', () => {
+test('policies are parsed from their flags', () => {
   assert.deepEqual(optionsOf({ misfire: 'within=2h', approval: 'wait=10m', maxRun: '30m', name: 'n' }), {
     ...{ name: 'n', misfire: { within: 7_200_000 }, maxRunMs: 1_800_000 },
     approval: { mode: 'wait', timeoutMs: 600_000 },
@@ -110,9 +113,10 @@ const WRONG: [JobFlags, RegExp][] = [
   [{ timeout: 'long' }, /--timeout must be a time/],
 ];
 for (const [flags, pattern] of WRONG)
-  test(`${JSON.stringify(flags)} is refused by its name`, () => refuses(() => toNewJob(every, 'go', flags), pattern));
+  test(`${JSON.stringify(flags)} is refused with the name of its flag`, () =>
+    refuses(() => toNewJob(every, 'go', flags), pattern));
 
-test('a change holds what was asked for and keeps the rest of the payload', () => {
+test('a change contains the given flags and keeps the rest of the payload', () => {
   assert.deepEqual(patch({ message: 'look again', thinking: 'high' }), {
     payload: { kind: 'agentTurn', message: 'look again', thinking: 'high', timeoutSeconds: 60 },
   });
@@ -122,7 +126,7 @@ test('a change holds what was asked for and keeps the rest of the payload', () =
   assert.deepEqual(patch({ wake: 'next', maxRun: '5m' }, told), { wakeMode: 'next-heartbeat', maxRunMs: 300_000 });
 });
 
-test('a job that moves between the main conversation and its own takes its text along', () => {
+test('a job keeps its text when it moves between the main conversation and a separate one', () => {
   assert.deepEqual(patch({ main: true }), { sessionTarget: 'main', payload: { kind: 'systemEvent', text: 'look' } });
   assert.deepEqual(patch({ isolated: true, thinking: 'low' }, told), {
     sessionTarget: 'isolated',
@@ -130,10 +134,10 @@ test('a job that moves between the main conversation and its own takes its text 
   });
 });
 
-test('a change that says nothing, or two things at once, is wrong usage', () => {
+test('an empty or contradictory change is wrong usage', () => {
   refuses(() => patch({}), /Nothing to change/);
-  refuses(() => patch({ enable: true, disable: true }), /--enable and --disable/);
-  refuses(() => patch({ main: true, isolated: true }), /--main and --isolated/);
+  refuses(() => patch({ enable: true, disable: true }), /^Use either --enable or --disable\.$/);
+  refuses(() => patch({ main: true, isolated: true }), /^Use either --main or --isolated\.$/);
   refuses(() => patch({ tz: 'UTC' }, { ...job, schedule: every }), /--tz without --schedule/);
-  refuses(() => patch({ thinking: 'low' }, told), /--thinking is for jobs/);
+  refuses(() => patch({ thinking: 'low' }, told), /--thinking is only for jobs/);
 });

@@ -6,7 +6,7 @@ import { resolveTimeZone } from '../../cron/schedule/schedule-zone.ts';
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../start-error.ts';
 
-/** What `cron add` and `cron edit` may say about a job. */
+/** The flags of `cron add` and `cron edit` that describe a job. */
 export interface JobFlags {
   tz?: string;
   main?: boolean;
@@ -25,7 +25,7 @@ export interface JobFlags {
   maxRun?: string;
   /** `deny`, `wait`, `wait=10m` or `allow=bash,read_file`. */
   approval?: string;
-  /** Begins the line in the main conversation. */
+  /** Starts the result line in the main conversation. */
   prefix?: string;
 }
 
@@ -37,7 +37,7 @@ export interface EditFlags extends JobFlags {
   disable?: boolean;
 }
 
-/** When a schedule is read, and the zone of the terminal. */
+/** The current time, and the time zone of the terminal. */
 export interface Reading {
   nowMs: number;
   tz: string;
@@ -48,26 +48,26 @@ type TypedTime = Exclude<ReadTime, { problem: string }>;
 type NewJob = Omit<ParamsInput<'cron.add'>, 'extended' | 'idempotencyKey'>;
 type JobPatch = ParamsInput<'cron.update'>['patch'];
 
-/** A schedule as it was typed, and its zone; `--tz` is that of times that name none. Throws UsageError. */
+/** Reads a typed schedule and its time zone; `tz` applies to times that name none. Throws UsageError. */
 export function readSchedule(text: string, tz: string | undefined, { nowMs, tz: here }: Reading): TypedSchedule {
   const read = parseHumanSchedule(text, { nowMs, tz: toZone(tz) ?? here });
   if ('problem' in read) throw new UsageError(`The schedule: ${read.problem}.`);
   return read;
 }
 
-/** An instant as it was typed, past ones too. Throws UsageError. */
+/** Reads a typed time, which may be in the past. Throws UsageError. */
 export function readTime(text: string, tz: string | undefined, { nowMs, tz: here }: Reading): TypedTime {
   const read = parseTime(text, { nowMs, tz: toZone(tz) ?? here });
   if ('problem' in read) throw new UsageError(`The time: ${read.problem}.`);
   return read;
 }
 
-/** Throws UsageError for what no job can be. */
+/** Throws UsageError if the flags contradict each other. */
 export function toNewJob(schedule: CronSchedule, message: string, flags: JobFlags & { disabled?: boolean }): NewJob {
   const isMain = flags.main ?? false;
   return {
     ...{ schedule, sessionTarget: isMain ? 'main' : 'isolated' },
-    // What is said to the main session is meant to be heard; the result of a turn can wait.
+    // A message to the main session is urgent; the result of a separate turn can wait.
     wakeMode: toWakeMode(flags.wake) ?? (isMain ? 'now' : 'next-heartbeat'),
     payload: isMain ? toSystemEvent(message, flags) : toAgentTurn({ kind: 'agentTurn', message }, flags),
     ...toOptions(flags),
@@ -75,10 +75,10 @@ export function toNewJob(schedule: CronSchedule, message: string, flags: JobFlag
   };
 }
 
-/** What changes of a job; nothing that was not asked for. Throws UsageError. */
+/** The changes that the flags ask for, and no others. Throws UsageError. */
 export function toJobPatch(job: CronExtendedJob, flags: EditFlags, reading: Reading): JobPatch {
-  if (flags.enable && flags.disable) throw new UsageError('--enable and --disable cannot both be meant.');
-  if (flags.main && flags.isolated) throw new UsageError('--main and --isolated cannot both be meant.');
+  if (flags.enable && flags.disable) throw new UsageError('Use either --enable or --disable.');
+  if (flags.main && flags.isolated) throw new UsageError('Use either --main or --isolated.');
   const schedule = toChangedSchedule(job, flags, reading);
   const wakeMode = toWakeMode(flags.wake);
   const patch: JobPatch = {
@@ -90,7 +90,7 @@ export function toJobPatch(job: CronExtendedJob, flags: EditFlags, reading: Read
     ...((flags.enable || flags.disable) && { enabled: flags.enable === true }),
   };
   if (Object.keys(patch).length === 0)
-    throw new UsageError('Nothing to change: headgate cron edit --help lists what can be.');
+    throw new UsageError('Nothing to change. See the flags in headgate cron edit --help.');
   return patch;
 }
 
@@ -102,11 +102,11 @@ function toChangedSchedule(
   if (text !== undefined) return readSchedule(text, tz, reading).schedule;
   if (tz === undefined) return undefined;
   if (schedule.kind !== 'cron')
-    throw new UsageError('--tz without --schedule is for jobs with an expression such as 0 9 * * *.');
+    throw new UsageError('--tz without --schedule is only for jobs with a cron expression such as 0 9 * * *.');
   return { ...schedule, tz: toZone(tz) };
 }
 
-/** A job that moves between the main session and one of its own takes its text along. */
+/** A job keeps its text when it moves between the main session and a separate one. */
 function toChangedPayload({ payload, sessionTarget }: CronExtendedJob, flags: EditFlags): { payload?: CronPayload } {
   const isMain = flags.main ?? (sessionTarget === 'main' && !flags.isolated);
   const before = payload.kind === 'systemEvent' ? payload.text : payload.message;
@@ -121,7 +121,7 @@ function toChangedPayload({ payload, sessionTarget }: CronExtendedJob, flags: Ed
 }
 
 type AgentTurn = Extract<CronPayload, { kind: 'agentTurn' }>;
-/** What only a turn of the agent knows. */
+/** Flags that only agent turns have. */
 const TURN_FLAGS = [
   ['thinking', 'thinking'],
   ['timeout', 'timeout'],
@@ -137,7 +137,7 @@ function toSystemEvent(text: string, flags: JobFlags): CronPayload {
   const [field, flag] = TURN_FLAGS.find(([name]) => flags[name] !== undefined) ?? [];
   if (field !== undefined) {
     const typed = flags[field] === false ? `--no-${flag}` : `--${flag}`;
-    throw new UsageError(`${typed} is for jobs in a conversation of their own, not for those that tell the main one.`);
+    throw new UsageError(`${typed} is only for jobs in a separate conversation, not for those in the main one.`);
   }
   return { kind: 'systemEvent', text };
 }

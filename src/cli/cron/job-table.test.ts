@@ -15,7 +15,7 @@ const run = (more: Partial<CronOccurrence>): CronOccurrence => ({
   ...more,
 });
 
-test('the list shows the next run by the clocks of the terminal, how it went, and what is off', async () => {
+test('the list shows the next run in local time, the last status, and disabled jobs', async () => {
   const table = await toJobTable(
     [
       someJob({ name: 'mail', state: { nextRunAtMs: NOW + 15 * MINUTE, lastRunAtMs: NOW - MINUTE, lastStatus: 'ok' } }),
@@ -40,7 +40,7 @@ test('the list shows the next run by the clocks of the terminal, how it went, an
   );
 });
 
-test('the next run is told by the clocks of another zone too', () => {
+test('the next run is also shown in the time zone of its schedule', () => {
   const next = someJob({ state: { nextRunAtMs: NOW + 15 * MINUTE } });
   assert.equal(
     toNextRunIn('Asia/Tokyo', next, here),
@@ -50,7 +50,7 @@ test('the next run is told by the clocks of another zone too', () => {
   assert.equal(toNextRunIn('Asia/Tokyo', someJob({ enabled: false }), here), 'off');
 });
 
-test('the history shows delays, retries, runs by hand, and what was missed from when to when', () => {
+test('the history shows delays, retries, forced runs, and ranges of missed times', () => {
   const table = toRunTable(
     [
       run({ status: 'missed', error: 'was not running', throughMs: NOW + 60 * MINUTE, count: 5 }),
@@ -70,7 +70,7 @@ test('the history shows delays, retries, runs by hand, and what was missed from 
   );
 });
 
-test('what has not begun waits for its turn, and does not run', () => {
+test('an occurrence that has not started is shown as due, not as running', () => {
   const open = { status: undefined, attempts: 0 };
   const table = toRunTable([run(open), run({ ...open, attempts: 1, runAtMs: NOW })], here);
   const statuses = table.split('\n').map((line) => line.split(/ {2,}/)[1]);
@@ -86,7 +86,7 @@ test('distances and lengths are short', () => {
   assert.equal(toLocal(NOW + 5_000, here), 'Fri 2026-11-20 13:00:05');
 });
 
-test('status tells the next job, or what keeps all from running', () => {
+test('status shows the next job, or what keeps all jobs from running', () => {
   const status = {
     ...{ enabled: true, switchedOffBy: [], jobs: 2, nextWakeAtMs: NOW + 5 * MINUTE, next: 'mail' },
     ...{ failing: [], missed: [] },

@@ -5,13 +5,13 @@ import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { type Here, toDistance, toLength, toLocal } from '../local-time.ts';
 import { toTextTable } from '../text-table.ts';
 
-/** The jobs, with their next run as clocks here show it. */
+/** The jobs, with their next run in local time. */
 export async function toJobTable(jobs: readonly CronExtendedJob[], here: Here): Promise<string> {
   const rows = await Promise.all(jobs.map((job) => toJobCells(job, here)));
   return toTextTable([['NAME', 'SCHEDULE', 'NEXT RUN', 'STATUS', 'LAST RUN', 'ID'], ...rows]);
 }
 
-/** What a job is called, also where nobody gave it a name. */
+/** A job's name, or its id if it has none. */
 export const jobName = ({ name, id }: Pick<CronExtendedJob, 'name' | 'id'>): string => toLine(name ?? id, 40);
 
 /** When it is due, for people: `Thu 2026-12-24 18:00 (in 3 h)`. */
@@ -22,7 +22,7 @@ export function toNextRun(job: CronExtendedJob, here: Here): string {
   return `${toLocal(nextRunAtMs, here)} (${distance})`;
 }
 
-/** The same, and by the clocks of the zone that its schedule was written for. */
+/** Like `toNextRun`, and also in the time zone of its schedule. */
 export function toNextRunIn(tz: string, job: CronExtendedJob, here: Here): string {
   const { nextRunAtMs } = job.state;
   const next = toNextRun(job, here);
@@ -30,7 +30,7 @@ export function toNextRunIn(tz: string, job: CronExtendedJob, here: Here): strin
   return `${next}, in ${tz} ${toLocal(nextRunAtMs, { tz })}`;
 }
 
-/** The history, oldest first; of what was missed in a row the first and the last. */
+/** The history, oldest first. Times missed in a row are one line, with the first and the last. */
 export const toRunTable = (runs: readonly CronOccurrence[], here: Here): string =>
   toTextTable([['DUE', 'STATUS', 'STARTED', 'TOOK', 'WHAT'], ...runs.map((run) => toRunCells(run, here))]);
 
@@ -49,7 +49,7 @@ async function toJobCells(job: CronExtendedJob, here: Here): Promise<string[]> {
   ];
 }
 
-/** How the last run went, or that one is under way. */
+/** How the last run ended, or that one is in progress. */
 export function toStatus({ state }: CronExtendedJob): string {
   const { runningAtMs, lastStatus, consecutiveErrors = 0, alert } = state;
   if (runningAtMs !== undefined) return 'running';
@@ -71,7 +71,7 @@ function toRunCells(run: CronOccurrence, here: Here): string[] {
   ];
 }
 
-/** Of one that is not over; what has not begun waits for a free slot. */
+/** The status of an occurrence that has not ended; one that has not started waits for a free slot. */
 function toOpenStatus({ retryAtMs, runAtMs }: CronOccurrence): string {
   if (retryAtMs !== undefined) return 'retrying';
   return runAtMs === undefined ? 'due' : 'running';
@@ -88,7 +88,7 @@ function toWords({ trigger, count, attempts, retryAtMs, error, summary }: CronOc
   return words.filter((word) => word !== false && word !== undefined).join(' ') || NONE;
 }
 
-/** One line of at most so many characters. */
+/** The first line, cut to `most` characters. */
 function toLine(text: string, most: number): string {
   const [first = ''] = text.trim().split('\n');
   const line = toVisibleLine(first);

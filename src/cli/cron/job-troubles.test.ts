@@ -12,14 +12,14 @@ const failed = (times: number) => ({
 });
 const once = { enabled: false, schedule: { kind: 'at' as const, atMs: AT_MS } };
 
-test('a job that fails is told of, and an alert is called one', () => {
+test('failing jobs are listed, and alerts are marked', () => {
   assert.deepEqual(linesOf({ state: { lastStatus: 'ok' } }), []);
   assert.deepEqual(linesOf({ state: failed(1) }), ['! job "mail" failed: no model']);
   assert.deepEqual(linesOf({ state: failed(3) }), ['! alert: job "mail" failed 3 times in a row: no model']);
   assert.deepEqual(linesOf({ state: { ...failed(3), lastStatus: 'skipped', lastError: 'held' } }).length, 1);
 });
 
-test('a job that is over is told of unless it went well, one that somebody switched off is not', () => {
+test('a finished one-time job is listed if it failed; a job switched off by hand is not', () => {
   const missed = { lastStatus: 'missed' as const, lastError: 'asleep\u202e', lastScheduledAtMs: AT_MS };
   const [line = '', ...more] = linesOf({ ...once, state: missed });
   assert.match(line, /^! job "mail" was missed and will never run: asleep\S+$/);

@@ -3,7 +3,7 @@ import { isOver } from '../../../protocol/job-over.ts';
 import { toVisibleLine } from '../../../protocol/visible-text.ts';
 import { jobName } from './job-table.ts';
 
-/** A job that needs somebody to look at it. */
+/** A job that needs attention. */
 interface JobTrouble {
   id: string;
   name: string;
@@ -16,11 +16,11 @@ interface JobTrouble {
 export interface JobTroubles {
   /** Their last run ended in an error. */
   failing: JobTrouble[];
-  /** Their one time was missed: they will never run. */
+  /** One-time jobs whose time was missed: they will never run. */
   missed: JobTrouble[];
 }
 
-/** Of those that are on, or over: what somebody has switched off troubles nobody. */
+/** Ignores jobs that a person has switched off. */
 export function findTroubles(jobs: readonly CronExtendedJob[]): JobTroubles {
   const failing = jobs.filter((job) => (job.enabled || isOver(job)) && (job.state.alert || hasEnded(job, 'error')));
   const missed = jobs.filter((job) => isOver(job) && hasEnded(job, 'missed'));
@@ -31,7 +31,7 @@ export function findTroubles(jobs: readonly CronExtendedJob[]): JobTroubles {
 export const toTroubleLines = ({ failing, missed }: JobTroubles): string[] => [
   ...failing.map(({ name, consecutiveErrors, alert, error }) => {
     const times = consecutiveErrors > 1 ? ` ${consecutiveErrors} times in a row` : '';
-    return `! ${alert ? 'alert: ' : ''}job "${name}" failed${times}: ${toVisibleLine(error ?? 'headgate cron runs says more')}`;
+    return `! ${alert ? 'alert: ' : ''}job "${name}" failed${times}: ${toVisibleLine(error ?? 'see headgate cron runs')}`;
   }),
   ...missed.map(({ name, error = '' }) => `! job "${name}" was missed and will never run: ${toVisibleLine(error)}`),
 ];

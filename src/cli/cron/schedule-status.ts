@@ -5,10 +5,10 @@ import { readJobs } from './find-job.ts';
 import { jobName } from './job-table.ts';
 import { findTroubles, type JobTroubles } from './job-troubles.ts';
 
-/** How the schedule is, as `status` tells it. */
+/** The state of the schedule, for `headgate status`. */
 export interface ScheduleStatus extends JobTroubles {
   enabled: boolean;
-  /** Why not. */
+  /** What switched it off. */
   switchedOffBy: readonly CronSwitch[];
   jobs: number;
   nextWakeAtMs: number | null;
@@ -42,5 +42,5 @@ const SWITCHES: Record<CronSwitch, string> = {
   HEADGATE_SKIP_CRON: "HEADGATE_SKIP_CRON in the daemon's environment",
 };
 
-/** What keeps schedules from running, for people. */
+/** The switches that keep schedules from running, in words. */
 export const toSwitches = (by: readonly CronSwitch[]): string => by.map((one) => SWITCHES[one]).join(' and ');

@@ -12,23 +12,23 @@ import { resolveTarget, withClient } from '../connect.ts';
 interface DaemonState {
   findings: Finding[];
   file: DaemonFile | undefined;
-  /** Of a daemon that answers. */
+  /** Undefined if no daemon answers. */
   health: HealthSummary | undefined;
 }
 
-/** Whether the home's daemon runs, answers and takes the home's token. */
+/** Checks whether the home's daemon runs, answers and accepts the home's token. */
 export async function checkDaemon(home: string, version: string): Promise<DaemonState> {
   const name = 'daemon';
-  const file = await readDaemonFile(home).catch(() => undefined); // a home that cannot be read is told elsewhere
+  const file = await readDaemonFile(home).catch(() => undefined); // `checkHome` reports an unreadable home
   if (file === undefined) {
-    return { findings: [warning(name, 'none runs in this home', 'headgate start')], file, health: undefined };
+    return { findings: [warning(name, 'not running in this home', 'headgate start')], file, health: undefined };
   }
   if (!isAlive(file.pid)) return { findings: [leftBehind(file)], file, health: undefined };
   try {
     const around: Surroundings = { environment: {}, userHome: home, cwd: home };
     const target = await resolveTarget({ home }, around);
     const health = await withClient({ target, version }, (client) => client.call('health', {}));
-    return { findings: [ok(name, `answers at ${file.url} and takes the token (pid ${file.pid})`)], file, health };
+    return { findings: [ok(name, `answers at ${file.url} and accepts the token (pid ${file.pid})`)], file, health };
   } catch (error) {
     return { findings: [explain(error, file)], file, health: undefined };
   }
@@ -42,11 +42,11 @@ function explain(error: unknown, { url, pid }: DaemonFile): Finding {
       'Is it another home’s daemon? Stop it, or name its home with --home.',
     );
   }
-  if (!(error instanceof NoDaemonError)) return problem('daemon', wordsOf(error), 'Mend that first.');
+  if (!(error instanceof NoDaemonError)) return problem('daemon', wordsOf(error), 'Fix that first.');
   return problem(
     'daemon',
-    `process ${pid} should answer at ${url} and does not`,
-    `Read what it has logged; if nothing helps: kill ${pid}`,
+    `process ${pid} does not answer at ${url}`,
+    `Read its log. If nothing else helps: kill ${pid}`,
   );
 }
 
@@ -54,7 +54,7 @@ const leftBehind = ({ pid }: DaemonFile): Finding =>
   warning(
     'daemon',
     `daemon.json was left behind by process ${pid}, which was killed`,
-    'headgate start: what was unfinished goes on.',
+    'headgate start; unfinished runs continue.',
   );
 
 function isAlive(pid: number): boolean {
@@ -66,20 +66,20 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether the address is free to listen on. */
+/** Checks whether the daemon can listen on the address. */
 export async function checkPort({ host, port }: { host: string; port: number }, daemon: DaemonState): Promise<Finding> {
   const name = 'port';
   const own = daemon.health === undefined || daemon.file === undefined ? undefined : new URL(daemon.file.url).port;
-  if (own === String(port)) return ok(name, `${port} is the running daemon’s`);
+  if (own === String(port)) return ok(name, `${port} is in use by the running daemon`);
   const server = createServer();
   try {
     const found = await listen(server, { host, port });
-    return ok(name, port === 0 ? 'any free one is taken' : `${found} on ${host} is free`);
+    return ok(name, port === 0 ? 'any free port is used' : `${found} on ${host} is free`);
   } catch (error) {
     const mend =
       own === undefined
-        ? 'End what uses it, or choose another with --port.'
-        : 'A second daemon would need another one.';
+        ? 'Stop the program that uses it, or choose another port with --port.'
+        : 'A second daemon would need another port.';
     return own === undefined ? problem(name, wordsOf(error), mend) : warning(name, wordsOf(error), mend);
   } finally {
     server.close();

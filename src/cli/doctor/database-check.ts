@@ -6,28 +6,28 @@ import { pathToFileURL } from 'node:url';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Finding, ok, problem, warning } from '../../finding.ts';
 
-/** More than this is not copied only to be looked at. */
+/** A larger database is not copied for the check. */
 const COPIED_BYTES = 2 * 1_024 ** 3;
 
-/** Whether the database is whole. Only for one that no daemon has open; the files are left as they are. */
+/** Checks the database for damage, without changing its files. Only for a database that no daemon has open. */
 export async function checkDatabase(home: string): Promise<Finding> {
   const name = 'database';
   const file = path.join(home, 'headgate.db');
   const [bytes, logBytes] = await Promise.all([sizeOf(file), sizeOf(`${file}-wal`)]);
-  if (bytes === undefined) return ok(name, 'none yet: the first start makes it');
-  // With a log left by a killed daemon only both together are whole, and SQLite would tidy up when it opens them.
+  if (bytes === undefined) return ok(name, 'none yet: the first start creates it');
+  // A killed daemon leaves a WAL that belongs to the database. SQLite would merge it on opening, so check a copy.
   if (logBytes === undefined || logBytes === 0) return readChecked(file);
-  if (bytes + logBytes > COPIED_BYTES) return ok(name, 'not looked at: too large; the next start looks at it');
+  if (bytes + logBytes > COPIED_BYTES) return ok(name, 'not checked: too large; the next start checks it');
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-doctor-'));
   try {
     const copy = path.join(folder, 'headgate.db');
     await Promise.all(['', '-wal'].map((suffix) => copyFile(file + suffix, copy + suffix)));
-    return readChecked(copy, 'its daemon was killed, and nothing is missing');
+    return readChecked(copy, 'its daemon was killed, but nothing is missing');
   } catch (error) {
     return warning(
       name,
-      `could not be copied to be looked at: ${wordsOf(error)}`,
-      'Make room in the folder for temporary files.',
+      `could not be copied for the check: ${wordsOf(error)}`,
+      'Free some space in the folder for temporary files.',
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -37,20 +37,20 @@ export async function checkDatabase(home: string): Promise<Finding> {
 const sizeOf = (file: string): Promise<number | undefined> =>
   stat(file).then(
     ({ size }) => size,
-    () => undefined, // there is none
+    () => undefined, // the file does not exist
   );
 
 function readChecked(file: string, remark = ''): Finding {
   const name = 'database';
-  const mend = 'The next start puts it aside under another name and begins an empty one. Copy it first.';
+  const mend = 'The next start renames it and creates an empty one. Copy it first.';
   try {
     const url = pathToFileURL(file);
-    if (remark === '') url.search = 'immutable=1'; // no lock, no files beside it
+    if (remark === '') url.search = 'immutable=1'; // no lock, no files next to it
     using database = new DatabaseSync(url, { readOnly: remark === '' });
     const row = database.prepare('pragma quick_check(1)').get();
     const said = String(row?.quick_check);
     return said === 'ok'
-      ? ok(name, ['whole', remark].filter(Boolean).join('; '))
+      ? ok(name, ['intact', remark].filter(Boolean).join('; '))
       : problem(name, `damaged: ${said}`, mend);
   } catch (error) {
     return problem(name, `cannot be read: ${wordsOf(error)}`, mend);

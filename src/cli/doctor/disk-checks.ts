@@ -18,7 +18,7 @@ const WRITTEN = Buffer.alloc(MIB);
 /** Linux's O_TMPFILE: a file that has no name and is gone when it is closed. */
 const NAMELESS = 0o20000000 | constants.O_DIRECTORY;
 
-/** The nearest folder that exists: the disk the home is, or will be, on. */
+/** The nearest existing folder, which is on the disk of the home, even before the home is created. */
 export async function findFolder(folder: string): Promise<string> {
   const isFolder = await stat(folder).then(
     (found) => found.isDirectory(),
@@ -27,7 +27,7 @@ export async function findFolder(folder: string): Promise<string> {
   return isFolder || folder === path.dirname(folder) ? folder : findFolder(path.dirname(folder));
 }
 
-/** Room, speed of writing durably, and whether the file system's clock agrees with the machine's. */
+/** Checks free space, the speed of durable writes, and whether the file system's clock agrees with the machine's. */
 export async function checkDisk(home: string, clocks: Clocks): Promise<Finding[]> {
   const folder = await findFolder(home);
   return [await checkSpace(folder), ...(await checkWriting(folder, clocks))];
@@ -37,8 +37,8 @@ async function checkSpace(folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder);
   const freeMib = Math.floor((bavail * bsize) / MIB);
   const text = freeMib > 10 * LITTLE_MIB ? `${Math.floor(freeMib / 1024)} GiB free` : `${freeMib} MiB free`;
-  if (freeMib < TOO_LITTLE_MIB) return problem('disk', text, 'Make room: without it nothing can be saved.');
-  return freeMib < LITTLE_MIB ? warning('disk', text, 'Make room soon.') : ok('disk', text);
+  if (freeMib < TOO_LITTLE_MIB) return problem('disk', text, 'Free some space: without it nothing can be saved.');
+  return freeMib < LITTLE_MIB ? warning('disk', text, 'Free some space soon.') : ok('disk', text);
 }
 
 async function checkWriting(folder: string, clocks: Clocks): Promise<Finding[]> {
@@ -55,9 +55,13 @@ async function checkWriting(folder: string, clocks: Clocks): Promise<Finding[]> 
     return [toSpeed(syncMs), toSkew(skewSecs)];
   } catch (error) {
     const isUnknown = ['EOPNOTSUPP', 'EISDIR', 'EINVAL'].some((code) => hasCode(error, code));
-    if (isUnknown) return [ok('speed', 'not measured: this file system has no nameless files')];
+    if (isUnknown) return [ok('speed', 'not measured: this file system has no unnamed files')];
     return [
-      problem('speed', `nothing can be written: ${wordsOf(error)}`, 'Mend the rights of the folder, or make room.'),
+      problem(
+        'speed',
+        `nothing can be written: ${wordsOf(error)}`,
+        'Fix the permissions of the folder, or free some space.',
+      ),
     ];
   } finally {
     await file?.close();
@@ -67,7 +71,7 @@ async function checkWriting(folder: string, clocks: Clocks): Promise<Finding[]> 
 function toSpeed(syncMs: number): Finding {
   const text = `${syncMs.toFixed(1)} ms to write 1 MiB durably`;
   return syncMs > SLOW_SYNC_MS
-    ? warning('speed', text, 'Every answer waits for the disk: a faster one helps.')
+    ? warning('speed', text, 'Every answer waits for the disk: use a faster one.')
     : ok('speed', text);
 }
 
@@ -81,7 +85,7 @@ function toSkew(skewSecs: number): Finding {
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
 
-/** Whether the time can be right. */
+/** Checks whether the time is plausible. */
 export function checkYear(nowMs: number, daemonMs: number | undefined): Finding[] {
   const mend = 'Set the machine’s clock (timedatectl set-ntp true).';
   if (nowMs < EARLIEST_MS || nowMs > LATEST_MS) {

@@ -4,13 +4,13 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Finding, ok, problem, warning } from '../../finding.ts';
 import { hasCode } from '../../home/private-file.ts';
 
-/** The folder itself: there, ours, for nobody else. */
+/** Checks that the folder exists, belongs to this user and is closed to others. */
 export async function checkHome(home: string, uid: number | undefined): Promise<Finding[]> {
   const name = 'home';
   try {
     const found = await stat(home);
     if (!found.isDirectory())
-      return [problem(name, `${home} is no folder`, 'Move it away, or choose another with --home.')];
+      return [problem(name, `${home} is not a folder`, 'Move it away, or choose another with --home.')];
     if (uid !== undefined && found.uid !== uid) {
       return [problem(name, `${home} belongs to another user`, 'Run as that user, or choose another with --home.')];
     }
@@ -20,14 +20,14 @@ export async function checkHome(home: string, uid: number | undefined): Promise<
     const open = warning(name, `${home} is open to other users (mode ${mode.toString(8)})`, `chmod 700 '${home}'`);
     return [open, ...(await checkFiles(home))];
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [warning(name, `${home} does not exist yet`, 'The first start makes it.')];
+    if (hasCode(error, 'ENOENT')) return [warning(name, `${home} does not exist yet`, 'The first start creates it.')];
     return [
-      problem(name, `${home} cannot be used: ${wordsOf(error)}`, 'Mend its rights, or choose another with --home.'),
+      problem(name, `${home} cannot be used: ${wordsOf(error)}`, 'Fix its permissions, or choose another with --home.'),
     ];
   }
 }
 
-/** What holds secrets. */
+/** Files that hold secrets. */
 const PRIVATE_FILES = ['token', 'secrets.json', 'headgate.db'];
 
 async function checkFiles(home: string): Promise<Finding[]> {
@@ -36,7 +36,7 @@ async function checkFiles(home: string): Promise<Finding[]> {
       file,
       mode: await stat(path.join(home, file)).then(
         (found) => found.mode & 0o777,
-        () => 0o600, // not made yet
+        () => 0o600, // not created yet
       ),
     })),
   );

@@ -6,7 +6,7 @@ export type ApproveChoice = (typeof APPROVE_CHOICES)[number];
 
 type Decision = Pick<ParamsInput<'approval.resolve'>, 'approved' | 'feedback'>;
 
-/** What is done about a question without a person; `ask`: nothing, somebody has to look. */
+/** The decision that `--approve` implies; `ask`: a person has to decide. */
 export function decideByPolicy(
   choice: ApproveChoice,
   { kind }: Pick<Question, 'kind'>,
@@ -16,7 +16,7 @@ export function decideByPolicy(
   if (choice !== 'all') {
     return { approved: false, feedback: 'This run may not do anything that needs approval, and nobody can be asked.' };
   }
-  // It may have happened already: once more is for a person to decide.
+  // The call may have run already; only a person may decide to run it again.
   if (kind === 'outcome') return { approved: false, feedback: 'Nobody can say whether it is safe to run it again.' };
   return { approved: true };
 }

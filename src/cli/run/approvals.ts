@@ -13,7 +13,7 @@ interface ApprovalsDeps {
   onInterrupt(): void;
 }
 
-/** Answers the questions of a run as `--approve` says, and counts those that were answered with no. */
+/** Answers the approvals of a run according to `--approve`, and counts the denied ones. */
 export function createApprovals({ client, choice, output, onInterrupt }: ApprovalsDeps) {
   let denied = 0;
   const asking = new Map<string, AbortController>();

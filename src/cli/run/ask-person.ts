@@ -7,13 +7,13 @@ export type Verdict = 'approve' | 'deny' | 'interrupt';
 interface AskDeps {
   input: ReadStream;
   write(text: string): void;
-  /** Writes the question with nothing left out. */
+  /** Prints the question in full. */
   showAll(): void;
-  /** The question was decided elsewhere, or the run is over. */
+  /** Aborts when the question is decided elsewhere or the run ends. */
   signal: AbortSignal;
 }
 
-/** Waits for one key: y, n or Ctrl-C; `v` shows the whole question first. Undefined when the question went away. */
+/** Waits for one key: y, n or Ctrl-C; `v` shows the whole question first. Undefined if the signal aborts. */
 export async function askPerson({ input, write, showAll, signal }: AskDeps): Promise<Verdict | undefined> {
   if (signal.aborted) return undefined;
   const { promise, resolve } = Promise.withResolvers<Verdict | undefined>();

@@ -7,7 +7,7 @@ import { untilAnswered } from '../until-answered.ts';
 /** How a run ended. */
 export interface RunEnd {
   status: 'ok' | 'error' | 'cancelled' | 'timeout';
-  /** What the model said last. */
+  /** The last answer of the model. */
   answer: string;
   error?: string;
   usage?: Omit<StreamEventOf<'status'>, 'type'>;
@@ -17,26 +17,26 @@ interface FollowDeps {
   client: GatewayClient;
   wsId: string;
   message: string;
-  /** Uploaded before. */
+  /** Of files that are already uploaded. */
   attachmentIds: string[];
-  /** The run is called by it; the same key again joins the same run. */
+  /** Becomes the run's id; repeating the key joins the same run. */
   key: string;
-  /** It was accepted. Told before its events. */
+  /** The run was accepted. Called before its first event. */
   onBegin(runId: string): void;
   /** An event of this run, in the order of the log. */
   onEvent(event: StreamEvent): void;
-  /** Something of this run waits for a person. */
+  /** An approval of this run is pending. */
   onQuestion(question: Question): void;
 }
 
-/** A run that was begun, or joined. */
+/** A run that was started or joined. */
 export interface FollowedRun {
   readonly runId: string;
   readonly ended: Promise<RunEnd>;
   close(): void;
 }
 
-/** Sends the message and follows what becomes of it, over any number of lost connections. Rejects when it is refused. */
+/** Sends the message and follows its run across lost connections. Rejects if the message is refused. */
 export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
   const { client, wsId, message, attachmentIds, key } = deps;
   const progress = createProgress(deps);
@@ -54,7 +54,7 @@ export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
       progress.ended.reject(error);
     },
   });
-  /** What the log does not tell any more, the stored run does. */
+  /** After a reset some events are missing, so reads from the stored run whether it has ended. */
   const joinAgain = async () => {
     try {
       if (runId !== undefined) await endIfOver(client, { wsId, runId, message }, progress);
@@ -71,7 +71,7 @@ export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
   });
   runId = answer.runId;
   progress.begin(runId);
-  // Only a run of an earlier process can be known at the first attempt; the log of all others is read from before it.
+  // If the run is known at the first attempt, an earlier process started it. All other runs are followed from the start.
   if (attempts === 1 && answer.status !== 'started') {
     progress.join();
     await endIfOver(client, { wsId, runId, message }, progress);
@@ -81,10 +81,10 @@ export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
 
 type Progress = ReturnType<typeof createProgress>;
 
-/** Which of the log's events are the run's own, and what they come to. */
+/** Picks the run's events from the log and folds them into its result. */
 function createProgress({ onBegin, onEvent, onQuestion }: Pick<FollowDeps, 'onBegin' | 'onEvent' | 'onQuestion'>) {
   const ended = Promise.withResolvers<RunEnd>();
-  ended.promise.catch(() => undefined); // whoever waits hears of it; before the run is known nobody does
+  ended.promise.catch(() => undefined); // it may reject before anyone waits for it
   const early: StreamEvent[] = [];
   const asked = new Set<string>();
   let runId: string | undefined;
@@ -136,13 +136,13 @@ function createProgress({ onBegin, onEvent, onQuestion }: Pick<FollowDeps, 'onBe
     onPending(approvals: readonly Approval[]) {
       pending = approvals;
     },
-    /** From now on it is known which events count. */
+    /** Sets the id of the run, and takes the events that arrived before it was known. */
     begin(id: string) {
       runId = id;
       onBegin(id);
       for (const event of early.splice(0)) take(event);
     },
-    /** The run had begun before the log was followed. */
+    /** For a run that started before its log was followed. */
     join() {
       isOurs = true;
       for (const approval of pending) ask(toQuestion(approval));
@@ -170,7 +170,7 @@ async function endIfOver(client: GatewayClient, { wsId, runId, message }: Known,
   });
 }
 
-/** What was said last before the next message of a person. */
+/** The last answer before the next message of a person. */
 function findAnswer(messages: readonly HistoryMessage[], question: string): string {
   const from = messages.findLastIndex(({ role, content }) => role === 'user' && content === question.trim());
   const after = messages.slice(from + 1);

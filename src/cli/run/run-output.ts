@@ -7,22 +7,22 @@ import { toSafeText } from '../terminal/safe-text.ts';
 import { toHeaderText, toToolCall } from '../terminal/tool-lines.ts';
 import type { RunEnd } from './follow-run.ts';
 
-/** What the last line of `--json` says. */
+/** The last line of `--json`. */
 export interface RunSummary extends RunEnd {
   exitCode: number;
   wsId: string;
   runId: string;
   durationMs: number;
-  /** Questions that were answered with no. */
+  /** How many questions were denied. */
   denied: number;
 }
 
-/** Where a run is told. */
+/** Prints a run. */
 export interface RunOutput {
   onBegin(run: { wsId: string; runId: string }): void;
   onEvent(event: StreamEvent): void;
   onQuestion(question: Question): void;
-  /** Somebody wants to see all of it. */
+  /** Prints the question in full. */
   onWholeQuestion(question: Question): void;
   onEnd(summary: RunSummary): void;
 }
@@ -40,7 +40,7 @@ export const createJsonOutput = ({ stdout, stderr }: Streams): RunOutput => {
   return {
     onBegin: ({ wsId, runId }) => line({ type: 'run', ws_id: wsId, run_id: runId }),
     onEvent: line,
-    onQuestion: () => undefined, // an event of its own
+    onQuestion: () => undefined, // it is one of the events
     onWholeQuestion: (question) => stderr(toText(toWholeQuestion(question))),
     onEnd: ({ exitCode, wsId, runId, durationMs, ...end }) =>
       line({ type: 'result', ...end, exit_code: exitCode, ws_id: wsId, run_id: runId, duration_ms: durationMs }),
@@ -52,11 +52,11 @@ const TIMED_OUT = 5;
 
 interface TextOptions {
   isStreaming: boolean;
-  /** Of the terminal that questions are asked in. */
+  /** The size of the terminal for questions. */
   size: Room;
 }
 
-/** The answer as text: for a person while it comes, for a program when it is whole. */
+/** The answer as text: streamed for a person, complete for a program. */
 export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, size }: TextOptions): RunOutput {
   const tell = (lines: readonly string[]) => stderr(toText(lines));
   let text = createPlainStream();
@@ -68,7 +68,8 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
     } else if (event.type === 'stream_end') {
       say(text.end());
       text = createPlainStream();
-      if (event.interrupted === true) tell(['(The answer was cut off by a restart and is void. It is asked again.)']);
+      if (event.interrupted === true)
+        tell(['(A restart cut off the answer, so it is void. The model is asked again.)']);
     }
   };
   return {
@@ -83,7 +84,7 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
       if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
       else if (exitCode === TIMED_OUT)
-        tell(['headgate: the time was over before the answer was whole; the run is stopped.']);
+        tell(['headgate: the run was stopped by --timeout before the answer was complete.']);
     },
   };
 

@@ -12,13 +12,13 @@ interface StoppingDeps {
   leave(): void;
 }
 
-/** Ends the run when its time is over, or when somebody presses Ctrl-C; a second Ctrl-C ends only this process. */
+/** Stops the run at its timeout or on Ctrl-C. A second Ctrl-C ends only this process. */
 export function createStopping({ client, wsId, leave }: StoppingDeps) {
   let reason: StopReason | undefined;
   let runId: string | undefined;
   const abort = () => {
     const which = { sessionKey: wsId, runId };
-    untilAnswered(() => client.call('chat.abort', which)).catch(() => undefined); // the end of the run tells the rest
+    untilAnswered(() => client.call('chat.abort', which)).catch(() => undefined); // the end of the run shows the outcome
   };
   const stop = (why: StopReason) => {
     if (reason !== undefined && why === 'interrupted') leave();
@@ -29,7 +29,7 @@ export function createStopping({ client, wsId, leave }: StoppingDeps) {
   return {
     reason: () => reason,
     interrupt,
-    /** From here on Ctrl-C does not end the process; what comes before the run is known stops it once it is. */
+    /** From here on, Ctrl-C stops the run, not the process. Pressed before the run is known, it stops the run once it is. */
     listen(): Disposable {
       process.on('SIGINT', interrupt);
       return { [Symbol.dispose]: () => void process.off('SIGINT', interrupt) };

@@ -1,13 +1,13 @@
 import type { Paint, Style } from './paint.ts';
 
-/** A unified diff in the colours that people expect. */
+/** A unified diff in the usual colours. */
 export const toDiffLines = (diff: string, paint: Paint): string[] =>
   diff.split('\n').map((line) => {
     const style = toDiffStyle(line);
     return style === undefined ? line : paint(style, line);
   });
 
-/** The colour of a line that begins like this. */
+/** The style of one line of a diff. */
 export function toDiffStyle(line: string): Style | undefined {
   if (/^(\+\+\+|---) /.test(line)) return 'bold';
   if (line.startsWith('@@')) return 'cyan';
@@ -15,5 +15,5 @@ export function toDiffStyle(line: string): Style | undefined {
   return line.startsWith('-') ? 'red' : undefined;
 }
 
-/** Whether a preview is a difference and not a command. */
+/** Whether a preview is a diff, rather than a command. */
 export const isDiff = (preview: string): boolean => /^--- .*\n\+\+\+ /m.test(preview);

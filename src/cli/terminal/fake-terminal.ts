@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import xterm from '@xterm/headless';
 import type { TerminalOutput } from './screen.ts';
 
-/** A terminal that is written to and looked at. Writing answers false while it is `stalled`. */
+/** A terminal for tests, which shows its content. `write` returns false while it is `stalled`. */
 export class FakeTerminal extends EventEmitter implements TerminalOutput {
   readonly #terminal: InstanceType<typeof xterm.Terminal>;
   stalled = false;
@@ -30,7 +30,7 @@ export class FakeTerminal extends EventEmitter implements TerminalOutput {
     this.emit('resize');
   }
 
-  /** Every row with text, the scrolled ones too, and where the cursor is among them. */
+  /** All rows up to the last one with text, including scrolled ones, and the cursor's place among them. */
   async look(): Promise<{ lines: string[]; cursor: { row: number; column: number } }> {
     await new Promise<void>((resolve) => this.#terminal.write('', resolve));
     const buffer = this.#terminal.buffer.active;

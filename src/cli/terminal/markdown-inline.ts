@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import type { Paint } from './paint.ts';
 
-/** What stands inside a paragraph, with its emphasis as styles. */
+/** The inside of a paragraph, with its emphasis as styles. */
 export function toInline(tokens: readonly Token[], paint: Paint): string {
   return tokens.map((token) => toStyled(token, paint)).join('');
 }
@@ -33,7 +33,7 @@ function toStyled(token: Token, paint: Paint): string {
   }
 }
 
-/** The address is always shown: a link whose text says something else must not surprise anybody. */
+/** Always shows the address, so that the text of a link cannot hide where it leads. */
 function toLink({ shown, href }: { shown: string; href: string }, paint: Paint): string {
   const isPlain = shown === href || `mailto:${shown}` === href || `http://${shown}` === href;
   return isPlain ? paint('underline', shown) : `${paint('underline', shown)} ${paint('dim', `(${href})`)}`;

@@ -32,7 +32,7 @@ call(a);
 last words
 `;
 
-/** Feeds the text in pieces of these lengths, again and again. */
+/** Feeds the text in pieces of these lengths, repeatedly. */
 function feed(stream: GrowingText, text: string, lengths: readonly number[]): { finished: string[]; seen: string[][] } {
   const finished: string[] = [];
   const seen: string[][] = [];
@@ -47,7 +47,7 @@ function feed(stream: GrowingText, text: string, lengths: readonly number[]): { 
   return { finished, seen };
 }
 
-test('however a text is cut, what was handed out is the whole text, once', () => {
+test('however a text is split, all of it is handed out exactly once', () => {
   const whole = toMarkdownLines(TEXT, sheet);
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 }), (lengths) => {
@@ -72,7 +72,7 @@ test('long code and long lists are handed out while they grow', () => {
   assert.deepEqual(stream.end(), ['  line 49']);
 });
 
-test('plain text comes line by line', () => {
+test('plain text is handed out line by line', () => {
   const { finished, seen } = feed(createPlainStream(), 'one\ntwo\n\nthree', [5]);
   assert.deepEqual(finished, ['one', 'two', '', 'three']);
   assert.deepEqual(seen[0], ['one', 't']);

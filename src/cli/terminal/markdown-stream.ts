@@ -2,21 +2,21 @@ import { lexBlocks, type Piece, toPieces } from './markdown.ts';
 import { toSafeText } from './safe-text.ts';
 import type { Sheet } from './sheet.ts';
 
-/** A text that grows: what is finished is handed out once, what may still change is drawn anew. */
+/** A growing text: finished lines are handed out once; lines that may still change are redrawn. */
 export interface GrowingText {
   push(text: string): void;
-  /** Lines since the last call that no later text changes. */
+  /** Lines finished since the last call; later text does not change them. */
   takeFinished(): string[];
   /** The rest as it looks now. */
   openLines(): string[];
-  /** The rest, for good. */
+  /** Ends the text and hands out the rest. */
   end(): string[];
 }
 
-/** Markdown. Only from the beginning of the last block on is text read again. */
+/** Markdown. Only the last block is parsed again when text arrives. */
 export function createMarkdownStream(sheet: () => Sheet): GrowingText {
   let source = '';
-  /** Pieces of the first block of `source` that were handed out. */
+  /** How many pieces of the first block of `source` were handed out. */
   let taken = 0;
   let isFirst = true;
 
@@ -55,7 +55,7 @@ export function createMarkdownStream(sheet: () => Sheet): GrowingText {
   };
 }
 
-/** Text as it comes, line by line. */
+/** Plain text, line by line. */
 export function createPlainStream(): GrowingText {
   let open = '';
   const take = (isEnd: boolean) => {

@@ -6,7 +6,7 @@ import { wrapWords } from './wrap.ts';
 
 const GAP = 3;
 
-/** A table with rules instead of borders. Where it is too wide, its widest columns are folded. */
+/** A table with rules instead of borders. If it is too wide, its widest columns are wrapped. */
 export function toTableLines({ header, rows, align }: Tokens.Table, { paint, columns }: Sheet): string[] {
   const head = header.map(({ tokens }) => paint('bold', toInline(tokens, paint)));
   const body = rows.map((row) => row.map(({ tokens }) => toInline(tokens, paint)));
@@ -30,7 +30,7 @@ export function toTableLines({ header, rows, align }: Tokens.Table, { paint, col
 
 const NARROWEST = 8;
 
-/** Takes from the widest columns until all fit, or none can give any more. */
+/** Narrows the widest columns until all fit, or all have the minimum width. */
 function fit(natural: readonly number[], room: number): number[] {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;

@@ -5,7 +5,7 @@ import { createPaint } from './paint.ts';
 
 const plain = { paint: createPaint(false), columns: 40 };
 
-test('each kind of block has its form', () => {
+test('each kind of block is rendered', () => {
   const text = [
     '# Title',
     'Some *soft* and **hard** `code` words that do not fit into one row.',
@@ -41,7 +41,7 @@ test('each kind of block has its form', () => {
   ]);
 });
 
-test('a table is aligned by what is seen, and folded where it is too wide', () => {
+test('a table is aligned by visible width, and wrapped if it is too wide', () => {
   const text = '| name | 数 |\n|---|--:|\n| 日本 | 1 |\n| a long text that has to be folded somewhere | 22 |';
   assert.deepEqual(toMarkdownLines(text, { ...plain, columns: 30 }), [
     'name                      │ 数',
@@ -59,7 +59,7 @@ test('a link shows where it leads', () => {
   ]);
 });
 
-test('colours are there where they are wanted', () => {
+test('colours are used if they are wanted', () => {
   const [line] = toMarkdownLines('a **b**', { ...plain, paint: createPaint(true) });
   assert.equal(line, 'a \u001b[1mb\u001b[22m');
 });

@@ -6,14 +6,14 @@ import { toSafeText } from './safe-text.ts';
 import type { Sheet } from './sheet.ts';
 import { cutToRow, wrapWords } from './wrap.ts';
 
-/** A part of a text that later text does not change any more once another part follows. */
+/** A part of a text that no longer changes once another part follows. */
 export interface Piece {
   lines: string[];
-  /** A blank line stands before it, unless it is the first. */
+  /** A blank line comes before it, unless it is the first. */
   apart: boolean;
 }
 
-/** The block tokens of a text, without those that draw nothing. Their `raw` add up to the text. */
+/** The block tokens of a text that draw something, each with its position. */
 export function lexBlocks(text: string): { token: MarkedToken; at: number }[] {
   const blocks: { token: MarkedToken; at: number }[] = [];
   let at = 0;
@@ -30,7 +30,7 @@ export function toMarkdownLines(text: string, sheet: Sheet): string[] {
   return pieces.flatMap(({ lines, apart }, index) => (apart && index > 0 ? ['', ...lines] : lines));
 }
 
-/** A list gives a piece per item and code one per line, so that long ones need not be complete to be shown. */
+/** A list becomes a piece per item and code one per line, so that long ones are shown before they are complete. */
 export function toPieces(token: MarkedToken, sheet: Sheet): Piece[] {
   switch (token.type) {
     case 'list':
@@ -42,7 +42,7 @@ export function toPieces(token: MarkedToken, sheet: Sheet): Piece[] {
   }
 }
 
-/** Lines of prose are easier to read when they are not as wide as a wide window. */
+/** Longer lines of prose are hard to read. */
 const PROSE_COLUMNS = 100;
 
 function toBlockLines(token: MarkedToken, sheet: Sheet): string[] {
@@ -61,7 +61,7 @@ function toBlockLines(token: MarkedToken, sheet: Sheet): string[] {
     case 'hr':
       return [paint('dim', '─'.repeat(Math.min(width, 40)))];
     case 'html':
-      return wrapWords(token.text.trimEnd(), width); // what a model writes as HTML is text
+      return wrapWords(token.text.trimEnd(), width); // HTML from a model is shown as text
     case 'list':
     case 'code':
       return toPieces(token, sheet).flatMap(({ lines }) => lines);
@@ -90,7 +90,7 @@ function toItemLines(list: Tokens.List, index: number, { paint, columns }: Sheet
   return [`${paint('cyan', bullet)} ${box}${first}`, ...rest.map((line) => (line === '' ? '' : `${indent}${line}`))];
 }
 
-/** Code keeps its lines as they are, so that it can be copied; the terminal folds long ones. */
+/** Keeps the lines of code unchanged, so that they can be copied; the terminal wraps long ones. */
 function toCodeLines({ text, lang }: Tokens.Code, { paint, columns }: Sheet): string[] {
   const language = lang?.split(/\s/)[0] ?? '';
   const code = text === '' ? [] : text.split('\n');
@@ -100,6 +100,6 @@ function toCodeLines({ text, lang }: Tokens.Code, { paint, columns }: Sheet): st
   return [...title, ...lines.map((line) => `  ${line}`)];
 }
 
-// Extensions could make other tokens; there are none.
+// Other tokens come only from extensions, and none are used.
 const isDrawn = (token: Token): token is MarkedToken =>
   token.type !== 'space' && token.type !== 'def' && token.type !== 'checkbox';

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** Gives a text a style; where there are no colours, the text as it is. */
+/** Gives a text a style; without colours, returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 export const createPaint = (colours: boolean): Paint =>
@@ -13,7 +13,7 @@ export const createPaint = (colours: boolean): Paint =>
 export const COLOUR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColourChoice = (typeof COLOUR_CHOICES)[number];
 
-/** `--color` wins over NO_COLOR, that over what the output is. */
+/** `--color` wins over NO_COLOR, which wins over the kind of output. */
 export function wantsColours(
   choice: ColourChoice,
   { isTerminal, environment }: { isTerminal: boolean; environment: Readonly<Record<string, string | undefined>> },

@@ -12,7 +12,7 @@ import {
   toToolCall,
 } from './tool-lines.ts';
 
-/** Something that waits for a person. */
+/** A pending approval. */
 export interface Question {
   approvalId: string;
   kind: 'tools' | 'outcome';
@@ -25,12 +25,12 @@ export const toQuestion = (event: StreamEventOf<'approve_request'> | Approval): 
   items: event.items,
 });
 
-/** The question with everything that would run: all of it, or both ends of what has no room. */
+/** The question with everything that would run, in full or cut to the beginning and end of long texts. */
 export function toQuestionLines({ kind, items }: Question, style: PreviewStyle): string[] {
   const title = TITLES[kind](items.length);
   const explained =
     kind === 'outcome'
-      ? ['This ran when Headgate stopped. What came of it is unknown. Look before you run it again.']
+      ? ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.']
       : [];
   return [
     style.paint(['bold', 'yellow'], `? ${title}`),
@@ -39,17 +39,18 @@ export function toQuestionLines({ kind, items }: Question, style: PreviewStyle):
   ];
 }
 
-/** What each of the calls may take of a screen, so that the question and its keys are on it together. */
+/** The space for each call, so that the question and its keys fit on one screen. */
 export function toQuestionRoom({ items }: Question, { rows, columns }: Room): Room {
   const each = Math.floor((rows - ROWS_AROUND) / Math.max(1, items.length)) - ROWS_PER_CALL;
   return { rows: Math.min(MAX_ROWS, Math.max(MIN_ROWS, each)), columns: Math.min(MAX_COLUMNS, columns) - INDENTED };
 }
 
-/** Title, keys, prompt and the lines between them; header and sandbox warning of a call. */
+/** Title, keys, prompt and the lines between them. */
 const ROWS_AROUND = 7;
+/** Header and sandbox warning. */
 const ROWS_PER_CALL = 2;
 const [MIN_ROWS, MAX_ROWS] = [4, 40];
-/** Wider than this nobody reads. */
+/** Longer lines are hard to read. */
 const MAX_COLUMNS = 120;
 const INDENTED = 2;
 
@@ -75,7 +76,7 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   ];
 }
 
-/** Where a preview follows that begins with the same. */
+/** For a header that its preview repeats in full. */
 const HEADER_ROWS = 1;
 const REASON_ROWS = 3;
 

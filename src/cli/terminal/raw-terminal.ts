@@ -2,7 +2,7 @@ import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 
 export interface RawTerminal {
-  /** Gives the terminal back as it was. Idempotent. */
+  /** Restores the terminal. Idempotent. */
   leave(): void;
 }
 
@@ -10,13 +10,13 @@ interface RawTerminalOptions {
   input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause' | 'listenerCount'>;
   write(text: string): void;
   onKey(text: string | undefined, key: Key): void;
-  /** What was pasted, whole. */
+  /** Called once with the whole pasted text. */
   onPaste(text: string): void;
 }
 
 const [PASTES_MARKED, PASTES_PLAIN] = ['\x1b[?2004h', '\x1b[?2004l'];
 
-/** Takes every key as it is pressed. A paste arrives in one piece, so that no line of it is sent by itself. */
+/** Delivers every key as it is pressed. A paste arrives in one piece, so that none of its lines is sent automatically. */
 export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOptions): RawTerminal {
   let pasted: string[] | undefined;
   const onKeypress = (text: string | undefined, key: Key) => {
@@ -28,7 +28,7 @@ export function enterRawTerminal({ input, write, onKey, onPaste }: RawTerminalOp
     } else if (pasted) pasted.push(text ?? '');
     else onKey(text, key);
   };
-  // Its types want a whole stream; what it uses is the data events and the count of their listeners.
+  // The type requires a full stream, but only data events and the count of their listeners are used.
   emitKeypressEvents(input as ReadStream);
   input.on('keypress', onKeypress);
   input.setRawMode(true);

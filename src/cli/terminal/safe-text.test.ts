@@ -5,12 +5,12 @@ import { toSafeText } from './safe-text.ts';
 
 const ESC = '\u001b';
 
-test('what would steer the terminal goes, its text stays', () => {
+test('control sequences are removed, and the text stays', () => {
   const printed = `${ESC}[31mred${ESC}[0m ${ESC}]0;title\u0007${ESC}[2J${ESC}[1;1Hhome\u0007\u009b5n`;
   assert.equal(toSafeText(printed), 'red home');
 });
 
-test('nothing that any program prints can reach the terminal as a command', () => {
+test('no output of a program can control the terminal', () => {
   const pieces = fc.constantFrom(
     ESC,
     '\u009b',
@@ -30,13 +30,13 @@ test('nothing that any program prints can reach the terminal as a command', () =
   );
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them.
       assert.doesNotMatch(toSafeText(parts.join('')), /[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     }),
   );
 });
 
-test('text cannot be turned round to read as something else', () => {
+test('characters that change the writing direction are removed', () => {
   assert.equal(toSafeText('safe\u202egpj.exe\u2066'), 'safegpj.exe');
 });
 
@@ -44,7 +44,7 @@ test('a progress bar shows its last state, a tab reaches its stop', () => {
   assert.equal(toSafeText('10 %\r50 %\r100 %\r\nab\tc\n\td'), '100 %\nab      c\n        d');
 });
 
-test('a long line costs its length, not its square', () => {
+test('a long line takes linear time', () => {
   const line = 'x'.repeat(1_000_000);
   assert.equal(toSafeText(line), line);
 });

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Text that cannot steer a terminal: no escape sequences, no control characters but line ends, nothing that changes the
- * direction of writing. Tabs become spaces, since their width depends on where they stand.
+ * Text that cannot control a terminal: no escape sequences, no control characters except line ends, nothing that changes
+ * the direction of writing. Tabs become spaces, because their width depends on the column.
  */
 export function toSafeText(text: string): string {
   const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n');
@@ -13,7 +13,7 @@ const TAB_STOP = 8;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes.
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** A program draws a progress bar over itself: what it drew last counts. */
+/** A progress bar overwrites itself after \r; only what was drawn last is kept. */
 function toSafeLine(line: string): string {
   const drawn = line.replace(/\r+$/, '');
   const last = drawn.slice(drawn.lastIndexOf('\r') + 1);

@@ -23,7 +23,7 @@ const prompt = (text: string, column = text.length): LiveView['input'] => ({
   cursor: { row: 0, column },
 });
 
-test('lines are printed above what is live, and the cursor stays in the input', async () => {
+test('lines are printed above the live view, and the cursor stays in the input', async () => {
   const { screen, draw } = open();
   await draw({ lines: ['thinking'], input: prompt('> hel', 3) });
   screen.print(['first', 'second']);
@@ -33,7 +33,7 @@ test('lines are printed above what is live, and the cursor stays in the input', 
   });
 });
 
-test('ten thousand lines leave nothing of the live part behind', async () => {
+test('printing ten thousand lines leaves no remains of the live view', async () => {
   const { screen, draw } = open();
   await draw({ lines: ['live'], input: prompt('> ') });
   const many = Array.from({ length: 10_000 }, (_, line) => `line ${line}`);
@@ -41,7 +41,7 @@ test('ten thousand lines leave nothing of the live part behind', async () => {
   assert.deepEqual((await draw()).lines, [...many, 'live', '>']);
 });
 
-test('what is live never grows beyond the screen', async () => {
+test('the live view never grows beyond the screen', async () => {
   const { draw } = open({ columns: 20, rows: 6 });
   const lines = Array.from({ length: 30 }, (_, line) => `row ${line} 日本語日本語日本語`);
   const { lines: seen } = await draw({ lines, input: prompt('> ') });
@@ -49,7 +49,7 @@ test('what is live never grows beyond the screen', async () => {
   assert.deepEqual((await draw({ lines: [], input: prompt('> ') })).lines, ['>']);
 });
 
-test('lines that are taken back disappear, also folded ones', async () => {
+test('erased lines disappear, even wrapped ones', async () => {
   const { screen, draw } = open({ columns: 20, rows: 12 });
   screen.print(['kept', 'x'.repeat(45), 'half an answer']);
   await draw({ lines: ['live'], input: prompt('> ') });
@@ -58,7 +58,7 @@ test('lines that are taken back disappear, also folded ones', async () => {
   assert.deepEqual((await draw()).lines, ['kept', 'whole', 'live', '>']);
 });
 
-test('what has left the screen cannot be taken back', async () => {
+test('lines that have scrolled away cannot be erased', async () => {
   const { screen, draw } = open({ columns: 20, rows: 6 });
   screen.print(Array.from({ length: 10 }, (_, line) => `line ${line}`));
   await draw({ lines: [], input: prompt('> ') });
@@ -67,7 +67,7 @@ test('what has left the screen cannot be taken back', async () => {
   assert.deepEqual((await draw()).lines, ['line 0', 'line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'line 6', '>']);
 });
 
-test('a terminal that becomes narrower shows each line once', async () => {
+test('a narrowed terminal shows each line once', async () => {
   const { terminal, screen, draw } = open({ columns: 40, rows: 12 });
   screen.print(['printed']);
   await draw({ lines: ['a live line of some thirty signs'], input: prompt('> typed') });
@@ -75,7 +75,7 @@ test('a terminal that becomes narrower shows each line once', async () => {
   assert.deepEqual((await draw()).lines, ['printed', 'a live line of some', 'thirty signs', '> typed']);
 });
 
-test('a terminal that is behind is not given more until it has caught up', async () => {
+test('a slow terminal gets no further frames until it has caught up', async () => {
   const { terminal, screen, draw } = open();
   terminal.stalled = true;
   await draw({ lines: ['one'] });
@@ -86,7 +86,7 @@ test('a terminal that is behind is not given more until it has caught up', async
   assert.deepEqual((await draw()).lines, ['printed', 'two']);
 });
 
-test('closing leaves only what was printed', async () => {
+test('closing leaves only the printed lines', async () => {
   const { terminal, screen, draw } = open();
   await draw({ lines: ['live'], input: prompt('> ') });
   screen.print(['good-bye']);
@@ -94,7 +94,7 @@ test('closing leaves only what was printed', async () => {
   assert.deepEqual(await terminal.look(), { lines: ['good-bye'], cursor: { row: 1, column: 0 } });
 });
 
-test('without a terminal there are lines and nothing else', () => {
+test('without a terminal, the output is only lines', () => {
   let written = '';
   const screen = createPlainScreen((text) => {
     written += text;

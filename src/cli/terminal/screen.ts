@@ -1,27 +1,27 @@
 import type { Timers } from '../../../protocol/client/timers.ts';
 import { countRows, toRows } from './wrap.ts';
 
-/** Where lines go. What was printed stays; what is live is drawn anew at the bottom whenever it changes. */
+/** The output. Printed lines stay; the live view below them is redrawn whenever it changes. */
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
   print(lines: readonly string[]): void;
-  /** Takes back the last `count` lines. False when they cannot be reached any more. */
+  /** Erases the last `count` lines. False if they have scrolled away. */
   retract(count: number): boolean;
-  /** What is live has changed. */
+  /** Call when the live view has changed. */
   invalidate(): void;
-  /** Draws what waits and leaves the cursor on a fresh line. Idempotent. */
+  /** Draws the remaining lines and leaves the cursor on a new line. Idempotent. */
   close(): void;
 }
 
-/** What stands below everything that was printed. */
+/** The lines below everything that was printed. */
 export interface LiveView {
   lines: readonly string[];
-  /** Where the cursor is, counted in the rows after the lines; absent: hidden. */
+  /** Rows after the lines, and the cursor's place in them; absent: the cursor is hidden. */
   input?: { rows: readonly string[]; cursor: { row: number; column: number } } | undefined;
 }
 
-/** The part of a terminal's stream that is needed here. */
+/** The part of a terminal's stream that a screen needs. */
 export interface TerminalOutput {
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
@@ -33,29 +33,29 @@ export interface TerminalOutput {
 interface ScreenDeps {
   output: TerminalOutput;
   timers: Pick<Timers, 'after'>;
-  /** Asked at each drawing. */
+  /** Called for each frame. */
   view(): LiveView;
 }
 
 const FRAME_MS = 33;
-/** Printed lines that may be taken back; more than any screen shows. */
+/** How many printed lines can be erased; more than any screen shows. */
 const REMEMBERED = 1_000;
 const [SYNC, UNSYNC] = ['\x1b[?2026h', '\x1b[?2026l'];
 const [HIDE_CURSOR, SHOW_CURSOR] = ['\x1b[?25l', '\x1b[?25h'];
 
-/** A terminal that understands cursor movements. Draws at most thirty times a second, and never while it is behind. */
+/** A terminal that supports cursor movements. Draws at most 30 times a second, and not while the terminal is behind. */
 export const createLiveScreen = (deps: ScreenDeps): Screen => new LiveScreen(deps);
 
 class LiveScreen implements Screen {
   readonly #deps: ScreenDeps;
   #waiting: string[] = [];
   #printed: string[] = [];
-  /** The last drawing, and how many of its rows are above the cursor. */
+  /** The rows of the last frame, and how many of them are above the cursor. */
   #drawn: { rows: string[]; cursorRow: number } = { rows: [], cursorRow: 0 };
-  /** Rows above the live part that the next drawing replaces. */
+  /** Rows above the live view that the next frame replaces. */
   #retracted = 0;
   #cancelFrame: (() => void) | undefined;
-  /** The terminal has not taken the last drawing yet. */
+  /** The terminal has not accepted the last frame yet. */
   #isBehind = false;
   #state: 'open' | 'closed' = 'open';
 
@@ -142,7 +142,7 @@ class LiveScreen implements Screen {
     this.invalidate();
   };
 
-  /** A terminal folds rows that have become too long: the cursor is further down than it was. */
+  /** A narrower terminal wraps its rows, which moves the cursor down. */
   readonly #onResize = (): void => {
     const above = this.#drawn.rows.slice(0, this.#drawn.cursorRow);
     this.#drawn.cursorRow = above.reduce((sum, row) => sum + countRows(row, this.columns), 0);
@@ -153,7 +153,7 @@ class LiveScreen implements Screen {
 const placeCursor = (rowsUp: number, column: number): string =>
   `\r${rowsUp > 0 ? `\x1b[${rowsUp}A` : ''}${column > 0 ? `\x1b[${column}C` : ''}${SHOW_CURSOR}`;
 
-/** Any other output: lines one after the other, nothing is ever redrawn. */
+/** Any other output: prints lines and never redraws. */
 export function createPlainScreen(write: (text: string) => void): Screen {
   return {
     columns: PLAIN_COLUMNS,
@@ -165,7 +165,7 @@ export function createPlainScreen(write: (text: string) => void): Screen {
   };
 }
 
-/** Nothing is wrapped where nobody knows how wide it will be shown. */
+/** Nothing is wrapped, because the width at which it will be shown is unknown. */
 const PLAIN_COLUMNS = 10_000;
-/** Of what is read later there may be more than a screen holds. */
+/** Output that is read later may be longer than a screen. */
 const PLAIN_ROWS = 50;

@@ -1,6 +1,6 @@
 import type { Paint } from './paint.ts';
 
-/** What text is set on. */
+/** The style and width of rendered text. */
 export interface Sheet {
   paint: Paint;
   columns: number;

@@ -5,7 +5,7 @@ import { isDiff, toDiffStyle } from './diff-lines.ts';
 import type { Paint, Style } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 
-/** One tool call that was begun. */
+/** One tool call that was started. */
 export interface ToolCall {
   callId: string;
   name: string;
@@ -17,11 +17,11 @@ export interface ToolCall {
 }
 
 const INDENT = '  ';
-/** Of the preview of a call that nobody was asked about. */
+/** The space for the preview of a call that ran without asking. */
 const PREVIEW_ROOM: Room = { rows: 40, columns: 100 };
-/** Of what a finished call printed. */
+/** How many lines of a finished call's output are shown. */
 const OUTPUT_LINES = 12;
-/** Reading tools answer at length and rarely interest. */
+/** Tools that only read: their output is long and rarely of interest. */
 const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
 
 export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
@@ -45,7 +45,7 @@ interface ResultStyle {
   hasCommands: boolean;
 }
 
-/** A call that has ended: how, and the end of what it printed. */
+/** A finished call: its outcome and the end of its output. */
 export function toResultLines(
   call: ToolCall,
   { output, outcome }: { output: string; outcome: CallOutcome },
@@ -61,7 +61,7 @@ export function toResultLines(
   return [head, ...preview, ...toTail(lines, style)];
 }
 
-/** What a call prints while it runs: its last lines. */
+/** The last lines of a running call's output. */
 export const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; maxLines: number }): string[] =>
   toOutputLines(output)
     .slice(-maxLines)
@@ -70,11 +70,11 @@ export const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; 
 /** How much of a call is shown, and how. */
 export interface PreviewStyle {
   paint: Paint;
-  /** Of what is longer, its beginning and its end. Undefined: all of it. */
+  /** A longer text is cut to its beginning and end. Undefined: never cut. */
   room: Room | undefined;
 }
 
-/** A command or a difference, whole or its two ends. Nothing when the header says it all. */
+/** A command or a diff, in full or cut to its beginning and end. Empty if the header shows everything. */
 export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'header'>, { paint, room }: PreviewStyle): string[] {
   if (!hasOwnPreview(call)) return [];
   const text = toSafeText(toVisibleText(call.preview));
@@ -83,7 +83,7 @@ export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'header'>, { pai
   return lines.map((line) => `${INDENT}${paintPieces(line, { paint, style: toStyle(line[0]?.text ?? '') })}`);
 }
 
-/** A line that stands alone, such as a header, whole or its two ends. */
+/** A single line such as a header, in full or cut to its beginning and end. */
 export const toLineText = (line: string, { paint, room }: PreviewStyle): string =>
   room === undefined ? line : paintPieces(toLineEnds(line, room.rows * room.columns), { paint, style: undefined });
 
@@ -110,7 +110,7 @@ function toTail(lines: readonly string[], { paint, hasCommands }: ResultStyle): 
   return left > 0 ? [paint('dim', `${INDENT}… ${countOf(left)} above${hint}`), ...shown] : shown;
 }
 
-/** A single endless line is no reason to fill the screen. */
+/** One very long line must not fill the screen. */
 const MAX_LINE_CHARS = 500;
 const cutLine = (line: string) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line);
 

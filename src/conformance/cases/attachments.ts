@@ -7,11 +7,11 @@ import { type Lab, needs, type Session } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 import { MESSAGE, waitFor } from './calls.ts';
 
-/** Long enough for a few bytes, and short for a server that takes no uploads. */
+/** Enough for a few bytes, and not long to wait for a server without uploads. */
 const UPLOAD_MS = 15_000;
-/** Messages that stand before the one that is dropped: the model must not get to it. */
+/** Messages queued before the one that is dropped, so that the model does not read it first. */
 const AHEAD = 8;
-/** On a busy machine the model may get to it all the same. */
+/** On a busy machine, the model may read it anyway. */
 const TRIES = 3;
 
 const History = z.object({ messages: z.array(z.unknown()) });
@@ -22,7 +22,7 @@ const NO_IMAGES = [
   { mimeType: 'image/gif', content: Buffer.from('no image').toString('base64') },
 ];
 
-/** Someone with a workstream of the case's own and a file that waits there. Inapplicable where none can be uploaded. */
+/** A session with a separate workstream and an uploaded file in it. Inapplicable if the server accepts no uploads. */
 async function upload(lab: Lab) {
   const session = await lab.connect();
   needs(session, 'chat.send', 'chat.abort', 'chat.history', 'agent.wait');
@@ -66,7 +66,7 @@ export const attachmentCases: ConformanceCase[] = [
       const wsId = await lab.makeWorkstream(session);
       for (const attachment of NO_IMAGES) {
         const told = await expectRefused(session, wsId, { attachments: [{ fileName: 'cat.gif', ...attachment }] });
-        expectThat(told.includes('cat.gif'), `the refusal does not name the file: ${told}`);
+        expectThat(told.includes('cat.gif'), `the error does not name the file: ${told}`);
       }
       expectEqual(await messagesOf(session, wsId), [], 'the conversation');
     },
@@ -78,14 +78,14 @@ export const attachmentCases: ConformanceCase[] = [
       const sent = [1, 2].map(() => send(session, wsId, { attachmentIds: [id] }));
       const answers = await Promise.all(sent.map(async ({ answer, runId }) => ({ ok: (await answer).ok, runId })));
       const taken = answers.filter(({ ok }) => ok);
-      expectEqual(taken.length, 1, 'how many were taken');
+      expectEqual(taken.length, 1, 'how many messages were accepted');
       for (const { runId } of taken) await waitFor(session, runId);
       expectEqual(
         JSON.stringify(await messagesOf(session, wsId)).split(id).length - 1,
         1,
         'messages that name the file',
       );
-      expectEqual(await waiting(), [], 'the files that wait');
+      expectEqual(await waiting(), [], 'the uploaded files');
     },
   },
   {
@@ -98,19 +98,19 @@ export const attachmentCases: ConformanceCase[] = [
         await expectRefused(session, sessionKey, more);
       }
       const history = await session.call('chat.history', { sessionKey });
-      expectEqual(history, { sessionKey, messages: [], thinkingLevel: 'off' }, 'the history of no session');
+      expectEqual(history, { sessionKey, messages: [], thinkingLevel: 'off' }, 'the history of the missing session');
     },
   },
   {
     must: 'A queued message that is dropped must release its files',
     async run(lab) {
       for (let tries = 0; tries < TRIES; tries += 1) if (await dropQueued(lab)) return;
-      throw new Inapplicable('the model was quicker than the end of the queue');
+      throw new Inapplicable('the model read the message before it could be dropped');
     },
   },
 ];
 
-/** False where the model read the last message before it could be dropped. */
+/** False if the model read the last message before it could be dropped. */
 async function dropQueued(lab: Lab): Promise<boolean> {
   const { session, wsId, id, waiting } = await upload(lab);
   const ahead = Array.from({ length: AHEAD }, () => send(session, wsId));
@@ -119,7 +119,7 @@ async function dropQueued(lab: Lab): Promise<boolean> {
   if (answers.some(({ ok }) => !ok)) throw new Inapplicable('this server does not queue that many messages');
   await session.call('chat.abort', { sessionKey: wsId });
   if ((await messagesOf(session, wsId)).some((message) => JSON.stringify(message).includes(id))) return false;
-  expectEqual(await waiting(), [id], 'the files that wait');
+  expectEqual(await waiting(), [id], 'the uploaded files');
   return true;
 }
 

@@ -5,15 +5,15 @@ import type { ConformanceCase } from '../conformance-case.ts';
 import { type Lab, needs, type Session } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 
-/** What the model is asked, where a run cannot be done without. */
+/** The message to the model, in cases that need a run. */
 export const MESSAGE = 'say ok';
-/** How often a run is waited for, and how long each time. */
+/** How often to wait for a run, and how long each time. */
 const WAITS = 7;
 const WAIT_MS = 9_000;
 
 const Run = z.object({ runId: z.string(), status: z.string() });
 
-/** One message in a workstream of the case's own, to its end. */
+/** Sends one message in a separate workstream and waits for the end of its run. */
 async function runToEnd(lab: Lab, before?: (session: Session, sessionKey: string) => Promise<unknown>) {
   const session = await lab.connect();
   needs(session, 'chat.send', 'agent.wait');
@@ -25,7 +25,7 @@ async function runToEnd(lab: Lab, before?: (session: Session, sessionKey: string
   return { session, params, runId };
 }
 
-/** Inapplicable where the model takes too long: that is no fault of the protocol’s. */
+/** Inapplicable if the model takes too long, because that does not violate the protocol. */
 export async function waitFor(session: Session, runId: string): Promise<void> {
   for (let i = 0; i < WAITS; i++) {
     const { status } = Run.parse(await session.call('agent.wait', { runId, timeoutMs: WAIT_MS }));
@@ -34,7 +34,7 @@ export async function waitFor(session: Session, runId: string): Promise<void> {
   throw new Inapplicable(`the model took longer than ${(WAITS * WAIT_MS) / 1000} s`);
 }
 
-/** Both answers to `agent`. */
+/** Calls `agent` and returns both answers. */
 async function askAgent(lab: Lab) {
   const session = await lab.connect();
   needs(session, 'agent', 'agent.wait');
@@ -79,7 +79,7 @@ export const callCases: ConformanceCase[] = [
       const { sessionKey, key, final } = await askAgent(lab);
       const again = await lab.connect();
       const repeat = await again.request('agent', { sessionKey, message: MESSAGE, idempotencyKey: key });
-      await again.call('health'); // whatever else was to come has come
+      await again.call('health'); // everything sent before this answer has arrived
       const answers = again.frames.filter((frame) => frame.type === 'res' && frame.id === repeat.id);
       expectEqual(answers.length, 1, 'how many answers');
       expectEqual(repeat.payload, final.payload, 'the answer to the repeat');
@@ -206,7 +206,7 @@ export const callCases: ConformanceCase[] = [
       expectEqual(
         numbers.map(({ seq }) => seq),
         numbers.map((_, i) => i + 1),
-        'the numbers',
+        'the seq of its events',
       );
     },
   },
@@ -233,7 +233,10 @@ export const callCases: ConformanceCase[] = [
       await hearFinal(session, runId);
       await elsewhere.call('health'); // what was sent before this answer has arrived
       const heard = [...elsewhere.events('agent'), ...elsewhere.events('chat')];
-      expectThat(!JSON.stringify(heard).includes(runId), 'a connection that subscribed elsewhere heard of the run');
+      expectThat(
+        !JSON.stringify(heard).includes(runId),
+        'a connection that subscribed elsewhere received events of the run',
+      );
     },
   },
   {

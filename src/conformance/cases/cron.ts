@@ -6,7 +6,7 @@ import { expectEqual, expectThat, Inapplicable, Violation } from '../verdict.ts'
 import { MESSAGE } from './calls.ts';
 
 const DAY_MS = 86_400_000;
-/** A job that is not due while it is looked at. It has a session of its own, which `withJob` removes with it. */
+/** A job that does not become due during a case. It has a separate session, which `withJob` removes too. */
 const JOB = {
   name: 'conformance',
   schedule: { kind: 'every', everyMs: DAY_MS },
@@ -14,7 +14,7 @@ const JOB = {
   wakeMode: 'next-heartbeat',
   payload: { kind: 'agentTurn', message: MESSAGE, timeoutSeconds: 5 },
 };
-/** For a job that is run: how it ended is not told to the session `main`. */
+/** For a job that runs: its result is not posted to the session `main`. */
 const QUIET = { tellMain: false };
 
 const Jobs = z.object({ jobs: z.array(z.object({ id: z.string() })) });
@@ -22,7 +22,7 @@ const Revised = z.object({ jobs: z.array(z.object({ id: z.string(), name: z.stri
 const Preview = z.object({ runs: z.array(z.object({ atMs: z.int(), local: z.string(), offset: z.string() })) });
 const Told = z.object({ jobId: z.string(), action: z.string() });
 
-/** Makes a job, and removes it when the work is done. */
+/** Creates a job, and removes it after the work. */
 async function withJob<T>(
   lab: Lab,
   work: (session: Session, job: CronJob) => Promise<T>,
@@ -66,7 +66,7 @@ export const cronCases: ConformanceCase[] = [
         ];
         for (const [field, asked] of wrong) {
           const told = await refusalOf(session, 'cron.add', { ...JOB, ...asked });
-          expectThat(told.includes(field), `the refusal does not name ${field}: ${told}`);
+          expectThat(told.includes(field), `the error does not name ${field}: ${told}`);
           await refusalOf(session, 'cron.update', { id: job.id, patch: { name: 'changed', ...asked } });
         }
         const { jobs } = z.object({ jobs: z.array(CronJob) }).parse(await session.call('cron.list', {}));
@@ -130,8 +130,11 @@ export const cronCases: ConformanceCase[] = [
         lab,
         async (session, { id }) => {
           needs(session, 'cron.list');
-          expectThat(!(await listed(session, {})).includes(id), 'it is listed unasked');
-          expectThat((await listed(session, { includeDisabled: true })).includes(id), 'it is missing when asked for');
+          expectThat(!(await listed(session, {})).includes(id), 'the disabled job is listed without includeDisabled');
+          expectThat(
+            (await listed(session, { includeDisabled: true })).includes(id),
+            'the disabled job is missing with includeDisabled',
+          );
         },
         { enabled: false },
       ),
@@ -149,7 +152,7 @@ export const cronCases: ConformanceCase[] = [
           const { entries } = z
             .object({ entries: z.array(z.unknown()) })
             .parse(await session.call('cron.runs', { id }));
-          expectEqual(entries.length, 1, 'the runs on record');
+          expectEqual(entries.length, 1, 'the stored runs');
         },
         QUIET,
       ),
@@ -184,7 +187,7 @@ export const cronCases: ConformanceCase[] = [
         const before = await now();
         const rename = (name: string) =>
           session.request('cron.update', { id, revision: before?.revision, patch: { name } });
-        expectEqual((await rename('first')).ok, true, 'whether the first change was taken');
+        expectEqual((await rename('first')).ok, true, 'whether the first change was accepted');
         expectEqual((await rename('second')).error?.code, 'CONFLICT', 'the answer to the second');
         expectEqual((await now())?.name, 'first', 'the name');
       }),
@@ -196,9 +199,9 @@ export const cronCases: ConformanceCase[] = [
       needs(session, 'cron.preview');
       const schedule = { kind: 'cron', expr: '*/7 * * * *', tz: 'Australia/Lord_Howe' };
       const { runs } = Preview.parse(await session.call('cron.preview', { schedule, count: 50, fromMs: 0 }));
-      expectEqual(runs.length, 50, 'the instants');
+      expectEqual(runs.length, 50, 'how many times');
       for (const [index, { atMs, local, offset }] of runs.entries()) {
-        expectThat(atMs > (runs[index - 1]?.atMs ?? 0), 'an instant does not come after the one before');
+        expectThat(atMs > (runs[index - 1]?.atMs ?? 0), 'a time is not after the previous one');
         expectEqual(Date.parse(`${local}${offset}`), atMs, 'the local time with its offset');
       }
     },
@@ -209,7 +212,7 @@ export const cronCases: ConformanceCase[] = [
       withJob(
         lab,
         async (_, { schedule }) =>
-          expectThat(schedule.kind === 'cron' && Boolean(schedule.tz), 'the zone is not named'),
+          expectThat(schedule.kind === 'cron' && Boolean(schedule.tz), 'the schedule has no time zone'),
         { schedule: { kind: 'cron', expr: '0 9 * * *' } },
       ),
   },

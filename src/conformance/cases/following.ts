@@ -17,7 +17,7 @@ async function subscribe(session: Session, wsId: string, after?: string) {
   return Subscribed.parse(await session.call('events.subscribe', { wsId, after }));
 }
 
-/** Makes something happen in the log without a model, and answers the cursors of what a session has heard of it. */
+/** Creates events in the log without a model, and returns the cursors of all events that the session received. */
 async function makeEvents(session: Session, wsId: string): Promise<string[]> {
   await session.call('workstream.command', { wsId, command: '/help' });
   await session.until('event of the workstream', (frame) =>
@@ -39,7 +39,7 @@ async function setUp(lab: Lab) {
   return { session, wsId: await lab.makeWorkstream(session) };
 }
 
-/** A subscription from a cursor that cannot be continued from. */
+/** Subscribes with a cursor that cannot be resumed. */
 async function expectReset(lab: Lab, toCursor: (cursor: string) => string, reason: string): Promise<void> {
   const { session, wsId } = await setUp(lab);
   const { cursor } = await subscribe(session, wsId);
@@ -69,7 +69,7 @@ export const followingCases: ConformanceCase[] = [
       const { session, wsId } = await setUp(lab);
       const { cursor, snapshot } = await subscribe(session, wsId);
       expectThat(snapshot !== undefined, 'there is no snapshot');
-      expectThat(parseCursor(cursor) !== undefined, `"${cursor}" is no cursor`);
+      expectThat(parseCursor(cursor) !== undefined, `"${cursor}" is not a cursor`);
     },
   },
   {
@@ -127,7 +127,7 @@ export const followingCases: ConformanceCase[] = [
       const before = cursorsOf(session, wsId).length;
       await makeEvents(witness, wsId);
       await session.call('health');
-      expectEqual(cursorsOf(session, wsId).length, before, 'events after the end');
+      expectEqual(cursorsOf(session, wsId).length, before, 'events after the unsubscribe');
     },
   },
 ];

@@ -6,7 +6,7 @@ import { needs } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 import { closedAs } from '../wire.ts';
 
-/** More than this many requests at once are not tried. */
+/** How many requests to send at most in search of the rate limit. */
 const MOST_REQUESTS = 1_000;
 
 const Login = z.object({ jwt: z.string() });
@@ -79,7 +79,7 @@ export const frameCases: ConformanceCase[] = [
       ];
       expectEqual(empty, without, 'the preview with empty zones');
       const resolved = await session.request('sessions.resolve', { key: 'main', sessionId: '', label: '' });
-      expectEqual(resolved.ok, true, 'whether a session is found by its key alone');
+      expectEqual(resolved.ok, true, 'whether the key alone finds the session');
       const { error } = await session.request('agent.wait', { runId: randomUUID(), sessionKey: '' });
       expectEqual(error?.code, 'NOT_FOUND', 'the answer to agent.wait with an empty key');
     },
@@ -101,7 +101,7 @@ export const frameCases: ConformanceCase[] = [
         }
         const seqs = watcher.frames.flatMap((frame) => Seq.safeParse(frame).data?.seq ?? []);
         const expected = seqs.map((_, i) => (seqs[0] ?? 0) + i);
-        expectEqual(seqs, expected, 'the numbers');
+        expectEqual(seqs, expected, 'the seq of the events');
       }
     },
   },
@@ -124,10 +124,10 @@ export const frameCases: ConformanceCase[] = [
         const refused = answers.find(({ ok }) => !ok)?.error;
         if (refused === undefined) continue;
         expectEqual([refused.code, refused.retryable], ['RATE_LIMITED', true], 'the refusal');
-        expectThat((refused.retryAfterMs ?? 0) > 0, 'the refusal has no retryAfterMs');
+        expectThat((refused.retryAfterMs ?? 0) > 0, 'the error has no retryAfterMs');
         return;
       }
-      throw new Inapplicable(`no limit was met in ${MOST_REQUESTS} requests`);
+      throw new Inapplicable(`no rate limit within ${MOST_REQUESTS} requests`);
     },
   },
   {

@@ -10,7 +10,7 @@ import { closedAs } from '../wire.ts';
 
 const INVALID_HANDSHAKE = closedAs('invalid_handshake');
 
-/** Sends one text as the first frame; what was answered until the end, and the end. */
+/** Sends a text as the first frame. Returns the answer and how the connection ended. */
 async function greet(lab: Lab, text: string) {
   const wire = await lab.open();
   wire.send(text);
@@ -25,7 +25,7 @@ const connectFrame = (params: unknown) => JSON.stringify({ type: 'req', id: '1',
 async function needsAuthentication(lab: Lab): Promise<void> {
   const wire = await lab.open();
   const { ok } = await wire.request('connect', { ...lab.connectParams(), auth: undefined });
-  if (ok) throw new Inapplicable('this server lets in whoever has no token');
+  if (ok) throw new Inapplicable('this server requires no token');
 }
 
 export const handshakeCases: ConformanceCase[] = [
@@ -148,7 +148,7 @@ export const handshakeCases: ConformanceCase[] = [
   },
 ];
 
-/** The status that an upgrade request with this Host header gets. */
+/** The status of the answer to an upgrade request with this Host header. */
 function upgradeAs({ server }: Lab, host: string): Promise<number | undefined> {
   const url = new URL(server.url.replace(/^ws/, 'http'));
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;

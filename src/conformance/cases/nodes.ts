@@ -7,7 +7,7 @@ import { type Lab, needs, type Session } from '../lab.ts';
 import { expectEqual, expectThat, Inapplicable } from '../verdict.ts';
 
 const OPERATOR = ['node.pair.approve', 'node.pair.reject', 'node.token.revoke', 'node.describe', 'node.invoke'];
-/** Says by its name that it runs no program, so that no server needs to be told to allow it. */
+/** A command that is known to run no programs, so that servers allow it by default. */
 const COMMAND = 'system.info';
 
 const Pairing = z.object({ request: z.object({ requestId: z.string() }), created: z.boolean() });
@@ -15,7 +15,7 @@ const Approved = z.object({ node: z.object({ token: z.string() }) });
 const Token = z.object({ requestId: z.string(), nodeId: z.string(), token: z.string() });
 const Asked = z.object({ id: z.string(), nodeId: z.string() });
 
-/** Someone who decides, and a machine that is not paired yet. */
+/** A session that may approve, and an unpaired machine. */
 async function meet(lab: Lab) {
   const operator = await lab.connect();
   needs(operator, ...OPERATOR);
@@ -23,16 +23,16 @@ async function meet(lab: Lab) {
   return { operator, nodeId, stranger: await greetAs(lab, nodeId) };
 }
 
-/** How long a server may take to see that the strangers of the case before have gone. */
+/** How long a server may take to notice that the unpaired nodes of the previous case have disconnected. */
 const GONE_MS = 5_000;
 const LOOK_MS = 100;
 
-/** A connection of mode `node`. Inapplicable where the server has no room for another. */
+/** A connection of mode `node`. Inapplicable if the server accepts no further one. */
 async function greetAs(lab: Lab, nodeId: string, token?: string): Promise<Session> {
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
     const answered = await lab.greetAsNode(nodeId, token);
     if ('hello' in answered) return answered;
-    if (waitedMs >= GONE_MS) throw new Inapplicable(`this server lets no node in: ${answered.error?.message}`);
+    if (waitedMs >= GONE_MS) throw new Inapplicable(`this server accepts no node: ${answered.error?.message}`);
     await lab.pause(LOOK_MS);
   }
 }
@@ -46,7 +46,7 @@ async function approve(lab: Lab, operator: Session, { nodeId, requestId }: { nod
   return node.token;
 }
 
-/** A paired node that is connected, and who may ask it. */
+/** A paired and connected node, and a session that may send it commands. */
 async function pair(lab: Lab) {
   const { operator, nodeId, stranger } = await meet(lab);
   const { request } = await ask(stranger, nodeId, [COMMAND]);
@@ -55,7 +55,7 @@ async function pair(lab: Lab) {
   return { operator, nodeId, token, node: await greetAs(lab, nodeId, token) };
 }
 
-/** The `n`th command that the node was sent. */
+/** The `n`th command sent to the node. */
 const commandOf = (node: Session, n = 1) =>
   node.until('a command for the node', () => {
     const sent = node.events('node.invoke.request')[n - 1];
@@ -74,7 +74,7 @@ const pairingCases: ConformanceCase[] = [
     async run(lab) {
       const { stranger } = await meet(lab);
       expectEqual(stranger.hello.features.methods, ['node.pair.request'], 'its methods');
-      expectEqual(stranger.hello.snapshot.presence, [], 'the presence that it is told');
+      expectEqual(stranger.hello.snapshot.presence, [], 'its presence list');
       for (const method of ['health', 'node.list', 'agent']) {
         const { error } = await stranger.request(method, {});
         expectEqual(error?.code, 'FORBIDDEN', `the answer to ${method}`);
@@ -87,7 +87,7 @@ const pairingCases: ConformanceCase[] = [
       const { nodeId } = await meet(lab);
       for (const nth of [2, 3, 4]) await greetAs(lab, `${nodeId}-${nth}`);
       const further = await lab.greetAsNode(`${nodeId}-5`);
-      expectThat(!('hello' in further), 'a fifth one is let in');
+      expectThat(!('hello' in further), 'a fifth unpaired node was accepted');
       expectEqual(further.error?.code, 'BUSY', 'the answer to the fifth');
     },
   },
@@ -97,10 +97,13 @@ const pairingCases: ConformanceCase[] = [
       const { nodeId, stranger } = await meet(lab);
       const first = await ask(stranger, nodeId, [COMMAND]);
       const again = await ask(stranger, nodeId, [COMMAND]);
-      expectEqual([first.created, again.created], [true, false], 'whether a request was made');
+      expectEqual([first.created, again.created], [true, false], 'whether a request was created');
       expectEqual(again.request.requestId, first.request.requestId, 'the request of the repeat');
       const other = await ask(stranger, nodeId, [COMMAND, 'conformance.other']);
-      expectThat(other.request.requestId !== first.request.requestId, 'other commands are the same request');
+      expectThat(
+        other.request.requestId !== first.request.requestId,
+        'a request with other commands returned the same request',
+      );
     },
   },
   {
@@ -110,7 +113,7 @@ const pairingCases: ConformanceCase[] = [
       await ask(stranger, nodeId, [COMMAND]);
       const intruder = await greetAs(lab, nodeId);
       const { ok } = await intruder.request('node.pair.request', { nodeId, commands: [COMMAND] });
-      expectEqual(ok, false, 'whether it was let in');
+      expectEqual(ok, false, 'whether it could join the request');
     },
   },
   {
@@ -120,7 +123,7 @@ const pairingCases: ConformanceCase[] = [
       const { request } = await ask(stranger, nodeId, [COMMAND]);
       const token = await approve(lab, operator, { nodeId, requestId: request.requestId });
       const told = await stranger.until('the token', () => stranger.events('node.pair.token')[0]);
-      expectEqual(Token.parse(told.payload), { requestId: request.requestId, nodeId, token }, 'what the node is told');
+      expectEqual(Token.parse(told.payload), { requestId: request.requestId, nodeId, token }, 'the event for the node');
       await greetAs(lab, nodeId, token);
     },
   },
@@ -135,7 +138,7 @@ const pairingCases: ConformanceCase[] = [
         await operator.call('node.describe', { nodeId }),
         operator.events('node.pair.resolved'),
       ];
-      expectThat(!JSON.stringify(told).includes(token), 'the token is told again');
+      expectThat(!JSON.stringify(told).includes(token), 'the token appears in another answer');
     },
   },
   {
@@ -145,7 +148,7 @@ const pairingCases: ConformanceCase[] = [
       const { request } = await ask(node, nodeId, [COMMAND, 'conformance.other']);
       const params = { nodeId, command: 'conformance.other', idempotencyKey: randomUUID() };
       const { error } = await operator.request('node.invoke', params);
-      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer before it was approved');
+      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer before the approval');
       await operator.call('node.pair.reject', { requestId: request.requestId });
     },
   },
@@ -155,7 +158,7 @@ const pairingCases: ConformanceCase[] = [
       const { nodeId, token } = await pair(lab);
       const posing = await lab.greetAsNode(nodeId, lab.server.token);
       const methods = 'hello' in posing ? posing.hello.features.methods : [];
-      expectThat(!methods.includes('health'), 'with mode `node` the operator’s token is the operator’s');
+      expectThat(!methods.includes('health'), 'in mode `node`, the operator’s token has the operator’s rights');
       const { error } = await (await lab.open()).request('connect', lab.connectParams(token));
       if (lab.server.token !== undefined) expectEqual(error?.code, 'UNAUTHORIZED', 'the answer to the node’s token');
     },
@@ -167,7 +170,7 @@ const pairingCases: ConformanceCase[] = [
       await operator.call('node.token.revoke', { nodeId });
       expectEqual((await node.closed()).code, CLOSINGS.unauthorized.code, 'the close code');
       const back = await lab.greetAsNode(nodeId, token);
-      expectThat(!('hello' in back), 'the revoked token is taken');
+      expectThat(!('hello' in back), 'the revoked token is still valid');
     },
   },
   {
@@ -192,7 +195,7 @@ const commandCases: ConformanceCase[] = [
       const asked = await commandOf(node);
       await operator.call('health');
       await answerWith(node, asked, 'done');
-      expectEqual(payloadOf(await answer), 'done', 'the answer that was waited for');
+      expectEqual(payloadOf(await answer), 'done', 'the awaited answer');
     },
   },
   {
@@ -211,7 +214,7 @@ const commandCases: ConformanceCase[] = [
       const params = { nodeId, command: 'conformance.unnamed', idempotencyKey: randomUUID() };
       const { error } = await operator.request('node.invoke', params);
       expectEqual(error?.code, 'INVALID_REQUEST', 'the answer');
-      expectEqual(node.events('node.invoke.request').length, 0, 'commands that the node was sent');
+      expectEqual(node.events('node.invoke.request').length, 0, 'commands sent to the node');
     },
   },
   {
@@ -223,7 +226,7 @@ const commandCases: ConformanceCase[] = [
       await answerWith(node, await commandOf(node), 7);
       answers.push(operator.request('node.invoke', params));
       expectEqual((await Promise.all(answers)).map(payloadOf), [7, 7, 7], 'the answers');
-      expectEqual(node.events('node.invoke.request').length, 1, 'commands that the node was sent');
+      expectEqual(node.events('node.invoke.request').length, 1, 'commands sent to the node');
     },
   },
   {
@@ -245,13 +248,13 @@ const commandCases: ConformanceCase[] = [
       const asked = await commandOf(node);
       const forAnother = { id: asked.id, nodeId: 'conformance-other', ok: true };
       const { error } = await node.request('node.invoke.result', forAnother);
-      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer to a result for another');
+      expectEqual(error?.code, 'INVALID_REQUEST', 'the answer to a result for another node');
       await answerWith(node, asked, 'first');
       expectEqual(await answerWith(node, asked, 'second'), { ok: true, ignored: true }, 'the second answer');
-      expectEqual(payloadOf(await answer), 'first', 'what the caller got');
+      expectEqual(payloadOf(await answer), 'first', 'the answer to the caller');
     },
   },
 ];
 
-/** A machine that asks to be paired, is, and serves commands. */
+/** Cases of pairing, and of commands of a paired node. */
 export const nodeCases: ConformanceCase[] = [...pairingCases, ...commandCases];

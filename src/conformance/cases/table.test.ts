@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { CASES } from './table.ts';
 
-test('every case tries a numbered sentence of PROTOCOL.md, once', async () => {
+test('every case tests a different numbered sentence of PROTOCOL.md', async () => {
   const page = await readFile(new URL('../../../PROTOCOL.md', import.meta.url), 'utf8');
   const sentences = new Set([...page.matchAll(/^- \*\*P\d+\*\* (.*)\.$/gm)].map(([, sentence]) => sentence));
   const tried = CASES.map(({ must }) => must);
@@ -14,7 +14,7 @@ test('every case tries a numbered sentence of PROTOCOL.md, once', async () => {
   assert.equal(new Set(tried).size, tried.length);
 });
 
-test('docs/cli.md says how many sentences are tried, and which are not', async () => {
+test('docs/cli.md says how many sentences are tested, and which are not', async () => {
   const [page, docs] = await Promise.all(
     ['PROTOCOL.md', 'docs/cli.md'].map((name) => readFile(new URL(`../../../${name}`, import.meta.url), 'utf8')),
   );

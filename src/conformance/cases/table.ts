@@ -7,7 +7,7 @@ import { frameCases } from './frames.ts';
 import { handshakeCases } from './handshake.ts';
 import { nodeCases } from './nodes.ts';
 
-/** Every sentence of PROTOCOL.md that one or two sockets can see, in its order of subjects. */
+/** Every sentence of PROTOCOL.md that one or two sockets can observe, in the document's order of subjects. */
 export const CASES: readonly ConformanceCase[] = [
   ...handshakeCases,
   ...frameCases,

@@ -11,21 +11,21 @@ import type { Config } from '../config/config.ts';
 
 const DEMO_FINDING = warning(
   'model',
-  'the built-in demo answers, which is no language model',
+  'the built-in demo answers, which is not a language model',
   'Set OPENAI_BASE_URL or a key such as ANTHROPIC_API_KEY, or name a model in config.json.',
 );
 const MEND = 'Check the address, the key and the model’s name (docs/configuration.md).';
 
-/** What the running daemon says of its model. */
+/** The state of the model according to the running daemon. */
 export function toModelFinding({ model, modelAlias, backend, notices }: HealthSummary): Finding {
   if (modelAlias === 'demo') return DEMO_FINDING;
   const notice = notices.find(isModelTrouble);
   if (notice !== undefined) return problem('model', notice.text, MEND);
   if (backend.status === 'down') return problem('model', `${model} cannot be reached at the moment`, MEND);
-  return ok('model', `${model}, as the daemon says`);
+  return ok('model', `${model}, according to the daemon`);
 }
 
-/** Asks the provider itself, as a daemon that is started now would. */
+/** Asks the provider, as a daemon that starts now would. */
 export async function askModel(
   config: Config,
   environment: Readonly<Record<string, string | undefined>>,

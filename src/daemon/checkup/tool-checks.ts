@@ -12,15 +12,15 @@ import { findPrograms } from '../programs.ts';
 interface ToolSurroundings {
   /** A folder that exists. */
   folder: string;
-  /** Where workstreams work when nothing else is said. */
+  /** The default working directory of workstreams. */
   workdir: string;
   config: Config;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the agent's tools use of the machine. */
+/** Checks the sandbox and the programs that the agent's tools use. */
 export async function checkTools({ folder, workdir, config, environment }: ToolSurroundings): Promise<Finding[]> {
-  const avoid = [await realpath(workdir).catch(() => workdir)]; // it is made at the first start
+  const avoid = [await realpath(workdir).catch(() => workdir)]; // the first start creates it
   const programs = await findPrograms({ environment, avoid });
   const { bash, rg, git } = programs;
   const mode = config.tools.sandbox;
@@ -32,7 +32,7 @@ export async function checkTools({ folder, workdir, config, environment }: ToolS
         ? problem('sandbox', `${sandbox.reason}, and tools.sandbox is "required"`, 'apt-get install bubblewrap')
         : warning(
             'sandbox',
-            `commands run without one: ${sandbox.reason}`,
+            `commands run without a sandbox: ${sandbox.reason}`,
             'apt-get install bubblewrap (docs/operating.md)',
           ),
     bash.kind === 'found'
@@ -51,6 +51,6 @@ async function describe({ path }: Extract<Program, { kind: 'found' }>): Promise<
     const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 5_000, cwd: '/', env: {} });
     return `${path} (${stdout.split('\n')[0]})`;
   } catch (error) {
-    return `${path} (its version is unknown: ${wordsOf(error)})`;
+    return `${path} (unknown version: ${wordsOf(error)})`;
   }
 }

@@ -16,7 +16,7 @@ const TEXT = `// mine
 }
 `;
 
-/** Objects in objects, the file being the first. */
+/** Nested objects; the file is the first level. */
 const nested = (levels: number, inside = '1') => `${'{a:'.repeat(levels)}${inside}${'}'.repeat(levels)}`;
 
 async function setUp(text?: string) {
@@ -45,7 +45,7 @@ async function setUp(text?: string) {
   };
 }
 
-test('the file is read masked, with its hash; without one everything has its default', async () => {
+test('the file is returned masked, with its hash; without a file every setting has its default', async () => {
   using world = await setUp(TEXT);
   const read = await world.config.read();
   const { hash, raw, config, ...rest } = read;
@@ -63,7 +63,7 @@ test('the file is read masked, with its hash; without one everything has its def
   assert.deepEqual([empty.exists, empty.raw, empty.valid], [false, null, true]);
 });
 
-test('a broken file is shown with what is wrong, its secrets hidden all the same', async () => {
+test('a broken file is returned with its problems and still without secrets', async () => {
   using world = await setUp(`{ models: { a: { apiKey: 'sk-1' } retentionDays: 0`);
   const { valid, issues, raw, parsed } = await world.config.read();
   assert.deepEqual([valid, issues.length, parsed, raw?.includes('sk-1')], [false, 1, null, false]);
@@ -80,7 +80,7 @@ test('a broken file is shown with what is wrong, its secrets hidden all the same
   );
 });
 
-test('a text is written as it is given, comments and all, the old one kept, a masked secret still the secret', async () => {
+test('a text is written unchanged, with comments; the old file is kept, and masked secrets keep their values', async () => {
   using world = await setUp(TEXT);
   const { raw, hash } = await world.config.read();
   const next = (raw ?? '').replace('retentionDays: 7', 'retentionDays: 9');
@@ -106,7 +106,7 @@ for (const [what, raw, message] of [
   [
     'a mask of nothing',
     `{ models: { b: { provider: 'openai', apiKey: '<secret:models.b.apiKey>' } } }`,
-    /<secret:models\.b\.apiKey> stands for/,
+    /<secret:models\.b\.apiKey> does not match a secret/,
   ],
   [
     'an unset variable',
@@ -116,7 +116,7 @@ for (const [what, raw, message] of [
   [
     'a mask that would be shown',
     `{ note: '<secret:models.fast.apiKey>' }`,
-    /^note: <secret:models\.fast\.apiKey> would show the secret here/,
+    /^note: <secret:models\.fast\.apiKey> would reveal the secret here/,
   ],
   ['a text nested too deeply', nested(33), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
   ['a text nested 3000 levels deep', nested(3_000), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
@@ -128,7 +128,7 @@ for (const [what, raw, message] of [
   });
 }
 
-test('the issues of a refusal name their places', async () => {
+test('the issues of an error name their places', async () => {
   using world = await setUp();
   const refusal = world.config.write('{ retentionDays: 0, tools: { sandbox: 1 } }', undefined);
   await assert.rejects(refusal, ({ details }: GatewayError) => {
@@ -155,7 +155,7 @@ for (const [what, raw, message] of [
   });
 }
 
-test('a blank file is shown as one that nothing starts with, and can be replaced', async () => {
+test('a blank file is reported as invalid, and can be replaced', async () => {
   using world = await setUp('\n');
   const { valid, issues, hash } = await world.config.read();
   assert.deepEqual([valid, issues], [false, [{ path: '', message: 'is empty; write {} for the defaults' }]]);
@@ -163,7 +163,7 @@ test('a blank file is shown as one that nothing starts with, and can be replaced
   assert.equal(await world.onDisk(), '{}');
 });
 
-test('a text nested as deeply as it may be is written and read again', async () => {
+test('a text with the maximum nesting is written and read again', async () => {
   using world = await setUp(TEXT);
   await world.config.write(nested(32), undefined);
   const { valid, issues, hash } = await world.config.read();
@@ -171,7 +171,7 @@ test('a text nested as deeply as it may be is written and read again', async () 
   await world.config.patch('{ retentionDays: 7 }', hash);
 });
 
-test('a file that an editor nested too deeply is shown masked and stands in the way of nothing', async () => {
+test('a file that is nested too deeply is returned masked and can be replaced', async () => {
   using world = await setUp(nested(3_000, `{apiKey:'canary'}`));
   const { raw, parsed, valid, issues, hash } = await world.config.read();
   assert.deepEqual([raw?.includes('canary'), parsed, valid], [false, null, false]);
@@ -180,7 +180,9 @@ test('a file that an editor nested too deeply is shown masked and stands in the 
     ...{ code: 'INVALID_REQUEST', message: 'invalid config: a: is nested too deeply (at most 32 levels)' },
   });
   const masked = `{ models: { x: { provider: 'openai', apiKey: '<secret:models.x.apiKey>' } } }`;
-  await assert.rejects(world.config.write(masked, hash), { message: /^<secret:models\.x\.apiKey> stands for/ });
+  await assert.rejects(world.config.write(masked, hash), {
+    message: /^<secret:models\.x\.apiKey> does not match a secret/,
+  });
   await world.config.write('{ retentionDays: 7 }', hash);
   assert.equal(await world.onDisk(), '{ retentionDays: 7 }');
 });
@@ -194,7 +196,7 @@ test('a stale base is a conflict', async () => {
   }
 });
 
-test('a patch merges: objects inside, null removes, the rest is replaced', async () => {
+test('a patch merges objects, removes with null, and replaces everything else', async () => {
   using world = await setUp(TEXT);
   const { hash } = await world.config.read();
   const patch = `{ retentionDays: null, server: { port: 8080 }, models: { fast: { model: 'x' } } }`;
@@ -207,14 +209,14 @@ test('a patch merges: objects inside, null removes, the rest is replaced', async
   await assert.rejects(world.config.patch('[]', now), { message: 'config.patch raw must be an object' });
 });
 
-test('the schema describes what may be written', async () => {
+test('the schema describes the valid settings', async () => {
   using world = await setUp();
   const { schema, version, generatedAt } = world.config.schema();
   assert.deepEqual([version, generatedAt], ['1.2.3', '1970-01-01T00:00:00.000Z']);
   assert.ok('retentionDays' in (schema.properties as object));
 });
 
-test('the hints say which settings hold secrets and which wait for a restart, one by one where a section has both', async () => {
+test('the hints mark settings that hold secrets or need a restart, one by one in a section with both', async () => {
   using world = await setUp();
   const restart = { restart: true };
   assert.deepEqual(world.config.schema().uiHints, {

@@ -26,21 +26,21 @@ interface ConfigFileDeps {
   clock: Pick<Clock, 'now'>;
 }
 
-/** A change as a client sent it, with masks for secrets that stay, and the file before it. */
+/** A change as a client sent it, with masks for unchanged secrets, and the file before it. */
 interface Change {
   raw: string;
   before: string | undefined;
 }
 
-/** What a text of the file comes to. */
+/** The result of reading the file. */
 interface Reading {
-  /** Undefined when it is no JSON, and when it is nested so deeply that nobody should go through it. */
+  /** Undefined if it is not JSON, or nested too deeply to be processed. */
   parsed: unknown;
   config: Config | undefined;
   issues: ConfigIssue[];
 }
 
-/** `<home>/config.json` for clients: read masked, written whole, atomically, with the version before kept as `.bak`. */
+/** `<home>/config.json` for clients: secrets are masked, and a write replaces it atomically and keeps the old one as `.bak`. */
 export function createConfigFile({ home, live, keyHosts, version, clock }: ConfigFileDeps): ConfigFile {
   const file = path.join(home, 'config.json');
 
@@ -123,7 +123,7 @@ function readConfig(text: string): Reading {
 
 const parse = (text: string): unknown => {
   const source = text.replace(/^\uFEFF/, '');
-  // As the start sees it: such a file is what a write that was cut off leaves.
+  // The start refuses an empty file too: an interrupted write leaves one behind.
   if (source.trim() === '') throw new Error('is empty; write {} for the defaults');
   try {
     return JSON5.parse(source);
@@ -145,7 +145,7 @@ function parsePatch(raw: string): Json {
   return patch;
 }
 
-/** What cannot be read is left as it is: what is wrong with it is said by whoever reads it. */
+/** Unparseable input passes through unchanged; reading it later reports the problem. */
 function unmask(raw: string, before: string | undefined): string {
   if (readConfig(raw).parsed === undefined) return raw;
   try {
@@ -172,7 +172,7 @@ function invalid(issues: readonly ConfigIssue[]): GatewayError {
 
 type Json = Record<string, unknown>;
 
-/** Every text that a value holds, keys left out. */
+/** All strings inside a value, without keys. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
@@ -180,7 +180,7 @@ function textsOf(value: unknown): string[] {
 
 /** RFC 7386. */
 function mergePatch(target: Json, patch: Json): Json {
-  // A Map takes every key as a key, `__proto__` too.
+  // In a Map, `__proto__` is an ordinary key.
   const merged = new Map(Object.entries(target));
   for (const [key, value] of Object.entries(patch)) {
     const inner = merged.get(key);
@@ -192,7 +192,7 @@ function mergePatch(target: Json, patch: Json): Json {
 
 type Hint = Result<'config.schema'>['uiHints'][string];
 
-/** Of each place in the schema that has any; `*` stands for every name. What needs a restart as a whole is said once. */
+/** The hints of the schema by place; `*` stands for every name. A section that needs a restart has one hint for all of it. */
 function* hintsOf(schema: unknown, above = '', isSaid = false): Generator<[place: string, hint: Hint]> {
   for (const [key, inner] of settingsOf(schema)) {
     const place = `${above}${key}`;

@@ -14,7 +14,7 @@ const TEXT = `// the old key was sk-fast-1
 }`;
 const PARSED = JSON5.parse(TEXT);
 
-test('secrets are masked where they stand, comments included, and everything else stays as it is', () => {
+test('secrets are masked in place, even in comments, and everything else stays unchanged', () => {
   const masked = maskText(TEXT);
   assert.doesNotMatch(masked, /sk-fast-1|big"\s*}|tell/);
   assert.deepEqual(JSON5.parse(masked), maskValue(PARSED));
@@ -27,18 +27,18 @@ test('secrets are masked where they stand, comments included, and everything els
   );
 });
 
-test('a masked text written back says what the file said', () => {
+test('a masked text written back restores the secrets', () => {
   assert.deepEqual(JSON5.parse(unmaskText(maskText(TEXT), PARSED)), PARSED);
 });
 
-test('a mask may move with its text, and one that stands for nothing is refused by name', () => {
+test('a mask may move with its text, and an unknown mask is refused by name', () => {
   const moved = `{ models: { other: { provider: 'openai', apiKey: '<secret:models.fast.apiKey>' } } }`;
   assert.equal(JSON5.parse(unmaskText(moved, PARSED)).models.other.apiKey, 'sk-fast-1');
   const other = '{ botToken: "<secret:models.fast.apiKey>" } // <secret:models.fast.apiKey>';
   assert.equal(unmaskText(other, PARSED), '{ botToken: "sk-fast-1" } // <secret:models.fast.apiKey>');
   assert.throws(
     () => unmaskText('{ a: "<secret:models.gone.apiKey>" }', PARSED),
-    /<secret:models\.gone\.apiKey> stands for/,
+    /<secret:models\.gone\.apiKey> does not match a secret/,
   );
 });
 
@@ -64,7 +64,7 @@ for (const [where, text, place] of [
     );
   });
 
-test('secrets of a text that cannot be parsed are masked as well', () => {
+test('secrets of an unparseable text are masked, too', () => {
   const masked = maskText(`{ models: { a: { apiKey: 'sk-1', "secret" : "s-2" oops`);
   assert.equal(masked, `{ models: { a: { apiKey: "<secret:>", "secret" : "<secret:>" oops`);
 });
@@ -78,17 +78,17 @@ for (const [text, masked] of [
   [`{ url: 'https://u:p@x.example/' oops`, `{ url: '<secret:>' oops`],
   [`{ apiKeyEnv: 'NAME', url: https://x.example/?page=2`, `{ apiKeyEnv: 'NAME', url: https://x.example/?page=2`],
 ] as const)
-  test(`of what cannot be parsed, ${text} shows ${masked}`, () => {
+  test(`unparseable: ${text} is shown as ${masked}`, () => {
     assert.equal(maskText(text), masked);
   });
 
-test('values are masked at any depth, empty ones and other keys are not', () => {
+test('values are masked at any depth, but not empty values or values of other keys', () => {
   assert.deepEqual(maskValue({ a: [{ apiKey: 'k' }], secret: '', apiKeyEnv: 'NAME', n: null }), {
     ...{ a: [{ apiKey: '<secret:a.0.apiKey>' }], secret: '', apiKeyEnv: 'NAME', n: null },
   });
 });
 
-test('secrets go by many names, and names of variables are none', () => {
+test('secrets are recognized by many key names; names of variables are not secrets', () => {
   const isMasked = (key: string) => JSON.stringify(maskValue({ [key]: 'canary' })).includes('canary') === false;
   const names = ['apikey', 'api_key', 'API-KEY', 'x-api-key', 'accessToken', 'bearerToken', 'clientSecret', 'secrets'];
   const more = ['password', 'db_passwd', 'passPhrase', 'PASS_PHRASE', 'credentials', 'awsCredential', 'token'];
@@ -98,7 +98,7 @@ test('secrets go by many names, and names of variables are none', () => {
   assert.deepEqual(maskValue({ maxOutputTokens: 5, token: { a: 'b' } }), { maxOutputTokens: 5, token: { a: 'b' } });
 });
 
-test('an address that holds a password or a key is a secret wherever it stands', () => {
+test('an address with a password or a key is a secret anywhere', () => {
   const isMasked = (url: string) => Object.values(maskValue({ url }) as object)[0] === '<secret:url>';
   const secret = [
     '?token=a',
@@ -122,7 +122,7 @@ test('an address that holds a password or a key is a secret wherever it stands',
   assert.deepEqual(plain.filter(isMasked), []);
 });
 
-test('a masked address goes back behind its own key, also of another name, and nowhere else', () => {
+test('a masked address is restored only as the value of its own key, even if the entry is renamed', () => {
   const text = `{ ops: { url: 'https://x.example/?token=canary' }, list: ['https://u:canary@x.example'] }`;
   const masked = `{ ops: { url: "<secret:ops.url>" }, list: ["<secret:list.0>"] }`;
   assert.equal(maskText(text), masked);
@@ -134,7 +134,7 @@ test('a masked address goes back behind its own key, also of another name, and n
   });
 });
 
-test('what a later key replaces and what is commented out does not show either', () => {
+test('replaced and commented-out secrets are masked, too', () => {
   const text = `{ a: { secret: 'one', "sec\\u0072et": 'two' }, a: { token: 'three' }, /* apiKey: 'four' */ } // was one`;
   assert.equal(
     maskText(`${text}, https://u:five@x.example`),
@@ -143,19 +143,19 @@ test('what a later key replaces and what is commented out does not show either',
   );
 });
 
-test('a text that says elsewhere what is also a secret keeps it there, and can be written back', () => {
+test('the text of a secret elsewhere in the file is kept, and the file can be written back', () => {
   const text = `{ name: 'none', none: 1, list: ['none'], apiKey: 'none' }`;
   const masked = maskText(text);
   assert.equal(masked, `{ name: 'none', none: 1, list: ['none'], apiKey: "<secret:apiKey>" }`);
   assert.deepEqual(JSON5.parse(unmaskText(masked, JSON5.parse(text))), JSON5.parse(text));
 });
 
-test('a secret below a key with signs of a mask goes back as well', () => {
+test('a secret below a key with the characters of a mask is restored, too', () => {
   const text = `{ "a<b>": { apiKey: "canary" } }`;
   assert.equal(unmaskText(maskText(text), JSON5.parse(text)), text);
 });
 
-test('a text nested to any depth is masked', () => {
+test('a text with any nesting is masked', () => {
   const text = `${'{a:'.repeat(5_000)}{apiKey: 'canary'}${'}'.repeat(5_000)}`;
   assert.equal(maskText(text), text.replace("'canary'", `"<secret:${'a.'.repeat(5_000)}apiKey>"`));
 });

@@ -1,15 +1,15 @@
 import JSON5 from 'json5';
 import { isComment, type Literal, literalsOf, pathOf, stepsTo, TOKENS } from './json5-literals.ts';
 
-/** Names of what nobody is shown. */
+/** Keys whose values are always masked. */
 const SECRET = /api[-_. ]?key|secret|token|pass[-_. ]?(?:word|wd|phrase)|credential/i;
-/** Names of parameters that tell what an address is guarded with. */
+/** URL parameters that hold a credential. */
 const SECRET_PARAMETER = new RegExp(`${SECRET.source}|key$|^sig$|signature|pass$|pwd|auth$|jwt|hmac|^code$`, 'i');
 const MASK = /^<secret:([\s\S]*)>$/;
 
 const maskOf = (path: string): string => `<secret:${path}>`;
 
-/** The text with a mask that names its place instead of each secret; without a place where the text is no JSON5. */
+/** Replaces each secret with a mask that names its place. If the text is not JSON5, the masks name no place. */
 export function maskText(text: string): string {
   if (!isJson5(text)) return maskByLooks(text, ANYWHERE);
   const secrets = new Map([...literalsOf(text)].filter(([, literal]) => isSecretLiteral(literal)));
@@ -21,7 +21,7 @@ export function maskText(text: string): string {
   });
 }
 
-/** The value with masks instead of secrets. */
+/** Replaces each secret in a value with a mask. */
 export function maskValue(value: unknown, path: readonly string[] = []): unknown {
   if (isSecret(path.at(-1) ?? '', value)) return maskOf(path.join('.'));
   if (Array.isArray(value)) return value.map((item, index) => maskValue(item, [...path, String(index)]));
@@ -30,8 +30,8 @@ export function maskValue(value: unknown, path: readonly string[] = []): unknown
 }
 
 /**
- * Puts the secrets of `current` back where a text, which has to be JSON5, has their masks. Throws, naming the mask, when there
- * is no such secret, and when it would be shown where its mask stands.
+ * Replaces the masks in a JSON5 text with the secrets of `current`. Throws an error that names the mask if there is no such
+ * secret, or if the secret would be shown in the place of its mask.
  */
 export function unmaskText(text: string, current: unknown): string {
   const secrets = new Map(secretsOf(current));
@@ -42,7 +42,7 @@ export function unmaskText(text: string, current: unknown): string {
     if (literal === undefined || path === undefined) return token;
     const secret = secrets.get(path);
     if (secret === undefined)
-      throw new Error(`${maskOf(path)} stands for no secret of the file; write the secret itself`);
+      throw new Error(`${maskOf(path)} does not match a secret in the file; write the secret itself`);
     requireHidden(literal, { path, secret });
     return JSON.stringify(secret);
   });
@@ -56,16 +56,16 @@ function isJson5(text: string): boolean {
     JSON5.parse(text);
     return true;
   } catch {
-    return false; // whoever reads it says why
+    return false; // reading the config reports why
   }
 }
 
 const QUOTED = behindName(/"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'/);
-/** Without quotation marks too, to the end of the line: they may be what is wrong. */
+/** Also matches values without quotation marks, up to the end of the line, because missing marks may be the error. */
 const ANYWHERE = behindName(/"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|[^\s,{}[\]"'][^\n,}\]]*/);
 const NO_TEXT = /^(?:null|true|false|[-+.\d]+)\s*(?:\/[/*].*)?$/;
 
-/** A value behind a secret's name, or an address. Names are bounded, so that no text takes long. */
+/** A value after the name of a secret, or an address. Names have a maximum length, so that matching stays fast. */
 function behindName({ source: value }: RegExp): RegExp {
   const name = `((?:${SECRET.source})[\\w$-]{0,64})`;
   const address = '[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s"\'<>]+';
@@ -80,7 +80,7 @@ function maskByLooks(text: string, looks: RegExp): string {
   });
 }
 
-/** The longest first: one secret may be the beginning of another. */
+/** Replaces the longest secret first: one secret may be the beginning of another. */
 function withoutSecrets(comment: string, masks: ReadonlyMap<string, string>): string {
   let text = comment;
   const longestFirst = [...masks].sort(([a], [b]) => b.length - a.length);
@@ -93,7 +93,7 @@ const isSecretLiteral = ({ kind, text, place }: Literal): boolean => kind === 'v
 const isSecret = (key: string, value: unknown): value is string =>
   typeof value === 'string' && value !== '' && (isSecretKey(key) || isSecretAddress(value));
 
-/** Of what cannot be read, because of its port perhaps, the part before the path and the query. */
+/** For an address that does not parse, for example because of its port: the part before the path, and the query. */
 const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\/([^/?#]*)[^?#]*\??([^#]*)/i;
 
 function isSecretAddress(text: string): boolean {
@@ -114,14 +114,14 @@ function* secretsOf(value: unknown, path: readonly string[] = []): Generator<[pa
   for (const [key, inner] of Object.entries(value)) yield* secretsOf(inner, [...path, key]);
 }
 
-/** Behind a secret's key it is hidden again. An address is hidden anywhere, but means the same only behind its own key. */
+/** After the key of a secret, it is masked again. An address is masked everywhere, but belongs only after its own key. */
 function requireHidden({ kind, place }: Literal, { path, secret }: { path: string; secret: string }): void {
   const refuse = (at: string, problem: string) => new Error(`${at || 'the file'}: ${maskOf(path)} ${problem}`);
   if (kind === 'key')
-    throw refuse(pathOf(place.above), 'is written as a key; a mask counts only behind the key of a secret');
+    throw refuse(pathOf(place.above), 'is used as a key; a mask is valid only as the value of a secret');
   if (stepsTo(place).some(({ isReplaced }) => isReplaced))
-    throw refuse(pathOf(place), 'has no effect, as its key is written once more; write it once');
+    throw refuse(pathOf(place), 'has no effect, because its key is repeated later; write the key once');
   const isOwnKey = isSecretAddress(secret) && `.${path}`.endsWith(`.${place.key}`);
   if (isSecretKey(place.key) || isOwnKey) return;
-  throw refuse(pathOf(place), 'would show the secret here; a mask counts only behind the key of a secret');
+  throw refuse(pathOf(place), 'would reveal the secret here; a mask is valid only as the value of a secret');
 }

@@ -26,7 +26,7 @@ const DEFAULTS: Config = {
 
 const parse = (text: string) => parseConfig(text, '/h/config.json');
 
-test('without a file everything has its default', async () => {
+test('without a file, every setting has its default', async () => {
   using home = tempDir();
   assert.deepEqual(await loadConfig(home.path), { config: DEFAULTS, warnings: [] });
 });
@@ -70,11 +70,11 @@ test('every setting can be set', () => {
   assert.deepEqual(parse(JSON.stringify(settings)), { config: settings, warnings: [] });
 });
 
-test('an empty file is not taken for the defaults', () => {
+test('an empty file is refused', () => {
   assert.throws(() => parse(' \n'), /is empty\. Remove it, or write \{\} into it/);
 });
 
-test('unknown keys are named at any depth and stop nothing', () => {
+test('unknown keys at any depth are warnings, not errors', () => {
   const text = `{ $schema: 'x', colour: 1, server: { prot: 1 }, models: { a: { provider: 'demo', modle: 'x' } } }`;
   assert.deepEqual(parse(text).warnings, [
     '/h/config.json: "colour" is not a setting and has no effect',
@@ -110,18 +110,18 @@ for (const [text, place] of Object.entries(WRONG))
     );
   });
 
-test('several mistakes are told at once', () => {
+test('several errors are reported at once', () => {
   assert.throws(() => parse("{ retentionDays: 0, logLevel: 'loud' }"), /: retentionDays: .*; logLevel: /);
 });
 
-test('a secret in a wrong place is not repeated', () => {
+test('an error does not repeat a secret in the wrong place', () => {
   assert.throws(
     () => parse("{ models: { a: { provider: 'openai', apiKey: ['sk-secret'] } }, logLevel: 'sk-secret' }"),
     (error: Error) => !error.message.includes('sk-secret'),
   );
 });
 
-test('a file that is not JSON is refused with its place and left as it is', async () => {
+test('a file that is not JSON is refused with the position of the error and not changed', async () => {
   using home = tempDir();
   const file = path.join(home.path, 'config.json');
   await writeFile(file, '{\n  models: oops\n');
@@ -142,7 +142,7 @@ test('a file that is nested too deeply is refused in one line, even where it wou
   assert.deepEqual(parse(nested(32)).warnings, ['/h/config.json: "a" is not a setting and has no effect']);
 });
 
-test('a file that cannot be read is refused, not taken for none', async () => {
+test('an unreadable file is refused, not treated as missing', async () => {
   using home = tempDir();
   await mkdir(path.join(home.path, 'config.json'));
   await assert.rejects(loadConfig(home.path), { name: 'StartError', message: /config\.json cannot be read: EISDIR/ });
@@ -169,7 +169,7 @@ test('the table of docs/configuration.md has a row for every setting', async () 
   );
 });
 
-test('no method weighs more than the smallest burst that may be set', () => {
+test('no method weighs more than the smallest allowed burst', () => {
   const inbound = (burst: number) => JSON.stringify({ server: { inbound: { burst } } });
   const heaviest = Math.max(...Object.values<Contract>(CONTRACTS).map(({ weight = 1 }) => weight));
   assert.ok(heaviest <= parse(inbound(10)).config.server.inbound.burst);

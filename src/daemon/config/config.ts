@@ -16,11 +16,11 @@ import { StartError } from '../../start-error.ts';
 
 const ToolsConfig = z.object({
   sandbox: z.enum(['auto', 'off', 'required']).default('auto'),
-  /** How long a command of the agent may take. */
+  /** The time limit of the agent's commands. */
   timeoutSecs: z.int().min(1).max(3_600).default(120),
 });
 
-/** A burst below the weight of the heaviest method would refuse it for ever. */
+/** A burst below the weight of the heaviest method would always refuse that method. */
 const InboundConfig = z.object({
   burst: z.int().min(10).max(1_000_000).default(LIMITS.inboundBurst),
   perSecond: z.number().min(0.1).max(1_000_000).default(LIMITS.inboundPerSecond),
@@ -31,26 +31,26 @@ const isOrigin = (text: string): boolean => text !== 'null' && URL.parse(text)?.
 const ServerConfig = z.object({
   host: z.string().min(1).optional(),
   port: z.int().min(0).max(65_535).optional(),
-  /** Names besides the loopback ones under which browsers may reach the daemon: `name` or `name:port`. */
+  /** Names, in addition to the loopback ones, under which browsers may reach the daemon: `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1)).default([]),
   /** Other sites whose pages may open WebSockets, with a token. */
   allowedOrigins: z
-    .array(z.string().refine(isOrigin, 'must be an origin: a scheme, a host and perhaps a port, without a path'))
+    .array(z.string().refine(isOrigin, 'must be an origin without a path, for example https://example.com'))
     .default([]),
-  /** Where people reach the daemon when something stands before it. */
+  /** The daemon's address behind a reverse proxy. */
   publicUrl: z.url({ protocol: /^https?$/ }).optional(),
-  /** Loaded at once; the oldest idle one is unloaded, never deleted. */
+  /** How many are loaded at a time; beyond that, the oldest idle one is unloaded, never deleted. */
   maxWorkstreams: z.int().min(1).max(10_000).default(50),
-  /** What one WebSocket connection may ask. */
+  /** The rate limit of one WebSocket connection. */
   inbound: InboundConfig.prefault({}),
 });
 
 const RateLimitConfig = z.object({
-  /** Of HTTP requests, per client address. */
+  /** Limits HTTP requests per client address. */
   enabled: z.boolean().default(false),
   requestsPerSecond: z.number().min(0.01).max(1_000_000).default(10),
   burst: z.int().min(1).max(1_000_000).default(20),
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   trustedProxies: z
     .array(z.string().refine(isAddressRange, 'must be an IP address or a range such as 10.0.0.0/8'))
     .default([]),
@@ -59,9 +59,9 @@ const RateLimitConfig = z.object({
 const WebhookConfig = z
   .object({
     url: z.url({ protocol: /^https?$/ }),
-    /** Signs what is sent; `whsec_…`, or any text. */
+    /** Signs the messages; `whsec_…`, or any text. */
     secret: z.string().min(16).optional(),
-    /** The environment variable that holds it. */
+    /** The environment variable that holds the secret. */
     secretEnv: z.string().min(1).optional(),
   })
   .refine(({ secret, secretEnv }) => (secret === undefined) !== (secretEnv === undefined), {
@@ -79,15 +79,15 @@ const EgressConfig = z.object({
 });
 
 const ApprovalsConfig = z.object({
-  /** How long auto-approve lasts; 0: it has no end. */
+  /** How long auto-approve lasts; 0: without an end. */
   alwaysSecs: z.int().min(0).max(31_536_000).default(28_800),
 });
 
 const CronConfig = z.object({
-  /** False: no scheduled job runs by itself. */
+  /** False: no job runs automatically. */
   enabled: z.boolean().default(true),
   maxConcurrentRuns: z.int().min(1).max(64).default(4),
-  /** How long it is known what became of an occurrence. */
+  /** How long outcomes of occurrences are kept. */
   retentionDays: z.int().min(1).max(36_500).default(90),
 });
 
@@ -101,9 +101,9 @@ export const Config = ModelsConfig.extend({
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
   channels: ChannelsConfig.prefault({}),
-  /** Where the daemon itself may send requests: to models and web hooks. */
+  /** Where the daemon may send its requests to models and webhooks. */
   egress: EgressConfig.prefault({}),
-  /** How often the main session has a turn of its own; 0: never. */
+  /** How often the main session gets a heartbeat turn; 0: never. */
   heartbeatMinutes: z.int().min(0).max(10_080).default(0),
   cron: CronConfig.prefault({}),
   nodes: NodesConfig.default({}),
@@ -154,7 +154,7 @@ async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined; // whoever opens the home says more
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined; // opening the home reports more
     throw new StartError(`${file} cannot be read: ${wordsOf(error)}`, {
       cause: error,
     });
@@ -163,7 +163,7 @@ async function readText(file: string): Promise<string | undefined> {
 
 function parseJson5(text: string, file: string): unknown {
   const source = text.replace(/^\uFEFF/, '');
-  // What a write that was cut off leaves; the settings that were in it may have been stricter than the defaults.
+  // An interrupted write leaves an empty file. Its settings may have been stricter than the defaults, so refuse it.
   if (source.trim() === '') throw new StartError(`${file} is empty. Remove it, or write {} into it, for the defaults.`);
   try {
     return JSON5.parse(source);
@@ -175,7 +175,7 @@ function parseJson5(text: string, file: string): unknown {
 
 const MAX_LEVELS = 32;
 
-/** At its top-level key; undefined when nothing is. What goes through a configuration calls itself once for every level. */
+/** Names the top-level key that is nested too deeply. The functions that walk a configuration recurse once per level. */
 export function findTooDeep(value: unknown): ConfigIssue | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const found = Object.entries(value).find(([, inner]) => isNestedDeeper(inner, MAX_LEVELS - 1));
@@ -187,7 +187,7 @@ function isNestedDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1));
 }
 
-/** The schemas drop what they do not know, so what is missing from the output was not known. `$schema` is the editor's. */
+/** Keys that are missing from the output, because schemas drop unknown keys. `$schema` is for editors. */
 export function unknownKeys(input: unknown, output: unknown, prefix = ''): string[] {
   if (!isRecord(input) || !isRecord(output)) return [];
   return Object.entries(input).flatMap(([key, value]) => {

@@ -1,15 +1,15 @@
 import JSON5 from 'json5';
 
-/** What JSON5 consists of, white space left out: comments, literals, punctuation and words. */
+/** The tokens of JSON5 except white space: comments, literals, punctuation and words. */
 export const TOKENS =
   /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g;
 
-/** Where in the file something stands. */
+/** A place in the file. */
 interface Place {
   key: string;
   /** Undefined for the file itself, which has no key. */
   above: Place | undefined;
-  /** The same key follows in the same object, and JSON5 goes by the last. */
+  /** The same key follows in the same object; in JSON5 the last one counts. */
   isReplaced: boolean;
 }
 
@@ -19,16 +19,16 @@ export interface Literal {
   place: Place;
 }
 
-/** An object, which has keys, or a list. */
+/** An object, which has keys, or an array. */
 interface Level {
   outer: Level | undefined;
   above: Place | undefined;
   keys: Map<string, Place> | undefined;
-  /** Of the value that comes next; undefined where a key does. */
+  /** The place of the next value; undefined if a key comes next. */
   next: Place | undefined;
 }
 
-/** All literals of a text by where they begin, those too of which the parsed value shows nothing. Goes to any depth. */
+/** All literals of a text by their position, including ones that the parsed value does not contain. Works at any depth. */
 export function literalsOf(text: string): Map<number, Literal> {
   const literals = new Map<number, Literal>();
   let level: Level = { outer: undefined, above: undefined, keys: undefined, next: placeOf('', undefined) };
@@ -78,7 +78,7 @@ export const pathOf = (place: Place | undefined): string =>
     .map(({ key }) => key)
     .join('.');
 
-/** From below the file to the place itself. */
+/** The path from the top level of the file to the place. */
 export function stepsTo(place: Place | undefined): Place[] {
   const steps: Place[] = [];
   for (let at = place; at?.above !== undefined; at = at.above) steps.push(at);

@@ -24,7 +24,7 @@ async function setUp(before: object = {}, environment: Record<string, string> = 
   return { home: home.path, hosts, open, messages, [Symbol.dispose]: () => home[Symbol.dispose]() };
 }
 
-test('a variable of the daemon that is nobody’s key cannot be sent anywhere', async () => {
+test('a variable of the daemon that is not a known key cannot be sent anywhere', async () => {
   using world = await setUp();
   for (const env of [
     'PATH',
@@ -40,7 +40,7 @@ test('a variable of the daemon that is nobody’s key cannot be sent anywhere', 
     );
 });
 
-test('a maker’s own key goes to its maker only', async () => {
+test('a provider’s own key is sent only to that provider', async () => {
   using world = await setUp();
   const anthropic = (baseUrl?: string) =>
     toConfig({ models: { m: { provider: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY', ...(baseUrl && { baseUrl }) } } });
@@ -51,13 +51,13 @@ test('a maker’s own key goes to its maker only', async () => {
   assert.equal(world.messages(withModel({ baseUrl: EVIL, apiKeyEnv: 'ANTHROPIC_API_KEY' })).length, 1);
 });
 
-test('the key of OPENAI_BASE_URL goes to that server', async () => {
+test('the key of OPENAI_BASE_URL is sent to that server', async () => {
   using world = await setUp({}, { OPENAI_BASE_URL: HOST });
   assert.deepEqual(world.messages(withModel({ apiKeyEnv: 'OPENAI_API_KEY' })), []);
   assert.equal(world.messages(withModel({ apiKeyEnv: 'OPENAI_API_KEY', baseUrl: EVIL })).length, 1);
 });
 
-test('HEADGATE_KEY_ variables are bound by their first use, also after a restart and when the entry is gone', async () => {
+test('HEADGATE_KEY_ variables are bound to their first host, even after a restart or the removal of the entry', async () => {
   using world = await setUp();
   const first = withModel({ baseUrl: HOST, apiKeyEnv: 'HEADGATE_KEY_A' });
   const moved = withModel({ baseUrl: EVIL, apiKeyEnv: 'HEADGATE_KEY_A' });
@@ -75,7 +75,7 @@ test('HEADGATE_KEY_ variables are bound by their first use, also after a restart
   });
 });
 
-test('a file that was edited by hand may name any variable and move it', async () => {
+test('a file edited by hand may use any variable with any host', async () => {
   const before = { models: { m: { provider: 'openai-compatible', baseUrl: HOST, apiKeyEnv: 'WORK_KEY' } } };
   using world = await setUp(before);
   assert.deepEqual(world.messages(toConfig({ ...before, retentionDays: 3 })), []);
@@ -85,7 +85,7 @@ test('a file that was edited by hand may name any variable and move it', async (
   assert.equal(byHand.check(moved, { before: toConfig({}), typed: new Set() }).length, 1);
 });
 
-test('a stored key or secret whose mask is written back stays with its host', async () => {
+test('a stored key or secret cannot be sent to another host by writing its mask back', async () => {
   const before = {
     models: { m: { provider: 'openai-compatible', baseUrl: HOST, apiKey: 'sk-1' } },
     channels: { webhook: { ops: { url: HOST, secret: 'sixteen letters!' } } },

@@ -8,10 +8,10 @@ import { jsonDocument } from '../../home/json-document.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from './config.ts';
 
-/** Variables that may be named over the wire wherever they were never used before; the makers' own names have one host each. */
+/** Variables that a change over the wire may use with any host at first. The providers' own variables have one host each. */
 const FREE_NAME = /^HEADGATE_KEY_[A-Z0-9_]{1,100}$/;
 
-/** Origins that each variable was used with, by its name. */
+/** The origins that each variable was used with, by its name. */
 const KeyHosts = z.record(z.string(), z.array(z.string()).readonly());
 type KeyHosts = z.infer<typeof KeyHosts>;
 
@@ -25,14 +25,14 @@ interface KeyUse {
   /** The variable that holds it, or the key itself. */
   key: { env: string } | { text: string };
   origin: string;
-  /** The server that this variable is meant for, where its name says so. */
+  /** The servers that the variable's name stands for, if any. */
   usualOrigins: readonly string[];
 }
 
 export interface KeyHostBindings {
-  /** Why a change that came over the wire would send a key somewhere else than it was configured for. */
+  /** Problems of a change over the wire that would send a key to another server than the one it is configured for. */
   check(next: Keys, change: { before: Keys | undefined; typed: ReadonlySet<string> }): ConfigIssue[];
-  /** Binds the variables of a configuration that took effect to the hosts they are used with there. */
+  /** Binds the variables of a configuration in force to the hosts they are used with. */
   remember(config: Keys): Promise<void>;
 }
 
@@ -46,9 +46,9 @@ interface KeyHostsDeps {
 }
 
 /**
- * Binds keys to hosts: `<home>/key-hosts.json` remembers with which origins a variable was used, also after its entry is
- * gone from config.json. Whoever may change the configuration over the wire can then send a key to no other host, and no
- * other variable of the daemon anywhere. Editing config.json by hand is not limited.
+ * Binds keys to hosts: `<home>/key-hosts.json` records the origins that a variable was used with, even after its entry is
+ * removed from config.json. A change over the wire can then not send a key to another host, nor any other variable of the
+ * daemon anywhere. Editing config.json by hand is not limited.
  */
 export async function openKeyHosts({ home, config, environment, clock, log }: KeyHostsDeps): Promise<KeyHostBindings> {
   const parse = (value: unknown) => KeyHosts.parse(value);
@@ -123,7 +123,7 @@ interface Known {
   typed: ReadonlySet<string>;
 }
 
-/** Undefined when the key may be sent there. */
+/** Undefined if the key may be sent there. */
 function problemOf({ key, origin, usualOrigins }: KeyUse, { used, known, typed }: Known): string | undefined {
   if ('text' in key) {
     if (typed.has(key.text)) return undefined;

@@ -12,7 +12,7 @@ function liveOf(settings: object, environment = {}) {
   return { levels, live: createLiveConfig({ config: configOf(settings), environment, setLogLevel }) };
 }
 
-test('settings come in the daemon’s units, secrets from the file or the environment', () => {
+test('settings are converted to the daemon’s units, and secrets come from the file or the environment', () => {
   const webhook = { a: { url, secret: 'sixteen letters!' }, b: { url, secretEnv: 'B_SECRET' } };
   const { live } = liveOf({ heartbeatMinutes: 5, channels: { webhook } }, { B_SECRET: 'of b' });
   const { approvalMs, heartbeatMs, maxWorkstreams, retentionDays, commandTimeoutSecs } = live;
@@ -22,7 +22,7 @@ test('settings come in the daemon’s units, secrets from the file or the enviro
   );
 });
 
-test('a change counts at once where it can, and says what waits for a restart', () => {
+test('a change takes effect at once where possible, and lists the keys that need a restart', () => {
   const { live, levels } = liveOf({ server: { port: 7000 } });
   const changed = live.apply(
     configOf({
@@ -42,7 +42,7 @@ test('a change counts at once where it can, and says what waits for a restart', 
   );
 });
 
-test('what waits for a restart is said again until it is taken back', () => {
+test('a change that needs a restart is listed with every change until it is undone', () => {
   const { live } = liveOf({});
   assert.deepEqual(live.apply(configOf({ durability: 'full' })).restart, ['durability']);
   assert.deepEqual(live.apply(configOf({ durability: 'full', retentionDays: 7 })), {
@@ -51,7 +51,7 @@ test('what waits for a restart is said again until it is taken back', () => {
   assert.deepEqual(live.apply(configOf({ retentionDays: 7 })), { applied: [], restart: [] });
 });
 
-test('secrets that the environment does not have are named, at the start and before a change', () => {
+test('secrets missing from the environment are reported at the start and before a change', () => {
   const webhook = { b: { url, secretEnv: 'B_SECRET' }, c: { url, secretEnv: 'C_SECRET' }, d: { url, secretEnv: 'D' } };
   const settings = { channels: { webhook } };
   const environment = { C_SECRET: '', D: 'of d' };
@@ -66,12 +66,12 @@ test('secrets that the environment does not have are named, at the start and bef
   ]);
 });
 
-test('a setting counts now or from the next start on, a section perhaps both', () => {
+test('a setting takes effect now or after a restart, and a section can have both kinds', () => {
   const keys = ['server', 'server.port', 'server.inbound', 'server.inbound.burst', 'tools', 'cron.enabled', 'models'];
   assert.deepEqual(keys.map(effectOf), ['mixed', 'restart', 'now', 'now', 'mixed', 'now', 'restart']);
 });
 
-test('HEADGATE_SKIP_CRON keeps schedules off, whatever the file says', () => {
+test('HEADGATE_SKIP_CRON switches schedules off, whatever the file says', () => {
   const cronWith = (flag: string, cron: object) => liveOf({ cron }, { HEADGATE_SKIP_CRON: flag }).live.cron;
   const switchedOffBy = ['HEADGATE_SKIP_CRON'];
   assert.deepEqual(

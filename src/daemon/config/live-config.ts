@@ -6,7 +6,7 @@ import type { LiveSettings } from '../../gateway/live-settings.ts';
 import { StartError } from '../../start-error.ts';
 import type { Config } from './config.ts';
 
-/** The keys of config.json that take effect while the daemon runs; the others wait for its next start. */
+/** The keys of config.json that take effect at once; the others need a restart. */
 const LIVE_KEYS: readonly string[] = [
   ...['approvalTimeoutSecs', 'approvals', 'channels', 'cron', 'egress', 'heartbeatMinutes', 'logLevel', 'nodes'],
   'retentionDays',
@@ -19,23 +19,23 @@ interface LiveConfigOptions {
   setLogLevel(level: Config['logLevel']): void;
 }
 
-/** The configuration in force. Its values are read when they are used, so that a change counts at once. */
+/** The configuration in force. Its values are read when they are used, so that a change takes effect at once. */
 export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
   readonly commandTimeoutSecs: number;
   /** Names that may resolve to private addresses. */
   readonly privateHosts: readonly string[];
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
-  /** What may be asked of nodes. */
+  /** The rules for commands to nodes. */
   readonly nodes: Config['nodes'];
-  /** What the configuration names and the environment lacks. */
+  /** Reports variables that the configuration names but the environment lacks. */
   check(next: Config): ConfigIssue[];
-  /** Makes the next configuration the one in force, as far as it can change now; answers the keys that changed. */
+  /** Applies the settings that can change at once; returns the changed keys of both kinds. */
   apply(next: Config): { applied: string[]; restart: string[] };
 }
 
 export function createLiveConfig({ config, environment, setLogLevel }: LiveConfigOptions): LiveConfig {
-  /** As the file says; what needs a restart is compared against what it was started with. */
+  /** The configuration of the file. Keys that need a restart are compared with the configuration of the start. */
   let current = config;
   let webhooks = webhooksOf(config, environment);
   return {
@@ -87,7 +87,7 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
   };
 }
 
-/** When a change of a setting counts; `mixed`: of some settings below it now, of others from the next start on. */
+/** When a change of a setting takes effect; `mixed`: some settings below it now, others after a restart. */
 export function effectOf(key: string): 'now' | 'restart' | 'mixed' {
   if (isLive(key)) return 'now';
   return LIVE_KEYS.some((live) => live.startsWith(`${key}.`)) ? 'mixed' : 'restart';
@@ -97,7 +97,7 @@ const isLive = (key: string): boolean => LIVE_KEYS.some((live) => key === live |
 
 type Environment = LiveConfigOptions['environment'];
 
-/** A destination whose secret is not in the environment would send unsigned: that is said instead. */
+/** Throws if a secret is missing from the environment, because its destination would then send unsigned messages. */
 function webhooksOf(config: Config, environment: Environment): Map<string, WebhookDestination> {
   const missing = missingSecrets(config, environment).map(({ path, message }) => `${path}: ${message}`);
   if (missing.length > 0) throw new StartError(missing.join('; '));
@@ -117,11 +117,11 @@ const missingSecrets = ({ channels }: Config, environment: Environment): ConfigI
 
 type Webhook = Config['channels']['webhook'][string];
 
-/** Empty where the environment has none. */
+/** Empty if the environment lacks it. */
 const secretOf = ({ secret, secretEnv = '' }: Webhook, environment: Environment): string =>
   secret ?? environment[secretEnv] ?? '';
 
-/** The paths of all values that differ, deepest first said. */
+/** The paths of all values that differ. */
 function changedKeys(before: unknown, after: unknown, path = ''): string[] {
   if (!isRecord(before) || !isRecord(after)) {
     return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];

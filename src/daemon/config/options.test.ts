@@ -21,7 +21,7 @@ const everywhere: Required<Given> = {
   config: { server: { port: 3, host: '127.0.0.3' }, workdir: '~/config' },
 };
 
-test('without a word the daemon listens on 127.0.0.1:7717 and asks who calls', () => {
+test('by default, the daemon listens on 127.0.0.1:7717 and requires authentication', () => {
   assert.deepEqual(resolve(), { host: '127.0.0.1', port: 7717, authEnabled: true });
 });
 
@@ -50,21 +50,24 @@ test('config.json wins over the defaults', () => {
   assert.deepEqual(resolve({ config: everywhere.config }), expected);
 });
 
-test('an empty variable counts as none', () => {
+test('an empty variable counts as unset', () => {
   const environment = { HEADGATE_PORT: '', HEADGATE_HOST: '', SERVICE_AUTH_ENABLED: '' };
   assert.deepEqual(resolve({ environment }), resolve());
 });
 
 for (const port of ['-1', '65536', '80.5', '0x50', ' 80', 'none', '100000'])
-  test(`"${port}" is no port`, () => {
-    const message = `--port is "${port}": use a whole number from 0 to 65535 (0 takes any free port).`;
+  test(`"${port}" is not a port`, () => {
+    const message = `--port must be a whole number from 0 to 65535 (0 takes any free port), not "${port}".`;
     assert.throws(() => resolve({ flags: { port } }), { name: 'UsageError', exitCode: 2, message });
   });
 
-test('a wrong variable is named', () => {
-  assert.throws(() => resolve({ environment: { HEADGATE_PORT: 'x' } }), /^UsageError: HEADGATE_PORT is "x"/);
+test('an error names the invalid variable', () => {
+  assert.throws(
+    () => resolve({ environment: { HEADGATE_PORT: 'x' } }),
+    /^UsageError: HEADGATE_PORT must be .*, not "x"\./,
+  );
   const environment = { SERVICE_AUTH_ENABLED: 'maybe' };
-  assert.throws(() => resolve({ environment }), /^UsageError: SERVICE_AUTH_ENABLED is "maybe": use 1 or 0\.$/);
+  assert.throws(() => resolve({ environment }), /^UsageError: SERVICE_AUTH_ENABLED must be 1 or 0, not "maybe"\.$/);
 });
 
 test('port 0 and 65535 are ports', () => {
@@ -72,11 +75,11 @@ test('port 0 and 65535 are ports', () => {
 });
 
 for (const host of ['', 'a b', 'http://x', '1.2.3.4:80', '-x', 'x/y'])
-  test(`"${host}" is no host`, () => {
+  test(`"${host}" is not a host`, () => {
     assert.throws(() => resolve({ flags: { host } }), { name: 'UsageError' });
   });
 
-test('an IPv6 address may stand in brackets', () => {
+test('an IPv6 address may be in brackets', () => {
   assert.equal(resolve({ flags: { host: '[::1]' } }).host, '::1');
 });
 
@@ -100,7 +103,7 @@ for (const host of [
   '127.example.com',
 ])
   test(`--no-auth is refused on ${host}`, () => {
-    const refusal = { name: 'StartError', exitCode: 1, message: /^Without authentication Headgate listens only on a/ };
+    const refusal = { name: 'StartError', exitCode: 1, message: /^Without authentication, Headgate listens only on a/ };
     assert.throws(() => resolve({ flags: { host, auth: false } }), refusal);
     assert.throws(() => resolve({ flags: { host }, environment: { SERVICE_AUTH_ENABLED: '0' } }), refusal);
   });
@@ -109,7 +112,7 @@ test('--no-auth wins over a variable that says otherwise', () => {
   assert.equal(resolve({ flags: { auth: false }, environment: { SERVICE_AUTH_ENABLED: '1' } }).authEnabled, false);
 });
 
-test('the home is the flag, the variable or ~/.headgate', () => {
+test('the home comes from the flag, the variable or the default ~/.headgate', () => {
   const homes = [
     resolveHome({ home: 'here' }, around({ HEADGATE_HOME: '/there' })),
     resolveHome({}, around({ HEADGATE_HOME: '~/there' })),
@@ -118,6 +121,6 @@ test('the home is the flag, the variable or ~/.headgate', () => {
   assert.deepEqual(homes, ['/work/here', '/home/ann/there', '/home/ann/.headgate']);
 });
 
-test('a folder named by nothing is refused', () => {
+test('an empty folder name is refused', () => {
   assert.throws(() => resolveHome({ home: ' ' }, around()), { name: 'UsageError' });
 });

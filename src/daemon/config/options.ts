@@ -25,14 +25,14 @@ export interface Options {
 const DEFAULT_PORT = 7717;
 const DEFAULT_HOST = '127.0.0.1';
 
-/** Settles what was asked: flags win over the environment, that over config.json, that over the defaults. */
+/** Resolves the settings: flags win over the environment, then config.json, then the defaults. */
 export function resolveOptions(flags: StartFlags, config: Config, around: Surroundings): Options {
   const environment = present(around.environment);
   const host = toHost(flags.host ?? environment.HEADGATE_HOST ?? config.server.host ?? DEFAULT_HOST);
   const authEnabled = toAuthEnabled(flags.auth, environment.SERVICE_AUTH_ENABLED);
   if (!authEnabled && !isLoopback(host)) {
     throw new StartError(
-      `Without authentication Headgate listens only on a loopback address, not on ${host}: leave out --no-auth (SERVICE_AUTH_ENABLED=0), or use --host 127.0.0.1.`,
+      `Without authentication, Headgate listens only on a loopback address, not on ${host}. Remove --no-auth (or SERVICE_AUTH_ENABLED=0), or use --host 127.0.0.1.`,
     );
   }
   const workdir = flags.workdir ?? environment.HEADGATE_WORKDIR ?? config.workdir;
@@ -42,7 +42,7 @@ export function resolveOptions(flags: StartFlags, config: Config, around: Surrou
     port:
       toPort({ '--port': flags.port, HEADGATE_PORT: environment.HEADGATE_PORT }) ?? config.server.port ?? DEFAULT_PORT,
     ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
-    ...(model !== undefined && { model }), // defaultModel of config.json is the models' own business
+    ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
     authEnabled,
   };
 }
@@ -50,7 +50,7 @@ export function resolveOptions(flags: StartFlags, config: Config, around: Surrou
 function toHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host)) {
-    throw new UsageError(`"${text}" is no host: give an address or a name, such as 127.0.0.1.`);
+    throw new UsageError(`"${text}" is not a host. Use an address or a name, such as 127.0.0.1.`);
   }
   return host;
 }
@@ -62,7 +62,7 @@ function toAuthEnabled(flag: boolean | undefined, variable: string | undefined):
   if (flag === false) return false;
   const word = variable?.toLowerCase() ?? '1';
   if (!ON.includes(word) && !OFF.includes(word)) {
-    throw new UsageError(`SERVICE_AUTH_ENABLED is "${variable}": use 1 or 0.`);
+    throw new UsageError(`SERVICE_AUTH_ENABLED must be 1 or 0, not "${variable}".`);
   }
   return ON.includes(word);
 }
@@ -71,12 +71,12 @@ function isLoopback(host: string): boolean {
   return host === '::1' || host.toLowerCase() === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** The first of the named texts that is given. */
+/** The port from the first of the named texts that is given. */
 function toPort(texts: Record<string, string | undefined>): number | undefined {
   const [name, text] = Object.entries(texts).find(([, given]) => given !== undefined) ?? [];
   if (text === undefined) return undefined;
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new UsageError(`${name} is "${text}": use a whole number from 0 to 65535 (0 takes any free port).`);
+    throw new UsageError(`${name} must be a whole number from 0 to 65535 (0 takes any free port), not "${text}".`);
   }
   return Number(text);
 }
