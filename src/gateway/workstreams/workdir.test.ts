@@ -56,7 +56,7 @@ test('the reason why a folder cannot be opened is worded for people', async (t) 
   symlinkSync('circle', join(userHome, 'circle'));
   for (const [asked, why] of [
     [join(userHome, 'file/below'), 'a part of its path is not a folder'],
-    [join(userHome, 'circle'), 'its links lead in a circle'],
+    [join(userHome, 'circle'), 'its symbolic links form a loop'],
     [join(userHome, 'x'.repeat(300)), 'its name is too long'],
   ] as const) {
     await assert.rejects(resolveWorkdir(policy, asked), { message: `Working directory ${asked}: ${why}` });
