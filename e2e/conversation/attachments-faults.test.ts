@@ -18,7 +18,7 @@ model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined
 
 const placeOf = (wsId: string, rest = '') => `/v1/api/workstreams/${wsId}/attachments${rest}`;
 
-test('An upload must be accepted as long as each minute brings 256 KiB, and otherwise ended', async () => {
+test('An upload must be accepted while it brings at least 256 KiB each minute, and ended when it is slower', async () => {
   await using clocked = await startClockedDaemon();
   const operator = await clocked.connect();
   const { wsId } = (await operator.call('workstream.create', {})) as { wsId: string };

@@ -79,7 +79,7 @@ test('A text answer of 1 KiB or more must be compressed if `Accept-Encoding` ask
   assert.deepEqual([codingOf(short), short.headers.etag, short.headers.vary], [undefined, undefined, undefined]);
 });
 
-test('A GET with the `ETag` of its answer in `If-None-Match` must answer 304 until the answer changes', async () => {
+test('A GET whose `If-None-Match` names the current `ETag` must answer 304 until the answer changes', async () => {
   for (const route of [PAGE, DOCUMENT, LIST]) {
     const { headers } = await send(route, asking('br'));
     const etag = headers.etag ?? assert.fail(`${route} has an ETag`);

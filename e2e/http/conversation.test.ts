@@ -28,7 +28,7 @@ async function askFor(talk: Conversation, message: string, command = 'true') {
   return { runId: String(body.run_id), approvalId };
 }
 
-test('An empty message must answer 400 `Empty message`, before the workstream is looked for', async () => {
+test('An empty message must answer 400 `Empty message`, even for an unknown workstream', async () => {
   for (const message of ['', ' \n', undefined])
     assert.deepEqual(await post('send', { ws_id: UNKNOWN, message }), {
       status: 400,
@@ -167,7 +167,7 @@ test('Cancelling an idle workstream must answer 200 with nothing dropped', async
   assert.deepEqual((await talk.agree()).events, []);
 });
 
-test('`force` must count only if it is exactly true', async () => {
+test('`force` must take effect only if it is exactly `true`', async () => {
   for (const force of ['true', 1, {}, null, true]) {
     await using talk = await openConversation(daemon);
     model.when('by force?', [say('half'), stall()]);

@@ -130,7 +130,7 @@ test('A wrong bearer token must answer 401 even with a valid cookie', async () =
   assert.deepEqual([await status(cookie), await status({ ...cookie, ...bearer('guess') })], [200, 401]);
 });
 
-test('A request with a foreign host name must answer 403', async () => {
+test('A request with an unknown host name must answer 403', async () => {
   for (const Host of ['evil.test', '127.0.0.1.evil.test', `evil.test:${daemon.port}`])
     for (const route of ['/', '/health', '/v1/api/workstreams', '/nowhere'])
       assert.equal((await send(daemon, route, { headers: { Host, ...bearer(daemon.token) } })).status, 403, route);
@@ -153,14 +153,14 @@ test('A state-changing request from the page of another site must answer 403', a
     }
 });
 
-test('With authentication off every `/v1` path must answer 403 to the page of another site', async () => {
+test('With authentication off, every `/v1` path must answer 403 to the page of another site', async () => {
   for (const { verb, path: route } of ROWS.filter((row) => row.path.startsWith('/v1')))
     for (const headers of FOREIGN)
       assert.equal((await send(open, route, { method: verb.toUpperCase(), headers })).status, 403, route);
   assert.equal((await send(open, '/v1/api/workstreams', { headers: { Origin: open.url } })).status, 200);
 });
 
-test('A POST that relies on the cookie must have a JSON content type', async () => {
+test('A POST that relies on the cookie must be refused unless its content type is JSON', async () => {
   const { cookie } = await logIn();
   const status = async (headers: Record<string, string>) =>
     (await send(daemon, '/v1/api/send', { method: 'POST', headers: { ...cookie, ...headers }, body: '{}' })).status;
@@ -172,7 +172,7 @@ test('A POST that relies on the cookie must have a JSON content type', async () 
 const logInWith = (body: object) =>
   send(daemon, '/v1/api/auth/login', { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) });
 
-test('A login code must work once', async () => {
+test('A login code must work only once', async () => {
   const code = daemon.loginLink().split('#login=')[1];
   const [first, second] = [await logInWith({ code }), await logInWith({ code })];
   assert.deepEqual([first.status, second.status, second.body], [200, 401, '{"error":"Invalid credentials"}']);
@@ -215,7 +215,7 @@ test('`GET /v1/api/auth/status` must answer with or without a credential', async
 });
 
 // The last one: it locks this address out.
-test('Five failed logins of one address must lock further ones out with 429 and `Retry-After`', async () => {
+test('After five failed logins from one address, further ones must answer 429 with `Retry-After`', async () => {
   await daemon.restart(); // what failed so far is forgotten
   const answers = [];
   for (let n = 1; n <= 6; n += 1) answers.push(await logInWith({ token: `guess ${n}` }));

@@ -45,7 +45,7 @@ test('The first frame of a stream must be `connected` and the second `history`',
   ]);
 });
 
-test('Frames that are not in the log must carry no id', async () => {
+test('Frames that are not stored in the log must carry no id', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   model.when('all kinds', [think('hm'), say('hello'), hold]);
@@ -155,7 +155,7 @@ test('Without `resume=1` a stream must begin with the whole history, whatever it
   }
 });
 
-test('With `resume=1` and a `Last-Event-ID` inside the log a stream must continue exactly after it', async () => {
+test('With `resume=1` and a `Last-Event-ID` inside the log, a stream must continue exactly after that event', async () => {
   await using talk = await openConversation(daemon);
   model.when('to be continued', say('a', 'b', 'c'));
   await using whole = await daemon.sse(talk.wsId);
