@@ -17,10 +17,12 @@ async function results(cron: CronFixture, job: Job): Promise<string[]> {
   return messages.flatMap((message) => (message.role === 'tool' ? [message.output] : []));
 }
 
-const asked = ({ gateway }: CronFixture) =>
-  turnsUntil(() => gateway.parts.approvals.list().length === 1, 'a question').then(
-    () => gateway.parts.approvals.list()[0] ?? assert.fail('no question'),
-  );
+const questions = async ({ gateway }: CronFixture) => (await gateway.call('approval.list', {})).approvals;
+
+async function asked(cron: CronFixture) {
+  await turnsUntil(async () => (await questions(cron)).length === 1, 'a question');
+  return (await questions(cron))[0] ?? assert.fail('no question');
+}
 
 test('calls of an unattended job are refused at once, and its history shows them as denied', async () => {
   await using cron = await executorFixture();
@@ -65,7 +67,7 @@ test('a job with the policy wait asks until its own deadline, also after a resta
   await asked(cron);
   await cron.gateway.clock.advance(3_600_000);
   const begun = await cron.afterCrash({ ...job, approval: { mode: 'deny' } }, claim);
-  assert.equal(cron.gateway.parts.approvals.list().length, 1);
+  assert.equal((await questions(cron)).length, 1);
   await cron.gateway.clock.advance(7_200_000);
   assert.equal((await begun?.ended)?.status, 'ok');
   assert.deepEqual(await results(cron, job), ['Approval timed out after 2 hours']);

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatewayError } from '../../../protocol/errors.ts';
-import type { Decision } from '../../agent/run/journal.ts';
 import { calling, never } from '../testing/puppet-model.ts';
-import { shapesOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
-
-const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
+import { shapesOf, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A run of `main` with a pending approval of `touch`. */
 async function asking() {
@@ -13,19 +9,20 @@ async function asking() {
   gateway.puppet.turn(calling('touch'));
   const handle = await gateway.accept('touch it');
   await gateway.reaches(await gateway.main(), 'approve_request');
-  const approvalId = gateway.parts.approvals.list()[0]?.approvalId ?? '';
-  return { gateway, handle, approvalId, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+  const pending = async () => (await gateway.call('approval.list', {})).approvals;
+  const approvalId = (await pending())[0]?.approvalId ?? '';
+  return {
+    ...{ gateway, handle, approvalId, pending },
+    decide: (more: { approved?: boolean; always?: boolean } = {}, id = 'ada') =>
+      gateway.call('approval.resolve', { approvalId, approved: true, ...more }, { id }),
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
 }
 
 test('of a hundred simultaneous decisions one wins', async () => {
   await using run = await asking();
-  const { approvals } = run.gateway.parts;
-  const decisions = Array.from({ length: 100 }, (_, index) => ({
-    ...YES,
-    approved: index % 2 === 0,
-    by: { kind: 'principal' as const, id: `p${index}` },
-  }));
-  const outcomes = await Promise.allSettled(decisions.map((decision) => approvals.resolve(run.approvalId, decision)));
+  const decisions = Array.from({ length: 100 }, (_, index) => run.decide({ approved: index % 2 === 0 }, `p${index}`));
+  const outcomes = await Promise.allSettled(decisions);
   const lost = outcomes.filter((outcome) => outcome.status === 'rejected' && outcome.reason.code === 'CONFLICT');
   assert.deepEqual([outcomes.length - lost.length, lost.length], [1, 99]);
   await run.handle?.ended;
@@ -37,27 +34,25 @@ test('of a hundred simultaneous decisions one wins', async () => {
 
 test('a decision that could not be stored has no effect and can be repeated', async () => {
   await using run = await asking();
-  const { parts, disk } = run.gateway;
-  const { approvals } = parts;
+  const { disk } = run.gateway;
   disk.fails = () => true;
-  await assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
+  await assert.rejects(run.decide(), { code: 'UNAVAILABLE' });
   disk.fails = undefined;
-  assert.equal(approvals.list()[0]?.approvalId, run.approvalId);
-  await approvals.resolve(run.approvalId, YES);
+  assert.equal((await run.pending())[0]?.approvalId, run.approvalId);
+  await run.decide();
   assert.equal((await run.handle?.ended)?.status, 'ok');
 });
 
 test('a later decision is refused only after the first is stored; if storing it fails, the later one counts', async () => {
   await using run = await asking();
-  const { parts, disk } = run.gateway;
-  const { approvals } = parts;
+  const { disk } = run.gateway;
   let refusals = 0;
   disk.fails = ({ events }) => events?.events[0]?.type === 'approval_resolved' && refusals++ === 0;
-  const first = approvals.resolve(run.approvalId, YES);
-  const second = approvals.resolve(run.approvalId, { ...YES, approved: false, by: { kind: 'principal', id: 'eve' } });
+  const first = run.decide();
+  const second = run.decide({ approved: false }, 'eve');
   await assert.rejects(first, { code: 'UNAVAILABLE' });
   await second;
-  await assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
+  await assert.rejects(run.decide(), { code: 'CONFLICT' });
   const rows = await run.gateway.store.db.selectFrom('approvals').select(['status', 'decided_by']).execute();
   assert.deepEqual(rows, [{ status: 'denied', decided_by: 'eve' }]);
 });
@@ -65,22 +60,20 @@ test('a later decision is refused only after the first is stored; if storing it 
 test('a question that a shutdown leaves for the next start does not count as decided', async () => {
   await using run = await asking();
   const stopped = run.gateway.mainWorkstream().shutdown();
-  await assert.rejects(run.gateway.parts.approvals.resolve(run.approvalId, YES), { code: 'UNAVAILABLE' });
+  await assert.rejects(run.decide(), { code: 'UNAVAILABLE' });
   await stopped;
   await run.gateway.crash();
-  const { approvals } = run.gateway.parts;
-  assert.equal(approvals.list()[0]?.approvalId, run.approvalId);
-  await approvals.resolve(run.approvalId, YES);
+  assert.equal((await run.pending())[0]?.approvalId, run.approvalId);
+  await run.decide();
 });
 
 test('a decision during a cancel is refused once the cancel is recorded', async () => {
   await using run = await asking();
-  const { parts, disk, store } = run.gateway;
-  const { approvals } = parts;
+  const { disk, store } = run.gateway;
   const late = Promise.withResolvers<unknown>();
   disk.fails = ({ events }) => {
     if (!events?.events.some(({ type }) => type === 'cancelled')) return false;
-    const refused = assert.rejects(approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
+    const refused = assert.rejects(run.decide(), { code: 'CONFLICT' });
     late.resolve(refused.then(() => store.db.selectFrom('approvals').select('status').execute()));
     return false;
   };
@@ -92,7 +85,7 @@ test('an expiry that could not be stored is retried until it is', async () => {
   await using run = await asking();
   run.gateway.disk.fails = () => true;
   await run.gateway.clock.advance(3_600_000);
-  assert.equal(run.gateway.parts.approvals.list().length, 1);
+  assert.equal((await run.pending()).length, 1);
   run.gateway.disk.fails = undefined;
   await run.gateway.clock.advance(1_000);
   await run.handle?.ended;
@@ -102,11 +95,11 @@ test('an expiry that could not be stored is retried until it is', async () => {
 
 test('"always" enables auto-approve together with an approval; with a denial it does nothing', async () => {
   await using denied = await asking();
-  await denied.gateway.parts.approvals.resolve(denied.approvalId, { ...YES, approved: false, always: true });
+  await denied.decide({ approved: false, always: true });
   await denied.handle?.ended;
   assert.equal(denied.gateway.mainWorkstream().data.always, undefined);
   await using run = await asking();
-  await run.gateway.parts.approvals.resolve(run.approvalId, { ...YES, always: true });
+  await run.decide({ always: true });
   const row = await run.gateway.store.db
     .selectFrom('workstreams')
     .select(['always_by', 'always_until_ms'])
@@ -196,22 +189,21 @@ test('writes of an older epoch are refused', async () => {
   const { store } = run.gateway;
   await store.commit({ statements: [{ sql: 'UPDATE workstreams SET run_epoch = run_epoch + 1', parameters: [] }] });
   const before = await run.gateway.events(await run.gateway.main());
-  await assert.rejects(run.gateway.parts.approvals.resolve(run.approvalId, YES), { code: 'CONFLICT' });
+  await assert.rejects(run.decide(), { code: 'CONFLICT' });
   assert.deepEqual(await run.gateway.events(await run.gateway.main()), before);
 });
 
 test('a run that takes too long is stopped; time waiting for a person does not count', async () => {
   await using gateway = await wholeGateway();
-  const { runs, approvals } = gateway.parts;
   gateway.puppet.turn(calling('touch'));
   gateway.puppet.turn('Hel', never());
-  const handle = await runs.accept(gateway.mainWorkstream(), {
+  const handle = await gateway.parts.runs.accept(gateway.mainWorkstream(), {
     ...{ message: 'a', principal: 'ada', rights: 'approve', source: 'person' },
     request: { timeoutMs: 3_000 },
   });
   await gateway.reaches(await gateway.main(), 'approve_request');
   await gateway.clock.advance(60_000);
-  await approvals.resolve(approvals.list()[0]?.approvalId ?? '', YES);
+  await gateway.call('workstream.approve', { wsId: await gateway.main(), approved: true });
   await gateway.reaches(await gateway.main(), 'content');
   await gateway.clock.advance(5_000);
   const result = await handle?.ended;
@@ -221,10 +213,10 @@ test('a run that takes too long is stopped; time waiting for a person does not c
 
 test('a question of another workstream is not decided here', async () => {
   await using run = await asking();
-  const { approvals, workstreams } = run.gateway.parts;
-  const other = await workstreams.create({ name: 'other' });
+  const { wsId } = await run.gateway.call('workstream.create', { name: 'other' });
   const { approvalId } = run;
-  await assert.rejects(async () => approvals.resolveIn(other, YES, { approvalId, also: [] }), GatewayError);
-  assert.equal(approvals.list().length, 1);
-  await turnsUntil(() => approvals.list(other.data.wsId).length === 0, 'nothing');
+  const elsewhere = { wsId, approvalId, approved: true };
+  assert.equal((await run.gateway.refusal('workstream.approve', elsewhere)).code, 'NOT_FOUND');
+  assert.equal((await run.pending()).length, 1);
+  assert.deepEqual(await run.gateway.call('approval.list', { wsId }), { approvals: [] });
 });

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Decision } from '../../agent/run/journal.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
-const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 const HOUR = 3_600_000;
 
 /** Waits for the run that continues after a restart. */
-async function endOf(gateway: WholeGateway, runId = ''): Promise<string | undefined> {
-  const handle = await gateway.parts.runs.find(runId, { principal: 'ada' });
-  return (await handle?.ended)?.status;
-}
+const endOf = async (gateway: WholeGateway, runId = '') => (await gateway.call('agent.wait', { runId })).status;
+const stateOf = async (gateway: WholeGateway) =>
+  (await gateway.call('workstream.get', { wsId: await gateway.main() })).snapshot.workstream.state;
+const pending = async (gateway: WholeGateway) => (await gateway.call('approval.list', {})).approvals;
+const decide = (gateway: WholeGateway, approvalId = '', approved = true) =>
+  gateway.call('approval.resolve', { approvalId, approved });
 const historyOf = async ({ mainWorkstream, parts }: WholeGateway) => {
   const { data } = mainWorkstream();
   const stored = await parts.messages.page(data.wsId, { after: 0, upTo: data.messageCount, limit: 100 });
@@ -56,7 +56,7 @@ test('a turn interrupted three times ends with the reason', async () => {
   await gateway.reaches(await gateway.main(), 'thinking_start', 4);
   await gateway.crash();
   assert.equal(await endOf(gateway, again?.run.runId), 'error');
-  assert.deepEqual([gateway.mainWorkstream().data.state, gateway.mainWorkstream().busy], ['error', false]);
+  assert.deepEqual([await stateOf(gateway), gateway.mainWorkstream().busy], ['error', false]);
 });
 
 test('a pending question survives with its id, with at least ten minutes to answer', async () => {
@@ -64,16 +64,16 @@ test('a pending question survives with its id, with at least ten minutes to answ
   gateway.puppet.turn(calling('touch'));
   const handle = await gateway.accept('a');
   await gateway.reaches(await gateway.main(), 'approve_request');
-  const [before] = gateway.parts.approvals.list();
+  const [before] = await pending(gateway);
   await gateway.store.markAlive(1_000_000 + HOUR / 2);
   await gateway.crash({ downMs: 8 * HOUR });
-  const [after] = gateway.parts.approvals.list();
+  const [after] = await pending(gateway);
   assert.deepEqual(after, { ...before, expiresAtMs: gateway.clock.now() + HOUR / 2 });
-  assert.equal(gateway.mainWorkstream().data.state, 'attention');
+  assert.equal(await stateOf(gateway), 'attention');
   await gateway.store.markAlive((after?.expiresAtMs ?? 0) - 1_000);
   await gateway.crash({ downMs: HOUR });
-  assert.equal(gateway.parts.approvals.list()[0]?.expiresAtMs, gateway.clock.now() + 600_000);
-  await gateway.parts.approvals.resolve(before?.approvalId ?? '', YES);
+  assert.equal((await pending(gateway))[0]?.expiresAtMs, gateway.clock.now() + 600_000);
+  await decide(gateway, before?.approvalId);
   assert.equal(await endOf(gateway, handle?.run.runId), 'ok');
   assert.deepEqual(await historyOf(gateway), ['a', '', 'touched', 'ok']);
 });
@@ -110,15 +110,15 @@ test('a person is asked about an interrupted tool, and it runs again only if the
     gateway.puppet.turn(calling('touch'));
     const handle = await gateway.accept('a');
     await gateway.reaches(await gateway.main(), 'approve_request');
-    await gateway.parts.approvals.resolve(gateway.parts.approvals.list()[0]?.approvalId ?? '', YES);
+    await decide(gateway, (await pending(gateway))[0]?.approvalId);
     await turnsUntil(() => started === 1, 'the tool');
     for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // its process is recorded
     await gateway.crash();
     await gateway.reaches(await gateway.main(), 'approve_request', 2);
-    const [question] = gateway.parts.approvals.list();
+    const [question] = await pending(gateway);
     assert.deepEqual([question?.kind, question?.items[0]?.call_id, started], ['outcome', 'call_touch', 1]);
     assert.deepEqual(killed, [{ pid: 7, startTicks: 9 }]);
-    await gateway.parts.approvals.resolve(question?.approvalId ?? '', { ...YES, approved });
+    await decide(gateway, question?.approvalId, approved);
     assert.equal(await endOf(gateway, handle?.run.runId), 'ok');
     assert.deepEqual([(await historyOf(gateway))[2], started], [output, runs]);
   }
@@ -151,7 +151,7 @@ test('a stored decision counts, although its tool had not started', async () => 
     isStarting ||= durable === true && events?.events.length === 0; // the start of a tool
     return isStarting;
   };
-  await gateway.parts.approvals.resolve(gateway.parts.approvals.list()[0]?.approvalId ?? '', YES);
+  await decide(gateway, (await pending(gateway))[0]?.approvalId);
   await turnsUntil(() => isStarting, 'the start of the tool');
   await gateway.crash();
   assert.equal(await endOf(gateway, handle?.run.runId), 'ok');
@@ -195,10 +195,10 @@ test('a run that failed is shown as failed after a restart, until the next one',
   gateway.puppet.turn(new GatewayError('UNAVAILABLE', 'The model is away'));
   await (await gateway.accept('a'))?.ended;
   await gateway.crash();
-  assert.equal(gateway.mainWorkstream().data.state, 'error');
+  assert.equal(await stateOf(gateway), 'error');
   await (await gateway.accept('b'))?.ended;
   await gateway.crash();
-  assert.equal(gateway.mainWorkstream().data.state, 'idle');
+  assert.equal(await stateOf(gateway), 'idle');
 });
 
 test('a snapshot during a turn ends before the turn, also after a restart', async () => {
@@ -208,8 +208,9 @@ test('a snapshot during a turn ends before the turn, also after a restart', asyn
   await gateway.accept('second');
   await gateway.reaches(await gateway.main(), 'approve_request');
   const place = async () => {
-    const { after, snapshot } = await gateway.parts.snapshots.take(gateway.mainWorkstream());
-    const next = (await gateway.events(await gateway.main()))[after];
+    const wsId = await gateway.main();
+    const { cursor, snapshot } = await gateway.call('workstream.get', { wsId });
+    const next = (await gateway.events(wsId))[Number(cursor.split(':')[1])];
     return {
       messages: snapshot.messages.map(({ content }) => content),
       next: next?.type,

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Decision } from '../../agent/run/journal.ts';
 import type { ToolOutcome } from '../../agent/tools/tool.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { shapesOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
-
-const YES: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
 
 /** Tools that ignore every signal, and the names of the started ones. */
 function stuck(outcome = new Promise<ToolOutcome>(() => undefined)) {
@@ -71,8 +68,8 @@ test('a force cancel during a decision ends the run once', async () => {
   gateway.puppet.turn(calling('touch'));
   const a = await gateway.accept('a');
   await gateway.reaches(await gateway.main(), 'approve_request');
-  const [pending] = gateway.parts.approvals.list();
-  const decided = gateway.parts.approvals.resolve(pending?.approvalId ?? '', YES);
+  const [pending] = (await gateway.call('approval.list', {})).approvals;
+  const decided = gateway.call('approval.resolve', { approvalId: pending?.approvalId ?? '', approved: true });
   await gateway.mainWorkstream().cancel({ force: true });
   await decided;
   assert.equal((await a?.ended)?.status, 'cancelled');
