@@ -61,7 +61,7 @@ test('what needs approval is denied where nobody can be asked, and the exit code
   model.when('needs leave', callTools({ name: 'bash', arguments: { command: 'touch x' } }), say('I could not.'));
   const { code, stdout, stderr } = await run('needs leave');
   assert.deepEqual([code, stdout], [4, 'I could not.\n']);
-  assert.match(stderr, /\? May the agent do this\?\n {2}bash touch x\nDenied: .*nobody can be asked/);
+  assert.match(stderr, /\? May the agent do this\?\n {2}bash touch x\n(?: {2}.*\n)*Denied: .*nobody can be asked/);
 });
 
 test('--approve all runs it', async () => {
