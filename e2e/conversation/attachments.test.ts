@@ -161,7 +161,7 @@ test('the largest inline attachment fits through a frame; one byte more is told 
   assert.equal((await upload(wsId, png(LIMITS.inlineAttachmentBytes + 1))).status, 200);
 });
 
-test('An inline attachment that is not a base64 image must be refused by its name, and nothing must be sent', async () => {
+test('If an inline attachment is not a base64 image, the error must name it and nothing must be sent', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const before = await filesOf(daemon);

@@ -17,7 +17,7 @@ const turn = (message: string): ParamsInput<'cron.add'> => ({
   ...{ wakeMode: 'next-heartbeat', payload: { kind: 'agentTurn', message } },
 });
 
-test('The third error of a job in a row and every further one must raise `alert`; a successful run clears it', async () => {
+test('The third consecutive error of a job and each further one must raise `alert`; a successful run clears it', async () => {
   using cron = await openCronClient(daemon);
   model.when('lose the way', fail(400, { message: 'no such road' }));
   const { id } = await cron.ask('cron.add', turn('lose the way'));

@@ -69,7 +69,7 @@ test('An unexpected error must be answered INTERNAL without its cause', async ()
   assert.deepEqual(error, { code: 'INTERNAL', message: 'Internal error', retryable: false });
 });
 
-test('Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see', async () => {
+test('Broadcast events must carry `seq` without gaps, even if the connection may not see all events', async () => {
   await using gateway = await listeningGateway();
   const reader = await gateway.client('read-token');
   gateway.parts.broadcast.publish('tick', { ts: 1 });

@@ -178,7 +178,7 @@ test('A connection that sends nothing for ten seconds must be closed with 1000',
   );
 });
 
-test('An upgrade with a foreign host name must be answered 403', async () => {
+test('An upgrade with an unknown host name must be answered 403', async () => {
   await using gateway = await listeningGateway();
   const hosts = ['evil.test', `evil.test:${gateway.port}`, '127.0.0.1.evil.test', 'localhost.'];
   const statuses = await Promise.all(hosts.map((Host) => upgrade(gateway, { Host })));
@@ -209,7 +209,7 @@ async function refusesForeignPages(isAuthEnabled: boolean): Promise<void> {
   assert.equal(await upgrade(gateway, { Host, Origin: own }), 101);
 }
 
-test('A login cookie must count on an upgrade only if the daemon’s own page opens the socket', async () => {
+test('A login cookie must be accepted on an upgrade only if the daemon’s own page opens the socket', async () => {
   await using gateway = await listeningGateway();
   const Cookie = 'service_auth=read-token';
   const answerFor = async (headers: Record<string, string>) => {
@@ -226,7 +226,7 @@ test('A login cookie must count on an upgrade only if the daemon’s own page op
   );
 });
 
-test('One address must have at most 32 unauthenticated sockets; the next one is answered 503 with `Retry-After`', async () => {
+test('An address must be limited to 32 unauthenticated sockets; the next one is answered 503 with `Retry-After`', async () => {
   await using gateway = await listeningGateway();
   const clients = [];
   for (let i = 0; i < 32; i++) clients.push(await gateway.open());

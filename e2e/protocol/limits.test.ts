@@ -56,7 +56,7 @@ test('More than 256 requests in flight must be answered BUSY', async () => {
   assert.equal((await Promise.all(answers)).filter(({ ok }) => ok).length, 256);
 });
 
-test('A client that reads too slowly must be closed with 1008 `slow consumer` when an event comes that cannot be skipped', async () => {
+test('A client that reads too slowly must be closed with 1008 `slow consumer` at the next event that cannot be skipped', async () => {
   await using gateway = await listeningGateway();
   const client = await gateway.client();
   client.socket.pause();

@@ -30,7 +30,7 @@ async function turn(client: TestClient, sessionKey: string, idempotencyKey: stri
   await client.call('agent', { sessionKey, message: `turn ${idempotencyKey}`, idempotencyKey });
 }
 
-test('An alias that created its session must be the key of that session in every frame and answer', async () => {
+test('A session created by an alias must have this alias as its key in every frame and answer', async () => {
   model.when('turn', say('hello'));
   model.when('ask me', callTools({ name: 'bash', arguments: { command: 'touch asked' } }), say('asked'));
   const client = await openSocket(daemon);

@@ -59,7 +59,7 @@ async function expectRefused(session: Session, sessionKey: string, more: object)
 
 export const attachmentCases: ConformanceCase[] = [
   {
-    must: 'An inline attachment that is not a base64 image must be refused by its name, and nothing must be sent',
+    must: 'If an inline attachment is not a base64 image, the error must name it and nothing must be sent',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'chat.send', 'chat.history');

@@ -125,7 +125,7 @@ export const callCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'An alias that created its session must be the key of that session in every frame and answer',
+    must: 'A session created by an alias must have this alias as its key in every frame and answer',
     async run(lab) {
       const session = await lab.connect();
       needs(session, 'chat.send', 'agent.wait', 'sessions.list', 'sessions.delete');

@@ -85,7 +85,7 @@ export const frameCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'Broadcast events must carry `seq` without gaps, whatever a connection is not allowed to see',
+    must: 'Broadcast events must carry `seq` without gaps, even if the connection may not see all events',
     async run(lab) {
       const session = await lab.connect();
       const watchers = [await lab.connect(), await lab.connect((await lab.makeReader(session)).token)];

@@ -134,7 +134,7 @@ export const handshakeCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'An upgrade with a foreign host name must be answered 403',
+    must: 'An upgrade with an unknown host name must be answered 403',
     async run(lab) {
       expectEqual(await upgradeAs(lab, 'conformance.invalid'), 403, 'the status');
     },

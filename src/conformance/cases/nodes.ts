@@ -82,7 +82,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'One address must have at most 4 unpaired nodes; the next one is answered BUSY and closed with 1013',
+    must: 'An address must be limited to 4 unpaired nodes; the next one is answered BUSY and closed with 1013',
     async run(lab) {
       const { nodeId } = await meet(lab);
       for (const nth of [2, 3, 4]) await greetAs(lab, `${nodeId}-${nth}`);
@@ -153,7 +153,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A connection of mode `node` must have only the rights of its node, and a node’s token must be valid nowhere else',
+    must: 'A connection of mode `node` must have only the rights of its node, and a node’s token must be valid only there',
     async run(lab) {
       const { nodeId, token } = await pair(lab);
       const posing = await lab.greetAsNode(nodeId, lab.server.token);
@@ -174,7 +174,7 @@ const pairingCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'If a node has two connections, the newer one must count, and closing the older one must change nothing',
+    must: 'If a node has two connections, the newer one must replace the older one, whose end must change nothing',
     async run(lab) {
       const { operator, nodeId, token, node } = await pair(lab);
       const newer = await greetAs(lab, nodeId, token);
@@ -199,7 +199,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A command must be answered with the node’s answer',
+    must: '`node.invoke` must return the answer of the node',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const answer = operator.request('node.invoke', { nodeId, command: COMMAND, idempotencyKey: randomUUID() });
@@ -241,7 +241,7 @@ const commandCases: ConformanceCase[] = [
     },
   },
   {
-    must: 'A node must not be able to answer for another node, or to answer twice',
+    must: 'A node must not be able to answer for another node or to answer twice',
     async run(lab) {
       const { operator, nodeId, node } = await pair(lab);
       const answer = operator.request('node.invoke', { nodeId, command: COMMAND, idempotencyKey: randomUUID() });

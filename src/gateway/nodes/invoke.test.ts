@@ -11,7 +11,7 @@ function later<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-test('A command must be answered with the node’s answer', async () => {
+test('`node.invoke` must return the answer of the node', async () => {
   await using gateway = await openNodeGateway();
   const node = await gateway.join('n1');
   const answer = gateway.call('node.invoke', { ...ASKED, params: { depth: 2 } });
@@ -228,7 +228,7 @@ test('A command whose node has been disconnected for ten seconds must be answere
   );
 });
 
-test('A node must not be able to answer for another node, or to answer twice', async () => {
+test('A node must not be able to answer for another node or to answer twice', async () => {
   await using gateway = await openNodeGateway();
   const [node, other] = [await gateway.join('n1'), await gateway.join('n2')];
   const answer = gateway.call('node.invoke', ASKED);

@@ -36,7 +36,7 @@ test('a token is valid for its own node only', async () => {
   );
 });
 
-test('A connection of mode `node` must have only the rights of its node, and a node’s token must be valid nowhere else', async () => {
+test('A connection of mode `node` must have only the rights of its node, and a node’s token must be valid only there', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const node = await gateway.connect({ nodeId: 'n1', token });
@@ -108,7 +108,7 @@ test('Rotating or revoking a node’s token must end its open connections at onc
   assert.equal((await gateway.refusal('node.token.rotate', { nodeId: 'n1' })).code, 'NOT_FOUND');
 });
 
-test('If a node has two connections, the newer one must count, and closing the older one must change nothing', async () => {
+test('If a node has two connections, the newer one must replace the older one, whose end must change nothing', async () => {
   await using gateway = await openNodeGateway();
   const token = await gateway.pair('n1');
   const old = await gateway.connect({ nodeId: 'n1', token });

@@ -37,7 +37,7 @@ test('An unpaired machine must be able to request pairing and nothing else', asy
   );
 });
 
-test('One address must have at most 4 unpaired nodes; the next one is answered BUSY and closed with 1013', async () => {
+test('An address must be limited to 4 unpaired nodes; the next one is answered BUSY and closed with 1013', async () => {
   await using gateway = await openNodeGateway();
   const held = await Promise.all(['a', 'b', 'c', 'd'].map((nodeId) => gateway.connect({ nodeId })));
   const fifth = await gateway.connect({ nodeId: 'e' });
