@@ -6,8 +6,8 @@ import type { Message } from '../message.ts';
 import type { Effort, Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
-import type { ApprovalExpiry } from './approval-expiry.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
+import type { ApprovalExpiry } from './approval/approval-expiry.ts';
+import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -48,7 +48,7 @@ export interface RunContext {
   /** When its approvals expire. */
   expiry: Pick<ApprovalExpiry, 'stamp'>;
   /** What happens to calls that need approval while no approver is subscribed; undefined: they wait for a person. */
-  policy: ApprovalPolicy | undefined;
+  policy: UnattendedPolicy | undefined;
   /** Whether an approver is subscribed. */
   isWatched(): boolean;
   clock: Clock;

@@ -9,8 +9,8 @@ import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
-import { createApprovalExpiry } from './approval-expiry.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
+import { createApprovalExpiry } from './approval/approval-expiry.ts';
+import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
@@ -44,7 +44,7 @@ export interface FixtureOptions {
   journal?: JournalEntry[];
   messages?: Message[];
   autoApprove?: boolean;
-  policy?: ApprovalPolicy;
+  policy?: UnattendedPolicy;
   isWatched?: boolean;
   contextWindow?: number;
   /** Called before each step; may throw like a failing store. */

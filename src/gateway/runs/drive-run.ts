@@ -1,5 +1,5 @@
-import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval-expiry.ts';
-import type { ApprovalPolicy } from '../../agent/run/approval-policy.ts';
+import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
+import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Decision } from '../../agent/run/journal.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
@@ -55,7 +55,7 @@ export async function driveRun(
  * A policy that allows calls does not apply while the conversation contains text from callers without the approve
  * scope.
  */
-function policyOf({ run, messages }: LiveRun): ApprovalPolicy | undefined {
+function policyOf({ run, messages }: LiveRun): UnattendedPolicy | undefined {
   const { approval } = run.request;
   return approval?.mode === 'allow' && hasForeignText(messages) ? { ...approval, mode: 'withheld' } : approval;
 }

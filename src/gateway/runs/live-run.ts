@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { hasExpired } from '../../agent/run/approval-expiry.ts';
+import { hasExpired } from '../../agent/run/approval/approval-expiry.ts';
 import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';

@@ -1,5 +1,5 @@
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
-import { expiryAfterRestart } from '../../agent/run/approval-expiry.ts';
+import { expiryAfterRestart } from '../../agent/run/approval/approval-expiry.ts';
 import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';

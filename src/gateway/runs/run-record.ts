@@ -1,6 +1,6 @@
 import type { Attachment, RunOutcome, RunSource } from '../../../protocol/stream-events.ts';
 import type { Effort } from '../../agent/providers/model.ts';
-import type { ApprovalPolicy } from '../../agent/run/approval-policy.ts';
+import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { Rights } from '../rights.ts';
@@ -24,7 +24,7 @@ export interface RunRequest {
   /** Why the answer cannot be delivered although it should be. */
   undeliverable?: string | undefined;
   /** What happens to calls that need approval while no approver is subscribed; absent: they wait for a person. */
-  approval?: ApprovalPolicy | undefined;
+  approval?: UnattendedPolicy | undefined;
 }
 
 /** One accepted message, from acceptance to its final record. */

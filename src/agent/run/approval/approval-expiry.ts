@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
-import type { Decision } from './journal.ts';
-import { timedOutAfter } from './result-texts.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import type { Decision } from '../journal.ts';
+import { timedOutAfter } from '../result-texts.ts';
+import type { UnattendedPolicy } from './unattended-policy.ts';
 
 /** The expiry of approvals: when they expire, and the denial that is recorded then (decision 9). */
 export interface ApprovalExpiry {
@@ -20,7 +20,7 @@ interface OpenQuestion {
 }
 
 interface ExpiryDeps {
-  policy: ApprovalPolicy | undefined;
+  policy: UnattendedPolicy | undefined;
   /** The timeout when the policy has none. */
   usualMs: number;
   clock: Clock;
@@ -60,7 +60,7 @@ export function createApprovalExpiry({ policy, usualMs, clock, log }: ExpiryDeps
 const ONLOOKER_MS = 5 * 60_000;
 
 /** How many milliseconds an approval may wait. */
-function approvalMsOf(policy: ApprovalPolicy | undefined, usualMs: number): number {
+function approvalMsOf(policy: UnattendedPolicy | undefined, usualMs: number): number {
   if (policy === undefined) return usualMs;
   return policy.mode === 'wait' ? (policy.timeoutMs ?? usualMs) : Math.min(ONLOOKER_MS, usualMs);
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { recordingLog } from '../../testing/temp-store.ts';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { recordingLog } from '../../../testing/temp-store.ts';
+import type { Decision } from '../journal.ts';
 import { createApprovalExpiry, expiryAfterRestart, hasExpired } from './approval-expiry.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
-import type { Decision } from './journal.ts';
+import type { UnattendedPolicy } from './unattended-policy.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
@@ -26,7 +26,7 @@ function asking({ usualMs = HOUR, fails = 0 } = {}) {
 }
 
 test('a question waits as long as the job says, or briefly if only a subscribed approver was asked', () => {
-  const waits = (policy: ApprovalPolicy | undefined, usualMs: number) =>
+  const waits = (policy: UnattendedPolicy | undefined, usualMs: number) =>
     createApprovalExpiry({ policy, usualMs, clock: fakeClock(), log: recordingLog() }).stamp();
   assert.equal(waits(undefined, HOUR), HOUR);
   assert.equal(waits({ mode: 'wait' }, HOUR), HOUR);

@@ -1,20 +1,20 @@
-import type { CronApproval } from '../../../protocol/cron.ts';
-import { nobodyToApprove } from './result-texts.ts';
+import type { CronApproval } from '../../../../protocol/cron.ts';
+import { nobodyToApprove } from '../result-texts.ts';
 
 /**
  * What happens to calls that need approval in an unattended run. It is stored with the run. `withheld`: the job allows
  * tools, but a caller without the approve scope wrote part of what the run reads.
  */
-export type ApprovalPolicy = CronApproval | { mode: 'withheld'; tools: string[] };
+export type UnattendedPolicy = CronApproval | { mode: 'withheld'; tools: string[] };
 
 /** Whether calls of the tool need no approval. */
-export const isAllowed = (policy: ApprovalPolicy | undefined, tool: string): boolean =>
+export const isAllowed = (policy: UnattendedPolicy | undefined, tool: string): boolean =>
   policy?.mode === 'allow' && policy.tools.includes(tool);
 
 /** The result that the model reads for a call that nobody could approve. */
-export const refusalBy = (policy: ApprovalPolicy): string => nobodyToApprove(whyNot(policy));
+export const refusalBy = (policy: UnattendedPolicy): string => nobodyToApprove(whyNot(policy));
 
-function whyNot(policy: ApprovalPolicy): string {
+function whyNot(policy: UnattendedPolicy): string {
   if (policy.mode === 'withheld') {
     return 'the job’s policy does not apply while this conversation contains text from a caller without the approve scope';
   }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalPolicy } from './approval-policy.ts';
-import { runBatch } from './batch.ts';
-import type { JournalEntry } from './journal.ts';
+import { runBatch } from '../batch.ts';
+import type { JournalEntry } from '../journal.ts';
 import {
   approvedBatch,
   callOf,
@@ -11,14 +10,15 @@ import {
   foldEntries,
   has,
   runFixture,
-} from './run-fixture.ts';
+} from '../run-fixture.ts';
+import type { UnattendedPolicy } from './unattended-policy.ts';
 
 const TOOLS: Record<string, FakeTool> = {
   bash: { needsApproval: true },
   write: { needsApproval: true },
   look: { readOnly: true, safeToRepeat: true },
 };
-const POLICIES: ApprovalPolicy[] = [{ mode: 'deny' }, { mode: 'allow', tools: ['bash'] }];
+const POLICIES: UnattendedPolicy[] = [{ mode: 'deny' }, { mode: 'allow', tools: ['bash'] }];
 const BATCH = [callOf('1', 'bash'), callOf('2', 'write'), callOf('3', 'look')];
 
 const ANSWERED: JournalEntry[] = [

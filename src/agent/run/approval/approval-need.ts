@@ -1,0 +1,34 @@
+import { type BatchCall, toItem } from '../batch-call.ts';
+import type { Decision } from '../journal.ts';
+import type { RunContext } from '../run-context.ts';
+import { askOnce, digestsOf } from './ask-once.ts';
+import { blockedBy, refusalStep } from './refusals.ts';
+import { isAllowed, type UnattendedPolicy } from './unattended-policy.ts';
+
+/** The policy that decides instead of a person; undefined when a person is asked. */
+export function policyInForce({ policy, isWatched }: RunContext): UnattendedPolicy | undefined {
+  return policy === undefined || policy.mode === 'wait' || isWatched() ? undefined : policy;
+}
+
+/** Whether the calls may run: asks a person if a call needs it and neither auto-approve nor a policy decides. */
+export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
+  const asked = run.progress.approval;
+  const needing = run.settings.autoApprove ? [] : batch.filter((item) => needsPerson(run, item));
+  const policy = policyInForce(run);
+  if (asked || (needing.length > 0 && !policy)) return askOnce(run, { asked, kind: 'tools', batch });
+  const refused = new Map(policy && needing.map((item) => [item, blockedBy(policy)]));
+  const { events = [], journal = [], messages = [] } = refusalStep(refused);
+  await run.recorder.record({
+    events: [
+      { type: 'tool_info', items: batch.map((item) => toItem(run, item)) },
+      { type: 'ws_state', ws_id: run.wsId, state: 'running' },
+      ...events,
+    ],
+    messages,
+    journal: [{ kind: 'batch_cleared', digests: digestsOf(batch.filter((item) => !refused.has(item))) }, ...journal],
+  });
+  return { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
+}
+
+const needsPerson = ({ policy }: RunContext, { call, prepared }: BatchCall): boolean =>
+  prepared.kind === 'ready' && prepared.needsApproval && !isAllowed(policy, call.name);

@@ -1,0 +1,31 @@
+import { type BatchCall, toItem } from '../batch-call.ts';
+import type { AskedApproval, Decision } from '../journal.ts';
+import type { RunContext } from '../run-context.ts';
+
+interface Question {
+  asked: AskedApproval | undefined;
+  kind: 'tools' | 'outcome';
+  batch: BatchCall[];
+}
+
+/** A question interrupted by a restart keeps its id, so it is not asked again. */
+export async function askOnce(run: RunContext, { asked, kind, batch }: Question): Promise<Decision> {
+  if (asked?.decision) return asked.decision;
+  if (asked) return run.decision(asked.approvalId);
+  const approvalId = run.ids.id('apr');
+  const items = batch.map((item) => toItem(run, item));
+  const digests = digestsOf(batch);
+  const expiresAtMs = run.expiry.stamp();
+  await run.recorder.record({
+    events: [
+      { type: 'approve_request', items, approval_id: approvalId, kind, expires_at_ms: expiresAtMs },
+      { type: 'ws_state', ws_id: run.wsId, state: 'attention' },
+    ],
+    journal: [{ kind: 'approval_asked', approvalId, question: kind, digests }],
+    approval: { approvalId, kind, items, digests, expiresAtMs },
+  });
+  return run.decision(approvalId);
+}
+
+export const digestsOf = (batch: BatchCall[]): Record<string, string> =>
+  Object.fromEntries(batch.map(({ call, digest }) => [call.id, digest]));
