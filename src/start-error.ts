@@ -1,18 +1,20 @@
+import { EXIT } from './exit-codes.ts';
+
 /** Why a command cannot continue, printed as one line: what is wrong and how to fix it. */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
   /** The exit code of the process. */
-  readonly exitCode: number = 1;
+  readonly exitCode: number = EXIT.failed;
 }
 
 /** The command line or the environment is wrong. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError';
-  override readonly exitCode = 2;
+  override readonly exitCode = EXIT.wrongUsage;
 }
 
 /** No daemon answers. */
 export class NoDaemonError extends StartError {
   override readonly name = 'NoDaemonError';
-  override readonly exitCode = 3;
+  override readonly exitCode = EXIT.noDaemon;
 }

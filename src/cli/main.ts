@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { Command, Option } from 'commander';
 import type { StartFlags } from '../daemon/start.ts';
+import { EXIT } from '../exit-codes.ts';
 import { useCompileCache } from '../home/compile-cache.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { readVersion } from '../version.ts';
@@ -59,9 +60,6 @@ function withCommand(argv: readonly string[]): string[] {
   const isAboutAll = first !== undefined && ['--help', '-h', '--version', '-V'].includes(first);
   return first === undefined || (first.startsWith('-') && !isAboutAll) ? ['start', ...argv] : [...argv];
 }
-
-/** The exit code that shells use for a program whose output pipe was closed (128 + SIGPIPE). */
-const READER_GONE = 141;
 
 interface ProgramDeps {
   root: URL;
@@ -186,5 +184,5 @@ function withTarget(command: Command): Command {
     .option('--url <address>', 'address of the daemon (HEADGATE_URL)')
     .option('--token <token>', 'token for the daemon (HEADGATE_TOKEN; default: the token of the home folder)')
     .option('--token-file <file>', 'a file that holds the token')
-    .hook('preAction', () => void process.stdout.on('error', () => process.exit(READER_GONE)));
+    .hook('preAction', () => void process.stdout.on('error', () => process.exit(EXIT.readerGone)));
 }

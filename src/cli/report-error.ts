@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { HttpError } from '../../protocol/client/http-error.ts';
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
+import { EXIT } from '../exit-codes.ts';
 import { StartError } from '../start-error.ts';
 
 /** The output and exit code of a failed command. */
@@ -13,20 +14,22 @@ interface Report {
 /** The report of an error; `command` is the command that failed, such as `run`, if it is a known one. */
 export function toReport(error: unknown, command?: string): Report {
   if (error instanceof CommanderError) return ofCommander(error, command);
-  if (error instanceof RequestError) return { text: `${toLine(`${error.code}: ${error.message}`)}\n`, exitCode: 1 };
+  if (error instanceof RequestError)
+    return { text: `${toLine(`${error.code}: ${error.message}`)}\n`, exitCode: EXIT.failed };
   if (error instanceof StartError) return { text: told(error.message), exitCode: error.exitCode };
-  if (error instanceof HttpError) return { text: told(`${error.message} (HTTP ${error.status})`), exitCode: 1 };
+  if (error instanceof HttpError)
+    return { text: told(`${error.message} (HTTP ${error.status})`), exitCode: EXIT.failed };
   if (error instanceof ConnectionLostError)
-    return { text: told(`${error.message} before the answer came`), exitCode: 1 };
+    return { text: told(`${error.message} before the answer came`), exitCode: EXIT.failed };
   const stack = error instanceof Error ? error.stack : String(error);
-  return { text: `headgate: ${stack}\n`, exitCode: 1 };
+  return { text: `headgate: ${stack}\n`, exitCode: EXIT.failed };
 }
 
 function ofCommander({ code, exitCode, message }: CommanderError, command: string | undefined): Report {
-  if (code === 'commander.help') return { text: '', exitCode: 2 }; // a group without a subcommand: the help was printed
-  if (exitCode === 0) return { text: '', exitCode: 0 };
+  if (code === 'commander.help') return { text: '', exitCode: EXIT.wrongUsage }; // a group without a subcommand: the help was printed
+  if (exitCode === EXIT.ok) return { text: '', exitCode: EXIT.ok };
   const help = `headgate ${command === undefined ? '' : `${command} `}--help`;
-  return { text: told(`${message.replace(/^error: /, '')} (see ${help})`), exitCode: 2 };
+  return { text: told(`${message.replace(/^error: /, '')} (see ${help})`), exitCode: EXIT.wrongUsage };
 }
 
 const told = (text: string): string => `headgate: ${toLine(text)}\n`;

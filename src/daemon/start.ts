@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import { EXIT } from '../exit-codes.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
@@ -101,7 +102,7 @@ function guardProcess({ home, starting, log }: Guarded): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
   const die = (err: unknown, message: string) => {
     log.error({ err }, message);
-    process.exit(1);
+    process.exit(EXIT.failed);
   };
   process.on('uncaughtException', (error) => die(error, 'an error that nobody handles'));
   process.on('unhandledRejection', (reason) => die(reason, 'a failure that nobody waits for'));

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { Log } from '../log.ts';
 
 interface StopDeps {
@@ -13,14 +14,13 @@ interface StopDeps {
 const SAME_SIGNAL_MS = 1_000;
 /** Less than the five seconds that a service manager or a person may wait. */
 const DEADLINE_MS = 4_500;
-const INTERRUPTED = 130;
 
 /** Handles signals: the first one stops the daemon, and a later one ends the process at once, unless it is the same. */
 export function createStopSignals({ stop, exit, clock, log }: StopDeps): (signal: string) => void {
   let firstMs: number | undefined;
   return (signal) => {
     if (firstMs !== undefined) {
-      if (clock.monotonic() - firstMs >= SAME_SIGNAL_MS) exit(INTERRUPTED);
+      if (clock.monotonic() - firstMs >= SAME_SIGNAL_MS) exit(EXIT.interrupted);
       return;
     }
     firstMs = clock.monotonic();
@@ -30,14 +30,14 @@ export function createStopSignals({ stop, exit, clock, log }: StopDeps): (signal
       () => exit(0),
       (error: unknown) => {
         log.error({ err: error }, 'stopping failed');
-        exit(1);
+        exit(EXIT.failed);
       },
     );
     void stopped.finally(() => late.abort());
     clock.sleep(DEADLINE_MS, late.signal).then(
       () => {
         log.error({}, 'not everything stopped in time; unacknowledged work may be lost');
-        exit(1);
+        exit(EXIT.failed);
       },
       () => undefined, // stopped in time
     );

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
 import { readVersion } from '../../version.ts';
@@ -32,9 +33,6 @@ interface ChatOptions {
   around: Surroundings;
   root: URL;
 }
-
-/** The exit code when the input ends while an approval is pending. */
-const UNANSWERED = 4;
 
 /** A conversation in the terminal, or over pipes. Resolves when the person leaves. */
 export async function chat({ flags, around, root }: ChatOptions): Promise<void> {
@@ -189,7 +187,7 @@ async function chatOverLines({ client, wsId, paint, upload }: Parts): Promise<vo
       process.stderr.write(
         'headgate: The input has ended, but an approval is pending. Answer it on the page or in another chat.\n',
       );
-      process.exitCode = UNANSWERED;
+      process.exitCode = EXIT.denied;
     }
   } finally {
     piped.close();

@@ -2,6 +2,7 @@ import { CASES } from '../../conformance/cases/table.ts';
 import { createLab, type Server } from '../../conformance/lab.ts';
 import { type Finding, runCases } from '../../conformance/run-cases.ts';
 import { openWire } from '../../conformance/wire.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { toSocketUrl } from '../../socket-url.ts';
 import { NoDaemonError } from '../../start-error.ts';
 import { nobodyAnswers, notTaken } from '../connect.ts';
@@ -25,13 +26,12 @@ export async function conformance(address: string, { token, json }: ConformanceF
   for (const { outcome } of findings) counts[outcome] += 1;
   const summary = `${counts.holds} hold, ${counts.fails} fail, ${counts['does not apply']} do not apply`;
   process.stdout.write(json ? `${JSON.stringify({ url: server.url, counts, findings }, null, 2)}\n` : `\n${summary}\n`);
-  process.exitCode = counts.fails > 0 ? 1 : 0;
+  process.exitCode = counts.fails > 0 ? EXIT.failed : EXIT.ok;
   if (!stopping.aborted) return;
   process.stderr.write(`headgate: interrupted after ${findings.length} of ${CASES.length} sentences\n`);
-  process.exitCode = INTERRUPTED;
+  process.exitCode = EXIT.interrupted;
 }
 
-const INTERRUPTED = 130;
 /** Within this time it is the same signal: npm passes on what the terminal has sent to the whole process group. */
 const SAME_SIGNAL_MS = 1_000;
 
@@ -40,7 +40,7 @@ function stopOnSignals(): AbortSignal {
   const stopping = new AbortController();
   let firstMs = Number.POSITIVE_INFINITY;
   const onSignal = () => {
-    if (performance.now() - firstMs >= SAME_SIGNAL_MS) process.exit(INTERRUPTED);
+    if (performance.now() - firstMs >= SAME_SIGNAL_MS) process.exit(EXIT.interrupted);
     firstMs = Math.min(firstMs, performance.now());
     stopping.abort();
   };

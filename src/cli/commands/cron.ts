@@ -3,6 +3,7 @@ import type { Result } from '../../../protocol/index.ts';
 import { toVisibleText } from '../../../protocol/visible-text.ts';
 import { systemClock } from '../../clock.ts';
 import { zoneOf } from '../../cron/schedule/schedule.ts';
+import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
 import { UsageError } from '../../start-error.ts';
@@ -103,7 +104,7 @@ export async function runJob(which: string, command: CronCommand<RunJobFlags>): 
     return { job: found, asked: await runAsked(client, { ...request, idempotencyKey: randomIds.id('cli') }) };
   });
   const { answer, run } = asked;
-  if (hasFailed(asked, { waited })) process.exitCode = 1;
+  if (hasFailed(asked, { waited })) process.exitCode = EXIT.failed;
   if (json) return print({ ...answer, ...(run && { run }) });
   tell(toOutcome(asked, { waited, here: here() }));
   if (run?.status === 'ok' && job.enabled && job.schedule.kind === 'at')

@@ -1,6 +1,7 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { systemClock } from '../../clock.ts';
 import { openCheckup } from '../../daemon/checkup.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { type Finding, ok, problem } from '../../finding.ts';
 import { resolveHome, type Surroundings } from '../../home/home-path.ts';
 import { readVersion } from '../../version.ts';
@@ -34,7 +35,7 @@ export async function doctor({ flags, around, root }: DoctorOptions): Promise<vo
       ? JSON.stringify({ ok: healthy, findings }, null, 2)
       : toLines(findings, createPaint(colours)).join('\n');
   process.stdout.write(`${text}\n`);
-  process.exitCode = healthy ? 0 : 1;
+  process.exitCode = healthy ? EXIT.ok : EXIT.failed;
 }
 
 interface Examined {

@@ -2,6 +2,7 @@ import { text as readText } from 'node:stream/consumers';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
 import { NoDaemonError, UsageError } from '../../start-error.ts';
@@ -35,9 +36,6 @@ interface RunOptions {
   around: Surroundings;
   root: URL;
 }
-
-/** Exit codes, in addition to 2 (wrong usage) and 3 (no daemon). */
-const EXIT = { ok: 0, error: 1, denied: 4, timeout: 5, interrupted: 130 } as const;
 
 /** How long to wait for a daemon that went away. */
 const AWAY_MS = 120_000;
@@ -214,6 +212,6 @@ function toExitCode(
   if (reason === 'timeout' && status !== 'ok') return EXIT.timeout;
   if (reason === 'interrupted' || status === 'cancelled') return EXIT.interrupted;
   if (status === 'timeout') return EXIT.timeout;
-  if (status === 'error') return EXIT.error;
+  if (status === 'error') return EXIT.failed;
   return denied > 0 ? EXIT.denied : EXIT.ok;
 }

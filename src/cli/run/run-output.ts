@@ -1,5 +1,6 @@
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Room } from '../../../protocol/text-ends.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { type Question, toQuestionLines, toQuestionRoom } from '../terminal/question-lines.ts';
@@ -47,9 +48,6 @@ export const createJsonOutput = ({ stdout, stderr }: Streams): RunOutput => {
   };
 };
 
-/** As documented in docs/cli.md. */
-const TIMED_OUT = 5;
-
 interface TextOptions {
   isStreaming: boolean;
   /** The size of the terminal for questions. */
@@ -83,7 +81,7 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
     onEnd({ status, answer, error, exitCode }) {
       if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
-      else if (exitCode === TIMED_OUT)
+      else if (exitCode === EXIT.timeout)
         tell(['headgate: the run was stopped by --timeout before the answer was complete.']);
     },
   };
