@@ -25,7 +25,7 @@ import { voicewakeMethods } from './methods/voicewake.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence.ts';
-import { announceAlwaysEnds } from './workstreams/always-ends.ts';
+import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 
 /** One noun of the gateway: its methods and, where needed, its background work. */
 interface Noun {

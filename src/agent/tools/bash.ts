@@ -29,7 +29,7 @@ interface BashDependencies {
 
 const TIMEOUT_SECS = 120;
 
-/** Runs a shell command, always after approval. */
+/** Runs a shell command. It needs approval: a person's, or that of auto-approve or a job's policy. */
 export function createBashTool(dependencies: BashDependencies): Tool<BashArguments> {
   return {
     name: 'bash',

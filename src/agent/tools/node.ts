@@ -40,7 +40,7 @@ export interface NodeCall {
 
 const TIMEOUT_SECS = 30;
 
-/** Runs commands on other machines, always after approval. */
+/** Runs commands on other machines. They need approval, as in bash. */
 export function createNodeTool(nodes: NodeDirectory): Tool<NodeArguments> {
   return {
     name: 'node',

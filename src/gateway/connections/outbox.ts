@@ -7,7 +7,7 @@ export type JoinFrames = (frames: readonly Buffer[]) => Buffer;
 
 interface OutboxOptions {
   wire: Pick<Wire, 'write' | 'pendingBytes'>;
-  /** Above this, broadcasts are skipped or close the connection, and reading pauses. */
+  /** Above this the client counts as slow: the connection skips broadcasts or closes, and stops reading. */
   maxBufferedBytes: number;
   /** Called when a client with a full buffer has room again. */
   onRelief(): void;

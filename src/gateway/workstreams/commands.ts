@@ -12,7 +12,7 @@ import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { hasForeignText, toAlwaysColumns } from './always.ts';
-import { alwaysEnded } from './always-ends.ts';
+import { alwaysEnded } from './announce-always-ends.ts';
 import type { Settings } from './settings.ts';
 import type { Workstream } from './workstream.ts';
 import type { WorkstreamData } from './workstream-data.ts';

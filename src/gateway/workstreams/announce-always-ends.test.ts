@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { turnsUntil, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
-import { announceAlwaysEnds } from './always-ends.ts';
+import { announceAlwaysEnds } from './announce-always-ends.ts';
 
 /** A daemon's main workstream, with announcements of the end of auto-approve. */
 async function announcing(options: WholeGatewayOptions = {}) {
