@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { NodesConfig } from '../../command-policy.ts';
+import { once } from '../../once.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
@@ -46,6 +48,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
   const disk: Disk = {};
   const [clock, log, puppet] = [fakeClock(1_000_000), recordingLog(), puppetModels()];
   const machine: Machine = { dir: dir.path, clock, log, puppet, disk, over: over.signal };
+  await writeFile(databaseIn(dir.path), await emptyDatabase());
   let running = await start(machine, options);
   const stop = async () => {
     await running.gateway.shutdown('test');
@@ -109,8 +112,7 @@ async function start(
   { dir, clock, log, puppet, disk, over }: Machine,
   { tap = (store) => store, execute, nodeRules: rules = () => ({}), ...options }: Omit<MachineOptions, 'parent'>,
 ): Promise<Process> {
-  const path = join(dir, 'headgate.db');
-  const store = await openSqliteStore({ path, clock, log, durability: 'normal', bootId: 'boot-1' });
+  const store = await openStore({ dir, clock, log });
   const killed = new AbortController();
   const deps = {
     ...defaultDeps({ store: tap(onDisk(disk, store, killed)), dir, clock, log }),
@@ -123,6 +125,19 @@ async function start(
   await gateway.recover();
   return { store, gateway, nodes, killed };
 }
+
+const databaseIn = (dir: string) => join(dir, 'headgate.db');
+
+const openStore = ({ dir, clock, log }: Pick<Machine, 'dir' | 'clock' | 'log'>): Promise<SqliteStore> =>
+  openSqliteStore({ path: databaseIn(dir), clock, log, durability: 'normal', bootId: 'boot-1' });
+
+/** Copied for every machine: creating the tables takes longer than most tests. */
+const emptyDatabase = once(async (): Promise<Buffer> => {
+  using dir = tempDir();
+  const store = await openStore({ dir: dir.path, clock: fakeClock(1_000_000), log: recordingLog() });
+  await store.close();
+  return readFile(databaseIn(dir.path));
+});
 
 function onDisk(disk: Disk, store: SqliteStore, killed: AbortController): SqliteStore {
   const commit = (unit: Unit): Promise<number> => {
