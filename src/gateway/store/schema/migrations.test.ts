@@ -177,6 +177,25 @@ test('version 16 leaves the folder identity of older workstreams open, and lets 
   assert.deepEqual(connection.all('select * from workdirs'), []);
 });
 
+test('rows that were damaged before there were checksums do not stop the migration, and count as damaged afterwards', (t) => {
+  const { connection, path } = openVersion1(t);
+  migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 11) });
+  const damaged: Record<string, string> = {
+    events: `insert into events values ('a', 1, '{"type":"tool_result","outp', 5)`,
+    messages: `insert into messages values ('a', 1, 'r', '{"role":"tool","outp', 5)`,
+    notes: `insert into notes values ('a', 0, 1, '{"type":"approval_resolved","appr', 5)`,
+    journal: `insert into journal values ('r', 1, 'a', 'approval_decided', '{"decision":{"by', 5)`,
+  };
+  for (const statement of Object.values(damaged)) connection.run(statement);
+  const bodies = () =>
+    Object.keys(damaged).map((table) => connection.all(`select body_json from ${table}`).map((row) => row.body_json));
+  const before = bodies();
+  migrate(connection, { path, log });
+  assert.deepEqual([versionOf(connection), bodies()], [String(MIGRATIONS.length), before]);
+  const checksums = ['events', 'messages'].map((table) => connection.all(`select checksum from ${table}`));
+  assert.deepEqual(checksums, [[{ checksum: null }], [{ checksum: null }]]);
+});
+
 test('a file of a newer version is refused with advice, and is not changed', async (t) => {
   const { connection, path } = openVersion1(t);
   connection.run(UPSERT_META, ['schema_version', String(MIGRATIONS.length + 1)]);

@@ -44,8 +44,9 @@ export const rewriteNotes = (connection: Connection, rewriting: Rewriting): void
   rewriteBodies(connection, NOTES, rewriting);
 
 /**
- * Writes new bodies with their checksums. Skips damaged rows, because a new checksum would make them look intact. If
- * interrupted it starts over; `rewrite` skips finished rows.
+ * Writes new bodies with their checksums. Skips damaged rows, because a new checksum would make them look intact, and
+ * bodies that are not JSON, which were damaged before there were checksums. If interrupted it starts over; `rewrite`
+ * skips finished rows.
  */
 function rewriteBodies(connection: Connection, table: Table, { beginnings, rewrite }: Rewriting): void {
   const { name } = table;
@@ -64,7 +65,7 @@ function rewriteBodies(connection: Connection, table: Table, { beginnings, rewri
     if (!last) return;
     inTransaction(connection, () => {
       for (const row of rows) {
-        const body = table.isIntact(row) ? rewrite(String(row.body_json)) : undefined;
+        const body = table.isIntact(row) && isJson(row.body_json) ? rewrite(String(row.body_json)) : undefined;
         if (body !== undefined) connection.run(write, [body, ...placeOf(row)]);
       }
     });
@@ -80,5 +81,14 @@ function inTransaction(connection: Connection, work: () => void): void {
   } catch (error) {
     if (connection.database.isTransaction) connection.run('rollback');
     throw error;
+  }
+}
+
+function isJson(text: unknown): boolean {
+  try {
+    JSON.parse(String(text));
+    return true;
+  } catch {
+    return false;
   }
 }

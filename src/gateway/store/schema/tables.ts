@@ -226,5 +226,6 @@ export const journaledDeciders: readonly string[] = [
         then json_object('kind', json_extract(body_json, '$.decision.by'))
       else json_object('kind', 'principal', 'id', json_extract(body_json, '$.decision.by'))
     end)
-    where kind = 'approval_decided' and json_type(body_json, '$.decision.by') = 'text'`,
+    where kind = 'approval_decided'
+      and case when json_valid(body_json) then json_type(body_json, '$.decision.by') end = 'text'`,
 ];
