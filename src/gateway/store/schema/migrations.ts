@@ -1,6 +1,6 @@
 import type { Log } from '../../../log.ts';
-import { freeName } from '../free-name.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { copyDatabase } from './copy-database.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
@@ -89,8 +89,7 @@ function schemaVersionOf(connection: Connection): number {
 
 /** Keeps earlier copies, because the older version may have used the file since. */
 function backUp(connection: Connection, { path, found, log }: { path: string; found: number; log: Log }): void {
-  const copy = freeName(`${path}.bak-v${found}`);
-  connection.run('vacuum into ?', [copy]);
+  const copy = copyDatabase(connection, `${path}.bak-v${found}`);
   log.info({ copy }, 'copied the database before migrating it');
 }
 
