@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { needs } from '../../src/testing/needs.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { readLedger } from '../support/daemon/ledger.ts';
+import { commandsUnder, paste } from '../support/documented-commands.ts';
 
 const sqlite = await needs('sqlite3');
-const run = promisify(execFile);
-
-/** The commands that docs/operating.md shows under this heading, block by block. */
-async function commandsUnder(heading: string): Promise<string[]> {
-  const page = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
-  const [, section = ''] = page.split(`## ${heading}\n`);
-  return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
-}
-
-/** As somebody would paste it into a shell that stops at the first failure. */
-const paste = (block: string, { home, cwd }: { home: string; cwd: string }) =>
-  run('/bin/sh', ['-euc', block], { cwd, env: { PATH: process.env.PATH, HOME: home } });
 
 for (const config of [undefined, { retentionDays: 9 }]) {
   const what = config ? 'with' : 'without';

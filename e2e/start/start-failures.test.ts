@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -84,12 +84,15 @@ test('a database of a newer Headgate is refused and left as it is', async () => 
     return database.prepare("select value from meta where key = 'schema_version'").get()?.value;
   };
   versionOf("update meta set value = '999' where key = 'schema_version'");
+  const copies = async () => (await readdir(daemon.home)).filter((name) => name.startsWith('headgate.db.'));
+  const before = [await readFile(file), await copies()];
   const { code, lines } = await fail(['--home', daemon.home]);
   assert.equal(code, 1);
   assert.match(
     lines.join('\n'),
     /^headgate: [^\n]*headgate\.db has schema version 999, but this Headgate knows versions/,
   );
+  assert.deepEqual([await readFile(file), await copies()], before);
   assert.equal(versionOf('select 1'), '999');
 });
 
