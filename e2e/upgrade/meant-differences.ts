@@ -1,0 +1,58 @@
+import type { Declared } from './differences.ts';
+
+const isLater = (value: unknown): boolean => typeof value === 'number' && value > Date.UTC(2026, 10, 2);
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** These differ at every start. */
+const OF_EACH_START: readonly Declared[] = [
+  { at: 'sessions.list > ts', was: isLater, is: isLater, why: 'the time of the answer' },
+  { at: 'sessions.preview * > ts', was: isLater, is: isLater, why: 'the time of the answer' },
+  { at: 'node.* > ts', was: isLater, is: isLater, why: 'the time of the answer' },
+  { at: '** > expiresAtMs', was: isLater, is: isLater, why: 'a restart extends the deadline' },
+  { at: 'config.get > hash', was: isText, is: isText, why: 'config.json contains other addresses' },
+];
+
+const OUTCOMES = ['done', 'failed', 'denied', 'expired', 'blocked', 'cancelled', 'unknown'];
+const isOutcome = (value: unknown): boolean => OUTCOMES.includes(String(value));
+const isDecider = (value: unknown): boolean => typeof value === 'object' && value !== null && 'kind' in value;
+
+/** Schema version 17 added outcomes to results, and version 18 who made a decision. */
+const SINCE_17: readonly Declared[] = [
+  { at: 'workstream.get * > snapshot > messages > * > outcome', is: isOutcome, why: 'results have outcomes' },
+  { at: 'stream of * > * > messages > * > outcome', is: isOutcome, why: 'results have outcomes' },
+  { at: 'log of * > * > * > outcome', is: isOutcome, why: 'results have outcomes' },
+  { at: 'log of * > * > * > by', is: isDecider, why: 'decisions name who made them' },
+  {
+    at: 'workstream.get * > snapshot > notes > * > by',
+    was: isText,
+    is: isDecider,
+    why: 'decisions name who made them as data',
+  },
+];
+
+const SINCE_12: readonly Declared[] = [
+  {
+    at: 'workstream.list > workstreams > * > skipPermissions',
+    was: true,
+    is: false,
+    why: 'auto-approve without an end is turned off',
+  },
+  {
+    at: '** > snapshot > workstream > skipPermissions',
+    was: true,
+    is: false,
+    why: 'auto-approve without an end is turned off',
+  },
+  { at: 'config.get > config > server > allowedOrigins', is: [], why: 'a new setting' },
+  { at: 'config.get > config > egress', is: { privateHosts: [] }, why: 'a new setting' },
+  { at: 'config.get > config > approvals', is: { alwaysSecs: 28_800 }, why: 'a new setting' },
+];
+
+/** The intended differences between today's answers and those of the older build, for each home. */
+export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
+  'schema-11': [...OF_EACH_START, ...SINCE_17, ...SINCE_12],
+  'schema-16': [...OF_EACH_START, ...SINCE_17],
+};
+
+/** The intended differences between the first and the second start of today's build. */
+export const OF_SECOND_START = OF_EACH_START.filter(({ at }) => at !== 'config.get > hash');
