@@ -25,7 +25,7 @@ export interface Row {
   unit: 'x' | 'ms' | 's';
   /** Absent: the value is only reported. */
   target?: Target;
-  /** Figures that the table shows beside the value, each as the median of the rounds. */
+  /** Figures that the table shows in addition to the value, each as the median of the rounds. */
   beside?: readonly Beside[];
   /** The maximum number of rounds, without an uncounted first one: for rows that start everything again in each round. */
   maxRounds?: number;

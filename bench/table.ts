@@ -32,7 +32,7 @@ export function toMarkdown(report: Report): string {
   const { date, commit, machine, rows } = report;
   const lines = [HEAD, HEAD.map(() => '---'), ...rows.map(toCells)].map((cells) => `| ${cells.join(' | ')} |`);
   const { cores, cpu, memoryGiB, kernel, node, loadBefore } = machine;
-  const where = `${date.slice(0, 10)}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, commit ${commit}, load before it ${loadBefore}`;
+  const where = `${date.slice(0, 10)}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, commit ${commit}, load before the run ${loadBefore}`;
   return `${lines.join('\n')}\n\nMeasured ${where}. Median of the rounds, in brackets the lowest and the highest.`;
 }
 

@@ -1,12 +1,12 @@
-// Loaded before test files by run-tests.js: ends a process that goes on although its tests are over, and says what it waits for.
+// Loaded before test files by run-tests.js: ends a process that continues after its tests, and prints what keeps it open.
 import process from 'node:process';
 import { after } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
 
-/** Long enough for the slowest clean-up on a busy machine. */
+/** Enough for the slowest cleanup on a busy machine. */
 const lingerMs = Number(process.env.TEST_LINGER_MS ?? 30_000);
 
-/** A worker of a test loads this too, and a hook in it would begin a run of its own. */
+/** Workers of tests load this file too, but a hook in a worker would start another test run. */
 if (isMainThread) {
   after(() => {
     // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.

@@ -1,12 +1,12 @@
 // Which tests may be skipped, and what a run says about the ones that were.
 
 /**
- * The tags by which `needs` (src/testing/needs.ts) says why a test cannot run: what is missing can be installed or granted;
- * what is refused cannot be had on this machine.
+ * The tags with which `needs` (src/testing/needs.ts) explains why a test cannot run. `missing`: it can be installed or
+ * granted; `refused`: this machine cannot provide it.
  */
 export const SKIP_TAGS = { missing: 'missing', refused: 'refused' };
 
-/** CI installs what the tests need, so a test may skip there only what the machine refuses. Nobody skips without a tag. */
+/** CI installs everything that tests need, so only `refused` tests may be skipped there. No test may be skipped without a tag. */
 export const maySkip = (tags, { isCi }) =>
   tags.includes(SKIP_TAGS.refused) || (!isCi && tags.includes(SKIP_TAGS.missing));
 

@@ -5,7 +5,7 @@ import { type Row, ratio } from '../row.ts';
 
 export const appendRow: Row = {
   name: 'append',
-  what: 'durable append of events, 16 writers that wait for each of theirs',
+  what: 'durable append of events by 16 writers that wait for their commits',
   anchor: 'bare SQLite, a transaction per row',
   unit: 'x',
   async open(stage) {

@@ -65,7 +65,7 @@ const WISH = {
 
 const times = (stage: Stage): number => (stage.quick ? 100 : 500);
 
-const addRow = cronRow({ name: 'cron-add', what: 'cron.add, 10,000 jobs there' }, async (daemon, stage) => {
+const addRow = cronRow({ name: 'cron-add', what: 'cron.add with 10,000 jobs' }, async (daemon, stage) => {
   const { ms, answers } = await askEach(daemon, 'cron.add', Array(times(stage)).fill(WISH));
   const ids = answers.map((answer) => JSON.parse(answer).payload.id);
   await askEach(
@@ -77,7 +77,7 @@ const addRow = cronRow({ name: 'cron-add', what: 'cron.add, 10,000 jobs there' }
 });
 
 const updateRow = cronRow(
-  { name: 'cron-update', what: 'cron.update of a schedule, 10,000 jobs there' },
+  { name: 'cron-update', what: 'cron.update of a schedule with 10,000 jobs' },
   (daemon, stage) =>
     askEach(
       daemon,
@@ -91,7 +91,7 @@ const updateRow = cronRow(
 
 /** `cron.status` returns when the next job is due: one lookup in the heap, plus the cost of any request. */
 const nextRow = cronRow(
-  { name: 'cron-next', what: 'when the next of 10,000 jobs is due', target: { atMost: 1.2 } },
+  { name: 'cron-next', what: 'cron.status with 10,000 jobs', target: { atMost: 1.2 } },
   async (daemon, stage) => (await askEach(daemon, 'cron.status', Array(4 * times(stage)).fill({}))).ms,
 );
 
@@ -105,7 +105,7 @@ const idleRow = cronRow({ name: 'cron-idle', what: '10,000 jobs, none of them du
 });
 
 /** Adds ten jobs that are due every second, for some seconds. */
-const fireRow = cronRow({ name: 'cron-fire', what: 'a job that fires, 10,000 others there' }, async (daemon, stage) => {
+const fireRow = cronRow({ name: 'cron-fire', what: 'a due job, with 10,000 others' }, async (daemon, stage) => {
   const schedule = { kind: 'every', everyMs: 1_000, anchorMs: 0 };
   const { answers } = await askEach(daemon, 'cron.add', Array(FIRING).fill({ ...WISH, schedule }));
   const ids = answers.map((answer) => JSON.parse(answer).payload.id);

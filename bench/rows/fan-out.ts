@@ -18,7 +18,7 @@ interface FanOut {
 /** The anchor sends exactly the text that the product's subscribers received. */
 const socketRow = ({ subscribers, inFlight, target }: FanOut): Row => ({
   name: `fan-out-${subscribers}-${inFlight}`,
-  what: `WebSocket events to ${subscribers.toLocaleString('en')}, ${inFlight} under way`,
+  what: `WebSocket events to ${subscribers.toLocaleString('en')}, ${inFlight} in flight`,
   anchor: 'bare ws, send(string) to each',
   unit: 'x',
   target,

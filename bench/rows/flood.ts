@@ -8,7 +8,7 @@ const EACH = 250;
 
 export const floodRow: Row = {
   name: 'flood',
-  what: 'wait for a WebSocket answer, 99th percentile, beside a connection that floods',
+  what: '99th percentile of the wait for a WebSocket answer while another connection floods',
   anchor: 'the same without the flood',
   unit: 'x',
   target: { atMost: 1.5 },

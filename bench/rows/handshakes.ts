@@ -7,7 +7,7 @@ import type { Product } from '../stage.ts';
 
 export const handshakeRow: Row = {
   name: 'handshakes',
-  what: 'WebSocket upgrade, connect, hello, good-bye',
+  what: 'WebSocket upgrade, connect, hello, close',
   anchor: 'bare ws that sends the same hello',
   unit: 'x',
   target: { atLeast: 0.65 },
@@ -16,7 +16,7 @@ export const handshakeRow: Row = {
     const load = stage.load<HandshakeTasks>('handshakes');
     const count = stage.quick ? 500 : 3_000;
     const { port, token } = product;
-    // A hello lists who was here a moment ago, so it has its full size only after some have come and gone.
+    // A hello lists recently connected clients, so it has its full size only after some connections.
     await load.ask('run', { port, token, count: LIMITS.presenceEntries });
     const anchor = await stage.anchor('hello', { HELLO: JSON.stringify(await helloOf(product)) });
     const rate = ({ pid, port }: { pid: number; port: number }) =>

@@ -10,7 +10,7 @@ import { createWorkstreams } from '../workstreams.ts';
 
 export const postRow: Row = {
   name: 'post',
-  what: 'HTTP POST of a cheap authenticated call (approve with nothing waiting)',
+  what: 'HTTP POST of a cheap authenticated call (approve without a pending approval)',
   anchor: 'stock Express with express.json',
   unit: 'x',
   target: { atLeast: 1.3 },
@@ -31,8 +31,8 @@ export const postRow: Row = {
 /** The product's cost includes everything a message triggers: storing the run, starting its turn, calling the model. */
 export const sendRow: Row = {
   name: 'send',
-  what: 'HTTP POST of a message, until the model is asked',
-  anchor: 'stock Express, one SQLite row; asks no model',
+  what: 'HTTP POST of a message, until the model is called',
+  anchor: 'stock Express, one SQLite row; calls no model',
   unit: 'x',
   async open(stage) {
     const model = stage.load<ModelTasks>('model');

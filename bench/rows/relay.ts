@@ -5,7 +5,7 @@ import { median, type Row, ratio } from '../row.ts';
 import type { Stage } from '../stage.ts';
 import { createWorkstreams } from '../workstreams.ts';
 
-const ANCHOR = 'least relay that stores in groups';
+const ANCHOR = 'minimal relay that stores in groups';
 
 interface Speech {
   chunks: number;
@@ -64,7 +64,7 @@ async function openRelays(stage: Stage, streams: number) {
 
 const fastRow: Row = {
   name: 'relay-fast',
-  what: 'relay of 8 answers that come as fast as they can, pieces',
+  what: 'relay of 8 answers at full speed, chunks',
   anchor: ANCHOR,
   unit: 'x',
   target: { atLeast: 1 },
@@ -87,9 +87,9 @@ const pacedRow: Row = {
   target: { atMost: 2 },
   beside: [
     { figure: 'productP50Ms', label: 'a token takes', unit: 'ms' },
-    { figure: 'anchorP50Ms', label: 'beside the least relay', unit: 'ms' },
+    { figure: 'anchorP50Ms', label: 'of the minimal relay', unit: 'ms' },
     { figure: 'productP99Ms', label: '99th percentile', unit: 'ms' },
-    { figure: 'anchorP99Ms', label: 'beside the least relay', unit: 'ms' },
+    { figure: 'anchorP99Ms', label: 'of the minimal relay', unit: 'ms' },
   ],
   async open(stage) {
     const { product, anchor } = await openRelays(stage, stage.quick ? 50 : 200);
@@ -113,7 +113,7 @@ const pacedRow: Row = {
 
 const latencyRow: Row = {
   name: 'relay-latency',
-  what: 'relay of 20 answers at 100 tokens/s, what the median token waits longer',
+  what: 'relay of 20 answers at 100 tokens/s, added latency of the median token',
   anchor: ANCHOR,
   unit: 'ms',
   target: { atMost: 0.3 },
@@ -132,8 +132,8 @@ const latencyRow: Row = {
 
 const turnRow: Row = {
   name: 'turn',
-  what: 'from a message sent to the model asked, median of the first 100 turns of a conversation',
-  anchor: 'the least relay, for comparison',
+  what: 'from sending a message to calling the model, median of the first 100 turns of a conversation',
+  anchor: 'the minimal relay, for comparison',
   unit: 'ms',
   target: { atMost: 3 },
   async open(stage) {

@@ -14,7 +14,7 @@ const CONNECTIONS = 64;
  */
 const requestRow = (depth: number, target: Target): Row => ({
   name: `requests-${depth}`,
-  what: `WebSocket requests, ${depth} under way per connection`,
+  what: `WebSocket requests, ${depth} in flight per connection`,
   anchor: 'bare ws, JSON echo',
   unit: 'x',
   target,

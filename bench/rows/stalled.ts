@@ -81,8 +81,8 @@ async function requireOpen(port: number, count: number): Promise<void> {
 
 export const stalledRow: Row = {
   name: 'fan-out-stalled',
-  what: `WebSocket events to ${READING}, beside ${STALLED} that read nothing`,
-  anchor: 'the same without these five',
+  what: `WebSocket events to ${READING}, with ${STALLED} stalled readers`,
+  anchor: 'the same without stalled readers',
   unit: 'x',
   target: { atLeast: 0.9 },
   async open(stage) {

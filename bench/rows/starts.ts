@@ -61,7 +61,7 @@ const jobsRow: Row = {
 
 const idleRow: Row = {
   name: 'idle-memory',
-  what: 'memory of a daemon that has nothing to do',
+  what: 'memory of an idle daemon',
   anchor: 'bare ws',
   unit: 'x',
   target: { atMost: 1.65 },

@@ -140,12 +140,12 @@ const REFUSED: Record<string, { name: string; spoil(file: string): void; says: R
   'a config.json of garbage': {
     name: 'config.json',
     spoil: (file) => writeFileSync(file, '\u0000\u0001garbage'),
-    says: /config\.json is not JSON .*It was left as it is\.$/,
+    says: /config\.json is not JSON .*The file was not changed\.$/,
   },
   'half a config.json': {
     name: 'config.json',
     spoil: (file) => writeFileSync(file, '{ "tools": { "sandbox": "requi'),
-    says: /config\.json is not JSON .*It was left as it is\.$/,
+    says: /config\.json is not JSON .*The file was not changed\.$/,
   },
   'an empty config.json': {
     name: 'config.json',

@@ -29,7 +29,7 @@ async function fail(args: readonly string[], env: Record<string, string> = {}) {
 }
 
 test('an unknown flag, command or value is wrong usage: one line and exit code 2', async () => {
-  const told = (what: string, help = 'headgate') => `headgate: ${what} (see ${help} --help)`;
+  const told = (what: string, help = 'headgate') => `headgate: ${what}. See ${help} --help.`;
   assert.deepEqual(await fail(['--prot', '1']), {
     code: 2,
     lines: [told("unknown option '--prot' (Did you mean --port?)", 'headgate start')],
@@ -108,7 +108,7 @@ test('a config.json that is not JSON is named with the place, and left as it is'
   await writeFile(file, '{ "retentionDays": }');
   assert.deepEqual(await fail(['--home', own]), {
     code: 1,
-    lines: [`headgate: ${file} is not JSON (JSON5 is fine): invalid character '}' at 1:20. It was left as it is.`],
+    lines: [`headgate: ${file} is not JSON (JSON5 is fine): invalid character '}' at 1:20. The file was not changed.`],
   });
   assert.equal(await readFile(file, 'utf8'), '{ "retentionDays": }');
 });

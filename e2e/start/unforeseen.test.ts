@@ -5,8 +5,8 @@ import { startDaemon } from '../support/daemon/daemon.ts';
 const entry = new URL('../support/fixtures/failing-daemon.ts', import.meta.url);
 
 for (const [mistake, words] of [
-  ['exception', 'an error that nobody handles'],
-  ['rejection', 'a failure that nobody waits for'],
+  ['exception', 'uncaught exception'],
+  ['rejection', 'unhandled promise rejection'],
 ] as const)
   test(`after an unforeseen ${mistake} the daemon says what it was and ends with 1, and starts again`, async () => {
     await using daemon = await startDaemon({ entry, env: { MISTAKE: mistake } });

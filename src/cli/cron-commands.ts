@@ -51,7 +51,7 @@ export function addCronCommands(program: Command, { root, around, withTarget }: 
   withAddOptions(add('add'))
     .description('create a job and print its id')
     .argument('<schedule>', 'when to run, such as "every 15m" or "0 9 * * 1-5"')
-    .argument('<message>', 'the task')
+    .argument('<message>', 'task for the agent')
     .action(async (...[schedule, message, flags]: [string, string, AddFlags]) =>
       (await load()).addJob(schedule, message, on(flags)),
     );
@@ -76,14 +76,14 @@ export function addCronCommands(program: Command, { root, around, withTarget }: 
     .action(async (which: string, flags: RunsFlags) => (await load()).listRuns(which, on(flags)));
   add('preview')
     .description('show when a schedule would run, without creating a job')
-    .argument('<schedule>', 'such as "every 15m" or "0 9 * * 1-5 Europe/Berlin"')
+    .argument('<schedule>', 'schedule, such as "every 15m" or "0 9 * * 1-5 Europe/Berlin"')
     .option('--count <n>', 'how many times to show (1 to 50; default 10)')
     .option('--tz <zone>', ZONE)
     .action(async (schedule: string, flags: PreviewFlags) => (await load()).previewSchedule(schedule, on(flags)));
   add('explain')
     .description('explain why a job did or did not run at a time, or what it waits for now')
     .argument('<job>', JOB)
-    .argument('[when]', 'the time, such as "2026-12-24 18:00" (default: now)')
+    .argument('[when]', 'time, such as "2026-12-24 18:00" (default: now)')
     .option('--tz <zone>', 'time zone of [when] (default: the zone of this terminal)')
     .action(async (...[which, when, flags]: [string, string | undefined, ExplainFlags]) =>
       (await load()).explainJob(which, when, on(flags)),
@@ -105,13 +105,13 @@ const JOB_OPTIONS: [flags: string, means: string, usual?: string][] = [
   ['--thinking <level>', 'how much the model thinks: off, minimal, low, medium or high'],
   ['--timeout <time>', 'time limit for the answer', '10m'],
   ['--deliver', 'send the answer to a channel'],
-  ['--channel <name>', 'the channel to send it to', 'the last one used'],
-  ['--to <recipient>', 'the recipient in the channel'],
+  ['--channel <name>', 'channel for the answer', 'the last one used'],
+  ['--to <recipient>', 'recipient in the channel'],
   ['--best-effort', 'do not fail if the answer cannot be sent'],
   ['--misfire <how>', 'what to do about times missed by over 60 s: once, skip, all, all=20 or within=2h'],
   ['--delete-after-run', 'delete the job after its first success (one-time schedules)'],
   ['--max-run <time>', 'stop a run that takes longer', '1h'],
-  ['--approval <how>', 'calls that need approval: deny, wait[=10m] or allow=bash,read_file', 'deny'],
+  ['--approval <how>', 'what to do about calls that need approval: deny, wait[=10m] or allow=bash,read_file', 'deny'],
   ['--prefix <text>', 'start of the result line in the main conversation', 'Cron'],
 ];
 

@@ -43,7 +43,7 @@ export async function main({ argv, root }: Invocation): Promise<void> {
 const EXAMPLES = `
 Examples:
   headgate                                    start the daemon; it prints a link to the page
-  headgate --workdir ~/src/garden --port 0    in another folder, on any free port
+  headgate --workdir ~/src/garden --port 0    start it in another folder, on any free port
   headgate chat                               talk to the agent here
   headgate chat --new --workdir .             start a new conversation about this folder
   headgate run "which files are the largest?"
@@ -88,7 +88,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   program
     .command('doctor')
     .description('find problems on this machine and suggest fixes; changes nothing')
-    .option('--home <folder>', 'the home folder to check (HEADGATE_HOME; default ~/.headgate)')
+    .option('--home <folder>', 'home folder to check (HEADGATE_HOME; default ~/.headgate)')
     .option('--json', 'print one JSON object')
     .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
   withTarget(program.command('call'))
@@ -147,7 +147,10 @@ function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): 
     .option('--host <address>', 'address to listen on (HEADGATE_HOST; default 127.0.0.1)')
     .option('--home <folder>', 'folder that holds everything (HEADGATE_HOME; default ~/.headgate)')
     .option('--workdir <folder>', 'folder the agent works in (HEADGATE_WORKDIR; default <home>/workspace)')
-    .option('--model <name>', 'an alias of config.json, or provider/model (HEADGATE_MODEL)')
+    .option(
+      '--model <name>',
+      'alias of config.json, or provider/model (HEADGATE_MODEL; default: configured or detected)',
+    )
     .option('--no-auth', 'require no login; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
     .action(run);
 }
@@ -155,10 +158,10 @@ function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): 
 function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): void {
   withTarget(program.command('chat'))
     .description('talk to the agent in this terminal')
-    .option('--ws <name>', 'the workstream: a name, a session key, an id or its beginning (default: main)')
+    .option('--ws <name>', 'workstream: a name, a session key, an id or its beginning (default: main)')
     .option('--new', 'start a new workstream, named by --ws')
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
-    .option('--model <name>', 'the model of a new workstream')
+    .option('--model <name>', 'model of a new workstream')
     .addOption(new Option('--color <when>', 'when to use colours').choices(COLOUR_CHOICES).default('auto'))
     .action(run);
 }
@@ -166,23 +169,23 @@ function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): vo
 function addRun(program: Command, action: (prompts: string[], flags: RunFlags) => Promise<void>): void {
   withTarget(program.command('run'))
     .description('give the agent one task and print its answer')
-    .argument('[prompt...]', 'the task; - stands for the content of stdin')
-    .option('--ws <name>', 'the workstream, created if necessary (default: a separate one)')
+    .argument('[prompt...]', 'task; - stands for the content of stdin (default: stdin)')
+    .option('--ws <name>', 'workstream to use, created if necessary (default: a new one for this run)')
     .option('--json', 'print one JSON object per line: run, the events, result')
     .addOption(new Option('--approve <how>', 'how to answer approvals').choices(APPROVE_CHOICES).default('ask'))
-    .option('--timeout <seconds>', 'cancel the run after this time')
+    .option('--timeout <seconds>', 'cancel the run after this time (default: never)')
     .option('--attach <file...>', 'attach images or text files')
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
-    .option('--model <name>', 'the model of a new workstream')
+    .option('--model <name>', 'model of a new workstream')
     .option('--key <key>', 'idempotency key: repeating it joins the same run')
     .action(action);
 }
 
 function withTarget(command: Command): Command {
   return command
-    .option('--home <folder>', 'the home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
+    .option('--home <folder>', 'home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
     .option('--url <address>', 'address of the daemon (HEADGATE_URL)')
     .option('--token <token>', 'token for the daemon (HEADGATE_TOKEN; default: the token of the home folder)')
-    .option('--token-file <file>', 'a file that holds the token')
+    .option('--token-file <file>', 'file that contains the token')
     .hook('preAction', () => void process.stdout.on('error', () => process.exit(EXIT.readerGone)));
 }

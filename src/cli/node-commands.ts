@@ -21,8 +21,11 @@ export function addNodeCommands(program: Command, { root, around, withTarget }: 
     .description('pair with a gateway and lend commands until stopped')
     .requiredOption('--gateway <address>', 'address of the gateway, such as http://10.0.0.5:7717')
     .option('--name <name>', 'name of this node (default: the host name)')
-    .option('--allow <pattern...>', 'programs that system.run may run, such as "git status" or "journalctl *"')
-    .option('--folder <folder...>', 'folders that file.read and file.write may access')
+    .option(
+      '--allow <pattern...>',
+      'programs that system.run may run, such as "git status" or "journalctl *" (default: none)',
+    )
+    .option('--folder <folder...>', 'folders that file.read and file.write may access (default: none)')
     .option('--home <folder>', 'folder for the node’s id and tokens (HEADGATE_NODE_HOME; default ~/.headgate-node)')
     .option('--pair', 'forget the token for this gateway and pair again')
     .option('--token <token>', 'token for the gateway, such as one from node.token.rotate')
@@ -57,7 +60,7 @@ function addNodes(program: Command, { root, around, withTarget }: NodeCommandsDe
   withTarget(nodes.command('invoke'))
     .description('run a command on a node and print its answer as JSON')
     .argument('<node>', 'name or id of the node')
-    .argument('<command>', 'a command that the node lends, such as system.info')
+    .argument('<command>', 'command that the node lends, such as system.info')
     .argument('[params]', 'params of the command, a JSON object')
     .option('--timeout <time>', 'time limit, such as 30s or 5m (default 30s)')
     .option('--key <key>', 'idempotency key: repeating it returns the first answer and runs nothing')

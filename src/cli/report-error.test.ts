@@ -24,13 +24,13 @@ test('an expected error is reported in one line, with its exit code', () => {
     { text: 'headgate: No daemon is running.\n', exitCode: 3 },
     { text: 'headgate: Too large (HTTP 413)\n', exitCode: 1 },
     { text: 'headgate: the connection was closed (1006) before the answer came\n', exitCode: 1 },
-    { text: "headgate: unknown option '--x' (see headgate --help)\n", exitCode: 2 },
+    { text: "headgate: unknown option '--x'. See headgate --help.\n", exitCode: 2 },
   ]);
 });
 
 test('wrong usage of a command points to the help of that command', () => {
   const unknown = new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'");
-  assert.equal(toReport(unknown, 'run').text, "headgate: unknown option '--x' (see headgate run --help)\n");
+  assert.equal(toReport(unknown, 'run').text, "headgate: unknown option '--x'. See headgate run --help.\n");
 });
 
 test('nothing is printed after the help', () => {

@@ -29,7 +29,10 @@ function ofCommander({ code, exitCode, message }: CommanderError, command: strin
   if (code === 'commander.help') return { text: '', exitCode: EXIT.wrongUsage }; // a group without a subcommand: the help was printed
   if (exitCode === EXIT.ok) return { text: '', exitCode: EXIT.ok };
   const help = `headgate ${command === undefined ? '' : `${command} `}--help`;
-  return { text: told(`${message.replace(/^error: /, '')} (see ${help})`), exitCode: EXIT.wrongUsage };
+  return {
+    text: told(`${message.replace(/^error: /, '').replace(/\.$/, '')}. See ${help}.`),
+    exitCode: EXIT.wrongUsage,
+  };
 }
 
 const told = (text: string): string => `headgate: ${toLine(text)}\n`;

@@ -30,7 +30,9 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
   const retention = createRetention({ store, clock, log, live: parts.live });
   const stayAlive = async () => {
     while (!signal.aborted) {
-      await store.markAlive(clock.now()).catch((error: unknown) => log.warn({ err: error }, 'no sign of life stored'));
+      await store
+        .markAlive(clock.now())
+        .catch((error: unknown) => log.warn({ err: error }, 'could not store that the daemon is alive'));
       await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
   };
@@ -53,7 +55,7 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
       try {
         await service.run(signal);
       } catch (error) {
-        if (!signal.aborted) log.error({ err: error, service: name }, 'a background service ended');
+        if (!signal.aborted) log.error({ err: error, service: name }, 'a background service failed');
       }
     }),
   );

@@ -104,8 +104,8 @@ function guardProcess({ home, starting, log }: Guarded): void {
     log.error({ err }, message);
     process.exit(EXIT.failed);
   };
-  process.on('uncaughtException', (error) => die(error, 'an error that nobody handles'));
-  process.on('unhandledRejection', (reason) => die(reason, 'a failure that nobody waits for'));
+  process.on('uncaughtException', (error) => die(error, 'uncaught exception'));
+  process.on('unhandledRejection', (reason) => die(reason, 'unhandled promise rejection'));
   process.stdout.on('error', () => undefined); // the reader of the banner may be gone
 }
 

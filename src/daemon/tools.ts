@@ -47,7 +47,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     home: await realpath(home),
   });
   const strays = await runner.killStrays();
-  if (strays > 0) log.warn({ strays }, 'ended processes that commands of the last daemon had left');
+  if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
   const confinement = createConfinement({ home });
   const ripgrep = rg.kind === 'found' ? rg.path : undefined;
   const toolbox = createToolbox([

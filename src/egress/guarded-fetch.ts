@@ -114,8 +114,8 @@ function problemOf(
     const kind = classifyAddress(address);
     if (kind === 'refused') return refusedAddress(host, address);
     if (kind === 'private' && !isPrivateHost(host)) {
-      const mend = 'If that is intended, add the name to egress.privateHosts in config.json.';
-      return new EgressError('address', `${host} resolves to the private address ${address}. ${mend}`);
+      const advice = 'If that is intended, add the name to egress.privateHosts in config.json.';
+      return new EgressError('address', `${host} resolves to the private address ${address}. ${advice}`);
     }
   }
   return undefined;
@@ -131,8 +131,8 @@ function refusedAddress(host: string, address: string): EgressError {
 
 function redirected(from: URL, location: string | null): EgressError {
   const target = location !== null && URL.canParse(location, from) ? new URL(location, from).origin : 'another address';
-  const mend = 'Redirects are not followed; configure the final address.';
-  return new EgressError('redirect', `${from.origin} answered with a redirect to ${target}. ${mend}`);
+  const advice = 'Redirects are not followed; configure the final address.';
+  return new EgressError('redirect', `${from.origin} answered with a redirect to ${target}. ${advice}`);
 }
 
 const isSameHost = (known: string, host: string): boolean => known.toLowerCase() === host.toLowerCase();

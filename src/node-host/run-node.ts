@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { systemTimers } from '../../protocol/client/timers.ts';
-import { wordsOf } from '../../protocol/words-of.ts';
 import { whyNot } from '../agent/process/programs.ts';
 import { systemClock } from '../clock.ts';
 import { toAllowance } from '../command-policy.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveFolder, resolveHome, type Surroundings } from '../home/home-path.ts';
+import { whyUnreadable } from '../home/why-unreadable.ts';
 import { randomIds } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../pino-log.ts';
@@ -84,8 +84,8 @@ async function openLent(given: string[], { around, homes }: { around: Surroundin
   try {
     return await openFolders(paths, homes);
   } catch (error) {
-    const reason = wordsOf(error);
-    throw new StartError(`A folder cannot be lent: ${reason}`, { cause: error });
+    const place = error instanceof Error && 'path' in error ? error.path : paths.join(', ');
+    throw new StartError(`--folder ${place} cannot be lent: ${whyUnreadable(error)}.`, { cause: error });
   }
 }
 
@@ -98,7 +98,7 @@ function beginLife(log: Log) {
   // A second Ctrl-C must not interrupt the shutdown that the first one started; it takes seconds at most.
   const onSignal = (signal: string) => ending.abort(new Error(`the node stops (${signal})`));
   const onFault = (fault: unknown) => {
-    if (faults.push(fault) > 1) log.error({ err: fault }, 'a fault while the node stops');
+    if (faults.push(fault) > 1) log.error({ err: fault }, 'an error while the node stops');
     ending.abort(new Error('the node stops (a fault)'));
   };
   let letSleep: () => void = () => undefined;

@@ -2,18 +2,18 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 
 export interface CommandLine {
   pid: number;
-  /** Separated by spaces. */
+  /** Program and arguments, separated by spaces. */
   words: string;
 }
 
-/** The other processes of this machine whose command line holds the text: what a command left running, in a sandbox or not. */
+/** The other processes of this machine whose command line contains the text, in a sandbox or not. */
 export async function commandLinesWith(text: string): Promise<CommandLine[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   const lines = await Promise.all(pids.map(async (pid) => ({ pid, words: await wordsOf(pid) })));
   return lines.filter(({ pid, words }) => pid !== process.pid && words.includes(text));
 }
 
-/** A process in the middle of `exec` has a program and no words yet. A kernel thread, or one that has ended, has neither. */
+/** Waits for a process in the middle of `exec`, which has a program but no command line. Empty for a kernel thread or an ended process. */
 async function wordsOf(pid: number): Promise<string> {
   for (;;) {
     const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

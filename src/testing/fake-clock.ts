@@ -5,7 +5,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** A clock that stands still until `advance` moves it; sleepers wake in the order of their due times. */
+/** A clock that stands still until `advance` moves it. Sleepers wake in the order of their due times. */
 export function fakeClock(startMs = 0): Clock & { advance(ms: number): Promise<void>; jump(ms: number): void } {
   let elapsedMs = 0;
   let wallMs = startMs;
@@ -45,7 +45,7 @@ export function fakeClock(startMs = 0): Clock & { advance(ms: number): Promise<v
       elapsedMs = untilMs;
       await new Promise(setImmediate);
     },
-    /** The wall clock jumps; durations are unaffected, as when a machine's time is set. */
+    /** Makes the wall clock jump, as when a machine's time is set; durations are not affected. */
     jump(ms) {
       wallMs += ms;
     },

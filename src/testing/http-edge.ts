@@ -30,8 +30,8 @@ interface Sent {
 }
 
 /**
- * The HTTP edge on a real port over a gateway that is only a function. The tokens `read`, `write` and `approve` stand for
- * callers with that scope.
+ * The HTTP edge on a real port, with a function as the gateway. The tokens `read`, `write` and `approve` have the scope of
+ * their name.
  */
 export async function httpEdge(
   deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } & Partial<
@@ -106,7 +106,7 @@ function clientOf(port: number) {
   /** A request exactly as given: unlike `fetch` it may name any Host and Origin. */
   const open = async ({ method = 'GET', path, headers = {}, body }: Sent): Promise<IncomingMessage> => {
     const req = request({ host: '127.0.0.1', port, method, path, headers, agent: false });
-    req.on('error', () => undefined); // a request that is cut off shows in the answer, or its absence
+    req.on('error', () => undefined); // the test sees an interrupted request by its answer, or by no answer
     req.end(body);
     const [res] = (await once(req, 'response')) as [IncomingMessage];
     return res;

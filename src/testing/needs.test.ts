@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTestNeeds } from './needs.ts';
 
-test('a test with all that it needs runs', () => {
+test('a test runs if nothing is missing', () => {
   assert.deepEqual(toTestNeeds([]), {});
 });
 
-test('a skipped test names every package to install before anything that cannot be had', () => {
+test('the reason of a skipped test names all packages to install first', () => {
   const refused = { kind: 'refused', reason: 'this machine has no IPv6' } as const;
   const curl = { kind: 'package', name: 'curl' } as const;
   assert.deepEqual(

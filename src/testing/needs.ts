@@ -9,28 +9,28 @@ import { SKIP_TAGS } from '../../scripts/skips.js';
 import { findProgram, STANDARD_PATH } from '../agent/process/programs.ts';
 import { toSocketFilter } from '../agent/process/socket-filter.ts';
 
-/** What some tests need beyond Node and npm. */
+/** Requirements of some tests in addition to Node and npm. */
 export type Need = keyof typeof CHECKS;
 
-/** What a need lacks on this machine: a package that can be installed, something that can be granted, or what it refuses. */
+/** What this machine lacks: an installable package, something that can be granted, or something that it cannot provide. */
 export type Lack = { kind: 'package'; name: string } | { kind: 'missing' | 'refused'; reason: string };
 
-/** A user to run as; undefined: whoever runs the tests. */
+/** The user to run as; undefined: the user who runs the tests. */
 type Uid = number | undefined;
 
 /**
- * The options of a test that needs this. Where something lacks, the test is skipped with a reason that says how to get it. The
- * checks use nothing that is tested: a product that fails to use what is there must fail the test.
+ * The options of a test with these needs. If something is missing, the test is skipped, with a reason that says how to get
+ * it. The checks do not use the product: if it fails to use something that is installed, the test must fail.
  */
 export const needs = (...names: readonly Need[]): Promise<TestNeeds> => needsAs(undefined, ...names);
 
-/** The same for a test whose daemon runs as another user. */
+/** Like `needs`, for a test whose daemon runs as another user. */
 export async function needsAs(uid: Uid, ...names: readonly Need[]): Promise<TestNeeds> {
   const lacks = await Promise.all(names.map((name) => CHECKS[name](uid)));
   return toTestNeeds(lacks.filter((lack) => lack !== undefined));
 }
 
-/** All packages at once, because installing one after the other takes a run of the tests for each. */
+/** Names all missing packages at once, so that a person can install them together. */
 export function toTestNeeds(lacks: readonly Lack[]): TestNeeds {
   const packages = lacks.flatMap((lack) => (lack.kind === 'package' ? [lack.name] : []));
   if (packages.length > 0) return { skip: toReason(packages), tags: [SKIP_TAGS.missing] };
@@ -57,8 +57,7 @@ const CHECKS = {
   'small disks': checkSmallDisks,
   'an open repository': checkRepository,
   IPv6: checkIpv6,
-  Linux: async () =>
-    process.platform === 'linux' ? undefined : { kind: 'refused', reason: 'only Linux has what is tested' },
+  Linux: async () => (process.platform === 'linux' ? undefined : { kind: 'refused', reason: 'only for Linux' }),
 } satisfies Record<string, (uid: Uid) => Promise<Lack | undefined>>;
 
 const run = promisify(execFile);
@@ -76,7 +75,7 @@ function forProgram(program: string, name: string) {
     (await find(program)).kind === 'found' ? undefined : { kind: 'package', name };
 }
 
-/** Installed, and allowed by the kernel to make its namespaces: in many containers it is not. */
+/** Checks that bubblewrap is installed and may create its namespaces, which many containers do not allow. */
 async function checkBubblewrap(uid: Uid): Promise<Lack | undefined> {
   const bwrap = await find('bwrap');
   if (bwrap.kind !== 'found') return { kind: 'package', name: 'bubblewrap' };
@@ -106,7 +105,7 @@ async function checkSmallDisks(): Promise<Lack | undefined> {
   }
 }
 
-/** Another user can start a daemon only from a repository and by a Node that they may read. */
+/** Another user can start a daemon only if the repository and Node are readable for that user. */
 async function checkRepository(uid: Uid): Promise<Lack | undefined> {
   if (uid === undefined) return undefined;
   const isOpen = (await isOpenToOthers(import.meta.dirname)) && (await isOpenToOthers(process.execPath));

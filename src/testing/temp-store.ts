@@ -5,13 +5,13 @@ import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../g
 import type { Log } from '../log.ts';
 import { fakeClock } from './fake-clock.ts';
 
-/** A folder of its own for one test; disposed with everything in it. */
+/** A temporary folder; disposing removes it with everything in it. */
 export function tempDir(parent = tmpdir()): { path: string } & Disposable {
   const path = mkdtempSync(join(parent, 'headgate-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A log that keeps `[level, message]` of what it was told. */
+/** A log that records each entry as `[level, message]`. */
 export function recordingLog(): Log & { lines: [string, string][] } {
   const lines: [string, string][] = [];
   const to = (level: string) => (_fields: object, message: string) => {

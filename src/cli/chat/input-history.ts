@@ -21,6 +21,6 @@ export async function writeInputHistory(file: string, lines: readonly string[]):
     await writeFile(temporary, JSON.stringify(lines), { mode: 0o600 });
     await rename(temporary, file);
   } catch {
-    return; // for example, the disk is full: the chat goes on
+    return; // for example, the disk is full; the chat continues
   }
 }

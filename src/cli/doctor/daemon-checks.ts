@@ -62,7 +62,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch {
-    return false; // gone, or another user's by now
+    return false; // it has ended, or the pid now belongs to another user
   }
 }
 

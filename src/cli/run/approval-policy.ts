@@ -14,7 +14,10 @@ export function decideByPolicy(
 ): Decision | 'ask' {
   if (choice === 'ask' && canAsk) return 'ask';
   if (choice !== 'all') {
-    return { approved: false, feedback: 'This run may not do anything that needs approval, and nobody can be asked.' };
+    return {
+      approved: false,
+      feedback: 'This run must not do anything that needs approval, because nobody can be asked.',
+    };
   }
   // The call may have run already; only a person may decide to run it again.
   if (kind === 'outcome') return { approved: false, feedback: 'Nobody can say whether it is safe to run it again.' };

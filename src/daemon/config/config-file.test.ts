@@ -96,15 +96,19 @@ test('a text is written unchanged, with comments; the old file is kept, and mask
 });
 
 for (const [what, raw, message] of [
-  ['no JSON', '{ a', /^invalid config: the file: is not JSON \(JSON5 is fine\): invalid end of input at 1:4$/],
   [
-    'a blank text, with which no daemon would start,',
+    'a text that is not JSON',
+    '{ a',
+    /^invalid config: the file: is not JSON \(JSON5 is fine\): invalid end of input at 1:4$/,
+  ],
+  [
+    'a blank text, which would prevent a start,',
     ' \n',
     /^invalid config: the file: is empty; write \{\} for the defaults$/,
   ],
   ['a wrong value', '{ retentionDays: 0 }', /^invalid config: retentionDays: must be at least 1$/],
   [
-    'a mask of nothing',
+    'a mask without a secret',
     `{ models: { b: { provider: 'openai', apiKey: '<secret:models.b.apiKey>' } } }`,
     /<secret:models\.b\.apiKey> does not match a secret/,
   ],
@@ -114,7 +118,7 @@ for (const [what, raw, message] of [
     /^invalid config: channels\.webhook\.gone\.secretEnv: the environment has no GONE$/,
   ],
   [
-    'a mask that would be shown',
+    'a mask in a visible place',
     `{ note: '<secret:models.fast.apiKey>' }`,
     /^note: <secret:models\.fast\.apiKey> would reveal the secret here/,
   ],
@@ -141,11 +145,11 @@ test('the issues of an error name their places', async () => {
 });
 
 for (const [what, raw, message] of [
-  ['no JSON', '{ a', /^config\.patch raw is not JSON/],
-  ['nothing', ' ', /^config\.patch raw is empty/],
+  ['not JSON', '{ a', /^config\.patch raw is not JSON/],
+  ['blank', ' ', /^config\.patch raw is empty/],
   ['a list', '[]', /^config\.patch raw must be an object$/],
   ['nested too deeply', nested(3_000), /^invalid config: a: is nested too deeply \(at most 32 levels\)$/],
-  ['a mask that would be shown', `{ note: '<secret:models.fast.apiKey>' }`, /^note: <secret:models\.fast\.apiKey> /],
+  ['a mask in a visible place', `{ note: '<secret:models.fast.apiKey>' }`, /^note: <secret:models\.fast\.apiKey> /],
 ] as const) {
   test(`a patch that is ${what} is refused and changes nothing`, async () => {
     using world = await setUp(TEXT);

@@ -45,14 +45,14 @@ test('a mask may move with its text, and an unknown mask is refused by name', ()
 const MASK = '<secret:models.fast.apiKey>';
 
 for (const [where, text, place] of [
-  ['behind another key', `{ note: "${MASK}" }`, 'note'],
-  ['behind the name of a variable', `{ models: { fast: { apiKeyEnv: '${MASK}' } } }`, 'models.fast.apiKeyEnv'],
+  ['after another key', `{ note: "${MASK}" }`, 'note'],
+  ['after the key of a variable', `{ models: { fast: { apiKeyEnv: '${MASK}' } } }`, 'models.fast.apiKeyEnv'],
   ['in a list', `{ a: [1, { b: 2 }, '${MASK}'] }`, 'a.2'],
-  ['in a list behind a secret’s key', `{ a: { secret: ['${MASK}'] } }`, 'a.secret.0'],
+  ['in a list after a secret’s key', `{ a: { secret: ['${MASK}'] } }`, 'a.secret.0'],
   ['as a key', `{ a: { '${MASK}': 1 } }`, 'a'],
   ['as a key of the file', `{ '${MASK}': 1 }`, 'the file'],
-  ['behind a key that follows once more', `{ a: { secret: '${MASK}', "s\\u0065cret": 'b' } }`, 'a.secret'],
-  ['below a key that follows once more', `{ a: { b: { secret: '${MASK}' } }, a: {} }`, 'a.b.secret'],
+  ['after a key that is repeated later', `{ a: { secret: '${MASK}', "s\\u0065cret": 'b' } }`, 'a.secret'],
+  ['below a key that is repeated later', `{ a: { b: { secret: '${MASK}' } }, a: {} }`, 'a.b.secret'],
   ['with escapes', `{ a: { secret: 1 }, // "\u2028 not\\u0065: '\\x3csecret:models.fast.apiKey>' }`, 'note'],
   ['as the whole file', `'${MASK}'`, 'the file'],
 ] as const)

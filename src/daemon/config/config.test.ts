@@ -125,7 +125,7 @@ test('a file that is not JSON is refused with the position of the error and not 
   using home = tempDir();
   const file = path.join(home.path, 'config.json');
   await writeFile(file, '{\n  models: oops\n');
-  const message = `${file} is not JSON (JSON5 is fine): invalid character 'o' at 2:11. It was left as it is.`;
+  const message = `${file} is not JSON (JSON5 is fine): invalid character 'o' at 2:11. The file was not changed.`;
   await assert.rejects(loadConfig(home.path), { name: 'StartError', message });
   assert.equal(await readFile(file, 'utf8'), '{\n  models: oops\n');
 });

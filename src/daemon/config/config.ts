@@ -169,7 +169,7 @@ function parseJson5(text: string, file: string): unknown {
     return JSON5.parse(source);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
-    throw new StartError(`${file} is not JSON (JSON5 is fine): ${reason}. It was left as it is.`, { cause: error });
+    throw new StartError(`${file} is not JSON (JSON5 is fine): ${reason}. The file was not changed.`, { cause: error });
   }
 }
 
