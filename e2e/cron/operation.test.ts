@@ -240,7 +240,7 @@ test('cron.preview and cron.explain tell what a person wants to know', async () 
     'the zone that was written',
   );
   for (const [params, refused] of [
-    [{ schedule: 'every now and then' }, /schedule: "now and then" is no duration/],
+    [{ schedule: 'every now and then' }, /schedule: "now and then" is not a duration/],
     [{ schedule: '0 9 * *' }, /schedule: "0 9 \* \*" is not a schedule: write it like/],
     [{ schedule: 'every 1h', tz: 'Mars/Olympus' }, /^tz is not a known time zone/],
     [{ schedule: 'every 1h', count: 51 }, /count: /],
