@@ -189,7 +189,7 @@ test('a file is read, edited after its difference was shown, and a wrong match i
       '1\troses are red',
       'Replaced poem.txt (2 lines).',
       'old_string was not found in poem.txt; it must match exactly.',
-      'old_string was found 2 times in poem.txt (lines 1, 2); include more of what surrounds it.',
+      'old_string was found 2 times in poem.txt (lines 1, 2); include more of its surroundings.',
     ],
   );
   assert.equal((await talk.agree()).approvals.length, 1);

@@ -177,7 +177,7 @@ for (const [what, steps, silentMs] of [
 test('a refused key is shown with provider and variable, never the key, and is not asked again', async () => {
   await using upstream = await startScriptedModel({ key: 'right' });
   const { models, model } = await modelOf(upstream, { key: 'wrong-key' });
-  const expected = `openai-compatible at ${upstream.url} refused the key from OPENAI_API_KEY (401).`;
+  const expected = `openai-compatible at ${upstream.url} rejected the key from OPENAI_API_KEY (401).`;
   await assert.rejects(read(model.stream(request(), live())), { kind: 'unauthorized', message: expected });
   assert.deepEqual(
     { notices: models.notices(), health: models.health() },

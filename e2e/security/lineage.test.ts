@@ -176,7 +176,7 @@ test('another operator token ends what the earlier one created, and the start sa
   const { stdout, stderr } = daemon.output();
   assert.match(
     stdout + stderr,
-    /The operator token is new\. [^\n]+ API tokens \(4\), logins, login links and auto-approve\./,
+    /The operator token has changed\. [^\n]+ API tokens \(4\), logins, login links and auto-approve\./,
   );
   const all = [formerToken, top.token, ...tree.secrets];
   assert.deepEqual(

@@ -129,7 +129,7 @@ export class Claims {
       await sync.reload(job.id);
       return;
     }
-    log.warn({ jobId: job.id, nextMs }, 'the clock was set back; the job waits for its time again');
+    log.warn({ jobId: job.id, nextMs }, 'the clock was set back; the next run of the job was computed again');
     book.set(job.id, after);
   }
 

@@ -49,7 +49,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const presence = createPresence({ self: { version, host, platform }, clock });
   const check = createFrameCheck({
     every: deps.checkFramesEvery,
-    onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not fit its own schema'),
+    onInvalid: (frame, problem) => log.error({ frame, err: problem }, 'a frame does not match its schema'),
   });
   const broadcast = createBroadcast({ check });
   nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));

@@ -178,7 +178,7 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 's
   const streams = new Gauge({ name: 'service_sse_connections_active', help: 'Open SSE connections', registers });
   const coalesced = new Counter({
     name: 'service_sse_coalesced_total',
-    help: 'State frames of the global stream that a newer one replaced before they were sent',
+    help: 'State frames of the global stream that were replaced by newer ones before they were sent',
     registers,
   });
   const totalOf = bindLabels(['method', 'endpoint', 'status_code'], (labels) => total.labels(labels));

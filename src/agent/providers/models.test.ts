@@ -148,7 +148,7 @@ test('an unreachable server is a notice from startup until it answers', async ()
 
 test('at startup a hosted provider is asked in the background whether it accepts the key and has the model', async () => {
   const refusals: [number, RegExp][] = [
-    [401, /^openai refused the key from OPENAI_API_KEY \(401\)\.$/],
+    [401, /^openai rejected the key from OPENAI_API_KEY \(401\)\.$/],
     [404, /^openai answered 404/],
   ];
   for (const [status, expected] of refusals) {
@@ -167,7 +167,7 @@ test('a rejected key is a notice from startup, and the backend counts as up', as
   assert.deepEqual(
     [models.notices(), models.health().status],
     [
-      [warn('model_key_refused', `openai-compatible at ${URL_OF_LAB} refused the key from OPENAI_API_KEY (401).`)],
+      [warn('model_key_refused', `openai-compatible at ${URL_OF_LAB} rejected the key from OPENAI_API_KEY (401).`)],
       'up',
     ],
   );

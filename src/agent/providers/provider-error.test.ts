@@ -38,7 +38,7 @@ for (const [status, kind, retryable] of [
 
 for (const status of [401, 403]) {
   test(`${status} names the variable and never says unreachable`, () => {
-    const message = `${NAME} refused the key from OPENAI_API_KEY (${status}).`;
+    const message = `${NAME} rejected the key from OPENAI_API_KEY (${status}).`;
     assert.deepEqual(seen(answered(status)), {
       kind: 'unauthorized',
       message,
@@ -52,7 +52,7 @@ test('401 without a key says which variable to set', () => {
   const { apiKey: _, ...keyless } = upstream;
   assert.equal(
     toProviderError(answered(401), keyless, 'connect').message,
-    `${NAME} wants a key (401): set OPENAI_API_KEY.`,
+    `${NAME} requires a key (401). Set OPENAI_API_KEY.`,
   );
   assert.equal(
     keyMissing({ ...keyless, provider: 'openai' }).message,

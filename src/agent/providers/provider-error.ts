@@ -83,8 +83,8 @@ function refusedKey(status: number, upstream: Upstream): ProviderError {
   return new ProviderError(
     'unauthorized',
     apiKey === undefined
-      ? `${nameOf(upstream)} wants a key (${status}): set ${keyName}.`
-      : `${nameOf(upstream)} refused the key from ${keyName} (${status}).`,
+      ? `${nameOf(upstream)} requires a key (${status}). Set ${keyName}.`
+      : `${nameOf(upstream)} rejected the key from ${keyName} (${status}).`,
   );
 }
 

@@ -268,7 +268,7 @@ for (const [name, file] of [
       error: { type: 'authentication_error', code: 401, status: 'UNAUTHENTICATED', message: 'bad secret-key' },
     };
     const { fetch } = replay(Buffer.from(JSON.stringify(body)), { status: 401 });
-    const message = `${name} refused the key from ${HOSTED[name].keyName} (401).`;
+    const message = `${name} rejected the key from ${HOSTED[name].keyName} (401).`;
     await assert.rejects(ask(name, fetch), { kind: 'unauthorized', message, retryable: false });
   });
 }

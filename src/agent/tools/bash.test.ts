@@ -42,7 +42,7 @@ test('a command always needs approval, is shown whole, and says that it is not s
   assert.deepEqual(toShown(await it.prepare({ command: 'npm test\necho done' })), {
     kind: 'ready',
     header: 'bash: npm test …',
-    preview: '(not sandboxed, local sockets are open to it: bubblewrap is not installed)\nnpm test\necho done',
+    preview: '(not sandboxed, can use local sockets: bubblewrap is not installed)\nnpm test\necho done',
     approvalLabel: 'bash',
     needsApproval: true,
     bindTo: 'sandbox:none',
@@ -65,7 +65,7 @@ test('commands are refused if a required sandbox is missing', async () => {
   assert.deepEqual(await it.prepare({ command: 'ls' }), {
     kind: 'refused',
     header: 'bash: ls',
-    reason: 'Commands run only in a sandbox here, and there is none: bubblewrap is not installed.',
+    reason: 'Commands require a sandbox here, and none is available: bubblewrap is not installed.',
   });
 });
 

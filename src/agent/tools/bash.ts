@@ -53,7 +53,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     return {
       kind: 'refused',
       header,
-      reason: `Commands run only in a sandbox here, and there is none: ${sandbox.reason}.`,
+      reason: `Commands require a sandbox here, and none is available: ${sandbox.reason}.`,
     };
   }
   return {
@@ -61,7 +61,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     header,
     preview:
       sandbox.kind === 'none'
-        ? `(not sandboxed, local sockets are open to it: ${sandbox.reason})\n${args.command}`
+        ? `(not sandboxed, can use local sockets: ${sandbox.reason})\n${args.command}`
         : args.command,
     approvalLabel: 'bash',
     needsApproval: true,

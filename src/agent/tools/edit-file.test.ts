@@ -87,7 +87,7 @@ test('text that occurs several times is refused with its lines, unless replace_a
   const edit = { old_string: 'beta', new_string: 'B' };
   assert.deepEqual(
     await it.prepare(edit),
-    refusal('old_string was found 2 times in a.txt (lines 2, 4); include more of what surrounds it.'),
+    refusal('old_string was found 2 times in a.txt (lines 2, 4); include more of its surroundings.'),
   );
   await execute(await it.prepare({ ...edit, replace_all: true }));
   assert.equal(await readFile(it.path, 'utf8'), 'alpha\nB\ngamma\nB\n');

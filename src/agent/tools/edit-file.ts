@@ -9,9 +9,9 @@ import { prepareReplacement } from './write-file.ts';
 
 const EditFileArguments = z.strictObject({
   path: z.string().max(4_096).describe('Path of the file, relative to the working directory or absolute'),
-  old_string: z.string().min(1).describe('The text to replace, exactly as it stands in the file, without line numbers'),
-  new_string: z.string().max(1_000_000).describe('The text to put in its place'),
-  replace_all: z.boolean().default(false).describe('Replace every occurrence instead of the only one'),
+  old_string: z.string().min(1).describe('The text to replace, exactly as in the file, without line numbers'),
+  new_string: z.string().max(1_000_000).describe('The replacement text'),
+  replace_all: z.boolean().default(false).describe('Replace all occurrences instead of exactly one'),
 });
 type EditFileArguments = z.infer<typeof EditFileArguments>;
 
@@ -20,7 +20,7 @@ export function createEditFileTool({ confinement }: { confinement: Confinement }
   return {
     name: 'edit_file',
     description: [
-      'Replaces a piece of text in a file that was read before. The piece must occur exactly once: include enough of its',
+      'Replaces text in a file that was read before. The text must occur exactly once; include enough of its',
       'surroundings, or set replace_all.',
     ].join(' '),
     parameters: EditFileArguments,
@@ -58,7 +58,7 @@ function applyEdit(text: string, args: EditFileArguments, shown: string): string
     const lines = starts.slice(0, 20).map((start) => text.slice(0, start).split('\n').length);
     const more = starts.length > lines.length ? ', …' : '';
     throw new ToolProblem(
-      `old_string was found ${starts.length} times in ${shown} (lines ${lines.join(', ')}${more}); include more of what surrounds it.`,
+      `old_string was found ${starts.length} times in ${shown} (lines ${lines.join(', ')}${more}); include more of its surroundings.`,
     );
   }
   return text.split(oldText).join(newText);

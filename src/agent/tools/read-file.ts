@@ -9,7 +9,7 @@ import { ToolProblem } from './tool-problem.ts';
 const ReadFileArguments = z.strictObject({
   path: z.string().max(4_096).describe('Path of the file, relative to the working directory or absolute'),
   offset: z.int().min(1).default(1).describe('The first line to show; lines count from 1'),
-  limit: z.int().min(1).max(2_000).default(2_000).describe('How many lines to show at most'),
+  limit: z.int().min(1).max(2_000).default(2_000).describe('Maximum number of lines to show'),
 });
 type ReadFileArguments = z.infer<typeof ReadFileArguments>;
 

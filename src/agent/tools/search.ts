@@ -20,7 +20,7 @@ const SearchArguments = z.strictObject({
     .max(4_096)
     .default('.')
     .describe('Folder or file to search, relative to the working directory or absolute'),
-  glob: z.string().min(1).max(200).optional().describe('Only files that match, such as *.ts or src/**'),
+  glob: z.string().min(1).max(200).optional().describe('Only files that match this pattern, such as *.ts or src/**'),
 });
 type SearchArguments = z.infer<typeof SearchArguments>;
 
@@ -40,7 +40,7 @@ export function createSearchTool(dependencies: SearchDependencies): Tool<SearchA
     name: 'search',
     description: [
       'Searches files for a regular expression and shows up to 200 matching lines as path:line: text.',
-      'Skips what .gitignore names, binary files and files that look like secrets.',
+      'Skips files that .gitignore ignores, binary files and files that look like secrets.',
     ].join(' '),
     parameters: SearchArguments,
     readOnly: true,

@@ -68,7 +68,7 @@ async function replace({ place, old, text }: Replacement): Promise<ToolOutcome> 
   const now = await readVersion(place);
   if (now?.sha256 !== old?.sha256) {
     return {
-      output: `${place.shown} has changed since this was prepared; nothing was written. Read it again.`,
+      output: `${place.shown} has changed since the call was prepared; nothing was written. Read it again.`,
       outcome: 'failed',
     };
   }

@@ -23,7 +23,7 @@ test('a new operator token revokes everything below the old one; the same token 
   assert.equal((await standing()).length, 4);
   assert.equal(
     await start(OTHER_TOKEN),
-    'The operator token is new. Everything created with the earlier one has ended: API tokens (2), logins, login links and auto-approve.',
+    'The operator token has changed. Everything created with the old one was revoked: API tokens (2), logins, login links and auto-approve.',
   );
   await world.restart();
   assert.deepEqual(await standing(), []);

@@ -49,7 +49,7 @@ export async function endFormerOperator({
       .concat(remember),
     durable: true,
   });
-  return `The operator token is new. Everything created with the earlier one has ended: API tokens (${tokens}), logins, login links and auto-approve.`;
+  return `The operator token has changed. Everything created with the old one was revoked: API tokens (${tokens}), logins, login links and auto-approve.`;
 }
 
 async function standingTokens(db: Store['db']): Promise<number> {

@@ -46,7 +46,7 @@ for (const text of ['', '{"jwt_se', '[]', ...['', 'ab'.repeat(31), 'z'.repeat(64
         [
           warn(
             'login_key_lost',
-            'secrets.json was damaged. It is kept as secrets.json.corrupt-0; whoever was logged in may have to log in again.',
+            'secrets.json was damaged. It is kept as secrets.json.corrupt-0; logged-in users may have to log in again.',
           ),
         ],
         text,

@@ -49,7 +49,7 @@ export async function openSigningKey({
       onNotice?.(
         warn(
           'login_key_lost',
-          `${basename(path)} was damaged. It is kept as ${basename(aside)}; whoever was logged in may have to log in again.`,
+          `${basename(path)} was damaged. It is kept as ${basename(aside)}; logged-in users may have to log in again.`,
         ),
       ),
   });

@@ -48,7 +48,7 @@ function requireLinked(channel: Channel | undefined, asked: string, all: readonl
   if (channel.destinations?.length === 0) {
     throw new GatewayError(
       'NOT_LINKED',
-      `${asked} has no destinations; config.json names them under channels.${asked}`,
+      `${asked} has no destinations; add them to config.json under channels.${asked}`,
     );
   }
   return channel;

@@ -20,7 +20,7 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
   find: async (to) => (await workstreams.lookUp(to))?.sessionKey,
   async deliver({ to, message, mediaUrl, from }, { delivered }) {
     const workstream = await workstreams.findByKey(to);
-    if (!workstream) throw new DeliveryError('the workstream is gone', { retryable: false });
+    if (!workstream) throw new DeliveryError('the workstream no longer exists', { retryable: false });
     const { data } = workstream;
     const note = `Note from ${from}: ${message}${mediaUrl === undefined ? '' : `\n${mediaUrl}`}`;
     const isDone = await workstream.whileIdle(async () => {

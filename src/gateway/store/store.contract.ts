@@ -16,7 +16,7 @@ export function storeContract(name: string, open: Open): void {
 }
 
 function offsetsContract(name: string, open: Open): void {
-  test(`${name}: offsets are dense from 1 in each log, and a commit resolves with its last one`, async () => {
+  test(`${name}: offsets count from 1 without gaps in each log, and a commit resolves with its last one`, async () => {
     await using store = await open();
     const offsets = await Promise.all([
       store.commit({ events: { wsId: 'a', events: [info('1'), info('2')] } }),
@@ -46,7 +46,7 @@ function offsetsContract(name: string, open: Open): void {
     assert.deepEqual(await store.readEvents('a', 4, 10), []);
   });
 
-  test(`${name}: long events are read in smaller pages, and all of them in the end`, async () => {
+  test(`${name}: long events are read in smaller pages, and none is lost`, async () => {
     await using store = await open();
     const long = Array.from({ length: 5 }, (_, n) => info(String(n).repeat(200_000)));
     for (const event of long) await store.commit({ events: { wsId: 'a', events: [event] } });
@@ -62,7 +62,7 @@ function offsetsContract(name: string, open: Open): void {
 }
 
 function refusalContract(name: string, open: Open): void {
-  test(`${name}: a refused unit tells which of its statements was refused, and why`, async () => {
+  test(`${name}: a refused unit reports which of its statements was refused, and why`, async () => {
     await using store = await open();
     const gone = build.deleteFrom('meta').where('key', '=', 'gone');
     const insert = statementOf(build.insertInto('meta').values({ key: 'k', value: 'v' }), 1, 'insert');
@@ -84,7 +84,7 @@ function refusalContract(name: string, open: Open): void {
 }
 
 function isolationContract(name: string, open: Open): void {
-  test(`${name}: a refused unit leaves nothing behind and its neighbours whole`, async () => {
+  test(`${name}: a refused unit writes nothing and does not affect other units`, async () => {
     await using store = await open();
     const outcomes = await Promise.allSettled([
       store.commit({ statements: [setMeta('before', '1')], events: { wsId: 'a', events: [info('1')] } }),
@@ -110,7 +110,7 @@ function isolationContract(name: string, open: Open): void {
     assert.deepEqual(outcomes.map(toResult), [0, 'UnitRefused']);
   });
 
-  test(`${name}: a unit whose key is in use is refused like a lost race`, async () => {
+  test(`${name}: a unit whose key is in use is refused`, async () => {
     await using store = await open();
     const insert = statementOf(build.insertInto('meta').values({ key: 'k', value: 'v' }));
     const outcomes = await Promise.allSettled([
@@ -121,7 +121,7 @@ function isolationContract(name: string, open: Open): void {
     assert.deepEqual(await metaKeys(store, ['k', 'other']), ['k']);
   });
 
-  test(`${name}: a broken unit fails alone, with its own error`, async () => {
+  test(`${name}: a failed unit rejects alone, with its own error`, async () => {
     await using store = await open();
     const circular: { type: 'info'; message: string; self?: object } = info('x');
     circular.self = circular;
@@ -140,7 +140,7 @@ function isolationContract(name: string, open: Open): void {
 }
 
 function mergingContract(name: string, open: Open): void {
-  test(`${name}: neighbouring deltas of one text and turn become one event`, async () => {
+  test(`${name}: adjacent deltas of one text and turn become one event`, async () => {
     await using store = await open();
     const offsets = await Promise.all(
       [
@@ -164,7 +164,7 @@ function mergingContract(name: string, open: Open): void {
     );
   });
 
-  test(`${name}: deltas of different turns, or of a unit with statements, stay apart`, async () => {
+  test(`${name}: deltas of different turns, or of a unit with statements, are not merged`, async () => {
     await using store = await open();
     const offsets = [await store.commit({ events: { wsId: 'a', events: [content('a')] } })];
     offsets.push(
@@ -183,7 +183,7 @@ function mergingContract(name: string, open: Open): void {
     );
   });
 
-  test(`${name}: a merged delta does not grow without bound`, async () => {
+  test(`${name}: a merged delta has a maximum size`, async () => {
     await using store = await open();
     const piece = 'x'.repeat(20_000);
     const commit = () => store.commit({ events: { wsId: 'a', events: [content(piece)] } });
@@ -192,7 +192,7 @@ function mergingContract(name: string, open: Open): void {
 }
 
 function listenersContract(name: string, open: Open): void {
-  test(`${name}: listeners hear of a group once, after it can be read and before its units resolve`, async () => {
+  test(`${name}: listeners are called once per group, after it can be read and before its units resolve`, async () => {
     await using store = await open();
     const heard: unknown[] = [];
     store.onCommitted((appended) => {
@@ -215,7 +215,7 @@ function listenersContract(name: string, open: Open): void {
     ]);
   });
 
-  test(`${name}: a listener that throws disturbs neither the others nor the units`, async () => {
+  test(`${name}: a listener that throws affects neither the others nor the units`, async () => {
     await using store = await open();
     const heard: number[] = [];
     store.onCommitted(() => {

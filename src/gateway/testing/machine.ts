@@ -87,7 +87,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
       const stopped = stop();
       over.abort(new Error('the test is over'));
       await stopped.finally(() => dir[Symbol.dispose]());
-      assert.equal(log.lines.filter(([, line]) => line === 'a frame does not fit its own schema').length, 0);
+      assert.equal(log.lines.filter(([, line]) => line === 'a frame does not match its schema').length, 0);
     },
   };
 }

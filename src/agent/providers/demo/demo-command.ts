@@ -85,7 +85,7 @@ const ROWS: Row[] = [
   {
     name: 'two',
     usage: 'two COMMAND && COMMAND',
-    does: 'asks for two shell commands at once',
+    does: 'runs two shell commands at once',
     parse(rest) {
       const commands = rest.split(/\s*&&\s*/).filter(Boolean);
       if (commands.length < 2) return undefined;

@@ -44,9 +44,9 @@ export function createDemoModel({ clock }: { clock: Clock }): Model {
 const CONTEXT_WINDOW = 32_768;
 const IS_DEMO = 'I am the demo model built into Headgate, not a real one.';
 const CONFIGURE =
-  'For a real model set `OPENAI_BASE_URL` (any OpenAI-compatible server), `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GOOGLE_GENERATIVE_AI_API_KEY` and start Headgate again, or name one in config.json.';
+  'For a real model, set `OPENAI_BASE_URL` (any OpenAI-compatible server), `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GOOGLE_GENERATIVE_AI_API_KEY` and restart Headgate, or name a model in config.json.';
 const UNATTENDED =
-  'This model is the built-in demo model, which acts only on messages that a person typed: configure a real model for unattended runs.';
+  'The built-in demo model acts only on messages that a person typed. Configure a real model for unattended runs.';
 
 /** The whole answer, before it is streamed. */
 function answer({ messages, tools }: ModelRequest): Step[] {
@@ -113,7 +113,7 @@ function call(calls: { name: string; arguments: Record<string, unknown> }[], too
   if (missing) return [{ type: 'content', text: `${IS_DEMO} The tool ${missing.name} is not available here.` }];
   const what = calls.length === 1 ? 'a tool' : `${calls.length} tools at once`;
   return [
-    { type: 'content', text: `As the demo model I ask for ${what}.` },
+    { type: 'content', text: `As the demo model, I call ${what}.` },
     { type: 'tools', calls: calls.map(({ name, arguments: args }) => ({ name, text: JSON.stringify(args) })) },
   ];
 }
