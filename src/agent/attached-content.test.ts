@@ -19,7 +19,7 @@ const messageOf = (kind: Attachment['kind'], sizes: readonly number[], name = 'f
   })),
 });
 
-/** What was read, and whether it is there. */
+/** The attachments that were read, and whether each exists. */
 function disk(bytes: Uint8Array | undefined = Buffer.from('x')) {
   const read: string[] = [];
   return {

@@ -16,7 +16,7 @@ const STARTED: OpenOccurrence = {
 const later = Object.assign(new Error('the queue is full'), { retryable: true });
 
 interface Options {
-  /** What each try to begin comes to; the last one stands for all that follow. */
+  /** The result of each start; the last one is used for all later starts. */
   tries: readonly (Error | 'begun' | 'lost')[];
   started?: OpenOccurrence;
   maxRunMs?: number;
@@ -45,7 +45,7 @@ function carriedOut({ tries, started, maxRunMs = 3_600_000 }: Options) {
   const attempt = run.carryOut(stop.signal, () => {
     seen.unheeded += 1;
   });
-  attempt.catch(() => undefined); // looked at where it matters
+  attempt.catch(() => undefined); // awaited later
   return { clock, stop, work, seen, run, attempt };
 }
 const settled = () => new Promise(setImmediate);
@@ -139,7 +139,7 @@ test('working time before a restart counts for the watchdog, and its reason has 
   await late.clock.advance(1_000);
   await settled();
   await late.clock.advance(500);
-  assert.equal(late.seen.stops.length, 1, 'it goes on while nobody can reach it');
+  assert.equal(late.seen.stops.length, 1, 'the run continues while no caller can reach it');
   const over = carriedOut({ tries: ['begun'], started, maxRunMs: 1_000 });
   await settled();
   await over.clock.advance(0);

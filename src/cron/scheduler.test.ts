@@ -8,7 +8,7 @@ import { schedulerFixture } from './scheduler-fixture.ts';
 
 const NOW_MS = 1_000_000;
 const MINUTE_MS = 60_000;
-/** Runs each minute, for the first time in one. */
+/** Runs each minute, first in one minute. */
 const minutely = (more: Partial<Job> = {}) =>
   someJob({
     schedule: { kind: 'every', everyMs: MINUTE_MS, anchorMs: NOW_MS },

@@ -15,7 +15,7 @@ const left: OpenOccurrence = {
 test('the stored time counts, plus up to ten seconds after it', () => {
   assert.equal(timeSpent(left, STARTED_MS + 40_000), 40_000);
   assert.equal(timeSpent(left, STARTED_MS + 43_000), 43_000);
-  assert.equal(timeSpent(left, STARTED_MS + DAY_MS), 50_000, 'nobody worked all day');
+  assert.equal(timeSpent(left, STARTED_MS + DAY_MS), 50_000, 'no process worked all day');
 });
 
 test('a clock set back does not reduce the time', () => {

@@ -13,7 +13,7 @@ const STORED: Attachment = {
 const PART = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
 const TOO_SLOW = 'HTTP/1.1 408 Request Timeout';
 
-/** Takes uploads and tells how many bytes of one have come, and how it ended. */
+/** Accepts uploads, and reports the received bytes of one, and how it ended. */
 function receiver() {
   let received = 0;
   let ended: string | undefined;
@@ -55,7 +55,7 @@ async function setUp() {
   const { receive, hasBytes, ending } = receiver();
   const unused = () => Promise.reject(new Error('not in this test'));
   const edge = await httpEdge({ attachments: { receive, list: unused, open: unused, remove: unused } });
-  /** The head of a request and the beginning of its body; `length` is what it says its body has. */
+  /** The head of a request and the beginning of its body; `length` is the declared length. */
   const begin = (line: string, { token = 'write', type = 'application/json', length = 1_000, body = '' } = {}) => {
     const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => undefined);
@@ -76,9 +76,9 @@ async function setUp() {
   return { edge, hasBytes, ending, begin, upload, [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose]() };
 }
 
-/** The parser keeps back what could be the boundary. */
+/** The parser holds back bytes that could be the boundary. */
 const HELD_BACK = 64;
-/** For one minute: what comes in one piece with the head does not count. */
+/** For one minute. Bytes in the same chunk as the head do not count. */
 const ENOUGH = LIMITS.uploadProgressBytes + 64 * 1024;
 const minutes = (count: number) => count * LIMITS.bodyMs;
 

@@ -5,7 +5,7 @@ import { httpEdge } from '../testing/http-edge.ts';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const FORBIDDEN = { error: 'Forbidden: request from another site' };
 
-/** What browsers say about requests of pages that are not ours. */
+/** The headers that browsers send with requests of other sites' pages. */
 const foreign = (port: number): Record<string, string>[] => [
   { origin: 'http://evil.test' },
   { origin: 'null' },
@@ -13,7 +13,7 @@ const foreign = (port: number): Record<string, string>[] => [
   { origin: `http://127.0.0.1:${port + 1}` },
   { origin: `http://127.0.0.1:${port}.evil.test` },
   { origin: `http://evil.test:${port}` },
-  { origin: `http://localhost:${port}` }, // another origin than the Host says
+  { origin: `http://localhost:${port}` }, // an origin that differs from the Host
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' }, // another port of this machine
   { 'sec-fetch-site': 'same-origin', origin: 'http://evil.test' },

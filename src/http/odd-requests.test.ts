@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { httpEdge } from '../testing/http-edge.ts';
 
-/** Sends a request line as it is, which no client library would, and reads the answer as it is. */
+/** Sends a raw request line, which client libraries would not send, and reads the raw answer. */
 async function ask(port: number, line: string, headers: readonly string[] = []): Promise<[number, string]> {
   const socket = connect(port, '127.0.0.1');
   socket.write([`${line} HTTP/1.1`, 'Host: localhost', ...headers, 'Connection: close', '', ''].join('\r\n'));
@@ -53,7 +53,7 @@ test('a method without a row is not found, and other methods are not disclosed',
   for (const method of ['PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY'])
     for (const path of ['/', '/health', '/metrics', '/v1/api/workstreams', '/v1/api/approve', '/nowhere'])
       assert.deepEqual(await ask(edge.port, `${method} ${path}`, READER), NOT_FOUND, `${method} ${path}`);
-  assert.deepEqual(await ask(edge.port, 'CONNECT localhost:1'), [0, '']); // closed without a word
+  assert.deepEqual(await ask(edge.port, 'CONNECT localhost:1'), [0, '']); // closed without an answer
 });
 
 test('a refused request is counted under its row', async () => {

@@ -5,7 +5,7 @@ import { fakeClock } from '../testing/fake-clock.ts';
 import { httpEdge } from '../testing/http-edge.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-const asking = (address: string) => ({ socket: { remoteAddress: address } }) as IncomingMessage; // all that is read
+const asking = (address: string) => ({ socket: { remoteAddress: address } }) as IncomingMessage; // the only field that is read
 
 function limitOf({ requestsPerSecond = 10, burst = 2 } = {}) {
   const clock = fakeClock(1_000);

@@ -8,7 +8,7 @@ import { createRouters } from './routers.ts';
 
 const Any = z.looseObject({});
 
-/** A row over a method that answers what it was asked, with its path. */
+/** A row of a method that returns its params and its path. */
 const row = (verb: Endpoint['verb'], path: Endpoint['path'], more: Partial<Endpoint> = {}): Binding => ({
   endpoint: endpoint({ verb, path, summary: 'Made for this test.', scope: 'read', request: Any, reply: Any, ...more }),
   method: 'health',
@@ -18,7 +18,7 @@ const row = (verb: Endpoint['verb'], path: Endpoint['path'], more: Partial<Endpo
 
 const TYPED = { authorization: 'Bearer read', 'content-type': 'application/json' };
 
-/** An edge that has these rows too. */
+/** An edge with these additional rows. */
 const edgeWith = (...bindings: Binding[]) => httpEdge({ bindings, answer: ({ params }) => params });
 
 test('a PUT has its fields in the path and the body, and the path wins', async () => {

@@ -7,7 +7,7 @@ import { createEndOfTurn } from '../end-of-turn.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { createSseWriting, openSse, type SseStream, sseFrame } from './sse.ts';
 
-/** Answers /stream with an event stream and everything else when the test says so; the test writes the requests. */
+/** Answers /stream with an event stream, and other paths when the test says so; the test writes raw requests. */
 async function setUp() {
   const writing = createSseWriting(createEndOfTurn().defer);
   const streams: SseStream[] = [];

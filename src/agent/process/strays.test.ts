@@ -35,7 +35,7 @@ test('leftover processes of a home’s last daemon are ended, and no others', as
   assert.equal(await runnerOf(homes[0]).killStrays(), 1);
   assert.deepEqual(await left.ended, { kind: 'killed', signal: 'SIGTERM' });
   assert.equal(await runnerOf(homes[0]).killStrays(), 0);
-  const stillThere = Symbol('it goes on');
+  const stillThere = Symbol('still running');
   assert.equal(await Promise.race([other.ended, Promise.resolve(stillThere)]), stillThere);
   other.stop.abort(new Error('the test is over'));
   assert.equal((await other.ended).kind, 'stopped');

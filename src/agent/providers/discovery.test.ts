@@ -59,10 +59,10 @@ test('a named model is looked up; an unknown context window is 0', async () => {
 
 for (const [what, page, kind] of [
   ['an empty list', { data: [] }, 'refused'],
-  ['something that is no list', { hello: 1 }, 'refused'],
+  ['something other than a list', { hello: 1 }, 'refused'],
   ['a refused key', 401, 'unauthorized'],
   ['a failure', 500, 'unreachable'],
-  ['nobody', new TypeError('fetch failed'), 'unreachable'],
+  ['no server', new TypeError('fetch failed'), 'unreachable'],
 ] as const) {
   test(`${what} instead of models is ${kind}`, async () => {
     const { fetch } = web({ 'http://host:8000/v1/models': page });

@@ -77,7 +77,7 @@ test('local servers are not probed when a model is configured', async () => {
   await models.start();
   assert.deepEqual(
     [asked, models.current().modelId],
-    [['https://api.anthropic.com/v1/models/claude-sonnet-5-5 no key'], 'claude-sonnet-5-5'], // its key has a header of its own
+    [['https://api.anthropic.com/v1/models/claude-sonnet-5-5 no key'], 'claude-sonnet-5-5'], // its key is sent in another header
   );
 });
 
@@ -121,7 +121,7 @@ test('the known window of a hosted model, and the one that config.json sets', as
   assert.equal((await models.resolve('openai/unheard-of')).contextWindow, 0);
 });
 
-test('a missing key is a notice, and an error that names the variable without asking anybody', async () => {
+test('a missing key is a notice, and an error that names the variable without sending a request', async () => {
   const { models, asked, answer } = setUp({ model: 'openai' });
   await models.start();
   const message = 'openai needs a key, but OPENAI_API_KEY is not set.';

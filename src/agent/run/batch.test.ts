@@ -100,7 +100,7 @@ for (const [title, decision, output, outcome] of [
     'denied',
   ],
   [
-    'a question nobody answered in time is denied in its own words',
+    'an unanswered question is denied with the timeout as reason',
     { approved: false, feedback: 'Approval timed out after 1 hour', by: { kind: 'timeout' } },
     'Approval timed out after 1 hour',
     'expired',

@@ -71,7 +71,7 @@ test('a file that changed after the approval is not written', async () => {
   for (const prepared of [changed, appeared]) {
     const { output, outcome } = await execute(prepared);
     assert.equal(outcome, 'failed');
-    assert.match(output, /has changed since this was prepared; nothing was written/);
+    assert.match(output, /has changed since the call was prepared; nothing was written/);
   }
   assert.deepEqual([await readFile(path, 'utf8'), await readFile(other, 'utf8')], ['changed by somebody', 'appeared']);
   await rm(other);

@@ -14,7 +14,7 @@ const minutely = (more: Partial<Job> = {}) => someJob({ schedule: EVERY, nextMs:
 
 type Patch = Parameters<typeof changedJob>[1];
 
-/** The only slot is taken, and `waits` was due a second ago. */
+/** A scheduler whose only slot is taken, and a job `waits` that was due a second ago. */
 async function waiting(more: Partial<Job> = {}) {
   const cron = await schedulerFixture();
   cron.settings.maxConcurrentRuns = 1;

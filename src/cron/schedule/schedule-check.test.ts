@@ -8,7 +8,7 @@ import { checkSchedule } from './schedule-check.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const cron = (expr: string, tz?: string): CronSchedule => ({ kind: 'cron', expr, tz });
-/** The field, and what is wrong with it. */
+/** The invalid field and its problem. */
 function messageOf(schedule: CronSchedule): string | undefined {
   const wrong = checkSchedule(schedule, NOW_MS);
   return wrong && `${wrong.field} ${wrong.problem}`;

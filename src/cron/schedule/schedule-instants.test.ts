@@ -4,7 +4,7 @@ import { readExpression } from './schedule-calendar.ts';
 import { nextInstant } from './schedule-instants.ts';
 import { toLocalTime } from './schedule-zone.ts';
 
-/** Each row: expression, the instant after which, and what the zone's clock shows at the next occurrences. */
+/** Each row: the expression, the start, and the local times of the next occurrences. */
 const CASES: Record<string, readonly (readonly [expr: string, after: string, expected: readonly string[]])[]> = {
   'Europe/Berlin': [
     ['30 2 * * *', '2027-03-27T12:00Z', ['2027-03-28T03:00+02:00', '2027-03-29T02:30+02:00']],
@@ -13,7 +13,7 @@ const CASES: Record<string, readonly (readonly [expr: string, after: string, exp
     ['*/15 * * * *', '2027-03-28T00:30Z', ['2027-03-28T01:45+01:00', '2027-03-28T03:00+02:00']],
     ['*/15 2 * * *', '2027-03-27T12:00Z', ['2027-03-29T02:00+02:00', '2027-03-29T02:15+02:00']],
     ['30 2 * * *', '2027-10-30T12:00Z', ['2027-10-31T02:30+02:00', '2027-11-01T02:30+01:00']],
-    ['30 2 * * *', '2027-10-31T01:10Z', ['2027-11-01T02:30+01:00']], // asked in the second pass
+    ['30 2 * * *', '2027-10-31T01:10Z', ['2027-11-01T02:30+01:00']], // starts in the second pass
     [
       '*/30 * * * *',
       '2027-10-30T23:59Z',
@@ -36,7 +36,7 @@ const CASES: Record<string, readonly (readonly [expr: string, after: string, exp
     ['30 1 * * *', '2026-10-31T12:00Z', ['2026-11-01T01:30-04:00', '2026-11-02T01:30-05:00']],
     ['0 * * * *', '2026-11-01T04:30Z', ['2026-11-01T01:00-04:00', '2026-11-01T01:00-05:00', '2026-11-01T02:00-05:00']],
   ],
-  // Half an hour.
+  // A change of half an hour.
   'Australia/Lord_Howe': [
     ['15 2 * * *', '2026-10-02T16:00Z', ['2026-10-04T02:30+11:00', '2026-10-05T02:15+11:00']],
     [
@@ -57,7 +57,7 @@ const CASES: Record<string, readonly (readonly [expr: string, after: string, exp
       ],
     ],
   ],
-  // Without a 30 December in 2011, and without summer time since 2021.
+  // Has no 30 December in 2011, and no summer time since 2021.
   'Pacific/Apia': [
     ['0 9 * * *', '2011-12-28T20:00Z', ['2011-12-29T09:00-10:00', '2011-12-31T09:00+14:00']],
     [
@@ -69,7 +69,7 @@ const CASES: Record<string, readonly (readonly [expr: string, after: string, exp
     ['30 3 * * *', '2021-04-02T14:00Z', ['2021-04-04T03:30+14:00', '2021-04-05T03:30+13:00']],
     ['30 3 * * *', '2021-09-24T14:00Z', ['2021-09-25T03:30+13:00', '2021-09-26T03:30+13:00']],
   ],
-  // Summer time but for Ramadan: the clock is set back in February and forward in March.
+  // Summer time except in Ramadan: the clock is set back in February and forward in March.
   'Africa/Casablanca': [
     ['30 2 * * *', '2026-02-14T12:00Z', ['2026-02-15T02:30+01:00', '2026-02-16T02:30+00:00']],
     [
@@ -79,7 +79,7 @@ const CASES: Record<string, readonly (readonly [expr: string, after: string, exp
     ],
     ['30 2 * * *', '2026-03-21T12:00Z', ['2026-03-22T03:00+01:00', '2026-03-23T02:30+01:00']],
   ],
-  // The day began at 01:00 and ended twice; none of it since 2019.
+  // Until 2019, days began at 01:00 or had two midnights.
   'America/Sao_Paulo': [
     ['30 0 * * *', '2018-11-03T12:00Z', ['2018-11-04T01:00-02:00', '2018-11-05T00:30-02:00']],
     ['30 23 * * *', '2018-02-17T12:00Z', ['2018-02-17T23:30-02:00', '2018-02-18T23:30-03:00']],
@@ -96,9 +96,9 @@ const CASES: Record<string, readonly (readonly [expr: string, after: string, exp
     ['15 0 * * *', '2026-03-28T12:00Z', ['2026-03-29T01:00+03:00', '2026-03-30T00:15+03:00']],
     ['*/15 0 * * *', '2026-03-28T12:00Z', ['2026-03-30T00:00+03:00', '2026-03-30T00:15+03:00']],
   ],
-  // The gap lies before midnight: what is missing comes due on the next day.
+  // The gap lies before midnight, so missing times are due on the next day.
   'America/Nuuk': [['30 23 * * *', '2026-03-28T12:00Z', ['2026-03-29T00:00-01:00', '2026-03-29T23:30-01:00']]],
-  // Two hours.
+  // A change of two hours.
   'Antarctica/Troll': [['30 1 * * *', '2026-03-28T12:00Z', ['2026-03-29T03:00+02:00', '2026-03-30T01:30+02:00']]],
   '+05:30': [['0 9 * * *', '2026-03-28T12:00Z', ['2026-03-29T09:00+05:30']]],
 };

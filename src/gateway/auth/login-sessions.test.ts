@@ -143,7 +143,7 @@ test('a forged token authenticates nobody', async (t) => {
     HS512: await sign({}, { alg: 'HS512' }).catch(() => `${encode({ ...header, alg: 'HS512' })}.${body}.${signature}`),
     RS256: rs256.join('.'),
     'RS256 that says HS256': [head, body, rs256[2]].join('.'),
-    'a key of its own choosing': await sign(
+    'another key': await sign(
       {},
       { jwk: { kty: 'oct', k: 'AAAA' }, kid: '../../dev/null' },
       await importKey(Buffer.alloc(32)),
@@ -156,8 +156,8 @@ test('a forged token authenticates nobody', async (t) => {
     'a prototype key as session': await sign({ jti: '__proto__' }),
     expired: await sign({ exp: nowSecs }),
     'not yet valid': await sign({ nbf: nowSecs + 60 }),
-    'an expiry that is no number': await sign({ exp: 'never' as unknown as number }),
-    'a session that is no string': await sign({ jti: ['login_1'] as unknown as string }),
+    'an expiry that is not a number': await sign({ exp: 'never' as unknown as number }),
+    'a session that is not a string': await sign({ jti: ['login_1'] as unknown as string }),
     'not JSON': `${Buffer.from('{').toString('base64url')}.${body}.${signature}`,
     'line breaks': genuine.jwt.replaceAll('.', '.\n'),
     padding: `${genuine.jwt}==`,

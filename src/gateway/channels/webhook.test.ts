@@ -66,7 +66,7 @@ for (const [what, answer, expected] of [
   ],
   ['400', new Response('', { status: 400 }), { message: 'HTTP 400', retryable: false }],
   ['a redirect', new Response('', { status: 302 }), { message: 'HTTP 302', retryable: false }],
-  ['nobody', away, { message: 'no answer: connect ECONNREFUSED', retryable: true }],
+  ['no server', away, { message: 'no answer: connect ECONNREFUSED', retryable: true }],
 ] as const) {
   test(`${what}: ${expected.message}, ${expected.retryable ? 'retryable' : 'final'}`, async () => {
     const error = await channelTo(answer)

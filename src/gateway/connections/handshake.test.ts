@@ -84,7 +84,7 @@ const BAD_PARAMS: [what: string, params: unknown, problem: RegExp][] = [
   ['no params', undefined, /minProtocol/],
   ['params that are an array', [], /must be an object, not a list/],
   ['an unknown property', { ...CONNECT, role: 'admin' }, /"role"/],
-  ['scopes of its own choice', { ...CONNECT, scopes: ['approve'] }, /"scopes"/],
+  ['scopes in the frame', { ...CONNECT, scopes: ['approve'] }, /"scopes"/],
   ['a client without mode', { ...CONNECT, client: { ...CONNECT.client, mode: undefined } }, /client\.mode/],
   ['an empty client name', { ...CONNECT, client: { ...CONNECT.client, name: '' } }, /client\.name/],
   ['a token that is an array', { ...CONNECT, auth: { token: ['good'] } }, /auth\.token/],

@@ -8,7 +8,7 @@ import { httpEdge } from '../../testing/http-edge.ts';
 
 const SEND = '/v1/api/send';
 const HEADERS = { authorization: 'Bearer write', 'content-type': 'application/json' };
-/** What the gateway is asked when nothing of a body could be read. */
+/** The params of the call when the body could not be read. */
 const EMPTY = { wsId: '', message: '', attachmentIds: 'pending' };
 
 test('a body that is not a JSON object counts as an empty one', async (t) => {

@@ -14,7 +14,7 @@ const collect = async ({ fileName, bytes }: ReceivedFile): Promise<string> => {
   return `${fileName}: ${Buffer.concat(chunks)}`;
 };
 
-/** A server that reads one upload after the other, and how each ended. */
+/** A server that reads uploads one after another, and how each ended. */
 async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect) {
   const outcomes: string[] = [];
   let told = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ async function setUp(receive: (file: ReceivedFile) => Promise<string> = collect)
   };
 }
 
-/** The head of a form that says it is `bytes` long, and the beginning of its file. */
+/** The head of a form with a declared length of `bytes`, and the beginning of its file. */
 function begin(port: number, bytes: number) {
   const socket = connect(port, '127.0.0.1');
   const part = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'piece '.repeat(1_000)}`;

@@ -15,7 +15,7 @@ const entry = (offset: number, json: string): LogEntry => ({
   wsFrame: () => Buffer.alloc(0),
 });
 
-/** Streams whose every move the test makes. */
+/** Streams that the test controls completely. */
 function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   const followed: { sink: Sink; onEnd(): void; after: number; resumed: number; isClosed: boolean }[] = [];
   const opened: unknown[] = [];
@@ -56,7 +56,7 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   return { streams, followed, opened, listeners, change };
 }
 
-/** Reads until so much text has come. */
+/** Reads until this much text has arrived. */
 async function readText(res: IncomingMessage, length: number): Promise<string> {
   let text = '';
   while (text.length < length) {
@@ -219,7 +219,7 @@ test('a stalled reader has a bounded buffer, and is resumed when it reads again'
   assert.ok(stream);
   const json = `{"text":"${'x'.repeat(10_000)}"}`;
   let written = 0;
-  // The kernel's buffers take some megabytes before the response has to keep anything.
+  // The kernel buffers some megabytes before the response must buffer anything.
   while (stream.sink.ready() && written < 5_000) {
     stream.sink.write([entry(++written, json)]);
     await new Promise(setImmediate);

@@ -82,5 +82,5 @@ export function expiryAfterRestart({ askedMs, expiresAtMs, lastAliveMs }: Interr
   return nowMs + Math.max(MIN_AFTER_RESTART_MS, expiresAtMs - sinceMs);
 }
 
-/** Nobody decided: the time did. */
+/** Whether the timeout denied it. */
 export const hasExpired = ({ by }: Decision): boolean => by.kind === 'timeout';
