@@ -107,8 +107,8 @@ export function createUpstreamModel(
 type Opened = Pick<LanguageModelV4, 'modelId' | 'doStream'>;
 
 /**
- * The SDK's model, made once: that costs as much as a request. It knows one `fetch` only, but the bytes of an attempt count
- * for that attempt, so its meter travels with the call.
+ * Opens the SDK's model once, because opening costs as much as a request. The model has a single `fetch`, so the meter
+ * that counts the bytes of an attempt is passed along with the call.
  */
 function createOpening(kind: Provider, target: Omit<ModelTarget, 'modelId' | 'fetch'>, fetch: Fetch) {
   const meters = new AsyncLocalStorage<AnswerMeter>();

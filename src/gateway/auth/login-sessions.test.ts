@@ -143,7 +143,7 @@ test('a forged token authenticates nobody', async (t) => {
     HS512: await sign({}, { alg: 'HS512' }).catch(() => `${encode({ ...header, alg: 'HS512' })}.${body}.${signature}`),
     RS256: rs256.join('.'),
     'RS256 that says HS256': [head, body, rs256[2]].join('.'),
-    'another key': await sign(
+    'a key named in the header': await sign(
       {},
       { jwk: { kty: 'oct', k: 'AAAA' }, kid: '../../dev/null' },
       await importKey(Buffer.alloc(32)),
