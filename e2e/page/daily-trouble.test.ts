@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, WebSocketRoute } from 'playwright-core';
+import { needs } from '../../src/testing/needs.ts';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
+/** Without a sandbox, the card of a command says so. */
+const sandboxed = await needs('bubblewrap');
 const { model, daemon } = await openStage();
 
 const LOST = [/ERR_CONNECTION/];
@@ -137,25 +140,29 @@ test('killed again and again in mid-stream: what was on the screen stays, and no
   assert.deepEqual(await blocksOf(page), stored);
 });
 
-test('killed while a command prints: its output is there once, and the screen is what a new one would be', async (t) => {
-  const { page, openTab } = await visit(t, daemon, { expected: LOST });
-  await openWorkstream(page, 'prints');
-  const command = 'for i in 1 2 3; do echo line $i; done; [ -e printed ] || { touch printed; sleep 60; }';
-  model.when('print', callTools({ name: 'bash', arguments: { command } }), say('Printed.'));
-  await send(page, 'print');
-  await button(page, 'Approve').click();
-  await page.locator('.tool.running', { hasText: 'line 3' }).waitFor();
-  await daemon.kill9();
-  await daemon.restart();
-  await page.locator('.approval.pending', { hasText: 'Run this again?' }).waitFor();
-  await button(page, 'Run again').click();
-  await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
-  await state(page, 'idle');
-  const fresh = await openTab();
-  await fresh.getByRole('tab', { name: 'prints' }).click();
-  await fresh.locator('.answer', { hasText: 'Printed.' }).waitFor();
-  const tools = (each: Page) => each.locator('.tool').allInnerTexts();
-  const shown = await tools(page);
-  assert.equal(shown.at(-1)?.match(/line 3/g)?.length, 1);
-  assert.deepEqual(shown.at(-1), (await tools(fresh)).at(-1));
-});
+test(
+  'killed while a command prints: its output is there once, and the screen is what a new one would be',
+  sandboxed,
+  async (t) => {
+    const { page, openTab } = await visit(t, daemon, { expected: LOST });
+    await openWorkstream(page, 'prints');
+    const command = 'for i in 1 2 3; do echo line $i; done; [ -e printed ] || { touch printed; sleep 60; }';
+    model.when('print', callTools({ name: 'bash', arguments: { command } }), say('Printed.'));
+    await send(page, 'print');
+    await button(page, 'Approve').click();
+    await page.locator('.tool.running', { hasText: 'line 3' }).waitFor();
+    await daemon.kill9();
+    await daemon.restart();
+    await page.locator('.approval.pending', { hasText: 'Run this again?' }).waitFor();
+    await button(page, 'Run again').click();
+    await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
+    await state(page, 'idle');
+    const fresh = await openTab();
+    await fresh.getByRole('tab', { name: 'prints' }).click();
+    await fresh.locator('.answer', { hasText: 'Printed.' }).waitFor();
+    const tools = (each: Page) => each.locator('.tool').allInnerTexts();
+    const shown = await tools(page);
+    assert.equal(shown.at(-1)?.match(/line 3/g)?.length, 1);
+    assert.deepEqual(shown.at(-1), (await tools(fresh)).at(-1));
+  },
+);

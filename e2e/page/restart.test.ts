@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { needs } from '../../src/testing/needs.ts';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
+/** Without a sandbox, the card of a command says so. */
+const sandboxed = await needs('bubblewrap');
 const { model, daemon } = await openStage();
 
 const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
@@ -49,28 +52,32 @@ test('what is sent while the daemon is away is sent once when it is back', async
   assert.deepEqual(await blocksOf(page), ['You: are you there', 'I am back.']);
 });
 
-test('killed while a question waits: the same question is there afterwards, and its answer counts', async (t) => {
-  const page = await visitForKill(t, 'question');
-  model.when('ask me', bash('echo ran | tee -a asked.txt'), say('All done.'));
-  await send(page, 'ask me');
-  const card = page.locator('.approval.pending');
-  const idOf = () => card.getByRole('heading').getAttribute('id');
-  const asked = await idOf();
-  await daemon.kill9();
-  await page.locator('.banner', { hasText: 'Disconnected' }).waitFor();
-  await daemon.restart();
-  await page.locator('.link-open').waitFor();
-  assert.equal(await idOf(), asked);
-  await button(page, 'Approve').click();
-  await page.locator('.answer', { hasText: 'All done.' }).waitFor();
-  assert.equal(await contentOf('asked.txt'), 'ran\n');
-  assert.deepEqual(await blocksOf(page), [
-    'You: ask me',
-    'Approved: bash',
-    'bash echo ran | tee -a asked.txt done ran Copy',
-    'All done.',
-  ]);
-});
+test(
+  'killed while a question waits: the same question is there afterwards, and its answer counts',
+  sandboxed,
+  async (t) => {
+    const page = await visitForKill(t, 'question');
+    model.when('ask me', bash('echo ran | tee -a asked.txt'), say('All done.'));
+    await send(page, 'ask me');
+    const card = page.locator('.approval.pending');
+    const idOf = () => card.getByRole('heading').getAttribute('id');
+    const asked = await idOf();
+    await daemon.kill9();
+    await page.locator('.banner', { hasText: 'Disconnected' }).waitFor();
+    await daemon.restart();
+    await page.locator('.link-open').waitFor();
+    assert.equal(await idOf(), asked);
+    await button(page, 'Approve').click();
+    await page.locator('.answer', { hasText: 'All done.' }).waitFor();
+    assert.equal(await contentOf('asked.txt'), 'ran\n');
+    assert.deepEqual(await blocksOf(page), [
+      'You: ask me',
+      'Approved: bash',
+      'bash echo ran | tee -a asked.txt done ran Copy',
+      'All done.',
+    ]);
+  },
+);
 
 for (const { name, press, ran, settled } of [
   { name: 'Run again', press: 'Run again', ran: 'ran\nran\n', settled: 'Run again: bash' },
@@ -98,34 +105,38 @@ for (const { name, press, ran, settled } of [
   });
 }
 
-test('a reload and a restart show what the page showed: why a run failed, what was decided and with which words, what commands said', async (t) => {
-  const page = await visitForKill(t, 'told');
-  model.when('deny me', bash('echo no'), say('As you wish.'));
-  model.when('allow me', bash('echo yes'), say('It ran.'));
-  model.when('fail me', fail(400));
-  await send(page, 'deny me');
-  await button(page, 'Deny…').click();
-  await page.getByLabel('What should it do instead? (optional)').fill('use a branch');
-  await page.keyboard.press('Enter');
-  await page.locator('.answer', { hasText: 'As you wish.' }).waitFor();
-  await send(page, 'allow me');
-  await button(page, 'Approve').click();
-  await page.locator('.answer', { hasText: 'It ran.' }).waitFor();
-  await send(page, '/nmae');
-  await page.locator('.note.info', { hasText: 'Did you mean /name?' }).waitFor();
-  await send(page, 'fail me');
-  await page.locator('.note.error', { hasText: 'answered 400' }).waitFor();
-  await state(page, 'error');
-  const shown = await blocksOf(page);
-  assert.equal(shown.filter((block) => block.startsWith('Denied: bash')).length, 1);
-  await page.reload();
-  await page.locator('.note.error').waitFor();
-  assert.deepEqual(await blocksOf(page), shown);
-  await daemon.kill9();
-  await page.locator('.banner', { hasText: 'Disconnected' }).waitFor();
-  await daemon.restart();
-  await page.locator('.link-open').waitFor();
-  await page.reload();
-  await page.locator('.note.error').waitFor();
-  assert.deepEqual(await blocksOf(page), shown);
-});
+test(
+  'a reload and a restart show what the page showed: why a run failed, what was decided and with which words, what commands said',
+  sandboxed,
+  async (t) => {
+    const page = await visitForKill(t, 'told');
+    model.when('deny me', bash('echo no'), say('As you wish.'));
+    model.when('allow me', bash('echo yes'), say('It ran.'));
+    model.when('fail me', fail(400));
+    await send(page, 'deny me');
+    await button(page, 'Deny…').click();
+    await page.getByLabel('What should it do instead? (optional)').fill('use a branch');
+    await page.keyboard.press('Enter');
+    await page.locator('.answer', { hasText: 'As you wish.' }).waitFor();
+    await send(page, 'allow me');
+    await button(page, 'Approve').click();
+    await page.locator('.answer', { hasText: 'It ran.' }).waitFor();
+    await send(page, '/nmae');
+    await page.locator('.note.info', { hasText: 'Did you mean /name?' }).waitFor();
+    await send(page, 'fail me');
+    await page.locator('.note.error', { hasText: 'answered 400' }).waitFor();
+    await state(page, 'error');
+    const shown = await blocksOf(page);
+    assert.equal(shown.filter((block) => block.startsWith('Denied: bash')).length, 1);
+    await page.reload();
+    await page.locator('.note.error').waitFor();
+    assert.deepEqual(await blocksOf(page), shown);
+    await daemon.kill9();
+    await page.locator('.banner', { hasText: 'Disconnected' }).waitFor();
+    await daemon.restart();
+    await page.locator('.link-open').waitFor();
+    await page.reload();
+    await page.locator('.note.error').waitFor();
+    assert.deepEqual(await blocksOf(page), shown);
+  },
+);
