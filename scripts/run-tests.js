@@ -15,7 +15,7 @@ const MAX_REASON = 4_000;
 /** How many of the slowest files are listed. */
 const SLOWEST = 8;
 /** More processes than cores, because tests often wait for timers and other processes. */
-const AT_ONCE = availableParallelism() * 2;
+const AT_ONCE = availableParallelism() * 3;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 const END_WATCH = new URL('end-watch.js', import.meta.url).href;
 
