@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { MIGRATIONS } from '../../src/gateway/store/schema/migrations.ts';
 import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
+import { within } from '../support/deadline.ts';
 import { differencesOf, judge } from './differences.ts';
 import { MEANT } from './meant-differences.ts';
 import { type OldHome, unpackHome } from './old-home.ts';
@@ -48,7 +49,7 @@ async function killedAfter({ home, clock }: OldHome, statements: number) {
       ...{ NODE_OPTIONS: `${NODE_OPTIONS} --import=${KILLER.href}`, KILL_AFTER: String(statements) },
     },
   });
-  return child.exited;
+  return within(child.exited, 60_000, () => `a kill after ${statements} statements`);
 }
 
 function versionOf({ database: file }: OldHome): number {

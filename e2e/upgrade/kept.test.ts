@@ -12,8 +12,8 @@ import { unpackHome } from './old-home.ts';
 import { bash } from './record/conversations.ts';
 import { DISABLED } from './record/jobs.ts';
 
-/** Three minutes after a one-time job came due. */
-const LATER_MS = 8 * 60_000;
+/** A minute after a one-time job came due, and before the login link expires. */
+const LATER_MS = 6 * 60_000;
 const old = await unpackHome('schema-11');
 after(() => old[Symbol.asyncDispose]());
 const { recorded, model } = old;
@@ -164,6 +164,19 @@ test('a paired node connects with its token, and a repeated command returns its 
   await node.printed(/^Connected\.$/m);
   const answer = await read(path.join(old.root, 'lent', 'note.txt'), 'read it again');
   assert.match(JSON.stringify(answer), /Lent to the gateway/);
+});
+
+test('auto-approve with an end stays on after the upgrade: the next command runs without asking', async () => {
+  await using newer = await unpackHome('schema-16');
+  const upgraded = await newer.start(LATER_MS);
+  const reader = await upgraded.daemon.client();
+  const { workstreams } = await reader.call('workstream.list', {});
+  const always = workstreams.find(({ name }) => name === 'always');
+  assert.ok(always?.skipPermissionsUntilMs, 'it has an end');
+  const message = 'paint the door';
+  newer.model.when(message, bash('echo painted > door.txt'), say('The door is painted.'));
+  await reader.call('agent', { message, sessionKey: always.wsId, idempotencyKey: message }, { timeoutMs: 60_000 });
+  assert.equal(await readFile(path.join(newer.home, 'workspace', 'door.txt'), 'utf8'), 'painted\n');
 });
 
 async function jobOf(name: string) {
