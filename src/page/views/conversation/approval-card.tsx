@@ -43,7 +43,9 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
         }
       />
       {approval.question === 'outcome' && (
-        <p class="explain">This ran when Headgate stopped. What came of it is unknown. Look before you run it again.</p>
+        <p class="explain">
+          This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.
+        </p>
       )}
       {app.canApprove.value ? (
         <ApprovalButtons approval={approval} desk={desk} tab={tab} />

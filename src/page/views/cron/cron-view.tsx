@@ -89,7 +89,7 @@ const SwitchedOff = ({ by }: { by: readonly CronSwitch[] }) => (
           {SWITCHES[one]}
         </Fragment>
       ))}
-      ): nothing runs by itself.
+      ): nothing runs automatically.
     </span>
   </p>
 );
