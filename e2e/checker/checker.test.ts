@@ -13,12 +13,12 @@ const SEEDS = [1, 2, 3, 4, 5];
 
 const evidence = await recordScenario();
 
-test('nothing is wrong with a true story', () => {
+test('a correct recording has no findings', () => {
   assert.deepEqual(check(evidence), []);
 });
 
 for (const { name, rule, apply } of DEFECTS) {
-  test(`${name}: found, because ${rule}`, () => {
+  test(`${name}: found by the rule "${rule}"`, () => {
     for (const seed of SEEDS) {
       const story = structuredClone(evidence);
       apply(story, createRandom(seed));
@@ -28,7 +28,7 @@ for (const { name, rule, apply } of DEFECTS) {
   });
 }
 
-test('every rule has a defect that it finds', () => {
+test('every rule finds at least one defect', () => {
   const found = new Set(DEFECTS.map(({ rule }) => rule));
   assert.deepEqual(
     Object.keys(RULES).filter((rule) => !found.has(rule as keyof typeof RULES)),

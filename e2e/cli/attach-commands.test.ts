@@ -37,7 +37,7 @@ test('headgate run --attach uploads the file and the model sees it', async () =>
   assert.deepEqual(lastParts(), [imagePart(png()), { type: 'text', text: 'look at it' }]);
 });
 
-test('headgate run --attach under a key joins the run of before; another file under it is a conflict', async () => {
+test('headgate run --attach with a used key joins the earlier run; another file with that key is a conflict', async () => {
   const file = path.join(daemon.home, 'same.png');
   await writeFile(file, png());
   const target = ['--url', daemon.url, '--token', daemon.token];
@@ -56,7 +56,7 @@ test('headgate run --attach under a key joins the run of before; another file un
   assert.match(stderr, /this idempotency key was used with other params/);
 });
 
-test('headgate run --attach that is a conflict leaves the run under its key at work', async () => {
+test('a conflicting headgate run --attach does not disturb the run that has the key', async () => {
   const file = path.join(daemon.home, 'disputed.png');
   await writeFile(file, png());
   const args = ['run', 'slowly', '--attach', file, '--key', 'disputed', '--url', daemon.url, '--token', daemon.token];
@@ -71,7 +71,7 @@ test('headgate run --attach that is a conflict leaves the run under its key at w
   assert.equal(first.stdout().trim(), 'seen');
 });
 
-test('headgate run --attach of what cannot be attached says so in one line and makes nothing', async () => {
+test('headgate run --attach refuses an unsuitable file in one line and creates nothing', async () => {
   const place = (name: string) => path.join(daemon.home, name);
   await writeFile(place('x.bin'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 3, ...new Array(64).fill(0)]));
   await writeFile(place('large.png'), png(6 * 1024 * 1024 + 1));
@@ -104,7 +104,7 @@ test('headgate run --attach of what cannot be attached says so in one line and m
   assert.deepEqual(await knownWorkstreams(), before);
 });
 
-test('headgate run --attach that the daemon cannot keep says so in one line and leaves no workstream of its own', async () => {
+test('headgate run --attach reports in one line that the file cannot be stored, and leaves no workstream behind', async () => {
   const [file, folder] = [path.join(daemon.home, 'fine.txt'), path.join(daemon.home, 'attachments')];
   await writeFile(file, 'fine');
   const before = await knownWorkstreams();
@@ -137,7 +137,7 @@ test('/attach in a chat shows the file and attaches it only to the next message'
   assert.deepEqual(asked(), [[imagePart(png()), { type: 'text', text: 'look' }], 'and now']);
 });
 
-test('a conversation that is resumed elsewhere has its files, also when the first one is deleted', async () => {
+test('a conversation resumed in another workstream keeps its files, even if the first one is deleted', async () => {
   const client = await daemon.client();
   const [first, second] = [await newWorkstream('holiday'), await newWorkstream('office')];
   const http = createHttpClient({ baseUrl: daemon.url, token: daemon.token });

@@ -32,7 +32,7 @@ const isQuiet = (rows: string[]) =>
 /** Longer than a key that was on its way when a question appeared. */
 const STARTLED_MS = 500;
 
-test('a message is answered in Markdown, and the transcript is complete', async () => {
+test('an answer is shown as formatted Markdown, and the transcript is complete', async () => {
   await using chat = await openChat();
   model.when('greet', say('# Hello\n\nHere is **one** list:\n\n- a\n', '- b\n'));
   chat.type('please greet me\r');
@@ -53,7 +53,7 @@ test('a message is answered in Markdown, and the transcript is complete', async 
   assert.match(rows[0] ?? '', new RegExp(`^Headgate · ${chat.ws} · scripted`));
 });
 
-test('one key approves, and what was shown runs', async () => {
+test('one key approves, and exactly the shown command runs', async () => {
   await using chat = await openChat();
   const command = 'echo ran > ran.txt && cat ran.txt';
   model.when('do it', callTools({ name: 'bash', arguments: { command } }), say('It ran.'));
@@ -78,7 +78,7 @@ test('a question that another client decides disappears', async () => {
   assert.ok(rows.includes('✖ Denied: bash — no need (decided elsewhere)'));
 });
 
-test('what waits for approval is asked as soon as the chat is opened', async () => {
+test('a pending approval is shown as soon as the chat is opened', async () => {
   const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', {});
   model.when('before you came', callTools({ name: 'bash', arguments: { command: 'touch never' } }), say('Fine.'));
@@ -88,7 +88,7 @@ test('what waits for approval is asked as soon as the chat is opened', async () 
   assert.equal(rows.filter((row) => row.startsWith('? May')).length, 1);
 });
 
-test('Ctrl-C cancels the answer, Ctrl-D leaves', async () => {
+test('Ctrl-C cancels the answer, Ctrl-D quits', async () => {
   await using chat = await openChat();
   const waiting = stall();
   model.when('never ends', [say('It begins\n\nand'), waiting]);
@@ -100,7 +100,7 @@ test('Ctrl-C cancels the answer, Ctrl-D leaves', async () => {
   assert.equal(await chat.exited, 0);
 });
 
-test('typing goes on undisturbed while an answer comes', async () => {
+test('an incoming answer does not disturb typing', async () => {
   await using chat = await openChat();
   const waiting = stall();
   model.when('slowly', [say('first line\n\n'), waiting, say('second line\n\nthird line')]);
@@ -114,7 +114,7 @@ test('typing goes on undisturbed while an answer comes', async () => {
   assert.equal(rows.filter((row) => row.includes('my next mess')).length, 1);
 });
 
-test('kill -9 in mid-answer: nothing on the screen is lost or doubled', async () => {
+test('kill -9 during an answer: nothing on the screen is lost or duplicated', async () => {
   await using other = await startDaemon({ model: model.url });
   await using chat = await openChat(other);
   const lines = Array.from({ length: 12 }, (_, line) => `Paragraph ${line} of the answer.`);
@@ -140,7 +140,7 @@ test('kill -9 in mid-answer: nothing on the screen is lost or doubled', async ()
   assert.equal(asked, 2);
 });
 
-test('the history of what was typed is kept for its owner', async () => {
+test('the input history is stored, readable only by its owner', async () => {
   await using chat = await openChat();
   model.when('remember me', say('Yes.'));
   chat.type('remember me\r');
@@ -151,7 +151,7 @@ test('the history of what was typed is kept for its owner', async () => {
   assert.equal(JSON.parse(await readFile(file, 'utf8'))[0], 'remember me');
 });
 
-test('over pipes each line is a message, and the text is plain', async () => {
+test('with piped stdin and stdout each line is a message, and the output is plain text', async () => {
   model.when('one', say('the *first*'));
   model.when('two', say('the second'));
   const { wsId } = await (await daemon.client()).call('workstream.create', {});

@@ -20,7 +20,7 @@ test('call prints the result of a method as JSON', async () => {
   assert.deepEqual([code, JSON.parse(stdout), stderr], [0, { workstreams }, '']);
 });
 
-test('call tells the interim answer on stderr and makes up the key that a method asks for', async () => {
+test('call prints the interim answer on stderr and generates a required idempotency key', async () => {
   model.when('from the shell', say('hello shell'));
   const params = JSON.stringify({ message: 'from the shell', sessionKey: 'shell' });
   const { code, stdout, stderr } = await runHeadgate(['call', 'agent', params, '--home', daemon.home]);
@@ -29,7 +29,7 @@ test('call tells the interim answer on stderr and makes up the key that a method
   assert.equal(interim.runId, final.runId);
 });
 
-test('call says that a run waits for a decision, its own or the one before it', async () => {
+test('call reports that its run, or the run before it, waits for an approval', async () => {
   model.when('touch it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('touched'));
   model.when('then this', say('done'));
   const ask = (message: string) =>
@@ -45,13 +45,13 @@ test('call says that a run waits for a decision, its own or the one before it', 
   assert.deepEqual(codes, [0, 0]);
 });
 
-test('call tells the daemon’s refusal with its code', async () => {
+test('call prints the error and the error code of the daemon', async () => {
   const { code, stdout, stderr } = await runHeadgate(['call', 'workstream.get', '{"wsId":"none"}'], here);
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, /^(NOT_FOUND|INVALID_REQUEST): [^\n]+\n$/);
 });
 
-test('call refuses a method that is none and params that are no object', async () => {
+test('call refuses an unknown method and params that are not a JSON object', async () => {
   const unknown = await runHeadgate(['call', 'cron.dance'], here);
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /^headgate: Unknown method "cron\.dance"\. Use one of: health, .*workstream\.list/);
@@ -61,7 +61,7 @@ test('call refuses a method that is none and params that are no object', async (
   }
 });
 
-test('an address and a token name a daemon without its home', async () => {
+test('an address and a token are enough to reach a daemon, without its home', async () => {
   const elsewhere = { HOME: '/nowhere', HEADGATE_URL: daemon.url, HEADGATE_TOKEN: daemon.token };
   assert.equal((await runHeadgate(['call', 'health'], elsewhere)).code, 0);
   const wrong = await runHeadgate(['call', 'health', '--url', daemon.url, '--token', 'svc_wrong'], {
@@ -71,7 +71,7 @@ test('an address and a token name a daemon without its home', async () => {
   assert.match(wrong.stderr, /^UNAUTHORIZED: ws:\S+ refused the token from --token: [^\n]+ token create [^\n]+\n$/);
 });
 
-test('link prints a link that logs in once', async () => {
+test('link prints a login link that works once', async () => {
   const { code, stdout } = await runHeadgate(['link'], here);
   assert.equal(code, 0);
   const [, loginCode] = /^http:\/\/127\.0\.0\.1:\d+\/#login=([0-9a-f]{32})\n$/.exec(stdout) ?? [];
@@ -79,7 +79,7 @@ test('link prints a link that logs in once', async () => {
   assert.deepEqual([(await login()).status, (await login()).status], [200, 401]);
 });
 
-test('daemon.json says where the daemon is, to its owner, as long as it runs', async () => {
+test('daemon.json holds the address of a running daemon and is readable only by its owner', async () => {
   await using other = await startDaemon();
   const file = path.join(other.home, 'daemon.json');
   const { url, pid, startedAt } = JSON.parse(await readFile(file, 'utf8'));
@@ -90,7 +90,7 @@ test('daemon.json says where the daemon is, to its owner, as long as it runs', a
   assert.ok(!(await readdir(other.home)).includes('daemon.json'));
 });
 
-test('a command finds no daemon where none runs, also where one was killed', async () => {
+test('a command reports that no daemon is running, also after one was killed', async () => {
   await using other = await startDaemon();
   await other.kill9();
   const { code, stdout, stderr } = await runHeadgate(['call', 'health', '--home', other.home]);
@@ -98,7 +98,7 @@ test('a command finds no daemon where none runs, also where one was killed', asy
   assert.deepEqual([code, stdout, stderr], [3, '', told]);
 });
 
-test('the banner says link, model, folders and sandbox; its link logs in', async () => {
+test('the banner shows login link, model, folders and sandbox; the link works', async () => {
   const { stdout } = daemon.output();
   for (const row of [/^ {2}Open {5}http/m, /^ {2}Login .* headgate link --home /m, /^ {2}Model {4}.*scripted/m])
     assert.match(stdout, row);
@@ -125,7 +125,7 @@ test('with --no-auth the banner shows the plain address, and no token is needed'
   assert.equal(response.status, 200);
 });
 
-test('settings without effect are warned about and stop nothing', async () => {
+test('settings without effect cause a warning, and the daemon starts', async () => {
   await using other = await startDaemon();
   await writeFile(path.join(other.home, 'config.json'), '{ colour: 1 }');
   await other.restart();

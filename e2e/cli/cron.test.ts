@@ -13,7 +13,7 @@ const jsonOf = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 
-test('a job is made, shown, changed, run, looked back at, explained and removed', async () => {
+test('a job is added, shown, changed, run, explained and removed, and its history is listed', async () => {
   model.when('sum up the news', say('Nothing new.'));
   const empty = await cron('list');
   assert.deepEqual([empty.code, empty.stdout], [0, '']);
@@ -64,7 +64,7 @@ test('a job is made, shown, changed, run, looked back at, explained and removed'
   assert.equal((await cron('runs', 'news')).code, 1, 'its name went with it');
 });
 
-test('a run that fails ends with 1 and says why; one that is not due is no failure', async () => {
+test('a failed run exits with 1 and the reason; a run that is not due is not a failure', async () => {
   model.when('lose the way', fail(400, { message: 'no such model' }));
   await cron('add', 'every 2h', 'lose the way', '--name', 'lost');
   const failed = await cron('run', 'lost');
@@ -80,7 +80,7 @@ test('a run that fails ends with 1 and says why; one that is not due is no failu
   await cron('rm', 'lost');
 });
 
-test('a run that is due is told by its own end, not by that of a run before it; one that is tried again has failed', async () => {
+test('a due run reports its own result, not that of an earlier run; a run that will be retried counts as failed', async () => {
   await using still = await startDaemon({ env: { HEADGATE_SKIP_CRON: '1' } }); // its model refuses jobs of their own
   const on = (...args: string[]) => runHeadgate(['cron', ...args, '--home', still.home]);
   const runOnceDue = async (job: string) => {
@@ -106,7 +106,7 @@ test('a run that is due is told by its own end, not by that of a run before it; 
   assert.partialDeepStrictEqual(JSON.parse(stdout), { ran: true, run: { trigger: 'schedule', attempts: 2 } });
 });
 
-test('tools that a job may use need nobody who approves', async () => {
+test('tools that a job allows run without approval', async () => {
   model.when('count the lines', callTools({ name: 'bash', arguments: { command: 'echo 42' } }), say('There are 42.'));
   await cron('add', 'every 1h', 'count the lines', '--name', 'count', '--approval', 'allow=bash');
   const { code, stdout } = await cron('run', 'count');
@@ -114,7 +114,7 @@ test('tools that a job may use need nobody who approves', async () => {
   await cron('rm', 'count');
 });
 
-test('a schedule is previewed in its zone and by the clocks here', async () => {
+test('a schedule is previewed in its own zone and in local time', async () => {
   const { code, stdout, stderr } = await cron('preview', '30 12 25 12 * Asia/Tokyo', '--count', '2');
   const [head, first, ...rest] = stdout.trimEnd().split('\n');
   assert.deepEqual([code, head?.trim(), rest.length], [0, 'RUN                          IN Europe/Berlin', 1]);
@@ -132,7 +132,7 @@ test('a schedule is previewed in its zone and by the clocks here', async () => {
   await assert.rejects(client.call('cron.preview', { ...words, tz: 'Mars/Olympus' }), { code: 'INVALID_REQUEST' });
 });
 
-test('the zone that was typed is shown for a time too, and an hour that does not exist is named', async () => {
+test('the typed zone is shown for a one-time job too, and an hour that does not exist is reported', async () => {
   const preview = await cron('preview', 'at 2031-03-01 00:30 Asia/Tokyo');
   assert.match(preview.stdout, /^Sat 2031-03-01 00:30 \+09:00 {2}Fri 2031-02-28 16:30 /m);
   assert.match(preview.stderr, /times in Asia\/Tokyo:\n$/);
@@ -147,7 +147,7 @@ test('the zone that was typed is shown for a time too, and an hour that does not
   await cron('rm', 'night');
 });
 
-test('a name that another job has is told when it is given, and names nobody afterwards', async () => {
+test('giving a job a name that is already in use prints a warning, and the name no longer identifies a job', async () => {
   const first = (await cron('add', 'every 15m', 'x', '--name', 'twin')).stdout.trim();
   const added = await cron('add', 'every 15m', 'y', '--name', 'twin');
   const second = added.stdout.trim();
@@ -164,7 +164,7 @@ test('a name that another job has is told when it is given, and names nobody aft
   for (const id of [first, second]) await cron('rm', id);
 });
 
-test('what is wrong is said before anything happens', async () => {
+test('invalid arguments are reported before anything changes', async () => {
   const wrong: [args: string[], code: number, says: RegExp][] = [
     [['add', 'sometimes', 'x'], 2, /"sometimes" is not a schedule/],
     [['add', 'every 15m', 'x', '--approval', 'maybe'], 2, /--approval must be/],
@@ -185,7 +185,7 @@ test('what is wrong is said before anything happens', async () => {
   assert.deepEqual(await jsonOf('list'), []);
 });
 
-test('without a daemon it says so and ends with 3', async () => {
+test('without a daemon the command says so and exits with 3', async () => {
   const { code, stderr } = await runHeadgate(['cron', 'list', '--home', '/nowhere']);
   assert.deepEqual([code, stderr.includes('No daemon is running in /nowhere')], [3, true]);
 });

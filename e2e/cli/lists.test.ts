@@ -30,7 +30,7 @@ test('headgate cron and headgate nodes without a command print their lists, with
   }
 });
 
-test('a word that is no command of the group is told as that, and nothing is listed', async () => {
+test('an unknown command of a group is an error, and nothing is listed', async () => {
   for (const group of ['cron', 'nodes']) {
     const { code, stdout, stderr } = await runHeadgate([group, 'dance']);
     assert.deepEqual([code, stdout], [2, '']);

@@ -27,12 +27,12 @@ function begin(args: readonly string[], stdin = '') {
   return { ended, interrupt: () => child.kill('SIGINT') };
 }
 
-test('the answer is all that stdout gets', async () => {
+test('stdout gets only the answer', async () => {
   model.when('just say', say('The *answer*.'));
   assert.deepEqual(await run('just say it'), { code: 0, stdout: 'The *answer*.\n', stderr: '' });
 });
 
-test('a prompt may come through a pipe, beside words or alone', async () => {
+test('a prompt can be piped in, alone or in addition to arguments', async () => {
   model.onRequest(({ messages }) => {
     const last = String(messages.at(-1)?.content);
     return last.includes('piped words') ? say(`heard: ${JSON.stringify(last)}`) : undefined;
@@ -41,7 +41,7 @@ test('a prompt may come through a pipe, beside words or alone', async () => {
   assert.equal((await begin(['review', '-'], 'piped words\n').ended).stdout, 'heard: "review\\n\\npiped words"\n');
 });
 
-test('--json tells the run, its events and the result, one object per line', async () => {
+test('--json prints the run, its events and the result, one object per line', async () => {
   model.when('in json', say('yes'));
   const { code, stdout } = await run('--json', 'in json');
   const lines = stdout
@@ -57,21 +57,21 @@ test('--json tells the run, its events and the result, one object per line', asy
   );
 });
 
-test('what needs approval is denied where nobody can be asked, and the exit code says so', async () => {
+test('a call that needs approval is denied without a terminal, with its own exit code', async () => {
   model.when('needs leave', callTools({ name: 'bash', arguments: { command: 'touch x' } }), say('I could not.'));
   const { code, stdout, stderr } = await run('needs leave');
   assert.deepEqual([code, stdout], [4, 'I could not.\n']);
   assert.match(stderr, /\? May the agent do this\?\n {2}bash touch x\n(?: {2}.*\n)*Denied: .*nobody can be asked/);
 });
 
-test('--approve all runs it', async () => {
+test('--approve all runs a call that needs approval', async () => {
   model.when('go ahead', callTools({ name: 'bash', arguments: { command: 'echo done > done.txt' } }), say('Done.'));
   const { code, stdout } = await run('--approve', 'all', 'go ahead');
   assert.deepEqual([code, stdout], [0, 'Done.\n']);
   assert.equal(await readFile(path.join(daemon.home, 'workspace/done.txt'), 'utf8'), 'done\n');
 });
 
-test('a run that fails exits with 1, one that takes too long with 5, one that is interrupted with 130', async () => {
+test('a failed run exits with 1, a timeout with 5, an interrupted run with 130', async () => {
   model.when('fail now', fail(400, { message: 'no such thing' }));
   const failed = await run('fail now');
   assert.deepEqual([failed.code, failed.stdout], [1, '']);
@@ -98,7 +98,7 @@ test('wrong usage exits with 2, no daemon with 3', async () => {
   assert.match(stderr, /^headgate: No daemon is running in \/nowhere\. Start one \(headgate start\)/);
 });
 
-test('the same key joins the same run, also when it has ended', async () => {
+test('the same key joins the same run, even after the run has ended', async () => {
   model.when('only once', say('once'));
   const before = model.requests.length;
   const all = [await run('--key', 'nightly', 'only once'), await run('--key', 'nightly', 'only once')];
@@ -112,7 +112,7 @@ test('the same key joins the same run, also when it has ended', async () => {
   assert.equal(model.requests.length, before + 1);
 });
 
-test('a daemon that is killed in mid-answer and comes back finishes the run', async () => {
+test('a daemon that is killed during an answer finishes the run after its restart', async () => {
   await using other = await startDaemon({ model: model.url });
   const waiting = stall();
   model.when('outlive it', [say('half'), waiting]);

@@ -7,7 +7,7 @@ import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 
 const demo = { HEADGATE_MODEL: 'demo' };
 
-test('status says how the daemon is and what waits', async (t) => {
+test('status shows the state of the daemon and the pending approvals', async (t) => {
   await using daemon = await startDaemon();
   const client = await daemon.client();
   const [main] = (await client.call('workstream.list', {})).workstreams;
@@ -35,7 +35,7 @@ test('without a daemon status exits with 3, also as JSON', async () => {
   assert.equal((await runHeadgate(['status', '--home', '/nowhere'])).code, 3);
 });
 
-test('doctor finds a healthy daemon healthy', async () => {
+test('doctor reports no problem of a healthy daemon', async () => {
   await using daemon = await startDaemon();
   const { code, stdout, stderr } = await runHeadgate(['doctor', '--json', '--home', daemon.home], demo);
   const { ok, findings } = JSON.parse(stdout);
@@ -45,7 +45,7 @@ test('doctor finds a healthy daemon healthy', async () => {
     assert.ok(names.has(name), name);
 });
 
-test('doctor finds what is broken, says how to mend it and changes nothing', async () => {
+test('doctor lists problems and how to fix them, and changes nothing', async () => {
   await using daemon = await startDaemon();
   await daemon.kill9();
   const { home } = daemon;
@@ -64,7 +64,7 @@ test('doctor finds what is broken, says how to mend it and changes nothing', asy
   assert.deepEqual(await describe(home), before);
 });
 
-test('doctor finds a damaged database and leaves it alone', async () => {
+test('doctor reports a damaged database and does not change it', async () => {
   await using daemon = await startDaemon();
   await daemon.stop();
   await writeFile(path.join(daemon.home, 'headgate.db'), 'this is no database at all'.repeat(400));

@@ -82,7 +82,7 @@ async function openLyingProxy(daemon: DaemonUnderTest, turn: Turn) {
 
 // Side by side: each waits half a minute for a tick.
 suite('headgate conformance', { concurrency: true }, () => {
-  test('the daemon keeps whatever of its protocol can be seen from outside, and keeps nothing of the visit', async () => {
+  test('the daemon passes every check, and the checks leave nothing behind', async () => {
     await using daemon = await startDaemon();
     const client = await daemon.client();
     const { code, counts, findings } = await judge(daemon.url, daemon.token);
@@ -92,7 +92,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     await assertUntouched(client);
   });
 
-  test('an interrupted visit ends within seconds with 130 and leaves nothing behind', async () => {
+  test('an interrupted check exits with 130 within seconds and leaves nothing behind', async () => {
     await using model = await startScriptedModel();
     model.onRequest(() => stall());
     await using daemon = await startDaemon({ model: model.url });
@@ -106,7 +106,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     await assertUntouched(client);
   });
 
-  test('a dead address or a refused token is reported in one line, and nothing is tried', async () => {
+  test('an unreachable address or a refused token is reported in one line, and no check runs', async () => {
     await using daemon = await startDaemon();
     const strange = await runHeadgate(['conformance', daemon.url, '--token', 'svc_wrong']);
     assert.deepEqual([strange.code, strange.stdout], [1, '']);
@@ -122,7 +122,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     assert.deepEqual(dead, { code: 3, stdout: '', stderr: `headgate: No daemon answers at ${daemon.wsUrl}/.\n` });
   });
 
-  test('a token that may only read tries what it can, and what it cannot does not apply', async () => {
+  test('with a read token the checks that need more rights do not apply', async () => {
     await using daemon = await startDaemon();
     const client = await daemon.client();
     const { token } = await client.call('token.create', { name: 'reader', scope: 'read' });
@@ -131,7 +131,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     assert.deepEqual([code, counts['does not apply'] > 10, counts.holds > 10], [0, true, true]);
   });
 
-  test('a server that closes with wrong codes, skips numbers and renames errors is found out', async () => {
+  test('wrong close codes, gaps in sequence numbers and renamed errors are detected', async () => {
     await using daemon = await startDaemon();
     await using proxy = await openLyingProxy(daemon, (text) =>
       text

@@ -30,7 +30,7 @@ async function run(t: TestContext, example: Example) {
   return { code, stdout: child.stdout(), stderr: child.stderr() };
 }
 
-test('the example that asks prints the answer', async (t) => {
+test('the example that asks a question prints the answer', async (t) => {
   await using daemon = await startDaemon();
   const { code, stdout, stderr } = await run(t, { name: 'ask', args: ['say', 'good', 'morning'], daemon });
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('the example that asks prints the answer', async (t) => {
   );
 });
 
-test('the example that follows goes on after its last event, over restarts of both sides', async (t) => {
+test('the example that follows a workstream continues after its last event when either side restarts', async (t) => {
   await using daemon = await startDaemon();
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-follow-'));
   const { ws_id: wsId } = (await daemon.post('/v1/api/workstreams/new', { name: 'followed' })).body;
@@ -70,7 +70,7 @@ test('the example that follows goes on after its last event, over restarts of bo
   assert.equal(told.filter((line) => line.endsWith(' user_turn')).length, 3);
 });
 
-test('the example that sends over HTTP prints the answer and closes what it opened, as often as it is run', async (t) => {
+test('the example that sends over HTTP prints the answer and closes its workstream each time', async (t) => {
   await using daemon = await startDaemon();
   const open = async () => (await daemon.get('/v1/api/workstreams')).body.workstreams;
   const before = await open();
@@ -84,7 +84,7 @@ test('the example that sends over HTTP prints the answer and closes what it open
   assert.deepEqual(await open(), before);
 });
 
-test('the examples tell of a wrong token in one line', async (t) => {
+test('the examples report a wrong token in one line', async (t) => {
   await using daemon = await startDaemon();
   const stranger = { ...daemon, token: 'svc_wrong' };
   const told = await Promise.all(
@@ -98,7 +98,7 @@ test('the examples tell of a wrong token in one line', async (t) => {
   ]);
 });
 
-test('the examples that run on say that their token was revoked, fail, and the place is kept', async (t) => {
+test('long-running examples report that their token was revoked and fail, and their position is kept', async (t) => {
   await using daemon = await startDaemon();
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-follow-'));
   const cursorFile = path.join(folder.path, 'cursor.txt');
@@ -125,7 +125,7 @@ test('the examples that run on say that their token was revoked, fail, and the p
   assert.equal(await readFile(cursorFile, 'utf8'), follow.stdout().split(' ')[0]);
 });
 
-test('the example that decides approves what it was told to and denies the rest', async (t) => {
+test('the example that decides approves only the commands it was given and denies the rest', async (t) => {
   await using daemon = await startDaemon();
   const decide = await start(t, { name: 'decide', args: ['echo good'], daemon });
   for (const command of ['echo good', 'echo bad']) {

@@ -46,7 +46,7 @@ const OPTIONS = {
   skipLibCheck: true,
 };
 
-test('a TypeScript program finds the types of both clients', async () => {
+test('a TypeScript program can use the types of both clients', async () => {
   await bundleUpToDate();
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'headgate-consumer-'));
   const place = (name: string) => path.join(folder.path, name);
@@ -59,7 +59,7 @@ test('a TypeScript program finds the types of both clients', async () => {
   assert.equal(stdout, '');
 });
 
-test('what the package exports is packed with it', async () => {
+test('the package contains every file it exports', async () => {
   await bundleUpToDate();
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const packed = new Set(JSON.parse(stdout)[0].files.map((file: { path: string }) => file.path));
@@ -103,7 +103,7 @@ async function chunksReachedFrom(text: string, dist: string, found = new Set<str
 
 const namedIn = (licenses: string): string[] => [...licenses.matchAll(/^-{80}\n(\S+) /gm)].map(([, name = '']) => name);
 
-test('the licence of everything in the bundles ships with the package, and that of the page with the page', async () => {
+test('the package contains the licences of all bundled code, and the page those of its imports', async () => {
   await bundleUpToDate();
   const bundled = await bundledPackages();
   assert.ok(bundled.includes('express') && bundled.includes('undici') && bundled.length > 80, bundled.join());
@@ -128,7 +128,7 @@ test('the licence of everything in the bundles ships with the package, and that 
   );
 });
 
-test('installed, the package takes at most 15 MB, with what it depends on', async () => {
+test('the installed package takes at most 15 MB, including dependencies', async () => {
   await bundleUpToDate();
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const [{ files }]: [{ files: { path: string; size: number }[] }] = JSON.parse(stdout);
@@ -151,7 +151,7 @@ test('installed, the package takes at most 15 MB, with what it depends on', asyn
   assert.equal(licenses.length, 3);
 });
 
-test('a page of another site that was allowed speaks to the daemon with the file that the package ships', async () => {
+test('a page of an allowed origin can use the daemon with the client file of the package', async () => {
   const script = await readFile(path.join(ROOT, 'dist/clients/client.js'));
   const site = createServer((request, response) => {
     const isScript = request.url === '/client.js';

@@ -8,7 +8,7 @@ for (const [name, implementation] of [
   ['the global WebSocket', globalThis.WebSocket],
   ['ws', WebSocket],
 ] as const) {
-  test(`the typed client connects, calls, reads two answers and is refused by their codes, over ${name}`, async () => {
+  test(`the typed client connects, calls, reads two answers and reports error codes, over ${name}`, async () => {
     await using gateway = await listeningGateway();
     const client = createGatewayClient({
       url: `ws://127.0.0.1:${gateway.port}/`,
@@ -34,7 +34,7 @@ for (const [name, implementation] of [
     client.close();
   });
 
-  test(`the typed client is closed for good by a wrong token, over ${name}`, async () => {
+  test(`the typed client stops reconnecting after a wrong token, over ${name}`, async () => {
     await using gateway = await listeningGateway();
     const client = createGatewayClient({
       url: `ws://127.0.0.1:${gateway.port}/`,

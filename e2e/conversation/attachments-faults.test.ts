@@ -98,7 +98,7 @@ test('An attachment whose file is missing or damaged must be neither served nor 
 });
 
 test(
-  'an upload for which the disk has no room is told so, leaves nothing, and may come again',
+  'an upload to a full disk gets an error, leaves nothing and can be repeated',
   smallDisks,
   async () => {
     using disk = mountSmallDisk(24);

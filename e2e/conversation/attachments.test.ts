@@ -75,7 +75,7 @@ test('an image in a frame reaches the model, and history names it without its by
   assert.deepEqual(Buffer.from(await content.arrayBuffer()), bytes);
 });
 
-test('an uploaded image is named by id on both sends, consumed once, and served back as what it is', async () => {
+test('an uploaded image can be sent by id over HTTP and WebSocket, is used once, and is served with its type', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const first = await uploaded(wsId, png(2_000_000), '写真 1.png');
@@ -136,7 +136,7 @@ test('Without `attachment_ids` a message must take all waiting attachments; with
   await ended(client, all.body.run_id);
 });
 
-test('the largest inline attachment fits through a frame; one byte more is told the upload route', async () => {
+test('the largest inline attachment fits into a frame; one byte more gets an error that names the upload route', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const largest = png(LIMITS.inlineAttachmentBytes);
@@ -263,7 +263,7 @@ test('An attachment must be served only to its uploader until it is sent, then t
   assert.equal((await filesOf(daemon)).includes(pending.attachment_id), false);
 });
 
-test('files lie in the home for its owner alone, and go with their workstream', async () => {
+test('stored files are readable only by their owner and are deleted with their workstream', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const { attachment_id: id } = await uploaded(wsId, png());
@@ -276,7 +276,7 @@ test('files lie in the home for its owner alone, and go with their workstream', 
   assert.equal((await filesOf(daemon)).includes(id), false);
 });
 
-test('what was uploaded before a kill is sent after it, once, and what nobody names is swept', async () => {
+test('a file uploaded before a kill can be sent after it, once; unused uploads are deleted', async () => {
   const client = await daemon.client();
   const wsId = await newWorkstream(client);
   const { attachment_id: id } = await uploaded(wsId, png());

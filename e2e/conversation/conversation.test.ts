@@ -27,7 +27,7 @@ async function decideNext(talk: Conversation, decision: { approved: boolean; fee
   return request;
 }
 
-test('parallel calls are asked for at once, run beside each other and are shown in their order', async () => {
+test('parallel calls share one approval, run in parallel and are shown in order', async () => {
   await using talk = await openConversation(daemon);
   await writeFile(workFile('notes.txt'), 'milk\n');
   // Each waits for the other, and the first to be asked for is the last to end.
@@ -66,7 +66,7 @@ test('parallel calls are asked for at once, run beside each other and are shown 
   );
 });
 
-test('one turn with a tool: its events in their order', async () => {
+test('the events of a turn with one tool call arrive in order', async () => {
   await using talk = await openConversation(daemon);
   model.when('in order', [say('Let me look.'), callTools(bash('echo here'))], say('There.'));
   const { answer } = await talk.ask('in order');
@@ -84,7 +84,7 @@ test('one turn with a tool: its events in their order', async () => {
   assert.deepEqual(speechOf(ledger), ['user: in order', 'assistant: Let me look.', 'tool: here', 'assistant: There.']);
 });
 
-test('a denial without feedback is told to the model as such, and nothing runs', async () => {
+test('a denial without feedback reaches the model, and nothing runs', async () => {
   await using talk = await openConversation(daemon);
   model.when('denied', callTools(bash('touch denied.txt')), say('as you like'));
   const { answer } = await talk.ask('denied');
@@ -95,7 +95,7 @@ test('a denial without feedback is told to the model as such, and nothing runs',
   await talk.agree();
 });
 
-test('an approval with a remark is told to the model after the results', async () => {
+test('the remark of an approval reaches the model after the results', async () => {
   await using talk = await openConversation(daemon);
   model.when('with a remark', callTools(bash('echo built')), say('unasked'));
   model.when('but quietly', say('quietly'));
@@ -114,7 +114,7 @@ test('an approval with a remark is told to the model after the results', async (
   assert.equal(speechOf(await talk.agree()).at(-1), 'assistant: quietly');
 });
 
-test('after `always` later calls of this workstream run without asking, in another one they are asked for', async () => {
+test('after `always` later calls in this workstream run without approval; other workstreams still ask', async () => {
   await using talk = await openConversation(daemon);
   await using other = await openConversation(daemon);
   model.when('always', callTools(bash('echo one')), callTools(bash('echo two')), say('done'));
@@ -131,7 +131,7 @@ test('after `always` later calls of this workstream run without asking, in anoth
   await elsewhere.answer;
 });
 
-test('malformed arguments and an unknown tool are errors that the model sees, beside a call that runs', async () => {
+test('malformed arguments and an unknown tool reach the model as errors, and a valid call next to them runs', async () => {
   await using talk = await openConversation(daemon);
   const malformed = { name: 'bash', arguments: '{"command": "echo', id: 'a' };
   const unknown = { name: 'teleport', arguments: {}, id: 'b' };
@@ -149,7 +149,7 @@ test('malformed arguments and an unknown tool are errors that the model sees, be
   await talk.agree();
 });
 
-test('when every call is a mistake nobody is asked', async () => {
+test('when every call is invalid, no approval is requested', async () => {
   await using talk = await openConversation(daemon);
   model.when('only mistakes', callTools({ name: 'teleport', arguments: {} }), say('sorry'));
   await (await talk.ask('only mistakes')).answer;
@@ -159,7 +159,7 @@ test('when every call is a mistake nobody is asked', async () => {
   assert.match(items[0]?.error ?? '', /^Unknown tool/);
 });
 
-test('a file is read, edited after its difference was shown, and a wrong match is refused', async () => {
+test('a file is read and edited after its diff was shown; an edit whose text is not found is refused', async () => {
   await using talk = await openConversation(daemon);
   await writeFile(workFile('poem.txt'), 'roses are red\nviolets are blue\n');
   const edit = (old_string: string, new_string: string) =>
@@ -195,7 +195,7 @@ test('a file is read, edited after its difference was shown, and a wrong match i
   assert.equal((await talk.agree()).approvals.length, 1);
 });
 
-test('a file that changes while its edit waits for approval is left alone', async () => {
+test('an edit is not applied if the file changed while the approval was pending', async () => {
   await using talk = await openConversation(daemon);
   const read = callTools({ name: 'read_file', arguments: { path: 'list.txt' } });
   const write = callTools({ name: 'write_file', arguments: { path: 'list.txt', content: 'eggs\n' } });
@@ -210,7 +210,7 @@ test('a file that changes while its edit waits for approval is left alone', asyn
   assert.match(String(resultsHeard().at(-1)), /no longer matches what was approved|has changed since/);
 });
 
-test('a second client sees the question and the decision of the first', async () => {
+test('a second client sees the approval and the decision of the first client', async () => {
   await using talk = await openConversation(daemon);
   const other = await daemon.client();
   const { promise: requested, resolve: onRequested } = Promise.withResolvers<unknown>();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 
-test('what a job has reported goes with the next message, and is no part of what the demo model is told to do', async () => {
+test('the report of a job is sent with the next message, and the demo model does not take it for an instruction', async () => {
   await using daemon = await startDaemon();
   const client = await daemon.client();
   await client.call('wake', { mode: 'next-heartbeat', text: 'Cron (error): it failed' });

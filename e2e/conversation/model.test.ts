@@ -17,7 +17,7 @@ async function askFor(talk: Conversation, message: string) {
   return question;
 }
 
-test('reasoning is told apart from the answer and kept with it', async () => {
+test('reasoning is separate from the answer and stored with it', async () => {
   await using talk = await openConversation(daemon);
   model.when('think first', [think('let me ', 'think'), say('done')]);
   await (await talk.ask('think first')).answer;
@@ -31,7 +31,7 @@ test('reasoning is told apart from the answer and kept with it', async () => {
   assert.deepEqual(last?.role === 'assistant' && [last.content, last.reasoning], ['done', 'let me think']);
 });
 
-test('token counts are told after each turn, those from the cache too', async () => {
+test('token counts, including cached tokens, are reported after each turn', async () => {
   await using talk = await openConversation(daemon);
   model.when('count', [say('one'), useTokens({ prompt: 3_000, completion: 200, cached: 2_500 })]);
   await (await talk.ask('count')).answer;
@@ -48,7 +48,7 @@ test('token counts are told after each turn, those from the cache too', async ()
   });
 });
 
-test('an answer that was cut off at its limit says so, and a call in it does not run', async () => {
+test('an answer cut off at the token limit is marked, and a call in it does not run', async () => {
   await using talk = await openConversation(daemon);
   const cut = callTools({ name: 'bash', arguments: '{"command": "rm -r' });
   model.when('too long', [say('and so'), cut, finishWith('length')]);
@@ -63,7 +63,7 @@ test('an answer that was cut off at its limit says so, and a call in it does not
   assert.deepEqual(speechOf(ledger), ['user: too long', 'assistant: and so']);
 });
 
-test('a busy model is asked again, unseen', async () => {
+test('a request to a busy model is retried without showing it', async () => {
   await using talk = await openConversation(daemon);
   let asked = 0;
   model.onRequest(({ messages }) => {
@@ -76,7 +76,7 @@ test('a busy model is asked again, unseen', async () => {
   assert.deepEqual([asked, talk.story()], [2, ['agent: patience', ...turnLines('here you are'), 'state idle (ok)']]);
 });
 
-test('a model that fails three times ends the run with its words', async () => {
+test('after three failures the run ends with the message of the model', async () => {
   await using talk = await openConversation(daemon);
   model.when('broken', fail(500, { message: 'out of memory' }));
   const question = await askFor(talk, 'broken');
@@ -90,7 +90,7 @@ test('a model that fails three times ends the run with its words', async () => {
   await assert.rejects(question.answer, { code: 'UNAVAILABLE', message });
 });
 
-test('a connection that breaks in mid-answer ends the run, and what was said stays', async () => {
+test('a connection that breaks during an answer ends the run, and the partial answer stays', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
   model.when('breaks', [say('half an answer'), hold, reset()]);
@@ -134,7 +134,7 @@ test('a cancel closes the connection to the model', async () => {
   }
 });
 
-test('a cancel while a person is asked denies the question', async () => {
+test('a cancel denies a pending approval', async () => {
   await using talk = await openConversation(daemon);
   model.when('never mind', callTools({ name: 'bash', arguments: { command: 'true' } }));
   const question = await askFor(talk, 'never mind');
@@ -149,7 +149,7 @@ test('a cancel while a person is asked denies the question', async () => {
   assert.deepEqual(await talk.pending(), []);
 });
 
-test('a cancel while a tool runs stops it, and what it has printed stays', async () => {
+test('a cancel stops a running tool, and its output stays', async () => {
   await using talk = await openConversation(daemon);
   model.when('stop it', callTools({ name: 'bash', arguments: { command: 'echo up; sleep 60' } }));
   const question = await askFor(talk, 'stop it');
@@ -164,7 +164,7 @@ test('a cancel while a tool runs stops it, and what it has printed stays', async
   ]);
 });
 
-test('a forced cancel ends a tool that does not listen at once, and the workstream is free', async () => {
+test('a forced cancel immediately ends a tool that ignores signals, and frees the workstream', async () => {
   await using talk = await openConversation(daemon);
   const command = "trap '' TERM; echo up; sleep 60";
   model.when('deaf', callTools({ name: 'bash', arguments: { command } }));
@@ -179,7 +179,7 @@ test('a forced cancel ends a tool that does not listen at once, and the workstre
   assert.equal(speechOf(await talk.agree()).at(-1), 'assistant: yes');
 });
 
-test('a cancel drops what waits behind, in one go', async () => {
+test('a cancel also drops all queued messages', async () => {
   await using talk = await openConversation(daemon);
   model.when('at the head', stall());
   const questions = [];

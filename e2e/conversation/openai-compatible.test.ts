@@ -45,7 +45,7 @@ test('name and context window come from the server', async () => {
   );
 });
 
-test('the stored conversation goes back in a form that servers accept', async () => {
+test('the stored conversation is sent back in a form that servers accept', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   upstream.script(say('ok'));
@@ -100,7 +100,7 @@ test('the stored conversation goes back in a form that servers accept', async ()
   });
 });
 
-test('a truncated answer says length', async () => {
+test('a truncated answer ends with the reason length', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   upstream.script([say('half'), finishWith('length')]);
@@ -108,7 +108,7 @@ test('a truncated answer says length', async () => {
   assert.equal(finish?.type === 'finish' && finish.reason, 'length');
 });
 
-test('characters that arrive in pieces stay whole', async () => {
+test('characters split over several chunks stay whole', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   const line = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: '→😀é' } }] })}\n\n`);
@@ -117,7 +117,7 @@ test('characters that arrive in pieces stay whole', async () => {
   assert.deepEqual(parts[0], { type: 'content', text: '→😀é' });
 });
 
-test('aborting in mid-stream closes the upstream socket and throws the reason', async () => {
+test('aborting during the stream closes the upstream socket and throws the reason', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   const hold = stall();

@@ -43,7 +43,7 @@ function textFrame(text: string): Buffer {
   return Buffer.concat([head, Buffer.from(text)]);
 }
 
-test(`${CLIENTS} clients that come back at once are all back in the end, some after a 503`, async (t) => {
+test(`${CLIENTS} clients that reconnect at the same time all succeed, some after a 503`, async (t) => {
   await using daemon = await startDaemon();
   const begunMs = performance.now();
   const back = await Promise.all(Array.from({ length: CLIENTS }, () => comeBack(daemon)));

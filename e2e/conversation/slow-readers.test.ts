@@ -30,7 +30,7 @@ const flood: Step[] = Array.from({ length: DELTAS }, (_, n): Step[] => [
   ...(n % 4 === 3 ? [pause(10)] : []),
 ]).flat();
 
-test('readers that stand still cost little memory, keep nobody waiting, and go on exactly', async (t) => {
+test('stalled readers cost little memory, delay no other reader, and continue without a gap', async (t) => {
   model.when('flood', flood);
   const alone = await floodThrough(daemon, { stalled: 0 });
   const beside = await floodThrough(daemon, { stalled: STALLED });

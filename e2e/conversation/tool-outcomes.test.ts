@@ -33,7 +33,7 @@ test('What came of a call must be told by its outcome, whatever its text begins 
   );
 });
 
-test('the page shows a command that only prints such words as done, live and after a reload', async (t) => {
+test('the page shows a command that only prints such words as done, both live and after a reload', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'words');
   await send(page, 'print them');
@@ -50,7 +50,7 @@ test('the page shows a command that only prints such words as done, live and aft
   }
 });
 
-test('the terminal shows them as done as well, when it is opened later', async () => {
+test('a terminal opened later shows such commands as done, too', async () => {
   const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', { autoApprove: true });
   const { runId } = await client.call('chat.send', {
@@ -67,7 +67,7 @@ test('the terminal shows them as done as well, when it is opened later', async (
   assert.equal(rows.filter((row) => row.startsWith('✔ bash')).length, WORDS.length);
 });
 
-test('a denial in the words of a cancel or of a deadline is shown as a denial', async (t) => {
+test('a denial with the text of a cancel or a timeout is shown as a denial', async (t) => {
   const { page } = await visit(t, daemon);
   const wsId = await openWorkstream(page, 'reasons');
   const client = await daemon.client();

@@ -25,7 +25,7 @@ const failuresOf = async (talk: Conversation) => {
   return messages.map(({ content, failed }) => [content, failed?.code]);
 };
 
-test('a refused message stays in the history with its reason, and no later request holds it, also after a restart', async () => {
+test('a refused message stays in the history with its reason, and no later request contains it, even after a restart', async () => {
   await using talk = await openConversation(daemon);
   model.when('poison', REFUSED);
   model.when('later', say('fine'));
@@ -50,7 +50,7 @@ test('a refused message stays in the history with its reason, and no later reque
   readLedger(daemon.home, talk.wsId); // the database is consistent
 });
 
-test('whatever ended a run before its answer: the next request does not hold its message', async () => {
+test('if a run ends before its answer, for any reason, the next request does not contain its message', async () => {
   const ends: [code: string, text: string, answer: Answer][] = [
     ['unauthorized', 'no key', fail(401)],
     ['interrupted', 'no words', [think('hm'), errorChunk('gone')]],
@@ -67,7 +67,7 @@ test('whatever ended a run before its answer: the next request does not hold its
   }
 });
 
-test('a message that waited behind a refused one is sent without it, and so is one that comes with a picture', async () => {
+test('a message queued behind a refused one is sent without it, also if it has a picture', async () => {
   await using talk = await openConversation(daemon);
   const held = stall();
   model.when('poison', [held, REFUSED]);
@@ -86,7 +86,7 @@ test('a message that waited behind a refused one is sent without it, and so is o
   assert.deepEqual([messages[0]?.failed?.code, messages[0]?.attachments?.length], ['refused', 1]);
 });
 
-test('a cancelled message and one that got part of an answer stay in what the model reads', async () => {
+test('a cancelled message and a message with a partial answer stay in later requests', async () => {
   await using talk = await openConversation(daemon);
   const held = stall();
   model.when('mow the lawn', held);
@@ -106,7 +106,7 @@ test('a cancelled message and one that got part of an answer stay in what the mo
   );
 });
 
-test('a refused turn of a job does not poison its next one', async () => {
+test('a refused turn of a job does not affect its next turn', async () => {
   const client = await daemon.client();
   const { id } = await client.call('cron.add', {
     ...{ schedule: { kind: 'every', everyMs: 3_600_000 }, sessionTarget: 'isolated', wakeMode: 'next-heartbeat' },
@@ -130,7 +130,7 @@ test('a refused turn of a job does not poison its next one', async () => {
   );
 });
 
-test('the page marks a message without an answer, at once and after a reload', async (t) => {
+test('the page marks a message without an answer, both at once and after a reload', async (t) => {
   model.when('poison', REFUSED);
   model.when('later', say('fine'));
   const { page } = await visit(t, daemon);

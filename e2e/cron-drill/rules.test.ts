@@ -61,7 +61,7 @@ function evidence(): CronEvidence {
   };
 }
 
-test('nothing is wrong with a job that has a row for each instant', () => {
+test('a job with one row for each due time has no findings', () => {
   assert.deepEqual(checkCron(evidence()), []);
 });
 

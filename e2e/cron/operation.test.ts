@@ -29,7 +29,7 @@ const turn = (message: string): Wish => ({
   payload: { kind: 'agentTurn', message },
 });
 
-test('a call that is made again under its key makes one job and one run, also after a restart and a removal', async () => {
+test('a call repeated with its key creates one job and one run, even after a restart or the removal of the job', async () => {
   await using model = await startScriptedModel();
   model.when('once', say('done'));
   await using daemon = await startDaemon({ model: model.url });
@@ -61,7 +61,7 @@ test('a call that is made again under its key makes one job and one run, also af
   client.socket.close();
 });
 
-test('ten thousand jobs are listed whole, and events go on meanwhile', async () => {
+test('ten thousand jobs are listed completely, and events continue meanwhile', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-jobs-'));
   const home = path.join(folder, 'home');
   await mkdir(home, { mode: 0o700 });
@@ -82,7 +82,7 @@ test('ten thousand jobs are listed whole, and events go on meanwhile', async () 
   await rm(folder, { recursive: true, force: true });
 });
 
-test('jobs that say very much are refused before their list would be too long to send', async () => {
+test('jobs with very long texts are refused before the list becomes too long to send', async () => {
   await using daemon = await startDaemon();
   const client = await openChecked(daemon);
   const wish = turn('x'.repeat(262_000));
@@ -100,7 +100,7 @@ test('jobs that say very much are refused before their list would be too long to
   client.socket.close();
 });
 
-test('while a run goes on every other call is answered at once, and the run outlives its job', async () => {
+test('during a run all other calls are answered at once, and the run survives the removal of its job', async () => {
   await using model = await startScriptedModel();
   const hold = stall();
   model.when('for long', [hold, say('after all')]);
@@ -132,7 +132,7 @@ test('while a run goes on every other call is answered at once, and the run outl
   client.socket.close();
 });
 
-test('schedules that are off run nothing by themselves, and say so; what is asked for by hand runs', async () => {
+test('with schedules switched off no job runs automatically and the answers say so; manual runs still work', async () => {
   for (const off of [{ config: { cron: { enabled: false } } }, { env: { HEADGATE_SKIP_CRON: '1' } }]) {
     await using daemon = await startDaemon(off);
     const client = await openChecked(daemon);
@@ -151,7 +151,7 @@ test('schedules that are off run nothing by themselves, and say so; what is aske
   }
 });
 
-test('cron.maxConcurrentRuns counts from the moment it is changed', async () => {
+test('a change of cron.maxConcurrentRuns takes effect at once', async () => {
   await using model = await startScriptedModel();
   const holds = [stall(), stall(), stall()];
   for (const hold of holds) model.script([hold, say('done')]);
@@ -176,7 +176,7 @@ test('cron.maxConcurrentRuns counts from the moment it is changed', async () => 
   client.socket.close();
 });
 
-test('on a full disk nothing begins and nothing changes; with room again every instant has its row', async () => {
+test('on a full disk no run starts and nothing changes; once there is room, every due time has its row', async () => {
   await using daemon = await startDaemon({ entry: new URL('../support/fixtures/limited-daemon.ts', import.meta.url) });
   const toggle = () => daemon.signal('SIGUSR2');
   const readyMs = systemClock.now();
@@ -219,7 +219,7 @@ test('on a full disk nothing begins and nothing changes; with room again every i
   client.socket.close();
 });
 
-test('cron.preview and cron.explain tell what a person wants to know', async () => {
+test('cron.preview lists the next times, and cron.explain says why a job ran or did not run', async () => {
   await using daemon = await startDaemon();
   const client = await openChecked(daemon);
   const preview = await client.ask('cron.preview', {

@@ -11,7 +11,7 @@ const LINE = {
   payload: { kind: 'systemEvent', text: 'tick' },
 } as const;
 
-test('a period below a second is answered with the one that is used, also after a restart', async () => {
+test('a period below one second is answered with the effective period, even after a restart', async () => {
   const cron = await openCronClient(daemon);
   const schedule = { kind: 'every', everyMs: 300, anchorMs: 0 } as const;
   const used = { ...schedule, everyMs: 1_200 };

@@ -93,7 +93,7 @@ test('A `cron.update` with an outdated `revision` must be answered CONFLICT and 
   await cron.ask('cron.remove', { id });
 });
 
-test('who switched schedules off is said where they are looked at', async () => {
+test('status, the job list and explain name the setting that switched schedules off', async () => {
   await using off = await startDaemon({ env: { HEADGATE_SKIP_CRON: '1' } });
   const client = await openChecked(off);
   await client.ask('cron.add', turn('never'));

@@ -13,7 +13,7 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 const smallDisks = await needs('small disks');
 
 test(
-  'a command whose output fills the disk: it has run, its output is let go, and the daemon recovers by itself',
+  'a command whose output fills the disk counts as run, its output is dropped, and the daemon recovers automatically',
   smallDisks,
   async () => {
     using disk = mountSmallDisk(16);
@@ -37,7 +37,7 @@ test(
 
 for (const how of ['SIGTERM', 'SIGKILL'] as const) {
   test(
-    `after ${how} on a disk that is full by now the start says so, and changes nothing; with room all is there`,
+    `after ${how}, a start on a full disk reports this and changes nothing; once there is room, all data is there`,
     smallDisks,
     async () => {
       using disk = mountSmallDisk(8);
@@ -64,7 +64,7 @@ for (const how of ['SIGTERM', 'SIGKILL'] as const) {
   );
 }
 
-test('a first start on a full disk says so, and the next one with room is like a first one', smallDisks, async () => {
+test('a first start on a full disk reports this, and a later start with room behaves like a first one', smallDisks, async () => {
   using disk = mountSmallDisk(8);
   disk.fill();
   const home = path.join(disk.folder, 'home');

@@ -20,7 +20,7 @@ const ENDLESS = Array.from({ length: 6_000 }, (_, index) => [
   pause(10),
 ]).flat();
 
-test('a database without room: eight streams end truthfully, reads and cancels go on, and all of it recovers', async () => {
+test('with a full disk for the database, eight streams end with an error, reads and cancels still work, and everything recovers', async () => {
   await using model = await startScriptedModel();
   await using daemon = await startDaemon({
     entry: new URL('../support/fixtures/limited-daemon.ts', import.meta.url),
@@ -30,7 +30,7 @@ test('a database without room: eight streams end truthfully, reads and cancels g
   await throughFullDisk({ daemon, model, fill: toggle, free: toggle });
 });
 
-test('a disk without room under an unmodified daemon: the same', smallDisks, async () => {
+test('the same with a really full disk and an unmodified daemon', smallDisks, async () => {
   using disk = mountSmallDisk(12);
   await using model = await startScriptedModel();
   await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });

@@ -56,7 +56,7 @@ const DAMAGES: Record<string, Damage> = {
   'an index of garbage': { inflict: (db) => writeFileSync(`${db}-shm`, 'garbage'.repeat(5_000)), ...WHOLE },
 };
 
-test('damage to the database found after a kill: kept byte for byte, told everywhere, and the daemon works, twice', async (t) => {
+test('a damaged database found after a kill is kept byte for byte and reported everywhere, and the daemon works; twice', async (t) => {
   for (const [title, { inflict, told, keeps, survives }] of Object.entries(DAMAGES)) {
     await t.test(title, async () => {
       await using daemon = await startDaemon();
@@ -120,7 +120,7 @@ const DOCUMENTS: Record<string, { name: string; text: string; told?: RegExp }> =
   },
 };
 
-test('small files of the daemon that are damaged stop nothing', async (t) => {
+test('damaged small files of the daemon do not prevent a start', async (t) => {
   await using daemon = await startDaemon();
   for (const [title, { name, text, told }] of Object.entries(DOCUMENTS)) {
     await t.test(title, async () => {
@@ -184,7 +184,7 @@ async function refusedStart(home: string): Promise<string> {
   return line;
 }
 
-test('what an operator has decided is never guessed: the start is refused in one line, and the file left as it is', async (t) => {
+test('a damaged file with an operator’s decisions prevents the start with one line, and is not changed', async (t) => {
   await using daemon = await startDaemon();
   await daemon.stop();
   for (const [title, { name, spoil, says }] of Object.entries(REFUSED)) {
@@ -205,7 +205,7 @@ test('what an operator has decided is never guessed: the start is refused in one
   await worksAndStartsAgain(daemon);
 });
 
-test('a run whose question waits while its conversation is damaged ends with the reason, and the daemon starts', async () => {
+test('a run with a pending approval and a damaged conversation ends with the reason, and the daemon starts', async () => {
   await using model = await startScriptedModel();
   await using daemon = await startDaemon({ model: model.url });
   model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo ran >> ran.txt' } }));

@@ -21,7 +21,7 @@ import {
   truncated,
 } from '../support/model/scripted-steps.ts';
 
-test('429 is asked again after the time the server names', async () => {
+test('a 429 is retried after the time the server gives', async () => {
   await using upstream = await startScriptedModel();
   const clock = impatientClock();
   const { model } = await modelOf(upstream, { clock });
@@ -31,7 +31,7 @@ test('429 is asked again after the time the server names', async () => {
   assert.deepEqual(clock.slept.slice(-2), [3_000, 1_000]);
 });
 
-test('the third failure is the answer', async () => {
+test('the third failure is final', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   upstream.script(fail(500), fail(503), fail(500, { message: 'out of memory' }), say('too late'));
@@ -39,14 +39,14 @@ test('the third failure is the answer', async () => {
   assert.equal(upstream.requests.length, 3);
 });
 
-test('a connection that breaks before the first part is asked again', async () => {
+test('a request is retried if the connection breaks before the first chunk', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   upstream.script([headers(), reset()], hangUp(), [say('whole')]);
   assert.equal((await read(model.stream(request(), live()))).length, 2);
 });
 
-test('a connection that breaks after the first part is not asked again', async () => {
+test('a request is not retried if the connection breaks after the first chunk', async () => {
   await using upstream = await startScriptedModel();
   const { model } = await modelOf(upstream);
   const hold = stall();
@@ -65,7 +65,7 @@ for (const [what, step, kind] of [
   ['an error inside the stream', errorChunk('the engine died'), 'interrupted'],
   ['an overload inside the stream', errorChunk('slow down', 429), 'rate_limited'],
 ] as const) {
-  test(`${what} ends the answer as ${kind}, keeping what came before`, async () => {
+  test(`${what} ends the answer as ${kind}, and the text before it stays`, async () => {
     await using upstream = await startScriptedModel();
     const { model } = await modelOf(upstream);
     upstream.script([say('kept'), step]);
@@ -104,7 +104,7 @@ const STREAMS = {
 };
 
 for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
-  test(`${name}: an answer that is cut at any byte is broken off or whole, never wrong`, async () => {
+  test(`${name}: an answer cut at any byte is either incomplete or whole, never wrong`, async () => {
     await using upstream = await startScriptedModel();
     const whole = Buffer.from(chunks.join(''));
     const kind = openaiCompatible;
@@ -155,7 +155,7 @@ for (const [what, steps, silentMs] of [
   ['after its headers', [headers()], 300_000],
   ['in mid-stream', [say('a')], 60_000],
 ] as const) {
-  test(`a server that falls silent ${what} is given up after ${silentMs / 1000} s`, async () => {
+  test(`a server that falls silent ${what} causes a timeout after ${silentMs / 1000} s`, async () => {
     await using upstream = await startScriptedModel();
     const clock = fakeClock();
     const { model } = await modelOf(upstream, { clock });
@@ -174,7 +174,7 @@ for (const [what, steps, silentMs] of [
   });
 }
 
-test('a refused key is shown with provider and variable, never the key, and is not asked again', async () => {
+test('the error for a refused key names provider and variable, never the key, and the request is not retried', async () => {
   await using upstream = await startScriptedModel({ key: 'right' });
   const { models, model } = await modelOf(upstream, { key: 'wrong-key' });
   const expected = `openai-compatible at ${upstream.url} rejected the key from OPENAI_API_KEY (401).`;
@@ -188,14 +188,14 @@ test('a refused key is shown with provider and variable, never the key, and is n
   );
 });
 
-test('a server that wants a key gets the one of the environment', async () => {
+test('a server that requires a key gets the key from the environment', async () => {
   await using upstream = await startScriptedModel({ key: 'right' });
   const { model } = await modelOf(upstream, { key: 'right' });
   upstream.script(say('ok'));
   assert.deepEqual((await read(model.stream(request(), live())))[0], { type: 'content', text: 'ok' });
 });
 
-test('five failed answers open the circuit, the sixth is not asked', async () => {
+test('five failed answers open the circuit, and the sixth request is not sent', async () => {
   await using upstream = await startScriptedModel();
   const { models, model } = await modelOf(upstream);
   upstream.onRequest(() => fail(500));

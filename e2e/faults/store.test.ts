@@ -26,7 +26,7 @@ const FAULTS: Record<string, (call: StoreCall) => Error | undefined> = {
 };
 
 for (const [title, failureOf] of Object.entries(FAULTS)) {
-  test(`${title}, at store calls sampled evenly over a script of a hundred steps: a typed error or a recovered run, and all goes on`, async (t) => {
+  test(`${title}, at sampled store calls of a script of a hundred steps: each ends in a typed error or a recovered run, and the script continues`, async (t) => {
     let calls = 0;
     let due = Number.POSITIVE_INFINITY;
     const failing = (call: StoreCall) => {

@@ -69,7 +69,7 @@ const ENDING: Record<string, { command: string; reads: RegExp }> = {
 };
 
 for (const [what, { command, reads }] of Object.entries(ENDING)) {
-  test(`a command that ${what} has its result, and the daemon is well meanwhile`, async (t) => {
+  test(`a command that ${what} gets a result, and the daemon stays healthy`, async (t) => {
     await using talk = await openConversation(daemon);
     const question = await start(talk, what, command);
     const { result, ...watched } = await watchDaemon(daemon, question.answer);
@@ -96,7 +96,7 @@ const ENDLESS: Record<string, (nap: string) => string> = {
 };
 
 for (const [sandbox, options] of Object.entries({ required: sandboxed, off: {} })) {
-  test(`sandbox ${sandbox}: whatever a command does, cancelling it stops it and leaves nothing`, options, async () => {
+  test(`sandbox ${sandbox}: a cancel stops any command and leaves no process`, options, async () => {
     await configure(sandbox);
     await daemon.restart();
     for (const [what, commandOf] of Object.entries(ENDLESS)) {
@@ -136,14 +136,14 @@ async function dieBeside(sandbox: string): Promise<string> {
   return nap;
 }
 
-test('with the sandbox nothing outlives the daemon when it is killed', sandboxed, async () => {
+test('with the sandbox no process survives the kill of the daemon', sandboxed, async () => {
   const nap = await dieBeside('required');
   // The kernel ends them in its own time.
   for (let tries = 0; tries < 300 && (await commandLinesWith(nap)).length > 0; tries += 1) await pause(100);
   assert.deepEqual(await commandLinesWith(nap), []);
 });
 
-test('without it the next start ends what is left, before anybody is served', async () => {
+test('without the sandbox the next start ends leftover processes before it accepts requests', async () => {
   const nap = await dieBeside('off');
   assert.notDeepEqual(await commandLinesWith(nap), []);
   await daemon.restart();

@@ -11,7 +11,7 @@ const { model, daemon } = await openStage();
 const event = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 
-test('an event stream under another content type is an answer all the same', async () => {
+test('an event stream with another content type is still accepted', async () => {
   await using talk = await openConversation(daemon);
   const body = `${event({ content: 'plain' })}${event({}, 'stop')}data: [DONE]\n\n`;
   model.when('mislabelled', respond({ 'content-type': 'text/plain' }, body));
@@ -22,7 +22,7 @@ test('an event stream under another content type is an answer all the same', asy
 });
 
 for (const status of [429, 529])
-  test(`${status} with Retry-After is asked again when that time is over, within the same run`, async () => {
+  test(`${status} with Retry-After is retried after that time, within the same run`, async () => {
     await using talk = await openConversation(daemon);
     const answers: Answer[] = [fail(status, { retryAfterSecs: 1 }), say('at last')];
     const asked: number[] = [];
@@ -42,7 +42,7 @@ for (const status of [429, 529])
     assert.ok((asked[1] ?? 0) - (asked[0] ?? 0) >= 1_000);
   });
 
-test('calls of one id are two calls with two results', async () => {
+test('two calls with the same id are two calls with two results', async () => {
   await using talk = await openConversation(daemon);
   const call = { name: 'list_directory', arguments: { path: '.' }, id: 'same' };
   model.when('twins', callTools(call, call), say('both'));
@@ -61,7 +61,7 @@ const PHASES: Record<string, Answer> = {
   'in the middle of an endless line': [headers(), endless('x'.repeat(1_000))],
 };
 
-test('cancelling closes the connection to the model, whatever it is doing', async () => {
+test('cancelling closes the connection to the model in every phase', async () => {
   await using talk = await openConversation(daemon);
   for (const [phase, answer] of Object.entries(PHASES)) {
     for (const round of [1, 2, 3]) {

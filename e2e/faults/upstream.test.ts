@@ -128,7 +128,7 @@ const FAULTS: Record<string, Fault> = {
 };
 
 for (const [what, { answer, reason, kept }] of Object.entries(FAULTS)) {
-  test(`${what} ends the run once, keeps what was said, and the next one works`, async () => {
+  test(`${what} ends the run once, the partial answer stays, and the next run works`, async () => {
     await using talk = await openConversation(daemon);
     model.when(what, answer);
     const { runId, answer: told } = await talk.ask(what);

@@ -35,7 +35,7 @@ async function knownIds(daemon: DaemonUnderTest): Promise<Known> {
   };
 }
 
-test(`${FRAMES} frames, made from the contract or torn, do no harm`, async (t) => {
+test(`${FRAMES} generated frames, valid and mutilated, do no harm`, async (t) => {
   t.diagnostic(`HEADGATE_FUZZ_SEED=${seed}`);
   const inbound = { burst: 1_000_000, perSecond: 1_000_000 };
   const env = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };

@@ -99,7 +99,7 @@ test('A GET whose `If-None-Match` names the current `ETag` must answer 304 until
   assert.equal((await send(LIST, { headers: known })).status, 200, 'it has changed');
 });
 
-test('HEAD answers with the head of GET and nothing else', async () => {
+test('HEAD is answered with the headers of GET and no body', async () => {
   for (const route of [PAGE, DOCUMENT, LIST])
     for (const encoding of ['br', 'gzip', 'identity']) {
       const headsOf = ({ date: _, ...headers }: IncomingHttpHeaders) => headers;
@@ -136,7 +136,7 @@ test('An event stream must be neither compressed nor held back', async () => {
   }
 });
 
-test('an attachment comes as the bytes that it is', async () => {
+test('an attachment is served unchanged, without compression', async () => {
   const { wsId } = await client.call('workstream.create', { name: 'attached' });
   const words = 'the same words over and over, '.repeat(400);
   const form = new FormData();
@@ -147,7 +147,7 @@ test('an attachment comes as the bytes that it is', async () => {
   assert.deepEqual([got.status, codingOf(got), got.body.toString()], [200, undefined, words]);
 });
 
-test('many at once who leave in the middle of it cost nobody else an answer', async () => {
+test('many clients that disconnect during an answer do not affect other clients', async () => {
   const leaving = Array.from({ length: 60 }, (_, index) => {
     const sent = request({
       ...{ host: '127.0.0.1', port: daemon.port, agent: false, path: LIST },
@@ -167,7 +167,7 @@ test('many at once who leave in the middle of it cost nobody else an answer', as
   assert.ok(staying.every(({ workstreams }) => workstreams.length === staying[0].workstreams.length));
 });
 
-test('the page loads with at most 150 kB on the wire, and the second time with a 304', async (t) => {
+test('the page loads with at most 150 kB on the wire, and with a 304 the second time', async (t) => {
   const context = await (await launched()).newContext();
   t.after(() => context.close());
   const page = await context.newPage();

@@ -15,7 +15,7 @@ async function post(route: string, sent: unknown) {
 const open = async (): Promise<string[]> =>
   (await daemon.get('/v1/api/workstreams')).body.workstreams.map(({ ws_id }: { ws_id: string }) => ws_id);
 
-test('a repeated name makes another workstream, and a look-up by it lists the ids', async () => {
+test('a repeated name creates another workstream, and a lookup by that name lists both ids', async () => {
   const made = [];
   for (let n = 0; n < 3; n += 1) made.push((await post('workstreams/new', { name: 'notes' })).body);
   const ids = made.map(({ ws_id }) => ws_id);
@@ -31,7 +31,7 @@ test('a repeated name makes another workstream, and a look-up by it lists the id
   assert.deepEqual(resumed.body, { ws_id: ids[1], name: 'notes', resumed: true, message_count: 0 });
 });
 
-test('an alias is unique: /name refuses one that is taken, and it wins over a name that is the same', async () => {
+test('an alias is unique: /name refuses an alias in use, and an alias wins over an equal name', async () => {
   const [first, second] = [await post('workstreams/new', {}), await post('workstreams/new', { name: 'garden' })];
   const rename = async (wsId: string) => {
     await using stream = await daemon.sse(wsId);
@@ -45,7 +45,7 @@ test('an alias is unique: /name refuses one that is taken, and it wins over a na
   assert.equal(resumed.body.ws_id, first.body.ws_id);
 });
 
-test('what a new workstream cannot be given is refused by its field, and nothing is made', async () => {
+test('an invalid field of a new workstream is refused by name, and nothing is created', async () => {
   const before = await open();
   const refusals: [object, string][] = [
     [{ template: 'brief' }, 'Template not found: brief'],
@@ -72,7 +72,7 @@ test('what a new workstream cannot be given is refused by its field, and nothing
   assert.deepEqual(await open(), before);
 });
 
-test('empty values of these fields, and a template beside resume_ws, are as good as left out', async () => {
+test('empty values of these fields, and a template next to resume_ws, count as absent', async () => {
   const unsaid = {
     template: '',
     ws_template: null,
@@ -87,7 +87,7 @@ test('empty values of these fields, and a template beside resume_ws, are as good
   assert.deepEqual([resumed.status, resumed.body.resumed], [200, true]);
 });
 
-test('call_id and cycle_id name the approval; a stale one is 409 and decides nothing', async () => {
+test('call_id and cycle_id identify the approval; a stale value answers 409 and decides nothing', async () => {
   await using talk = await openConversation(daemon);
   const { wsId } = talk;
   const stale = async (named: object, error: string) =>
@@ -119,7 +119,7 @@ test('call_id and cycle_id name the approval; a stale one is 409 and decides not
   await talk.ended({ runId });
 });
 
-test('errors name the fields that a client sent, never methods or their params', async () => {
+test('errors name the fields of the HTTP request, never WebSocket methods or params', async () => {
   const ws_id = (await open())[0];
   const long = 'x'.repeat(70_000);
   const wrong: [string, object][] = [

@@ -48,7 +48,7 @@ async function sendAndListen(wsId: string, message: string): Promise<string | un
 const HELPERS = { listenAndSend, sendAndListen };
 
 for (const [name, helper] of Object.entries(HELPERS)) {
-  test(`${name}, twenty at once in ten rounds: every answer arrives, once`, async () => {
+  test(`${name}, twenty at a time in ten rounds: every answer arrives exactly once`, async () => {
     const places = await Promise.all(Array.from({ length: AT_ONCE }, newWorkstream));
     for (let round = 0; round < ROUNDS; round += 1) {
       const expected = places.map((_, place) => `<${round}.${place}>`);
@@ -62,7 +62,7 @@ for (const [name, helper] of Object.entries(HELPERS)) {
   });
 }
 
-test('both orders in turn on one workstream do not get each other’s answers', async () => {
+test('alternating both orders on one workstream never mixes up the answers', async () => {
   const wsId = await newWorkstream();
   for (let round = 0; round < ROUNDS; round += 1) {
     const helper = round % 2 === 0 ? sendAndListen : listenAndSend;
@@ -70,7 +70,7 @@ test('both orders in turn on one workstream do not get each other’s answers', 
   }
 });
 
-test('a helper after a message that nobody listened to gets its own answer, and finds the other in the history', async () => {
+test('a client that sends after an unobserved message gets its own answer, and finds the earlier one in the history', async () => {
   let judged = 0;
   for (let round = 0; judged < ROUNDS && round < 50; round += 1) {
     const wsId = await newWorkstream();
@@ -135,7 +135,7 @@ test('a replayed run can be resumed from every cursor in it', async () => {
   }
 });
 
-test('an idle follows an error on the stream of the workstream, live and replayed; the global stream keeps the error', async () => {
+test('on the stream of the workstream an error is followed by idle, live and replayed; the global stream keeps the error', async () => {
   model.when('goes wrong', fail(400, { message: 'no' }));
   await using all = await daemon.sse('/v1/api/events/global');
   const wsId = await newWorkstream();
@@ -167,7 +167,7 @@ test('an idle follows an error on the stream of the workstream, live and replaye
   );
 });
 
-test('an answer that ends while the daemon is killed and started again still arrives, once', async () => {
+test('an answer arrives exactly once even if the daemon is killed and restarted meanwhile', async () => {
   for (const when of ['before the kill', 'after the restart'] as const) {
     const wsId = await newWorkstream();
     const hold = stall();

@@ -44,7 +44,7 @@ const WAYS_OUT: Record<string, (node: NodeUnderTest, client: GatewayClient) => P
 };
 
 for (const [way, leave] of Object.entries(WAYS_OUT)) {
-  test(`a host that ${way} ends what it has started before it ends itself, also what does not listen to SIGTERM`, async () => {
+  test(`a node host that ${way} first ends all programs it started, even those that ignore SIGTERM`, async () => {
     await using node = await paired();
     const client = await daemon.client();
     const script = "(trap '' TERM; while :; do sleep 1; done) & echo $! > stubborn; sleep 600 & echo $! > pid; wait";

@@ -31,7 +31,7 @@ async function invoke(nodeId: string, command: string, params: object = {}) {
   return client.call('node.invoke', { nodeId, command, params, idempotencyKey: key });
 }
 
-test('a machine is paired by its code, lends what it was started with, and is let go, all in the terminal', async () => {
+test('in the terminal a machine is paired by its code, offers the commands it was started with, and is removed', async () => {
   await using node = await startNode(daemon, ['--allow', 'printf *']);
   const code = await node.code();
   const pending = await cli('pending');
@@ -54,7 +54,7 @@ test('a machine is paired by its code, lends what it was started with, and is le
   assert.match(node.child.stderr(), /^headgate: The gateway no longer knows this node: .*--pair.*\n$/);
 });
 
-test('the list tells when a machine that is away was here', async () => {
+test('the list shows when a disconnected node was last connected', async () => {
   await using node = await paired();
   node.child.kill('SIGKILL');
   await node.child.exited;
@@ -62,7 +62,7 @@ test('the list tells when a machine that is away was here', async () => {
   assert.match((await cli('list')).stdout, row);
 });
 
-test('a rejected machine says so and ends', async () => {
+test('a rejected node reports this and exits', async () => {
   await using node = await startNode(daemon);
   assert.equal((await cli('reject', await node.code())).code, 0);
   const { code } = await node.child.exited;
@@ -76,14 +76,14 @@ test('A node that connects from a web page must be refused as UNAUTHORIZED', asy
   assert.deepEqual([error?.code, (await socket.closed).code], ['UNAUTHORIZED', 1008]);
 });
 
-test('even the operator’s token makes no more of a node than a node', async () => {
+test('a node has the rights of a node even with the operator’s token', async () => {
   const socket = await openClient(daemon.wsUrl, {});
   const client = { ...CONNECT.client, mode: 'node', instanceId: 'n1' };
   const { error } = await socket.request('connect', { ...CONNECT, client, auth: { token: daemon.token } });
   assert.equal(error?.code, 'UNAUTHORIZED');
 });
 
-test('only programs that fit a pattern run, without a shell, and only in lent folders', async () => {
+test('only programs that match a pattern run, without a shell, and only in allowed folders', async () => {
   await using node = await paired(['--allow', 'echo *', 'ls']);
   const run = (params: object) => invoke(node.nodeId(), 'system.run', params);
   const { payload } = await run({ argv: ['echo', ';', 'touch', 'x', '&&', '`id`'] });
@@ -94,7 +94,7 @@ test('only programs that fit a pattern run, without a shell, and only in lent fo
   await assert.rejects(run({ argv: [] }), { code: 'INVALID_REQUEST' });
 });
 
-test('files are read and written in lent folders, and no link leads out of them', async () => {
+test('files are read and written only in allowed folders, and links cannot lead out of them', async () => {
   await using node = await paired();
   const call = (command: string, params: object) => invoke(node.nodeId(), command, params);
   const written = await call('file.write', { path: 'sub/a.txt', content: 'hällo' });
@@ -129,7 +129,7 @@ test('files are read and written in lent folders, and no link leads out of them'
   await assert.rejects(call('file.read', { path: 'dir' }), { code: 'UNAVAILABLE' });
 });
 
-test('a command runs once over the death of the gateway, and a repeat gets its result', async () => {
+test('a command runs once even if the gateway is killed, and a repeat gets its result', async () => {
   await using node = await paired(['--allow', 'sh *']);
   const script = 'echo ran >> runs; while [ ! -e go ]; do sleep 0.05; done; echo done';
   const asked = {
@@ -148,7 +148,7 @@ test('a command runs once over the death of the gateway, and a repeat gets its r
   assert.equal(await readFile(path.join(node.folder, 'runs'), 'utf8'), 'ran\n');
 });
 
-test('a node that dies in mid-command is told as lost, comes back by itself, and does not run it again', async () => {
+test('a node killed during a command is reported as lost, reconnects after its restart, and does not repeat the command', async () => {
   await using node = await paired(['--allow', 'sh *']);
   const client = await daemon.client();
   const params = { argv: ['sh', '-c', 'echo ran >> runs; sleep 60'] };
@@ -163,7 +163,7 @@ test('a node that dies in mid-command is told as lost, comes back by itself, and
   assert.equal(await readFile(path.join(node.folder, 'runs'), 'utf8'), 'ran\n');
 });
 
-test('a program that takes too long is ended with all that it started, and what it wrote arrives in time', async () => {
+test('a program that reaches its timeout is ended with its children, and its output arrives in time', async () => {
   await using node = await paired(['--allow', 'sh *']);
   const client = await daemon.client();
   const params = { argv: ['sh', '-c', 'echo $$ > pid; echo begun; sleep 60 & wait'] };
@@ -176,7 +176,7 @@ test('a program that takes too long is ended with all that it started, and what 
   await assert.rejects(stat(`/proc/${pid}`));
 });
 
-test('other commands are asked for again, and count once they are approved', async () => {
+test('changed commands need a new approval before they can be used', async () => {
   await using node = await paired(['--allow', 'ls']);
   await node.restart('SIGTERM', []);
   const code = await node.code();
@@ -187,7 +187,7 @@ test('other commands are asked for again, and count once they are approved', asy
   assert.deepEqual(commands, ['file.read', 'file.write', 'system.info']);
 });
 
-test('a host that is started twice on one home leaves the newer one connected', async () => {
+test('if two hosts are started on one home, the newer one stays connected', async () => {
   await using node = await paired();
   const twin = await startNode(daemon, ['--home', node.home]);
   await twin.child.printed(/^Connected\.$/m);
@@ -200,7 +200,7 @@ test('a host that is started twice on one home leaves the newer one connected', 
   await twin[Symbol.asyncDispose]();
 });
 
-test('the agent runs a command on a node after asking, and what is shown is what is sent', async () => {
+test('the agent runs a command on a node after approval, and the shown command is the one that is sent', async () => {
   await using node = await paired(['--allow', 'printf *']);
   await using talk = await openConversation(daemon);
   const params = { argv: ['printf', 'from the node'] };
@@ -219,7 +219,7 @@ test('the agent runs a command on a node after asking, and what is shown is what
   await talk.agree();
 });
 
-test('the cancel of a run ends the program that it runs on a node, with all that it started', async () => {
+test('cancelling a run ends its program on a node, with its children', async () => {
   await using node = await paired(['--allow', 'sh *']);
   await using talk = await openConversation(daemon);
   const params = { argv: ['sh', '-c', 'sleep 600 & echo $! > pid; wait'] };
@@ -244,7 +244,7 @@ async function processEnds(pid: string): Promise<void> {
   if (isThere) return processEnds(pid);
 }
 
-test('a node whose gateway is away says that nothing answers there, and goes on trying', async () => {
+test('a node whose gateway is unreachable reports this and keeps trying', async () => {
   await using away = await startDaemon();
   await away.stop();
   await using node = await startNode(away);
@@ -253,7 +253,7 @@ test('a node whose gateway is away says that nothing answers there, and goes on 
   );
 });
 
-test('what a node and a gateway say has to be written into config.json lets its programs run', async () => {
+test('the setting that node and gateway suggest for config.json allows the programs', async () => {
   await using gateway = await startDaemon();
   await using node = await startNode(gateway, ['--allow', 'echo *']);
   const nodes = (...args: string[]) => runHeadgate(['nodes', ...args], { HEADGATE_HOME: gateway.home });
