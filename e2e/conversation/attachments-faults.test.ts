@@ -97,24 +97,20 @@ test('An attachment whose file is missing or damaged must be neither served nor 
   assert.equal((await daemon.fetch(placeOf(wsId, `/${waiting.attachment_id}`), { method: 'DELETE' })).status, 200);
 });
 
-test(
-  'an upload to a full disk gets an error, leaves nothing and can be repeated',
-  smallDisks,
-  async () => {
-    using disk = mountSmallDisk(24);
-    await using small = await startDaemon({ home: path.join(disk.folder, 'home') });
-    const { wsId } = await (await small.client()).call('workstream.create', {});
-    const upload = async (bytes: number): Promise<[number, string | undefined]> => {
-      const form = new FormData();
-      form.set('file', new File(['x'.repeat(bytes)], 'big.txt'));
-      const response = await small.fetch(placeOf(wsId), { method: 'POST', body: form });
-      const { error } = await response.json();
-      return [response.status, error];
-    };
-    const room = LIMITS.attachmentBytes / 2;
-    assert.deepEqual(await upload(room), [200, undefined]);
-    assert.deepEqual(await upload(2 * room), [503, 'The disk has no room for the file']);
-    assert.deepEqual((await readdir(path.join(small.home, 'attachments'))).length, 1);
-    assert.deepEqual(await upload(1_000), [200, undefined]);
-  },
-);
+test('an upload to a full disk gets an error, leaves nothing and can be repeated', smallDisks, async () => {
+  using disk = mountSmallDisk(24);
+  await using small = await startDaemon({ home: path.join(disk.folder, 'home') });
+  const { wsId } = await (await small.client()).call('workstream.create', {});
+  const upload = async (bytes: number): Promise<[number, string | undefined]> => {
+    const form = new FormData();
+    form.set('file', new File(['x'.repeat(bytes)], 'big.txt'));
+    const response = await small.fetch(placeOf(wsId), { method: 'POST', body: form });
+    const { error } = await response.json();
+    return [response.status, error];
+  };
+  const room = LIMITS.attachmentBytes / 2;
+  assert.deepEqual(await upload(room), [200, undefined]);
+  assert.deepEqual(await upload(2 * room), [503, 'The disk has no room for the file']);
+  assert.deepEqual((await readdir(path.join(small.home, 'attachments'))).length, 1);
+  assert.deepEqual(await upload(1_000), [200, undefined]);
+});

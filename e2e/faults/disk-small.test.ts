@@ -64,15 +64,19 @@ for (const how of ['SIGTERM', 'SIGKILL'] as const) {
   );
 }
 
-test('a first start on a full disk reports this, and a later start with room behaves like a first one', smallDisks, async () => {
-  using disk = mountSmallDisk(8);
-  disk.fill();
-  const home = path.join(disk.folder, 'home');
-  assert.deepEqual(await startAgain(home), { code: 1, told: noRoomIn(home) });
-  disk.free();
-  await using daemon = await startDaemon({ home });
-  assert.equal((await daemon.get('/health')).body.status, 'ok');
-});
+test(
+  'a first start on a full disk reports this, and a later start with room behaves like a first one',
+  smallDisks,
+  async () => {
+    using disk = mountSmallDisk(8);
+    disk.fill();
+    const home = path.join(disk.folder, 'home');
+    assert.deepEqual(await startAgain(home), { code: 1, told: noRoomIn(home) });
+    disk.free();
+    await using daemon = await startDaemon({ home });
+    assert.equal((await daemon.get('/health')).body.status, 'ok');
+  },
+);
 
 async function startAgain(home: string) {
   const env = { HOME: path.dirname(home), HEADGATE_MODEL: 'demo' };

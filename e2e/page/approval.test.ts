@@ -15,7 +15,7 @@ const bash = (command: string) => callTools({ name: 'bash', arguments: { command
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 const contentOf = (name: string) => readFile(workFile(name), 'utf8').catch(() => 'not there');
 
-test('a command runs only after Approve, and what it prints is shown while it runs', async (t) => {
+test('a command runs only after Approve, and its output is shown while it runs', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'approve');
   const untilReleased = 'until [ -e go.txt ]; do sleep 0.05; done';
@@ -63,7 +63,7 @@ test('Deny with feedback runs nothing and tells the model why', async (t) => {
   assert.equal(await contentOf('denied.txt'), 'not there');
 });
 
-test('Always allow asks once more, ends the questions here with a banner, and Ask again brings them back', async (t) => {
+test('Always allow asks for confirmation, stops approvals here and shows a banner; Ask again restores them', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'always');
   model.when('one', bash('echo 1 >> always.txt'), say('one done'));
@@ -90,7 +90,7 @@ test('Always allow asks once more, ends the questions here with a banner, and As
   assert.equal(await contentOf('always.txt'), '1\n2\n');
 });
 
-test('a decision that another client makes settles the card', async (t) => {
+test('a decision by another client closes the card', async (t) => {
   const { page } = await visit(t, daemon);
   const wsId = await openWorkstream(page, 'elsewhere');
   model.when('elsewhere', bash('echo decided elsewhere'), say('thanks'));
@@ -104,7 +104,7 @@ test('a decision that another client makes settles the card', async (t) => {
 });
 
 test(
-  'a second tab and another browser see the question; one answers and the others see the answer',
+  'a second tab and another browser see the approval; one decides and the others see the decision',
   sandboxed,
   async (t) => {
     const { page, openTab } = await visit(t, daemon);
@@ -126,7 +126,7 @@ test(
   },
 );
 
-test('a question takes no key in flight: who types goes on typing, and Enter approves nothing', async (t) => {
+test('a new approval does not catch keystrokes: typing continues, and Enter approves nothing', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'typing');
   const rest = stall();
@@ -151,7 +151,7 @@ test('a question takes no key in flight: who types goes on typing, and Enter app
   assert.equal(await contentOf('typed.txt'), 'not there');
 });
 
-test('who reads further up is told of a question, and Review goes there', async (t) => {
+test('a reader further up is notified of an approval, and Review scrolls to it', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'review');
   const rest = stall();
@@ -169,7 +169,7 @@ test('who reads further up is told of a question, and Review goes there', async 
   await button(page, 'Approve').click({ trial: true });
 });
 
-test('Stop ends an answer in mid-stream and keeps what was said', async (t) => {
+test('Stop ends an answer while it streams and keeps the partial text', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'stop');
   model.when('talk on', [say('Once upon ', 'a time'), stall()]);
@@ -181,7 +181,7 @@ test('Stop ends an answer in mid-stream and keeps what was said', async (t) => {
   await button(page, 'Send').waitFor();
 });
 
-test('Stop while a question waits withdraws the question', async (t) => {
+test('Stop withdraws a pending approval', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'withdraw');
   model.when('withdrawn', bash('echo ran > withdrawn.txt'));
@@ -193,7 +193,7 @@ test('Stop while a question waits withdraws the question', async (t) => {
   assert.equal(await contentOf('withdrawn.txt'), 'not there');
 });
 
-test('Force stop abandons a command that does not let go', async (t) => {
+test('Force stop abandons a command that does not end', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'force');
   model.when('stubborn', bash("trap '' TERM; echo holding; while :; do sleep 1; done"));

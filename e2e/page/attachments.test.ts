@@ -13,7 +13,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-test('a picture is chosen, taken away, chosen again, sent, shown, and still there after a reload', async (t) => {
+test('a picture can be chosen, removed, chosen again and sent, and is still shown after a reload', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'pictures');
   const choose = page.getByLabel('Attach files');
@@ -44,7 +44,7 @@ test('a picture is chosen, taken away, chosen again, sent, shown, and still ther
   assert.match(JSON.stringify(parts), /image_url.*notes\.txt.*hello.*what is this/);
 });
 
-test('files that are pasted and dropped are attached; one that cannot be says why', async (t) => {
+test('pasted and dropped files are attached; the page says why a file cannot be', async (t) => {
   const { page } = await visit(t, daemon, { expected: [/status of 400/] });
   await openWorkstream(page, 'pasted');
   for (const [type, init] of [

@@ -16,7 +16,7 @@ export const total = (count: number) => count * 2;`;
 /** Texts of the stretches that have this colour. */
 const coloured = (within: Locator, className: string) => within.locator(`.${className}`).allInnerTexts();
 
-test('code is coloured by its language once it is whole, and copied as it is', async (t) => {
+test('a code block is highlighted once it is complete, and copied unchanged', async (t) => {
   const { page, context } = await visit(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openWorkstream(page, 'code');
@@ -74,7 +74,7 @@ const rowsOf = (diff: Locator) =>
     }),
   );
 
-test('an edit is shown as before and after, with the numbers of both sides, words marked, code coloured', async (t) => {
+test('an edit is shown before and after, with both line numbers, marked words and highlighted code', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'edits');
   await askForEdit(page, 'wide');
@@ -110,7 +110,7 @@ test('an edit is shown as before and after, with the numbers of both sides, word
   );
 });
 
-test('on a narrow screen a difference has one column', async (t) => {
+test('on a narrow screen a diff has one column', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'narrow');
   await askForEdit(page, 'phone');
@@ -146,7 +146,7 @@ async function run(page: Page, name: string, command: string): Promise<Locator> 
   return page.locator('.tool .output');
 }
 
-test('colours of a command are shown, what it drew over is gone, and a copy has neither', async (t) => {
+test('command output keeps its colours but not overwritten text, and a copy contains neither', async (t) => {
   const { page, context } = await visit(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const command = String.raw`printf '\033[1;31mred\033[0m \033[38;2;1;2;3mown\033[0m\n10%%\r50%%\r\033[Kdone\nab\bc\n'`;
@@ -170,7 +170,7 @@ test('colours of a command are shown, what it drew over is gone, and a copy has 
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red own\ndone\nac\n');
 });
 
-test('a quoted output in an answer has its colours; in code of a language the codes are shown', async (t) => {
+test('quoted output in an answer keeps its colours; in code of a language the escape codes are shown', async (t) => {
   const { page, context } = await visit(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openWorkstream(page, 'quoted');
@@ -190,7 +190,7 @@ test('a quoted output in an answer has its colours; in code of a language the co
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red <b>');
 });
 
-test('what a command prints cannot become a link, an element or a reordered line', async (t) => {
+test('command output cannot become a link, an element or a reordered line', async (t) => {
   const { page } = await visit(t, daemon);
   const command = String.raw`printf '\033]8;;javascript:window.injected=1\033\\click\033]8;;\033\\ <img src=x onerror=window.injected=1> \033[31m<script>window.injected=1</script>\033[0m \xe2\x80\xaegnp.exe\n'`;
   const output = await run(page, 'hostile', command);
@@ -207,7 +207,7 @@ test('what a command prints cannot become a link, an element or a reordered line
   );
 });
 
-test('one line of a megabyte, printed and written by the model, leaves the page usable', async (t) => {
+test('the page stays usable with a line of one megabyte, printed by a command or written by the model', async (t) => {
   const { page } = await visit(t, daemon);
   const output = await run(page, 'one line', `head -c 1000000 /dev/zero | tr '\\0' x`);
   await output.waitFor();
@@ -219,7 +219,7 @@ test('one line of a megabyte, printed and written by the model, leaves the page 
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'still here');
 });
 
-test('a long output is read page by page, searched and saved', async (t) => {
+test('a long output can be read page by page, searched and saved', async (t) => {
   const { page } = await visit(t, daemon);
   await run(page, 'long output', 'seq 1 100000');
   await page.getByRole('button', { name: 'Show all of it (589 KB)' }).click();

@@ -65,7 +65,7 @@ test('an answer streams as Markdown', async (t) => {
   await state(page, 'idle');
 });
 
-test('reasoning is folded away and opens on a click', async (t) => {
+test('reasoning is collapsed and opens on a click', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'reasoning');
   const rest = stall();
@@ -81,7 +81,7 @@ test('reasoning is folded away and opens on a click', async (t) => {
   await thought.waitFor();
 });
 
-test('an error of the model is told in the conversation, and the next message works', async (t) => {
+test('a model error is shown in the conversation, and the next message works', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'trouble');
   await send(page, 'nobody scripted this');
@@ -93,7 +93,7 @@ test('an error of the model is told in the conversation, and the next message wo
   await state(page, 'idle');
 });
 
-test('while the agent works the next message can be written, and is sent when it is done', async (t) => {
+test('the next message can be written while the agent works, and is sent when it has finished', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'draft');
   const rest = stall();

@@ -34,7 +34,7 @@ const field = (page: Page, name: string) => page.getByRole('dialog').getByRole('
 const focusIsIn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.closest(wanted) !== null, selector);
 
-test('an empty schedule says what to do; a job is added with its next runs in sight, and is in the list', async (t) => {
+test('an empty schedule view says what to do; a job is added with a preview of its next runs, and is listed', async (t) => {
   const { page } = await visit(t, daemon);
   await openSchedule(page);
   await page.getByText('Nothing is scheduled').waitFor();
@@ -70,7 +70,7 @@ test('an empty schedule says what to do; a job is added with its next runs in si
   await page.getByText('Nothing is scheduled').waitFor();
 });
 
-test('a schedule that cannot be read is told at its field, and nothing is made of it', async (t) => {
+test('an invalid schedule is reported at its field, and no job is added', async (t) => {
   const { page } = await visit(t, daemon);
   await openSchedule(page);
   await button(page, 'Add a job').click();
@@ -92,7 +92,7 @@ test('a schedule that cannot be read is told at its field, and nothing is made o
   assert.deepEqual((await client.call('cron.list', { includeDisabled: true })).jobs, []);
 });
 
-test('a job runs at a press, is seen running, and its history leads to its conversation', async (t) => {
+test('a button starts a job, the page shows it running, and its history links to the conversation', async (t) => {
   const id = await addJob('tell a story');
   t.after(() => client.call('cron.remove', { id }));
   const rest = stall();
@@ -114,7 +114,7 @@ test('a job runs at a press, is seen running, and its history leads to its conve
   await page.getByRole('tab', { selected: true }).waitFor();
 });
 
-test('a job that waits for a free slot is not said to run', async (t) => {
+test('a job that waits for a free slot is not shown as running', async (t) => {
   const ids = [await addJob('hold the line'), await addJob('wait in line')];
   t.after(() => Promise.all(ids.map((id) => client.call('cron.remove', { id }))));
   const rest = stall();
@@ -129,7 +129,7 @@ test('a job that waits for a free slot is not said to run', async (t) => {
   await page.locator('.run', { hasText: 'At last.' }).waitFor();
 });
 
-test('how many of the missed runs are made up for is chosen with the policy, and shown again', async (t) => {
+test('the number of missed runs to catch up is chosen with the policy, and shown again', async (t) => {
   const id = await addJob('catch up');
   t.after(() => client.call('cron.remove', { id }));
   const { page } = await visit(t, daemon);
@@ -154,7 +154,7 @@ test('how many of the missed runs are made up for is chosen with the policy, and
   assert.deepEqual([await policy.inputValue(), await field(page, 'How many at most').inputValue()], ['all', '20']);
 });
 
-test('a failed run says why, in the list and in the history', async (t) => {
+test('list and history show why a run failed', async (t) => {
   const id = await addJob('get lost');
   t.after(() => client.call('cron.remove', { id }));
   model.when('get lost', fail(400, { message: 'no such road' }));
@@ -166,7 +166,7 @@ test('a failed run says why, in the list and in the history', async (t) => {
   await page.locator('.run-text.failed', { hasText: 'no such road' }).waitFor();
 });
 
-test('a job that keeps failing raises an alert in sight; one whose time was missed says that it will never run', async (t) => {
+test('a job that keeps failing raises a visible alert; a missed one-time job says that it will never run', async (t) => {
   const id = await addJob('get nowhere');
   const past = { kind: 'at', atMs: systemClock.now() - 3_600_000 } as const;
   const late = await addJob('too late', { schedule: past, misfire: 'skip' });
@@ -188,7 +188,7 @@ test('a job that keeps failing raises an alert in sight; one whose time was miss
   await page.getByText('keeps failing').waitFor({ state: 'detached' });
 });
 
-test('what one page changes another one shows at once', async (t) => {
+test('a change on one page is shown on another at once', async (t) => {
   const id = await addJob('shared work');
   t.after(() => client.call('cron.remove', { id }).catch(() => undefined));
   const { page } = await visit(t, daemon);
@@ -207,7 +207,7 @@ test('what one page changes another one shows at once', async (t) => {
   for (const each of [page, other]) await card(each, 'work of two').waitFor({ state: 'detached' });
 });
 
-test('the keyboard opens the schedule and leaves it', async (t) => {
+test('the schedule view can be opened and closed with the keyboard', async (t) => {
   const { page } = await visit(t, daemon);
   await page.locator('.composer').waitFor();
   await page.keyboard.press('Alt+s');
@@ -227,7 +227,7 @@ test('the keyboard opens the schedule and leaves it', async (t) => {
   await focusIsIn(page, '#message');
 });
 
-test('who may only look is offered nothing to change', async (t) => {
+test('with read-only access no controls for changes are shown', async (t) => {
   const id = await addJob('look at me');
   t.after(() => client.call('cron.remove', { id }));
   const { token } = await client.call('token.create', { name: 'reader', scope: 'read' });
@@ -240,7 +240,7 @@ test('who may only look is offered nothing to change', async (t) => {
   assert.equal(await page.getByRole('switch').count(), 0);
 });
 
-test('the button that adds a job can be read under the mouse in windows of every width, light and dark', async (t) => {
+test('the button that adds a job is legible under the mouse at every window width, light and dark', async (t) => {
   const { page } = await visit(t, daemon);
   await openSchedule(page);
   for (const colorScheme of ['light', 'dark'] as const)
@@ -257,7 +257,7 @@ test('the button that adds a job can be read under the mouse in windows of every
     }
 });
 
-test('on a phone everything can be reached with a thumb, and nothing is wider than the screen', async (t) => {
+test('on a phone every control is large enough for a thumb, and nothing is wider than the screen', async (t) => {
   const id = await addJob('a job with a name that is much too long for the width of a small telephone');
   t.after(() => client.call('cron.remove', { id }));
   const { page } = await visit(t, daemon, { phone: true });

@@ -19,7 +19,7 @@ after(async () => {
 const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
 
 for (const phone of [false, true]) {
-  test(`a command that failed shows its end first, its exit code and how long it took${phone ? ', on a phone' : ''}`, async (t) => {
+  test(`a failed command shows the end of its output first, its exit code and its duration${phone ? ', on a phone' : ''}`, async (t) => {
     const { page } = await visit(t, daemon, { phone });
     await openWorkstream(page, `fails ${phone}`);
     model.when(`fail ${phone}`, bash('seq 1 30000; echo "the reason"; exit 3'), say('It failed.'));
@@ -59,7 +59,7 @@ for (const phone of [false, true]) {
   });
 }
 
-test('output that somebody scrolls up in stays there when the command fails', async (t) => {
+test('output scrolled up by the reader does not move when the command fails', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'scrolled');
   model.when('scroll', bash('seq 1 300; until [ -e go ]; do sleep 0.05; done; exit 1'), say('Over.'));
@@ -76,7 +76,7 @@ test('output that somebody scrolls up in stays there when the command fails', as
   assert.equal(await page.locator('.tool.failed .output').evaluate((element) => element.scrollTop), 40);
 });
 
-test('the chip shows the name of the model, and its alias on request', async (t) => {
+test('the chip shows the name of the model, and its alias on hover', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'chip');
   const chip = page.locator('.fact').first();
@@ -84,7 +84,7 @@ test('the chip shows the name of the model, and its alias on request', async (t)
   assert.match((await chip.getAttribute('title')) ?? '', /^Model qwen3-coder-30b, alias .+/);
 });
 
-test('Escape goes one step back from "Always allow", and from "Deny"; nothing stops and nothing closes', async (t) => {
+test('Escape goes one step back from "Always allow" and "Deny", without stopping the run or closing the card', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'escape');
   model.when('escape', bash('echo escaped'), say('It ran.'));
@@ -109,7 +109,7 @@ test('Escape goes one step back from "Always allow", and from "Deny"; nothing st
   assert.equal(await page.locator('.banner', { hasText: 'without asking' }).count(), 0);
 });
 
-test('/clear resets the title and the count of tokens, also after a reload and a restart', async (t) => {
+test('/clear resets the title and the token count, even after a reload and a restart', async (t) => {
   await using own = await startDaemon({ model: model.url });
   const { page } = await visit(t, own, { expected: [/ERR_CONNECTION|WebSocket|Failed to load/] });
   model.when('a title of its own', say('Yes.'));
@@ -133,7 +133,7 @@ test('/clear resets the title and the count of tokens, also after a reload and a
   await isNamed('a title of its own');
 });
 
-test('the demo model answers everything that the empty page suggests', async (t) => {
+test('the demo model answers every suggestion of the empty page', async (t) => {
   const { page } = await visit(t, demo);
   await page.locator('.welcome').waitFor();
   const suggestions = await page.locator('.welcome li').allInnerTexts();
@@ -149,7 +149,7 @@ test('the demo model answers everything that the empty page suggests', async (t)
   }
 });
 
-test('what the README tells to try is answered by the demo model', async () => {
+test('the demo model answers every example of the README', async () => {
   const env = { HEADGATE_HOME: demo.home };
   for (const message of [
     'list the files here',

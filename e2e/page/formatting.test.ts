@@ -17,7 +17,7 @@ async function answer(page: Page, name: string, markdown: string): Promise<void>
   await state(page, 'idle');
 }
 
-test('the alignment that a table asks for is the one it has', async (t) => {
+test('a table has the alignment its Markdown gives', async (t) => {
   const { page } = await visit(t, daemon);
   const wide = 'a header that is wider than all of its cells';
   const header = `| none ${wide} | left ${wide} | centre ${wide} | right ${wide} |`;
@@ -36,7 +36,7 @@ test('the alignment that a table asks for is the one it has', async (t) => {
 });
 
 for (const phone of [true, false]) {
-  test(`the box of a checklist stands beside the first line of its label, ${phone ? 'on a phone' : 'on a desktop'}`, async (t) => {
+  test(`the box of a checklist item is next to the first line of its label, ${phone ? 'on a phone' : 'on a desktop'}`, async (t) => {
     const { page } = await visit(t, daemon, { phone });
     const long = 'a label that goes on for more than one line of the screen, '.repeat(4);
     const lists = [`- [x] ${long}\n- [ ] short\n  - [ ] below it`, `- [ ] loose ${long}\n\n- [x] loose and short`];
@@ -62,7 +62,7 @@ for (const phone of [true, false]) {
   });
 }
 
-test('the conversation and the composer share their edges beside a scrollbar, wide and narrow', async (t) => {
+test('conversation and composer have the same edges next to a scrollbar, in wide and narrow windows', async (t) => {
   const { page } = await visit(t, daemon, { scrollbars: true });
   const edges = () =>
     page.evaluate(() => {
@@ -137,7 +137,7 @@ for (const [kind, { markdown, selector, count }] of Object.entries(LONG)) {
   });
 }
 
-test('a growing answer draws only its last block again', async (t) => {
+test('a growing answer redraws only its last block', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'redrawn');
   const rest = stall();
@@ -164,7 +164,7 @@ test('a growing answer draws only its last block again', async (t) => {
   assert.equal(await page.evaluate(() => document.body.dataset.changed), '0');
 });
 
-test('an answer is read aloud by the sentence while it streams, each once', async (t) => {
+test('screen readers get a streaming answer sentence by sentence, each once', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'aloud');
   const sentences = Array.from({ length: 12 }, (_, index) => `Sentence ${index + 1} has **some** words.`);

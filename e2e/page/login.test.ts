@@ -17,7 +17,7 @@ async function newLink(): Promise<string> {
   return stdout.trim();
 }
 
-test('the login link of the banner logs in once; used again it says so on the login card', async (t) => {
+test('the login link of the banner works once; a second use is reported on the login card', async (t) => {
   const link = daemon.loginLink();
   const { page } = await visit(t, daemon, { loggedIn: false });
   await page.goto(link);
@@ -30,14 +30,14 @@ test('the login link of the banner logs in once; used again it says so on the lo
   assert.equal(await cookieOf(second.page), undefined);
 });
 
-test('without a login the page shows how to get a link, and nothing else', async (t) => {
+test('without a login the page shows only how to get a link', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false });
   await loginCard(page).waitFor();
   assert.match(await page.locator('main').innerText(), /ask for a link in a terminal[\s\S]*\nheadgate link\n/);
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).count(), 0);
 });
 
-test('a pasted token logs in, a wrong one is refused in words', async (t) => {
+test('a pasted token logs in, and a wrong one is refused with a message', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false, expected: [REFUSED] });
   const field = page.getByLabel('Or paste the link, or a token');
   await field.fill('not-the-token');
@@ -48,14 +48,14 @@ test('a pasted token logs in, a wrong one is refused in words', async (t) => {
   await connected(page);
 });
 
-test('a pasted link logs in, from `headgate link`', async (t) => {
+test('a pasted link of `headgate link` logs in', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false });
   await page.getByLabel('Or paste the link, or a token').fill(await newLink());
   await button(page, 'Log in').click();
   await connected(page);
 });
 
-test('the session is a cookie that no script can read, and the page stores nothing', async (t) => {
+test('the session is a cookie that scripts cannot read, and the page stores nothing', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false });
   await page.goto(await newLink());
   await connected(page);
@@ -72,7 +72,7 @@ test('the session is a cookie that no script can read, and the page stores nothi
   await connected(page);
 });
 
-test('logging out ends the session at once, in the other tab too', async (t) => {
+test('logging out ends the session at once, in another tab, too', async (t) => {
   const { page, openTab } = await visit(t, daemon, { expected: [/WebSocket connection/] });
   const other = await openTab();
   await Promise.all([connected(page), connected(other)]);
@@ -84,7 +84,7 @@ test('logging out ends the session at once, in the other tab too', async (t) => 
   await loginCard(page).waitFor();
 });
 
-test('a banner says that the demo answers, and the demo does', async (t) => {
+test('a banner says that the demo model answers, and it does', async (t) => {
   const { page } = await visit(t, daemon);
   await page.locator('.banner.info', { hasText: /demo/ }).waitFor();
   await page.locator('.welcome').waitFor();

@@ -26,7 +26,7 @@ const row = (page: Page, name: string) =>
 const focusIsIn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.closest(wanted) !== null, selector);
 
-test('an empty list says how to pair a machine; one that asks is approved by its code, comes, goes and is let go', async (t) => {
+test('an empty list says how to pair a machine; a requesting machine is approved by its code, connects, disconnects and is removed', async (t) => {
   const { page } = await visit(t, daemon);
   await openNodes(page);
   await page.getByText('No machine is paired').waitFor();
@@ -67,7 +67,7 @@ test('an empty list says how to pair a machine; one that asks is approved by its
   await focusIsIn(page, '#nodes-title');
 });
 
-test('a node that goes is told with the time of its going, and is shown again when it is back', async (t) => {
+test('a disconnected node is shown with the time of the disconnect, and as connected after it returns', async (t) => {
   await using node = await startNode(daemon);
   const { page } = await visit(t, daemon);
   await openNodes(page);
@@ -84,7 +84,7 @@ test('a node that goes is told with the time of its going, and is shown again wh
   await row(page, 'box').getByText('connected', { exact: true }).waitFor();
 });
 
-test('a changed list of commands asks again and shows what is new and what is gone; until then the old one counts', async (t) => {
+test('a changed list of commands needs approval and shows additions and removals; until then the old list applies', async (t) => {
   await using node = await startNode(daemon, ['--allow', 'printf *']);
   const { page } = await visit(t, daemon);
   await openNodes(page);
@@ -114,7 +114,7 @@ test('a changed list of commands asks again and shows what is new and what is go
   assert.equal(await lent.getByText('system.run').count(), 0);
 });
 
-test('a request is marked on every page at once, wherever that page is, and what one person decides the other sees', async (t) => {
+test('every open page marks a request at once, in any view, and shows decisions made on another page', async (t) => {
   const { page } = await visit(t, daemon);
   const { page: other } = await visit(t, daemon);
   await openNodes(other);
@@ -128,7 +128,7 @@ test('a request is marked on every page at once, wherever that page is, and what
   for (const each of [page, other]) assert.equal(await entry(each).innerText(), 'Nodes');
 });
 
-test('a machine that goes away no longer waits; its card stays in its place, so that nobody presses another’s button', async (t) => {
+test('the request of a machine that disconnects is withdrawn; its card stays in place, so that nobody presses the wrong button', async (t) => {
   const { page } = await visit(t, daemon);
   await openNodes(page);
   const [first, second] = [await openStranger(t, daemon, 'first'), await openStranger(t, daemon, 'second')];
@@ -148,7 +148,7 @@ test('a machine that goes away no longer waits; its card stays in its place, so 
   assert.equal(await request(page, 'first').count(), 0);
 });
 
-test('a node is renamed for everybody, and a refusal is told at the field', async (t) => {
+test('renaming a node changes it on every page, and an error is shown at the field', async (t) => {
   await pairStranger(t, daemon, { nodeId: 'renamed', displayName: 'cellar' });
   const { page } = await visit(t, daemon);
   await openNodes(page);
@@ -166,7 +166,7 @@ test('a node is renamed for everybody, and a refusal is told at the field', asyn
   assert.equal(displayName, 'attic');
 });
 
-test('what a machine says of itself is text: no markup, nothing that hides or reorders, and cut where it is too long', async (t) => {
+test('the description of a machine is shown as plain text: no markup, no hidden or reordered characters, and shortened', async (t) => {
   const { page } = await visit(t, daemon);
   await openNodes(page);
   const node = await openStranger(t, daemon, 'liar');
@@ -190,7 +190,7 @@ test('what a machine says of itself is text: no markup, nothing that hides or re
   await assertAccessible(page, 'a request of a liar');
 });
 
-test('who may only look sees the nodes, no requests, and nothing to press that would be refused', async (t) => {
+test('with read-only access the page shows the nodes, no requests, and no controls that would be refused', async (t) => {
   await pairStranger(t, daemon, { nodeId: 'looked-at', displayName: 'looked at', commands: ['system.info'] });
   const asking = await openStranger(t, daemon, 'unseen');
   await asking.ask({ displayName: 'unseen' });
@@ -206,7 +206,7 @@ test('who may only look sees the nodes, no requests, and nothing to press that w
   await page.getByText('your login may only look').waitFor();
 });
 
-test('a daemon that starts again knows its nodes, and the page catches up by itself', async (t) => {
+test('after a restart the daemon knows its nodes, and the page updates automatically', async (t) => {
   await pairStranger(t, daemon, { nodeId: 'survivor', displayName: 'survivor' });
   const asking = await openStranger(t, daemon, 'lost');
   await asking.ask({ displayName: 'lost' });
@@ -224,7 +224,7 @@ test('a daemon that starts again knows its nodes, and the page catches up by its
   await request(page, 'late').getByText('Rejected').waitFor();
 });
 
-test('the keyboard opens the nodes, decides, and leaves them', async (t) => {
+test('the nodes view can be opened, used and closed with the keyboard', async (t) => {
   const { page } = await visit(t, daemon);
   await page.locator('.composer').waitFor();
   const node = await openStranger(t, daemon, 'by-keys');
@@ -246,7 +246,7 @@ test('the keyboard opens the nodes, decides, and leaves them', async (t) => {
   await focusIsIn(page, '#message');
 });
 
-test('on a phone a request is marked, everything can be reached with a thumb, and nothing is wider than the screen', async (t) => {
+test('on a phone a request is marked, every control is large enough for a thumb, and nothing is wider than the screen', async (t) => {
   const long = 'a name that is much too long for the width of a small telephone, and goes on';
   await pairStranger(t, daemon, {
     nodeId: 'pocket',

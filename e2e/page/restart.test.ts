@@ -22,7 +22,7 @@ async function visitForKill(t: TestContext, name: string) {
   return page;
 }
 
-test('killed in mid-answer: a banner says so, the page comes back by itself, and the answer is whole and told once', async (t) => {
+test('killed during an answer: a banner appears, the page reconnects automatically, and the answer is complete and shown once', async (t) => {
   const page = await visitForKill(t, 'mid-answer');
   model.when('tell me', [say('Once upon ', 'a time'), stall()]);
   await send(page, 'tell me');
@@ -39,7 +39,7 @@ test('killed in mid-answer: a banner says so, the page comes back by itself, and
   assert.deepEqual(await blocksOf(page), ['You: tell me', 'Once upon a time there was a gate.']);
 });
 
-test('what is sent while the daemon is away is sent once when it is back', async (t) => {
+test('a message written while the daemon is down is sent once after it returns', async (t) => {
   const page = await visitForKill(t, 'away');
   model.when('are you there', say('I am back.'));
   await daemon.kill9();
@@ -53,7 +53,7 @@ test('what is sent while the daemon is away is sent once when it is back', async
 });
 
 test(
-  'killed while a question waits: the same question is there afterwards, and its answer counts',
+  'killed while an approval is pending: the same approval is there afterwards and can be decided',
   sandboxed,
   async (t) => {
     const page = await visitForKill(t, 'question');
@@ -83,7 +83,7 @@ for (const { name, press, ran, settled } of [
   { name: 'Run again', press: 'Run again', ran: 'ran\nran\n', settled: 'Run again: bash' },
   { name: 'Skip', press: 'Skip', ran: 'ran\n', settled: 'Skipped: bash' },
 ]) {
-  test(`killed while a command runs: what came of it is unknown, and a person is asked; ${name}`, async (t) => {
+  test(`killed while a command runs: the outcome is unknown, and a person is asked; ${name}`, async (t) => {
     const page = await visitForKill(t, name);
     const file = `${press.replace(' ', '-')}.txt`;
     // The first time it would take a minute; the second time the file is there.
@@ -106,7 +106,7 @@ for (const { name, press, ran, settled } of [
 }
 
 test(
-  'a reload and a restart show what the page showed: why a run failed, what was decided and with which words, what commands said',
+  'a reload and a restart show the same as before: run errors, decisions with their feedback, and command output',
   sandboxed,
   async (t) => {
     const page = await visitForKill(t, 'told');

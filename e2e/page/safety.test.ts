@@ -14,7 +14,7 @@ declare global {
 
 const { model, daemon } = await openStage();
 
-test('the policy of the page is in force: a script that somebody got into it does not run, nothing is fetched', async (t) => {
+test('the content security policy is in force: an injected script does not run, and nothing is fetched', async (t) => {
   // The image's request is told of, and ends at the policy.
   const expected = [/violates the .*Content Security Policy/, /^request: http:\/\/127\.0\.0\.1:9\/pixel$/];
   const { page } = await visit(t, daemon, { expected });
@@ -48,7 +48,7 @@ test('the policy of the page is in force: a script that somebody got into it doe
   );
 });
 
-test('HTML that a model writes is text, its images are links, and its links cannot run anything', async (t) => {
+test('HTML from a model is shown as text, images become links, and links cannot run scripts', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'hostile');
   model.when(
@@ -88,7 +88,7 @@ test('HTML that a model writes is text, its images are links, and its links cann
   assert.match(text, /<script>window\.injected = true<\/script>/);
 });
 
-test('what a person, a tool or a command says is text as well', async (t) => {
+test('messages, tool output and command output are shown as text, too', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, '<i>name</i>');
   const html = '<img src=x onerror=window.injected=1>';
@@ -101,7 +101,7 @@ test('what a person, a tool or a command says is text as well', async (t) => {
   assert.equal(await page.evaluate(() => document.querySelectorAll('img, i').length), 0);
 });
 
-test('without a sandbox a banner says so, and so does the question about a command', async (t) => {
+test('without a sandbox the banner and the approval of a command say so', async (t) => {
   await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox: 'off' } }));
   await daemon.restart();
   const { page } = await visit(t, daemon);

@@ -34,7 +34,7 @@ async function open(page: Page): Promise<void> {
 const topOf = (page: Page, text: string) =>
   page.getByRole('heading', { name: text, exact: true }).evaluate((element) => element.getBoundingClientRect().top);
 
-test('a conversation of 5 000 messages is read to its start and back, with few of them in the document', async (t) => {
+test('a conversation of 5 000 messages can be scrolled to its start and back, with only a few of them in the document', async (t) => {
   const { page } = await visit(t, daemon);
   const watch = await watchPage(page);
   await page.reload();
@@ -48,7 +48,7 @@ test('a conversation of 5 000 messages is read to its start and back, with few o
   assert.ok(blocks <= MAX_BLOCKS, `${blocks} blocks were in the document`);
 });
 
-test('each question and answer is there once and in order, whatever was loaded when', async (t) => {
+test('each question and answer appears once and in order, regardless of the loading order', async (t) => {
   const { page } = await visit(t, daemon);
   await open(page);
   await scrollThrough(page, -5_000);
@@ -66,7 +66,7 @@ test('each question and answer is there once and in order, whatever was loaded w
   );
 });
 
-test('keys go on scrolling when the focused card has been scrolled out of the document', async (t) => {
+test('keys still scroll after the focused card has been removed from the document', async (t) => {
   const { page } = await visit(t, daemon);
   await open(page);
   const card = page.locator('.tool-head').last();
@@ -91,7 +91,7 @@ const scrollTo = (page: Page, top: number) =>
     for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
   }, top);
 
-test('what is read stays where it is while older messages load, and while an answer streams in at the end', async (t) => {
+test('the visible text does not move while older messages load or an answer streams in at the end', async (t) => {
   const { page } = await visit(t, daemon);
   await open(page);
   const heading = 'Answer 1240';
@@ -140,7 +140,7 @@ async function settled(page: Page, heading: string): Promise<number> {
   return last;
 }
 
-test('the end stays in view while an answer of 200 kB streams in, also when it is one block', async (t) => {
+test('the end stays in view while an answer of 200 kB streams in, even when it is one block', async (t) => {
   const { page } = await visit(t, daemon);
   const watch = await watchPage(page);
   await page.reload();

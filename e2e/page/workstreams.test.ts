@@ -11,7 +11,7 @@ const namesOf = async (): Promise<string[]> => {
   return body.workstreams.map(({ name }: { name: string }) => name);
 };
 
-test('a new workstream begins empty beside the others, and each keeps its draft and its conversation', async (t) => {
+test('a new workstream starts empty, and each workstream keeps its draft and its conversation', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'one');
   await send(page, 'say first things');
@@ -26,7 +26,7 @@ test('a new workstream begins empty beside the others, and each keeps its draft 
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'half a thought');
 });
 
-test('a workstream that cannot be made says why and keeps what was typed', async (t) => {
+test('if a workstream cannot be created, the page says why and keeps the input', async (t) => {
   const { page } = await visit(t, daemon);
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Working directory' }).fill('/no/such/folder');
@@ -37,7 +37,7 @@ test('a workstream that cannot be made says why and keeps what was typed', async
   await page.locator('dialog').waitFor({ state: 'detached' });
 });
 
-test('a double click renames a workstream, for others too; Escape leaves it as it was', async (t) => {
+test('a double click renames a workstream for every client; Escape cancels', async (t) => {
   const { page, openTab } = await visit(t, daemon);
   await openWorkstream(page, 'before');
   const other = await openTab();
@@ -55,7 +55,7 @@ test('a double click renames a workstream, for others too; Escape leaves it as i
   assert.equal((await namesOf()).includes('not this'), false);
 });
 
-test('a closed conversation is saved and comes back as it was', async (t) => {
+test('a closed conversation is saved and can be resumed unchanged', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'kept');
   await send(page, 'think about lunch');
@@ -76,7 +76,7 @@ test('a closed conversation is saved and comes back as it was', async (t) => {
   assert.deepEqual(await blocksOf(page), before);
 });
 
-test('a command is offered while it is typed, and its answer is shown', async (t) => {
+test('a command is suggested while it is typed, and its answer is shown', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'commands');
   await page.getByRole('textbox', { name: 'Message' }).fill('/na');
@@ -88,7 +88,7 @@ test('a command is offered while it is typed, and its answer is shown', async (t
   await page.locator('.note', { hasText: '/resume' }).waitFor();
 });
 
-test('after a reload the same workstream is in front', async (t) => {
+test('after a reload the same workstream is selected', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'in front');
   await page.reload();

@@ -16,7 +16,7 @@ const LOST = [/ERR_CONNECTION/];
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const disconnected = (page: Page) => page.locator('.banner.warning', { hasText: 'Disconnected. Nothing is lost' });
 
-test('disconnected: a banner counts down, the draft stays, and Try now does not wait', async (t) => {
+test('while disconnected a banner counts down, the draft stays, and Try now reconnects at once', async (t) => {
   const { page } = await visit(t, daemon, { expected: LOST });
   await openWorkstream(page, 'away');
   await field(page).fill('half a thought');
@@ -35,7 +35,7 @@ test('disconnected: a banner counts down, the draft stays, and Try now does not 
   assert.equal(await field(page).inputValue(), 'half a thought');
 });
 
-test('a message sent while disconnected says that it waits, and survives a reload as a draft', async (t) => {
+test('a message sent while disconnected is shown as waiting, and survives a reload as a draft', async (t) => {
   const { page } = await visit(t, daemon, { expected: LOST });
   await openWorkstream(page, 'waits');
   await daemon.kill9();
@@ -52,7 +52,7 @@ test('a message sent while disconnected says that it waits, and survives a reloa
   assert.doesNotMatch((await page.evaluate(() => sessionStorage.getItem('headgate.drafts'))) ?? '', /are you there/);
 });
 
-test('a login that ends leads to the login card, and the draft is there after the next one', async (t) => {
+test('when a login ends, the login card appears, and the draft is there after the next login', async (t) => {
   const { page, context } = await visit(t, daemon, { expected: [/WebSocket connection/, /status of 401/] });
   await openWorkstream(page, 'expired');
   await field(page).fill('half a thought');
@@ -65,7 +65,7 @@ test('a login that ends leads to the login card, and the draft is there after th
   assert.equal(await field(page).inputValue(), 'half a thought');
 });
 
-test('a daemon that cannot save says so, and that it can again; one that was updated offers to reload', async (t) => {
+test('the page says when the daemon cannot save and when it can again; after an update it offers a reload', async (t) => {
   const { context } = await visit(t, daemon);
   const page = await context.newPage();
   let change = (text: string) =>
@@ -87,7 +87,7 @@ test('a daemon that cannot save says so, and that it can again; one that was upd
   await updated.waitFor({ state: 'detached' });
 });
 
-test('a key that the provider refuses is told across the page', async (t) => {
+test('an API key that the provider refuses is reported in a banner', async (t) => {
   const strict = await startScriptedModel({ key: 'the right one' });
   const refused = await startDaemon({ model: strict.url, env: { OPENAI_API_KEY: 'the wrong one' } });
   const { page } = await visit(t, refused);
@@ -110,7 +110,7 @@ async function storedBlocks(wsId: string): Promise<string[]> {
   });
 }
 
-test('killed again and again in mid-stream: what was on the screen stays, and nothing is lost or told twice', async (t) => {
+test('repeated kills during a stream: the text on the screen stays, and nothing is lost or duplicated', async (t) => {
   const { page } = await visit(t, daemon, { expected: LOST });
   const wsId = await openWorkstream(page, 'kills');
   for (const round of [1, 2, 3]) {
@@ -140,29 +140,25 @@ test('killed again and again in mid-stream: what was on the screen stays, and no
   assert.deepEqual(await blocksOf(page), stored);
 });
 
-test(
-  'killed while a command prints: its output is there once, and the screen is what a new one would be',
-  sandboxed,
-  async (t) => {
-    const { page, openTab } = await visit(t, daemon, { expected: LOST });
-    await openWorkstream(page, 'prints');
-    const command = 'for i in 1 2 3; do echo line $i; done; [ -e printed ] || { touch printed; sleep 60; }';
-    model.when('print', callTools({ name: 'bash', arguments: { command } }), say('Printed.'));
-    await send(page, 'print');
-    await button(page, 'Approve').click();
-    await page.locator('.tool.running', { hasText: 'line 3' }).waitFor();
-    await daemon.kill9();
-    await daemon.restart();
-    await page.locator('.approval.pending', { hasText: 'Run this again?' }).waitFor();
-    await button(page, 'Run again').click();
-    await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
-    await state(page, 'idle');
-    const fresh = await openTab();
-    await fresh.getByRole('tab', { name: 'prints' }).click();
-    await fresh.locator('.answer', { hasText: 'Printed.' }).waitFor();
-    const tools = (each: Page) => each.locator('.tool').allInnerTexts();
-    const shown = await tools(page);
-    assert.equal(shown.at(-1)?.match(/line 3/g)?.length, 1);
-    assert.deepEqual(shown.at(-1), (await tools(fresh)).at(-1));
-  },
-);
+test('killed while a command prints: its output appears once, and the page equals a new one', sandboxed, async (t) => {
+  const { page, openTab } = await visit(t, daemon, { expected: LOST });
+  await openWorkstream(page, 'prints');
+  const command = 'for i in 1 2 3; do echo line $i; done; [ -e printed ] || { touch printed; sleep 60; }';
+  model.when('print', callTools({ name: 'bash', arguments: { command } }), say('Printed.'));
+  await send(page, 'print');
+  await button(page, 'Approve').click();
+  await page.locator('.tool.running', { hasText: 'line 3' }).waitFor();
+  await daemon.kill9();
+  await daemon.restart();
+  await page.locator('.approval.pending', { hasText: 'Run this again?' }).waitFor();
+  await button(page, 'Run again').click();
+  await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
+  await state(page, 'idle');
+  const fresh = await openTab();
+  await fresh.getByRole('tab', { name: 'prints' }).click();
+  await fresh.locator('.answer', { hasText: 'Printed.' }).waitFor();
+  const tools = (each: Page) => each.locator('.tool').allInnerTexts();
+  const shown = await tools(page);
+  assert.equal(shown.at(-1)?.match(/line 3/g)?.length, 1);
+  assert.deepEqual(shown.at(-1), (await tools(fresh)).at(-1));
+});

@@ -13,7 +13,7 @@ const { model, daemon } = await openStage();
 const TABS = 10;
 
 test(
-  'ten tabs of one browser are all live and tell the same; a decision in one ends the question in all',
+  'ten tabs of one browser are all live and show the same; a decision in one closes the approval in all',
   sandboxed,
   async (t) => {
     const { page, openTab } = await visit(t, daemon);
@@ -60,7 +60,7 @@ test(
   },
 );
 
-test('each tab has its own draft and its own workstream in front; a name given in one is in all', async (t) => {
+test('each tab has its own draft and selected workstream; a new name appears in all', async (t) => {
   const { page, openTab } = await visit(t, daemon);
   await openWorkstream(page, 'mine');
   await openWorkstream(page, 'other');

@@ -32,7 +32,7 @@ const isInView = (page: Page, selector: string) =>
     return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
   });
 
-test('a whole task with one thumb: a workstream, a message, an approval, the way back', async (t) => {
+test('a whole task works with one thumb: workstream, message, approval and the way back', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'thumb');
   assert.deepEqual(await tooSmall(page), []);
@@ -56,7 +56,7 @@ test('a whole task with one thumb: a workstream, a message, an approval, the way
   assert.equal(await isInView(page, '.composer-box'), true);
 });
 
-test('the drawer shows the workstreams, keeps the focus, and closes by a choice, beside it, and by Escape', async (t) => {
+test('the drawer lists the workstreams, traps the focus, and closes on a choice, on a tap outside and on Escape', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'left');
   await openWorkstream(page, 'right');
@@ -87,7 +87,7 @@ test('the drawer shows the workstreams, keeps the focus, and closes by a choice,
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Workstreams');
 });
 
-test('a view is left by its close button, by Escape wherever the focus is, and by Back, which leaves the page last', async (t) => {
+test('a view closes with its close button, with Escape from any focus, and with Back, which leaves the page last', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   const shows = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
   const open = async (name: string) => {
@@ -122,7 +122,7 @@ test('a view is left by its close button, by Escape wherever the focus is, and b
   await page.waitForURL('about:blank');
 });
 
-test('the button that copies an output covers none of its lines', async (t) => {
+test('the button that copies an output does not cover any of its lines', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'copies');
   model.when('print it', callTools({ name: 'bash', arguments: { command: 'seq -s " " 1 60' } }), say('Printed.'));
@@ -134,7 +134,7 @@ test('the button that copies an output covers none of its lines', async (t) => {
   assert.ok(output && copy && copy.y >= output.y + output.height, 'it stands below them');
 });
 
-test('a question in another workstream is told on the way to the list', async (t) => {
+test('an approval in another workstream is shown on the button of the drawer', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'asks');
   model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo asked' } }), say('Thanks.'));
@@ -147,7 +147,7 @@ test('a question in another workstream is told on the way to the list', async (t
   await page.locator('.answer', { hasText: 'Thanks.' }).waitFor();
 });
 
-test('a keyboard on glass leaves the composer and the end of the conversation in view', async (t) => {
+test('the composer and the end of the conversation stay visible above an on-screen keyboard', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'glass');
   model.when('at length', say('A line.\n\n'.repeat(40), 'The end.'));
@@ -161,7 +161,7 @@ test('a keyboard on glass leaves the composer and the end of the conversation in
   assert.equal(await page.evaluate(() => scrollY), 0, 'the page itself does not scroll');
 });
 
-test('dialogs fit on a phone, and the list of saved conversations scrolls inside of its own', async (t) => {
+test('dialogs fit on a phone, and the list of saved conversations scrolls within its dialog', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'fits');
   model.when('fit in', say('It fits.'));

@@ -55,7 +55,7 @@ async function openSaved(page: Page): Promise<void> {
 }
 const rows = (page: Page) => page.locator('.saved-row');
 
-test('ten thousand saved conversations come by pages, each once', async () => {
+test('ten thousand saved conversations are loaded in pages, each exactly once', async () => {
   const client = await daemon.client();
   const read: string[] = [];
   let before: { before?: number; beforeWsId?: string } = {};
@@ -69,7 +69,7 @@ test('ten thousand saved conversations come by pages, each once', async () => {
   assert.deepEqual([read.length, new Set(read).size], [STORED, STORED]);
 });
 
-test('the list goes on while it is scrolled, and a search finds one of thousands to go on with', async (t) => {
+test('the list loads more while scrolling, and a search finds one of thousands to resume', async (t) => {
   const { page } = await visit(t, daemon);
   await page.locator('.link-open').waitFor();
   await openSaved(page);
@@ -93,7 +93,7 @@ test('the list goes on while it is scrolled, and a search finds one of thousands
   await page.waitForFunction(() => document.activeElement?.id === 'message');
 });
 
-test('a saved conversation is renamed in the list, under the rules of the daemon', async (t) => {
+test('a saved conversation can be renamed in the list, and the rules of the daemon apply', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'open');
   const client = await daemon.client();
@@ -121,7 +121,7 @@ test('a saved conversation is renamed in the list, under the rules of the daemon
   await page.locator('.saved-name', { hasText: 'herbs' }).waitFor();
 });
 
-test('a conversation is deleted only after a question, with everything said in it, also when it is open', async (t) => {
+test('a conversation is deleted only after a confirmation, with all its messages, even when it is open', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'doomed');
   await send(page, 'say something to lose');
@@ -149,7 +149,7 @@ test('a conversation is deleted only after a question, with everything said in i
   assert.deepEqual(workstreams, []);
 });
 
-test('an open conversation is in the list too and comes to the front; what nobody finds is said', async (t) => {
+test('an open conversation is listed, too, and choosing it shows it; an empty search result is reported', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'at hand');
   await send(page, 'say something to keep');

@@ -15,7 +15,7 @@ const active = (page: Page) =>
     return document.getElementById(id ?? '')?.querySelector('b')?.innerText;
   });
 
-test('a slash offers the commands; arrows choose, Tab and Enter take, Escape puts them away', async (t) => {
+test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape closes the list', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'slash');
   await field(page).pressSequentially('/');
@@ -46,7 +46,7 @@ test('a slash offers the commands; arrows choose, Tab and Enter take, Escape put
   await page.waitForFunction(() => document.activeElement?.id === 'message');
 });
 
-test('a command that is given while the answer to the one before is on its way goes after it', async (t) => {
+test('a command entered before the previous one is answered is sent after it', async (t) => {
   const { context } = await visit(t, daemon);
   const page = await context.newPage();
   let hold: (() => void)[] | undefined;
@@ -71,7 +71,7 @@ test('a command that is given while the answer to the one before is on its way g
   assert.equal(await field(page).inputValue(), '');
 });
 
-test('arguments are offered: models for /model, saved conversations for /resume', async (t) => {
+test('arguments are suggested: models for /model, saved conversations for /resume', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'kitchen garden');
   await send(page, 'say parsley');
@@ -89,7 +89,7 @@ test('arguments are offered: models for /model, saved conversations for /resume'
   await page.locator('.answer', { hasText: 'parsley' }).waitFor();
 });
 
-test('a mistyped command is answered with what was probably meant', async (t) => {
+test('a mistyped command is answered with a suggestion', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'mistyped');
   await send(page, '/claer');

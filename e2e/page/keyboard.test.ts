@@ -23,7 +23,7 @@ const focusIsIn = (page: Page, selector: string) =>
   page.waitForFunction((wanted) => document.activeElement?.closest(wanted) !== null, selector);
 const theme = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
-test('from anywhere: the list of keys, the neighbours, a new workstream, the composer', async (t) => {
+test('global shortcuts open the list of keys, neighbouring workstreams, a new workstream and the composer', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'first');
   await openWorkstream(page, 'second');
@@ -54,7 +54,7 @@ test('from anywhere: the list of keys, the neighbours, a new workstream, the com
   await focusIsIn(page, '#message');
 });
 
-test('the list of workstreams is one stop of Tab; arrows walk, F2 renames, Delete closes', async (t) => {
+test('the list of workstreams is one tab stop; arrows move, F2 renames, Delete closes', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'walk a');
   await openWorkstream(page, 'walk b');
@@ -80,7 +80,7 @@ test('the list of workstreams is one stop of Tab; arrows walk, F2 renames, Delet
   await page.getByRole('heading', { name: 'renamed above', level: 1 }).waitFor();
 });
 
-test('a question is decided by keys only when it has the focus', async (t) => {
+test('keys decide an approval only when it has the focus', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'by keys');
   model.when('by keys', bash('echo ran >> keys.txt'), bash('echo again >> keys.txt'), say('Done.'));
@@ -106,7 +106,7 @@ test('a question is decided by keys only when it has the focus', async (t) => {
   assert.equal(await contentOf('keys.txt'), 'ran\n');
 });
 
-test('Escape stops only when it is pressed twice', async (t) => {
+test('Escape stops a run only when pressed twice', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'escape');
   model.when('on and on', [say('Once upon a time'), stall()]);
@@ -120,7 +120,7 @@ test('Escape stops only when it is pressed twice', async (t) => {
   await state(page, 'idle');
 });
 
-test('colours follow the system until somebody chooses; the choice is there before the first paint and in every tab', async (t) => {
+test('the theme follows the system until one is chosen; the choice applies before the first paint and in every tab', async (t) => {
   const { page, context, openTab } = await visit(t, daemon);
   await page.emulateMedia({ colorScheme: 'dark' });
   const dark = await theme(page);
@@ -150,7 +150,7 @@ test('colours follow the system until somebody chooses; the choice is there befo
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`nothing on the main screens stands in the way of assistive technology (${colorScheme})`, async (t) => {
+  test(`the main screens have no accessibility violations (${colorScheme})`, async (t) => {
     const { page } = await visit(t, daemon);
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.locator('.link-open').waitFor();
@@ -193,7 +193,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('nor on a phone, with the drawer closed and open', async (t) => {
+test('a phone has no accessibility violations, with the drawer closed and open', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'axe phone');
   await assertAccessible(page, 'a conversation on a phone');
