@@ -116,7 +116,7 @@ test('a client that knows only the frame specification runs an agent turn and se
   client.socket.close();
 });
 
-test('two connections that named nothing watch every run, one that subscribed elsewhere sees none of it', async () => {
+test('connections without a subscription watch every run; one subscribed to another workstream sees nothing of it', async () => {
   model.when('who watches', say('you two'));
   const [one, two, elsewhere] = await Promise.all([openSocket(daemon), openSocket(daemon), openSocket(daemon)]);
   const { wsId } = (await elsewhere.call('workstream.create', {})) as { wsId: string };
@@ -129,7 +129,7 @@ test('two connections that named nothing watch every run, one that subscribed el
   for (const { socket } of [one, two, elsewhere]) socket.close();
 });
 
-test('one key from two connections is one run, and both get both answers', async () => {
+test('one key used on two connections is one run, and both connections get both answers', async () => {
   const hold = stall();
   model.when('only once', [hold, say('done')]);
   const before = model.requests.length;
@@ -151,7 +151,7 @@ test('one key from two connections is one run, and both get both answers', async
   assert.equal(model.requests.length, before + 1);
 });
 
-test('a client that lost its connection asks again under its key and gets the end', async () => {
+test('a client that lost its connection repeats the call with its key and gets the final answer', async () => {
   const hold = stall();
   model.when('lost line', [hold, say('here it is')]);
   const before = model.requests.length;

@@ -44,7 +44,7 @@ test('`chat.history` must leave out the oldest messages beyond 6 MiB, and must s
   client.socket.close();
 });
 
-test('a client that asks for many long histories and reads none is told BUSY instead of filling the memory', async () => {
+test('a client that requests many long histories without reading them gets BUSY, so memory stays bounded', async () => {
   const client = await openSocket(daemon);
   client.socket.pause();
   const asked = Array.from({ length: 40 }, () => client.request('chat.history', { sessionKey: 'long' }));

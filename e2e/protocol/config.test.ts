@@ -8,7 +8,7 @@ import { openStage } from '../support/daemon/stage.ts';
 const { daemon } = await openStage();
 const file = path.join(daemon.home, 'config.json');
 
-test('config.json is read, written and patched over the wire; what can change at once does, the rest is said', async () => {
+test('config.json is read, written and patched over the wire; the answer lists the changes that need a restart', async () => {
   const client = await daemon.client();
   const before = await client.call('config.get', {});
   assert.deepEqual([before.exists, before.raw, before.valid], [false, null, true]);
@@ -31,7 +31,7 @@ test('config.json is read, written and patched over the wire; what can change at
   await assert.rejects(refused, { code: 'INVALID_REQUEST', message: /retentionDays/ });
 });
 
-test('config.set and config.patch return the issues of what they wrote, and a refusal those of what they did not', async () => {
+test('config.set and config.patch return the issues of the written configuration, and a refusal those of the refused one', async () => {
   const client = await daemon.client();
   const noSetting = [{ path: 'colour', message: 'is not a setting and has no effect' }];
   assert.deepEqual((await client.call('config.set', { raw: '{ retentionDays: 9 }' })).issues, []);
@@ -45,7 +45,7 @@ test('config.set and config.patch return the issues of what they wrote, and a re
   });
 });
 
-test('a reader sees the configuration and its schema, and changes nothing', async (t) => {
+test('the read scope may read the configuration and its schema but not change it', async (t) => {
   const { token } = await (await daemon.client()).call('token.create', { name: 'reader', scope: 'read' });
   await writeFile(file, '{ retentionDays: 9 }');
   const reader = createGatewayClient({ url: daemon.wsUrl, token, client: { name: 'e2e', version: '1', mode: 'test' } });
@@ -60,7 +60,7 @@ test('a reader sees the configuration and its schema, and changes nothing', asyn
   assert.equal(await readFile(file, 'utf8'), '{ retentionDays: 9 }');
 });
 
-test('no mask and no depth makes a secret visible or the configuration unreadable', async () => {
+test('neither writing masks back nor deep nesting reveals a secret or makes the configuration unreadable', async () => {
   const client = await daemon.client();
   await writeFile(file, `{ models: { x: { provider: 'openai', apiKey: 'sk-canary' } } }`);
   const nested = `${'{a:'.repeat(3_000)}1${'}'.repeat(3_000)}`;

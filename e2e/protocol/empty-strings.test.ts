@@ -47,7 +47,7 @@ test('An empty optional string of params must count as absent', async () => {
   client.socket.close();
 });
 
-test('chat.abort with an empty runId cancels whatever the session does', async () => {
+test('chat.abort with an empty runId cancels everything in the session', async () => {
   model.when('hold on', stall(), say('done'));
   const client = await openSocket(daemon);
   await client.call('chat.send', { sessionKey: 'held', message: 'hold on', idempotencyKey: 'h1' });
@@ -55,7 +55,7 @@ test('chat.abort with an empty runId cancels whatever the session does', async (
   client.socket.close();
 });
 
-test('an empty token leaves it to the cookie, and is no credential of its own', async () => {
+test('with an empty token the cookie decides; an empty token alone is not a credential', async () => {
   const { body } = await daemon.post('/v1/api/auth/login', { token: daemon.token });
   assert.equal(body.status, 'ok');
   const login = await daemon.post('/v1/api/auth/login', { token: daemon.token });

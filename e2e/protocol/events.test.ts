@@ -255,7 +255,7 @@ test('A cancelled run must end in the order `cancelled`, `stream_end`, `ws_state
   assert.deepEqual(talk.story().slice(-4), ['content: half', 'cancelled', 'stream_end', 'state idle (cancelled)']);
 });
 
-test('everyone hears that a workstream was made, closed and reopened', async () => {
+test('every connection gets the events that a workstream was created, closed and reopened', async () => {
   const socket = await openSocket(daemon);
   const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', {});

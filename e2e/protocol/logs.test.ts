@@ -4,7 +4,7 @@ import { openStage } from '../support/daemon/stage.ts';
 
 const { daemon } = await openStage();
 
-test('logs.tail gives what the daemon logs, from a cursor on, and says when the daemon was started anew', async () => {
+test('logs.tail returns log lines from a cursor on, and says when the daemon was restarted', async () => {
   const client = await daemon.client();
   const first = await client.call('logs.tail', {});
   const messages = first.lines.map((line) => JSON.parse(line).msg);

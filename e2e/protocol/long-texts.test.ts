@@ -14,7 +14,7 @@ const CALLS: Record<string, (text: string) => object> = {
   'cron.add': (text) => ({ ...JOB, payload: { kind: 'systemEvent', text } }),
 };
 
-test('a text of wake, of system-event and of a job’s systemEvent may have 64 KiB, and not a character more', async () => {
+test('the texts of wake, system-event and a job’s systemEvent are limited to exactly 64 KiB', async () => {
   const client = await openSocket(daemon);
   for (const [method, toParams] of Object.entries(CALLS)) {
     assert.equal((await client.request(method, toParams('x'.repeat(MOST)))).ok, true, method);
@@ -24,7 +24,7 @@ test('a text of wake, of system-event and of a job’s systemEvent may have 64 K
   client.socket.close();
 });
 
-test('a text of 64 KiB reaches the next turn of the main session whole', async () => {
+test('a text of 64 KiB reaches the next turn of the main session complete', async () => {
   const client = await openSocket(daemon);
   const text = `begin ${'y'.repeat(MOST - 10)} end`;
   assert.equal(text.length, MOST);

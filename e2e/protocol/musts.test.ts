@@ -26,7 +26,7 @@ async function testTitles(): Promise<Set<string>> {
 }
 
 for (const [letter, document] of Object.entries(DOCUMENTS)) {
-  test(`every sentence of ${document} that says must is numbered, in order`, async () => {
+  test(`every sentence of ${document} with "must" is numbered, in order`, async () => {
     const musts = await mustsOf(document);
     const numbers = musts.map((line) => /^- \*\*([A-Z]\d+)\*\* [^.].*\.$/.exec(line)?.[1] ?? line);
     assert.deepEqual(

@@ -66,7 +66,7 @@ test('A session created by an alias must have this alias as its key in every fra
   client.socket.close();
 });
 
-test('the alias stays the key over a name that was given later and over a restart', async () => {
+test('the alias stays the key after a rename and after a restart', async () => {
   const client = await openSocket(daemon);
   await turn(client, 'garden', 'g1');
   const wsId = await idOf(client, 'garden');
@@ -90,7 +90,7 @@ test('the alias stays the key over a name that was given later and over a restar
   after.socket.close();
 });
 
-test('an alias that was deleted with its session makes another one under the same key', async () => {
+test('after a session is deleted, its alias creates a new session with the same key', async () => {
   const client = await openSocket(daemon);
   await turn(client, 'scratch', 's1');
   const first = await idOf(client, 'scratch');
@@ -104,7 +104,7 @@ test('an alias that was deleted with its session makes another one under the sam
   client.socket.close();
 });
 
-test('twenty first messages at once under one alias make one session with that key', async () => {
+test('twenty concurrent first messages to one alias create one session with that key', async () => {
   const client = await openSocket(daemon);
   const sent = Array.from({ length: 10 }, (_, n) => turn(client, 'crowd', `c${n}`));
   const patched = Array.from({ length: 10 }, () => client.call('sessions.patch', { key: 'crowd' }));
@@ -115,7 +115,7 @@ test('twenty first messages at once under one alias make one session with that k
   client.socket.close();
 });
 
-test('health and the snapshot of hello-ok have what clients of the specification’s time show', async () => {
+test('health and the snapshot of hello-ok have all fields that clients of the specification display', async () => {
   const first = await openSocket(daemon);
   await turn(first, 'latest', 'l1');
   const health = (await first.call('health')) as HealthSummary;

@@ -245,17 +245,17 @@ test('every method of PROTOCOL.md has a case', async () => {
 });
 
 for (const [method, use] of Object.entries(METHODS)) {
-  test(`${method} is answered as its row says`, async () => {
+  test(`${method} is answered as its row in PROTOCOL.md says`, async () => {
     await within(use(), 60_000, () => method);
     for (const client of clients) client.check();
   });
 }
 
-test('a node hears that a run which asked for its command was cancelled', async () => {
+test('a node is notified when the run that requested its command is cancelled', async () => {
   await within(calledOff(), 60_000, () => 'the cancel');
 });
 
-test('every event of PROTOCOL.md reaches a client that may have it, as its row says', async () => {
+test('every event of PROTOCOL.md reaches an authorized client as its row says', async () => {
   const names = await namesUnder('Events');
   assert.deepEqual(names, new Set(Object.keys(GATEWAY_EVENTS)));
   await model.close();

@@ -18,7 +18,7 @@ async function killAndRestart(...conversations: Conversation[]): Promise<void> {
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 const lost = { name: 'ConnectionLostError' };
 
-test('killed while idle: everything is as it was, and the conversation goes on', async () => {
+test('killed while idle: everything is unchanged, and the conversation continues', async () => {
   await using talk = await openConversation(daemon);
   model.when('idle first', say('first answer'));
   const first = await talk.ask('idle first');
@@ -86,7 +86,7 @@ test('After a kill during an answer, `stream_end` with `interrupted: true` must 
   assert.deepEqual(speechOf(ledger), ['user: in mid-answer', 'assistant: the whole answer']);
 });
 
-test('killed twice in one answer it is asked for again, the third time the run ends with an error', async () => {
+test('after two kills during one answer it is requested again; after the third the run ends with an error', async () => {
   await using talk = await openConversation(daemon);
   model.when('killed often', [say('half'), stall()]);
   const question = await talk.ask('killed often');
@@ -112,7 +112,7 @@ test('killed twice in one answer it is asked for again, the third time the run e
   ]);
 });
 
-test('killed with messages waiting behind: each is answered once, in the order in which they came', async () => {
+test('killed with queued messages: each is answered once, in the order of arrival', async () => {
   await using talk = await openConversation(daemon);
   model.when('queued', stall());
   const questions: Question[] = [];
@@ -135,7 +135,7 @@ test('killed with messages waiting behind: each is answered once, in the order i
   );
 });
 
-test('killed while a cancel is under way: what was not answered has not happened, and a second cancel ends the run', async () => {
+test('killed during a cancel: an unanswered cancel had no effect, and a second cancel ends the run', async () => {
   await using talk = await openConversation(daemon);
   // `wait` lets the trap run at once; while a program runs in front, bash would put it off until that ends.
   const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60 & wait; sleep 60";
@@ -167,7 +167,7 @@ test('killed while a cancel is under way: what was not answered has not happened
   );
 });
 
-test('killed right after a cancel was answered: it stays cancelled', async () => {
+test('killed right after the answer to a cancel: the run stays cancelled', async () => {
   await using talk = await openConversation(daemon);
   model.when('cancelled', [say('half'), stall()]);
   const question = await talk.ask('cancelled');

@@ -60,7 +60,7 @@ function askAll(clients: GatewayClient[], asks: Record<string, Ask>, told: (meth
   );
 }
 
-test(`${RETRIES} retries of one key at once, over ${KILLED_AFTER.length} kills of the daemon, have one effect each`, async (t) => {
+test(`${RETRIES} concurrent retries with one key, across ${KILLED_AFTER.length} kills of the daemon, have one effect per key`, async (t) => {
   const [agentId, chatId, noteId] = [await newWorkstream(), await newWorkstream(), await newWorkstream()];
   const listed = async () => (await daemon.get('/v1/api/workstreams')).body.workstreams.length;
   const before = await listed();

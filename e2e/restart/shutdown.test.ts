@@ -39,7 +39,7 @@ async function askFor(talk: Conversation, message: string): Promise<Question> {
   return question;
 }
 
-test('SIGTERM while the model answers: it is asked again at the next start', async () => {
+test('SIGTERM while the model answers: the request is repeated at the next start', async () => {
   await using talk = await openConversation(daemon);
   model.when('terminated in mid-answer', [say('half'), stall()]);
   const question = await askFor(talk, 'terminated in mid-answer');
@@ -58,7 +58,7 @@ test('SIGTERM while the model answers: it is asked again at the next start', asy
   ]);
 });
 
-test('SIGTERM in mid-answer, however often, is not counted against the answer', async () => {
+test('SIGTERM during an answer does not count as a failed attempt, however often it happens', async () => {
   await using talk = await openConversation(daemon);
   model.when('terminated again and again', [say('half'), stall()]);
   const question = await askFor(talk, 'terminated again and again');
@@ -74,7 +74,7 @@ test('SIGTERM in mid-answer, however often, is not counted against the answer', 
   assert.deepEqual(speechOf(await talk.agree()), ['user: terminated again and again', 'assistant: whole']);
 });
 
-test('SIGTERM while a person is asked: the question waits for the next start', async () => {
+test('SIGTERM during a pending approval: the approval is still pending after the next start', async () => {
   await using talk = await openConversation(daemon);
   model.when('terminated in doubt', callTools({ name: 'bash', arguments: { command: 'echo hi' } }), say('done'));
   const question = await askFor(talk, 'terminated in doubt');
@@ -94,7 +94,7 @@ test('SIGTERM while a person is asked: the question waits for the next start', a
   );
 });
 
-test('SIGTERM while a tool runs: it is stopped and on record as stopped, and the model is told at the next start', async () => {
+test('SIGTERM while a tool runs: the tool is stopped and recorded as stopped, and the model learns of it at the next start', async () => {
   await using talk = await openConversation(daemon);
   const nap = `60.${process.pid}`;
   const command = `echo up; sleep ${nap}`;

@@ -62,7 +62,7 @@ test('A pending approval must survive a kill of the daemon under the same id and
   ]);
 });
 
-test('killed between the decision and the tool: it runs once, without asking again', async () => {
+test('killed between the approval and the tool: the tool runs once, without a second approval', async () => {
   await daemon.restart(dyingAfter('approval_decided'));
   await using talk = await openConversation(daemon);
   model.when('decided', bash('echo ran >> decided.txt'), say('done'));
@@ -86,7 +86,7 @@ for (const [kind, what] of [
   ['tool_started', 'its process'],
   ['tool_process', 'its process may go on'],
 ] as const) {
-  test(`killed when a tool is on record as started, but before ${what}: nothing happened, and a person is asked`, async () => {
+  test(`killed after a tool was recorded as started, but before ${what}: nothing ran, and a person is asked`, async () => {
     await daemon.restart(dyingAfter(kind));
     await using talk = await openConversation(daemon);
     model.when(`dies after ${kind}`, bash(`echo ran >> ${kind}.txt`), say('done'));
@@ -130,7 +130,7 @@ for (const { name, sandbox, approved, lines, told } of [
     ],
   },
 ]) {
-  test(`killed while a tool with side effects runs: its outcome is a question; ${name}`, async () => {
+  test(`killed while a tool with side effects runs: a person is asked about its outcome; ${name}`, async () => {
     await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
     await daemon.restart();
     await using talk = await openConversation(daemon);
@@ -175,7 +175,7 @@ for (const { name, sandbox, approved, lines, told } of [
   });
 }
 
-test('killed while a tool runs that may be repeated: it runs again without asking', async () => {
+test('killed while a repeatable tool runs: it runs again without approval', async () => {
   await daemon.restart(dyingAfter('tool_started'));
   await using talk = await openConversation(daemon);
   await writeFile(workFile('notes.txt'), 'remember the milk\n');

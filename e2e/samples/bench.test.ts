@@ -6,7 +6,7 @@ import { postRow } from '../../bench/rows/posts.ts';
 import { createStage, preparePrograms } from '../../bench/stage.ts';
 import { toCells } from '../../bench/table.ts';
 
-test('a row tells the median of its counted rounds and holds it against its aim', async () => {
+test('a row compares the median of its counted rounds with its target', async () => {
   const values = [100, 3, 1, 2];
   const round = async () => ({ value: values.shift() ?? 0, figures: {} });
   const row: Row = { name: 'n', what: 'w', anchor: 'a', unit: 'x', target: { atMost: 1.5 }, open: async () => round };
@@ -16,7 +16,7 @@ test('a row tells the median of its counted rounds and holds it against its aim'
   assert.deepEqual(toCells(result), ['n', 'w', 'a', '≤ 1.50x', '2.00x (1.00x to 3.00x)', 'no']);
 });
 
-test('product and anchors are measured by the same load, over WebSocket and over HTTP', {
+test('daemon and reference servers are measured with the same load, over WebSocket and over HTTP', {
   timeout: 120_000,
 }, async () => {
   await using programs = await preparePrograms();

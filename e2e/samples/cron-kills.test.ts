@@ -28,7 +28,7 @@ test('Every due time must get one record with one result, and nothing must start
   assert.deepEqual({ missing, killed: score.kills >= 20 }, { missing: [], killed: true });
 });
 
-test('a try that fails after a kill is one try: what is tried again is the second', async () => {
+test('an attempt that fails after a kill counts once: the retry is the second attempt', async () => {
   await using model = await startScriptedModel();
   model.script(stall(), fail(400));
   await using daemon = await startDaemon({ model: model.url });
@@ -63,7 +63,7 @@ async function endAfter(daemon: DaemonUnderTest, id: string) {
   return { client, entries: await read() };
 }
 
-test('a run that kill -9 cuts off after its job was removed ends as it does, and the main session hears of it', async () => {
+test('a run interrupted by kill -9 after its job was removed still ends, and reports to the main session', async () => {
   await using model = await startScriptedModel();
   const held = stall();
   model.script(held, say('after all'));
@@ -82,7 +82,7 @@ test('a run that kill -9 cuts off after its job was removed ends as it does, and
   assert.deepEqual((await again.call('status', {})).queuedSystemEvents, ['Cron: after all']);
 });
 
-test('kills give a run no more time than its job allows', async () => {
+test('kills do not extend the time limit of a run', async () => {
   await using model = await startScriptedModel();
   const [first, second] = [stall(), stall()];
   model.script(first, second);

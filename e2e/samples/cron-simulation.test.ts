@@ -11,7 +11,7 @@ const ONE = { days: 0.3, jobs: 8, restMs: 4 * MINUTE_MS };
 const THREE = { days: 0.12, jobs: 7, restMs: 2 * MINUTE_MS };
 const story = await simulate({ ...ONE, seed: 9, schedulers: 1 });
 
-test('a scheduler keeps its word through kills, leaps of the clock and sleep', () => {
+test('the scheduler keeps its promises through kills, clock jumps and sleep', () => {
   assert.deepEqual(checkCron(story), []);
   assert.ok(story.lives.length > 5 && story.wallSteps.length > 3 && story.runs.length > 100, 'too little has happened');
 });
@@ -33,7 +33,7 @@ for (const { seed, schedulers } of [
 }
 
 for (const { name, rule, apply } of CRON_DEFECTS) {
-  test(`the checker finds it when ${name}`, () => {
+  test(`the checker detects that ${name}`, () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const lie = structuredClone(story);
       apply(lie, createRandom(seed));
@@ -42,7 +42,7 @@ for (const { name, rule, apply } of CRON_DEFECTS) {
   });
 }
 
-test('every rule of the checker has a lie that it finds', () => {
+test('every rule of the checker detects at least one defect', () => {
   const found = new Set<string>(CRON_DEFECTS.map(({ rule }) => rule));
   assert.deepEqual(
     Object.keys(CRON_RULES).filter((rule) => !found.has(rule)),

@@ -83,7 +83,7 @@ const says =
 const isMade = (name: string, { home }: Pick<DaemonUnderTest, 'home'> = daemon) =>
   existsSync(path.join(home, 'workspace', name));
 
-test('always shows its end, survives a kill, and never covers a message of a write token', async () => {
+test('always shows its expiry, survives a kill, and never applies to a message of a write token', async () => {
   const giver = await caller('approve');
   const other = await caller('approve');
   const writer = await caller('write');
@@ -121,7 +121,7 @@ test('always shows its end, survives a kill, and never covers a message of a wri
   }
 });
 
-test('always ends at once, with a note, when the token of its giver is revoked', async () => {
+test('always ends at once, with a note, when the token that granted it is revoked', async () => {
   const operator = { client: await daemon.client() };
   const giver = await caller('approve');
   const { wsId } = await operator.client.call('workstream.create', {});
@@ -163,7 +163,7 @@ for (const [name, end] of Object.entries(ENDS))
     }
   });
 
-test('what /new saves does not inherit always', async () => {
+test('a conversation saved by /new does not inherit always', async () => {
   const operator = { client: await daemon.client() };
   const { wsId } = await operator.client.call('workstream.create', {});
   const stream = watch(await daemon.sse(wsId));
@@ -178,7 +178,7 @@ test('what /new saves does not inherit always', async () => {
   assert.equal((await reader.until('connected')).data.skip_permissions, false);
 });
 
-test('a system event of a write token takes the next turn of the main session out of always', async () => {
+test('after a system event of a write token, always does not apply to the next turn of the main session', async () => {
   const operator = { client: await daemon.client() };
   const writer = await caller('write');
   const { workstreams } = await operator.client.call('workstream.list', {});
@@ -191,7 +191,7 @@ test('a system event of a write token takes the next turn of the main session ou
   assert.deepEqual([isMade('poison'), isMade('wanted')], [false, false]);
 });
 
-test('always ends when its time is over, with a note', async () => {
+test('always ends with a note when it expires', async () => {
   await using brief = await startDaemon({ config: { approvals: { alwaysSecs: 1 } }, model: model.url });
   const { body } = await brief.post('/v1/api/workstreams/new', { auto_approve: true });
   await using stream = await brief.sse(body.ws_id);
@@ -202,7 +202,7 @@ test('always ends when its time is over, with a note', async () => {
   assert.equal(isMade('late', brief), false);
 });
 
-test('what a write token writes into the session of a job does not run under the job’s allow', async () => {
+test('a message of a write token in the session of a job does not run with the tools the job allows', async () => {
   const operator = await daemon.client();
   const writer = await caller('write');
   const approval: CronApproval = { mode: 'allow', tools: ['bash'] };

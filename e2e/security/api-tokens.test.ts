@@ -68,7 +68,7 @@ test('Revoking a token must end open sockets, streams and logins under it within
   assert.deepEqual({ code, statuses }, { code: 1008, statuses: [401, 401] });
 });
 
-test('tokens are made, listed and revoked in the terminal, and outlive the daemon', async () => {
+test('tokens are created, listed and revoked in the terminal, and survive a restart', async () => {
   const made = await runHeadgate(['token', 'create', '--scope', 'read', '--name', 'nightly', '--expires', '30d'], here);
   assert.match(
     made.stderr,
@@ -88,7 +88,7 @@ test('tokens are made, listed and revoked in the terminal, and outlive the daemo
   assert.match(refused.stderr, /^UNAUTHORIZED: \S+ refused the token from --token: [^\n]+\n$/);
 });
 
-test('what cannot be a token is refused in one line', async () => {
+test('an invalid token name, scope or expiry is refused in one line', async () => {
   const wrong = {
     '--scope admin': /^headgate: --scope must be one of read, write, approve, not "admin"\n$/,
     '--scope read --expires soon': /^headgate: --expires must be a time such as 12h, 30d or 8w, not "soon"\n$/,

@@ -61,7 +61,7 @@ const DEVICES = {
 
 for (const [device, { size, options }] of Object.entries(DEVICES)) {
   test(
-    `on the page, ${device}: the end of what would run is in view, whatever stands before it`,
+    `on the page, ${device}: the end of the command is visible, whatever precedes it`,
     options,
     async (t) => {
       const { page } = await visit(t, daemon, { phone: device === 'phone' });
@@ -144,7 +144,7 @@ async function readAll(page: Page): Promise<string> {
   return text;
 }
 
-test('in a chat: both ends are on the screen with the keys, and v prints the whole', async (t) => {
+test('in a chat, start and end of the command are on the screen with the keys, and v prints all of it', async (t) => {
   for (const [name, trick] of Object.entries(TRICKS)) {
     await t.test(name, async () => {
       await using chat = openTerminal({ args: ['chat', '--ws', asked.get(name) ?? ''], env: here });
@@ -158,7 +158,7 @@ test('in a chat: both ends are on the screen with the keys, and v prints the who
   }
 });
 
-test('headgate run asks with both ends and prints the whole at v', async (t) => {
+test('headgate run asks with start and end of the command, and v prints all of it', async (t) => {
   for (const [name, trick] of Object.entries(TRICKS)) {
     await t.test(name, async () => {
       await using run = openTerminal({ args: ['run', `trick: ${name}.`], env: here });
@@ -173,7 +173,7 @@ test('headgate run asks with both ends and prints the whole at v', async (t) => 
   }
 });
 
-test('headgate run without a terminal prints both ends before it denies', async (t) => {
+test('headgate run without a terminal prints start and end of the command before it denies', async (t) => {
   for (const name of Object.keys(TRICKS)) {
     await t.test(name, async () => {
       const { code, stderr } = await runHeadgate(['run', `trick: ${name}.`], here);
@@ -185,7 +185,7 @@ test('headgate run without a terminal prints both ends before it denies', async 
   }
 });
 
-test('a chat without a terminal prints both ends, and the whole when a line says v', async () => {
+test('a chat without a terminal prints start and end of the command, and all of it on the line v', async () => {
   const args = ['bin/headgate.js', 'chat', '--new'];
   const child = spawn(process.execPath, args, { cwd: ROOT, env: { PATH: process.env.PATH, ...here } });
   child.stdin.end('trick: comments.\nv\nn\n');
@@ -199,7 +199,7 @@ test('a chat without a terminal prints both ends, and the whole when a line says
   assert.ok((counts[0] ?? 0) < 50);
 });
 
-test('more calls than a phone can show: it says so, and all are there', async (t) => {
+test('with more calls than fit on a phone, the card says so and all can be reached', async (t) => {
   const calls = Array.from({ length: 12 }, (_, index) => ({
     name: 'bash',
     arguments: { command: `echo ${index}\n${EVIL}` },
@@ -215,7 +215,7 @@ test('more calls than a phone can show: it says so, and all are there', async (t
   assert.equal(card.split(EVIL).length - 1, 12);
 });
 
-test('a megabyte can be read whole, page by page, and decided', async (t) => {
+test('a command of one megabyte can be read completely, page by page, and decided', async (t) => {
   const lines = Array.from({ length: 30_000 }, (_, index) => `# line ${index} of a very long file\n`);
   const content = `${lines.join('')}${EVIL}\n`;
   model.when('a megabyte', callTools({ name: 'write_file', arguments: { path: 'long.sh', content } }), say('Done.'));

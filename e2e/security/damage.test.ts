@@ -30,7 +30,7 @@ const EVENTS = 90;
 const wordsOf = (kind: string, place: number) =>
   `${kind} ${place}: ${'What was said in the course of a day. '.repeat(8)}`;
 
-test(`bits that flip in stored events and messages after a stop in order are never served silently`, async (t) => {
+test(`events and messages with flipped bits are never served silently after a clean stop`, async (t) => {
   t.diagnostic(`DAMAGE_SEED=${SEED}`);
   const random = createRandom(SEED);
   using folder = tempDir();
@@ -198,7 +198,7 @@ async function change(daemon: DaemonUnderTest, sql: string, ...parameters: strin
   await daemon.restart();
 }
 
-test('an altered message is not sent to the model and not copied, and the conversation goes on behind it', async () => {
+test('an altered message is neither sent to the model nor copied, and the conversation continues after it', async () => {
   await using model = await startScriptedModel();
   await using daemon = await startDaemon({ model: model.url });
   await using talk = await openConversation(daemon);
@@ -235,7 +235,7 @@ test('an altered message is not sent to the model and not copied, and the conver
   );
 });
 
-test('a missing end of a log shows, and no position in it is given a second time', async () => {
+test('a truncated log is detected, and no position in it is used twice', async () => {
   await using daemon = await startDaemon();
   await using talk = await openConversation(daemon);
   await talk.ended(await talk.ask('hello'));

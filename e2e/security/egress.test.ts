@@ -10,7 +10,7 @@ const METADATA = [
   ...['169.254.169.254', '2852039166', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:ec2::254]', '[fe80::1]'],
   ...['100.100.100.200', '0.0.0.0', '[64:ff9b::169.254.169.254]'],
 ];
-test('metadata and link-local addresses are reached by no model and no web hook', async () => {
+test('models and webhooks cannot reach metadata or link-local addresses', async () => {
   const models = Object.fromEntries(
     METADATA.map((host, index) => [
       `m${index}`,
@@ -33,7 +33,7 @@ test('metadata and link-local addresses are reached by no model and no web hook'
   assert.match(summary, /webhook w\d: .*Headgate never connects to it/);
 });
 
-test('a change over the wire sends no variable of the daemon, and no key to another host', async () => {
+test('a configuration change over the wire cannot send environment variables, or a key to another host', async () => {
   await using model = await startScriptedModel();
   await using thief = await startScriptedModel();
   const env = {

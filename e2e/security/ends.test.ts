@@ -49,7 +49,7 @@ const END: Record<string, (daemon: Daemon, held: Made & { jwt: string }) => Prom
 };
 
 for (const [what, end] of Object.entries(END)) {
-  test(`${what} ends sockets and streams under it and under its logins, and nobody else's, as no clock moves on`, async () => {
+  test(`${what} ends its sockets and streams and those of its logins, and no others, while the clock stands still`, async () => {
     await using daemon = await startClockedDaemon();
     const operator = await daemon.connect();
     const made = (await operator.call('token.create', { scope: 'read', name: 'x', expiresInMs: HOUR_MS })) as Made;
@@ -68,7 +68,7 @@ for (const [what, end] of Object.entries(END)) {
   });
 }
 
-test('a logout, and the end of a login’s day, end sockets and streams under that login, and no other', async () => {
+test('logout and expiry of a login end the sockets and streams of that login, and no others', async () => {
   await using daemon = await startClockedDaemon();
   const [first, second] = [await login(daemon, daemon.token), await login(daemon, daemon.token)];
   const [one, other] = [await hold(daemon, first), await hold(daemon, second)];
@@ -81,7 +81,7 @@ test('a logout, and the end of a login’s day, end sockets and streams under th
   assert.deepEqual((await other.closed).reason, 'unauthorized');
 });
 
-test('no file that the daemon leaves holds a token that it made, nor a login or its code', async () => {
+test('no file of the daemon contains a token, login or login code', async () => {
   await using daemon = await startClockedDaemon();
   const operator = await daemon.connect();
   const { token } = (await operator.call('token.create', { scope: 'approve', name: 'x' })) as Made;

@@ -34,7 +34,7 @@ async function outcomeOf(name: string, call: { name: string; arguments: object }
 const SECRET = '(this file looks like it holds a secret)';
 const HARD_LINK = '(this file is a hard link: it may be a secret under another name)';
 
-test('reading files with the names of credentials asks', async () => {
+test('reading a file with the name of a credential needs approval', async () => {
   const names = ['.envrc', '.env.local', '.netrc', '.npmrc', '.pypirc', 'credentials', 'id_work', 'a.pem', 'a.key'];
   for (const name of [...names, 'kubeconfig', '.envrc~', 'id_rsa.bak', '.direnv/env']) {
     await put(name);
@@ -43,7 +43,7 @@ test('reading files with the names of credentials asks', async () => {
   }
 });
 
-test('reading a hard link asks, and searching leaves it out', async () => {
+test('reading a hard link needs approval, and a search skips it', async () => {
   const outside = path.join(path.dirname(daemon.home), 'outside.txt');
   await writeFile(outside, `${CANARY}\n`);
   await mkdir(path.join(workspace, 'links'), { recursive: true });
@@ -58,7 +58,7 @@ test('reading a hard link asks, and searching leaves it out', async () => {
   assert.equal(found, `search answers: links/own.txt:1: ${CANARY}`);
 });
 
-test('a star of --allow stands for text of the same kind only', async () => {
+test('a star in --allow matches only text of the same kind', async () => {
   await using node = await startNode(daemon, ['--allow', 'cat *.txt', 'cat sub/*']);
   const client = await daemon.client();
   await node.code();

@@ -49,7 +49,7 @@ const toText = ({ code, retryable, retryAfterMs = 0 }: ErrorShape) =>
   `${code}, ${retryable ? 'retryable' : 'final'}, ${retryAfterMs > 0 ? 'says when' : 'says not when'}`;
 const REFUSED = 'RATE_LIMITED, retryable, says when';
 
-test('a flood is refused on its own connection, and everyone else is served while it lasts', async (t) => {
+test('a flood of requests is refused on its own connection, and all others are served meanwhile', async (t) => {
   await using daemon = await startDaemon();
   const neighbours = await Promise.all(Array.from({ length: NEIGHBOURS }, () => openSocket(daemon)));
   const flood = await startFlood(daemon);

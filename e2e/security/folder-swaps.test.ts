@@ -97,7 +97,7 @@ async function plantedIn(folders: readonly string[]): Promise<string[]> {
 
 for (const [sandbox, options] of Object.entries(SANDBOXES)) {
   test(
-    `${RACES} calls while the folder is exchanged reach nothing outside of it, with tools.sandbox ${sandbox}`,
+    `${RACES} calls during swaps of the folder reach nothing outside it, with tools.sandbox ${sandbox}`,
     options,
     async () => {
       await using scene = await openScene(sandbox);
@@ -156,7 +156,7 @@ async function swapWhileAsked(scene: Scene, put: (aside: string) => Promise<void
 
 for (const [sandbox, options] of Object.entries(SANDBOXES)) {
   test(
-    `another folder at the path after the approval stops the run, and only an approver confirms it (${sandbox})`,
+    `if another folder is at the path after the approval, the run stops until an approver confirms the folder (${sandbox})`,
     options,
     async () => {
       await using scene = await openScene(sandbox);
@@ -186,7 +186,7 @@ for (const [sandbox, options] of Object.entries(SANDBOXES)) {
   );
 }
 
-test('a link to the home or to / cannot be confirmed', async () => {
+test('a link to the home folder or to / cannot be confirmed', async () => {
   await using scene = await openScene('auto');
   const { daemon, work } = scene;
   const { talk, error } = await swapWhileAsked(scene, () => symlink(daemon.home, work));
@@ -203,7 +203,7 @@ test('a link to the home or to / cannot be confirmed', async () => {
   await (await talk.ask('the folder itself came back')).answer;
 });
 
-test('a writer may not confirm a folder', async () => {
+test('the write scope cannot confirm a folder', async () => {
   await using scene = await openScene('auto');
   const client = await scene.daemon.client();
   const { wsId } = await client.call('workstream.create', { workdir: scene.work });

@@ -25,7 +25,7 @@ async function exchange(bytes: string | Buffer): Promise<string> {
 const head = (start: string, headers: readonly string[]) =>
   [start, ...headers, `Authorization: Bearer ${daemon.token}`, 'Connection: close', '', ''].join('\r\n');
 
-test('a head that does not come to its end is given up 15 s after it began, at most 5 s later', async () => {
+test('an incomplete request head times out after 15 s to 20 s', async () => {
   // Started first, right after the daemon: Node alone would look at its connections once every 30 s from its start.
   const waiting = [
     '',
@@ -72,7 +72,7 @@ for (const name of ['Host', 'Origin', 'Content-Type', 'Authorization', 'Sec-Fetc
   });
 }
 
-test('one Host that is ours cannot hide a foreign one, in either order', async () => {
+test('an allowed Host header cannot hide a foreign one, in either order', async () => {
   for (const hosts of [
     ['localhost', 'evil.test'],
     ['evil.test', 'localhost'],
@@ -100,7 +100,7 @@ const post = (route: string, body: string | Buffer) =>
     body: Uint8Array.from(Buffer.from(body)),
   });
 
-test('half of a surrogate pair is refused wherever a JSON body can hold it, and nothing is done', async () => {
+test('half of a surrogate pair is refused anywhere in a JSON body, without any effect', async () => {
   const wsIdOf = async () => (await daemon.get('/v1/api/workstreams')).body.workstreams;
   const before = await wsIdOf();
   const bodies: Record<string, string | Buffer> = {
@@ -123,7 +123,7 @@ test('half of a surrogate pair is refused wherever a JSON body can hold it, and 
   assert.deepEqual(await wsIdOf(), before);
 });
 
-test('whole pairs, escaped or not, and texts that only look like halves are taken as they are', async () => {
+test('whole pairs, escaped or not, and texts that only look like half a pair are accepted unchanged', async () => {
   for (const [n, body] of ['"a\\ud83d\\ude00"', '"b😀"', '"\\\\ud800"', '"\ufffd"'].entries()) {
     const answer = await post('/v1/api/workstreams/new', `{"name":${body}}`);
     assert.deepEqual([answer.status, (await answer.json()).name], [200, JSON.parse(body)], `${n}`);
@@ -144,7 +144,7 @@ test('half of a surrogate pair in a query is refused, as are other bytes that ar
     assert.equal((await daemon.fetch(`/v1/api/workstreams/saved?${query}`)).status, 200, query);
 });
 
-test('a valid login code is let in although its address is locked, once; wrong ones and tokens wait', async () => {
+test('a valid login code works once even from a locked address; wrong codes and tokens have to wait', async () => {
   const logIn = async (given: object) => (await post('/v1/api/auth/login', JSON.stringify(given))).status;
   const guesses: number[] = [];
   for (let n = 0; n < 6; n += 1) guesses.push(await logIn({ code: `guess ${n}` }));

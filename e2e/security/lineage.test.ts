@@ -101,7 +101,7 @@ async function hold(daemon: Reached, secret: string) {
   };
 }
 
-test('a revoked token takes every token, login, link, socket and stream below it along, through restarts and kills', async () => {
+test('revoking a token also ends every token, login, link, socket and stream derived from it, across restarts and kills', async () => {
   await using daemon = await startDaemon();
   const top = await createToken(daemon, daemon.token);
   const tree = await mintTree(daemon, top.token);
@@ -138,7 +138,7 @@ test('a revoked token takes every token, login, link, socket and stream below it
   assert.deepEqual(await ended(), expected);
 });
 
-test('a token that expires ends everything below it as it ends, and nothing below lasts longer or may do more', async () => {
+test('a token’s expiry ends everything derived from it, and derived tokens never last longer or have more rights', async () => {
   await using daemon = await startClockedDaemon();
   const top = await createToken(daemon, daemon.token, { expiresInMs: HOUR_MS });
   const tree = await mintTree(daemon, top.token, { expiresInMs: 1_000 * HOUR_MS });
@@ -164,7 +164,7 @@ test('a token that expires ends everything below it as it ends, and nothing belo
   await operator.close();
 });
 
-test('another operator token ends what the earlier one created, and the start says so', async () => {
+test('a new operator token ends everything the previous one created, and the start reports it', async () => {
   await using daemon = await startDaemon();
   const top = await createToken(daemon, daemon.token);
   const tree = await mintTree(daemon, top.token);
@@ -188,7 +188,7 @@ test('another operator token ends what the earlier one created, and the start sa
   assert.equal((await stream.until('connected')).data.skip_permissions, false);
 });
 
-test('what anybody could do without authentication leaves no token for the time when it is on again', async () => {
+test('without authentication no token can be created, so none remains when it is on again', async () => {
   await using daemon = await startDaemon({ args: ['--no-auth'] });
   await assert.rejects(createToken(daemon, ''), /Authentication is off/);
   assert.deepEqual(await callAs(daemon, '', ['token.list']), { tokens: [] });

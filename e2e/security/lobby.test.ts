@@ -89,7 +89,7 @@ async function openPage(context: BrowserContext, address: string): Promise<Page>
   return page;
 }
 
-test('pages of other sites that keep opening WebSockets get none, and none of 60 attempts of ours is refused', async () => {
+test('pages of other sites that keep opening WebSockets all fail, and none of 60 allowed attempts is refused', async () => {
   const context = await (await launched()).newContext();
   await context.request.post(new URL('/v1/api/auth/login', daemon.url).href, { data: { token: daemon.token } });
   const own = await openPage(context, daemon.url);

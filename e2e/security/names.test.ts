@@ -46,7 +46,7 @@ const NAMES: Record<string, [method: string, params: (name: string) => unknown]>
   'a tag of a system event': ['system-event', (tag) => ({ text: 'x', tags: [tag] })],
 };
 
-test('control characters and direction overrides in texts for the agent are refused, newline and tab are not', async () => {
+test('control characters and direction overrides in texts for the agent are refused, except newline and tab', async () => {
   for (const [method, more] of [
     ['system-event', {}],
     ['wake', { mode: 'next-heartbeat' }],
@@ -67,7 +67,7 @@ for (const [name, [method, params]] of Object.entries(NAMES))
     }
   });
 
-test('a workstream cannot be renamed to such a name by any way', async () => {
+test('no interface can rename a workstream to such a name', async () => {
   const { body } = await daemon.post('/v1/api/workstreams/new', {});
   for (const bad of Object.values({ ...BAD, ...LINE_BREAKS })) {
     const name = `a${bad}b`;
@@ -80,7 +80,7 @@ test('a workstream cannot be renamed to such a name by any way', async () => {
   for (const one of workstreams) assert.match(one.name, /^ws-[0-9a-f]{4}$/);
 });
 
-test('the title that a workstream gets from its first message has no control characters', async () => {
+test('the title derived from the first message has no control characters', async () => {
   const { body } = await daemon.post('/v1/api/workstreams/new', {});
   const stream = await daemon.sse(body.ws_id);
   await daemon.post('/v1/api/send', { ws_id: body.ws_id, message: 'say \u001b[31mhi\u202e there\u0085x\tyz\nmore' });
@@ -91,7 +91,7 @@ test('the title that a workstream gets from its first message has no control cha
   assert.equal(snapshot.workstream.title, 'say [31mhi there x yz');
 });
 
-test('what a client says of itself when it connects is checked, so presence cannot be forged', async () => {
+test('the client description in connect is checked, so presence cannot be forged', async () => {
   for (const field of ['name', 'version', 'platform', 'mode', 'deviceFamily', 'modelIdentifier', 'instanceId'])
     for (const bad of [BAD.escape, BAD.override, LINE_BREAKS.newline]) {
       const socket = await openClient(daemon.wsUrl, {});
@@ -109,7 +109,7 @@ async function stranger(nodeId: string) {
   return socket;
 }
 
-test('a machine cannot ask to be paired under such names', async () => {
+test('a machine cannot request pairing with such names', async () => {
   for (const bad of Object.values({ ...BAD, ...LINE_BREAKS })) {
     const node = await stranger('n'); // one may ask 32 times at most
     const text = `a${bad}b`;
@@ -127,7 +127,7 @@ test('a machine cannot ask to be paired under such names', async () => {
   assert.deepEqual(pending, []);
 });
 
-test('a command is harmless by its whole name only', async () => {
+test('a command counts as harmless only by its full name', async () => {
   const HARMLESS = ['system.info', 'file.read'];
   const OTHERS = [
     'python.read',

@@ -132,7 +132,7 @@ for (const { who, uid, options } of cast) {
   }
 }
 
-test('programs that exist only where they can be planted are not used, and banner, card, health and doctor say so', async (t) => {
+test('programs found only in writable PATH entries are not used, and banner, card, health and doctor say so', async (t) => {
   const ground = await layOut(t);
   await plant(ground);
   const PATH = ground.entries.join(':');
@@ -150,7 +150,7 @@ test('programs that exist only where they can be planted are not used, and banne
   assert.equal(await readFile(ground.marks, 'utf8'), '');
 });
 
-test('a node runs the programs that it found at its start, whatever the gateway writes to its folders', async (t) => {
+test('a node runs the programs it found at startup, whatever the gateway writes to its folders', async (t) => {
   const ground = await layOut(t);
   await using daemon = await startDaemon({ config: { nodes: { '*': { allow: ['system.*', 'file.*'] } } } });
   const pathOf = (folder: string) => `:.:${folder}:${folder}/node_modules/.bin:${SYSTEM_PATH}`;

@@ -53,7 +53,7 @@ for (const provider of PROVIDERS)
     assert.deepEqual(thief.seen, []);
   });
 
-test('a web hook that answers with a redirect gets its message back, and the other host gets nothing', async (t) => {
+test('a delivery to a webhook that redirects is given up, and the other host gets nothing', async (t) => {
   const thief = await serve(t, (_, response) => response.end());
   const front = await serve(t, (_, response) => response.writeHead(307, { location: thief.url }).end());
   const ops = { url: `${front.url}/hook`, secret: 'sixteen letters!' };

@@ -130,7 +130,7 @@ const expectedOf = (caller: keyof typeof MAY_CALL) => {
   return Object.fromEntries(METHODS.map((method) => [method, outcomeOf(method)]));
 };
 
-test('over WebSocket every method does for every scope what its right says, by token and by login', async () => {
+test('over WebSocket every method enforces its right for every scope, with tokens and logins', async () => {
   for (const { scope, token, jwt } of GOOD) {
     for (const credential of [token, jwt]) {
       assert.deepEqual(await tryMethods(connectOf(credential)), expectedOf(scope), scope);
@@ -138,7 +138,7 @@ test('over WebSocket every method does for every scope what its right says, by t
   }
 });
 
-test('a node, paired or not, may do its own and nothing else', async () => {
+test('a node, paired or not, may call only node methods', async () => {
   const asNode = connectOf(nodeToken, { mode: 'node', instanceId: 'paired' });
   const asStranger = connectOf(undefined, { mode: 'node', instanceId: 'stranger' });
   assert.deepEqual(await tryMethods(asNode), expectedOf('node'));
@@ -147,7 +147,7 @@ test('a node, paired or not, may do its own and nothing else', async () => {
 
 const UNAUTHORIZED = { code: 1008, reason: 'unauthorized' };
 
-test('no method is reached behind a worthless credential, or without one', async () => {
+test('no method can be reached with an invalid credential or without one', async () => {
   const { port } = daemon;
   for (const [what, token] of Object.entries({ ...WORTHLESS, none: undefined })) {
     for (const method of METHODS) {
@@ -164,7 +164,7 @@ test('no method is reached behind a worthless credential, or without one', async
   }
 });
 
-test('no method is reached without a handshake', async () => {
+test('no method can be reached without a handshake', async () => {
   for (const method of METHODS) {
     const { socket, frames, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
     socket.send(JSON.stringify({ type: 'req', id: '1', method, params: WRONG }));
@@ -202,7 +202,7 @@ const expectedRoutes = (may: readonly string[], refused: string) =>
     ROUTES.map((route) => [route, may.includes(scopeOf(ROUTES_BY_SCOPE, route) ?? '') ? 'allowed' : refused]),
   );
 
-test('over HTTP every route does for every scope what its right says, by token, login and cookie', async () => {
+test('over HTTP every route enforces its right for every scope, with tokens, logins and cookies', async () => {
   for (const { scope, token } of GOOD) {
     // A login for each route: one of them ends it.
     const transports = {
@@ -220,7 +220,7 @@ test('over HTTP every route does for every scope what its right says, by token, 
   }
 });
 
-test('over HTTP a worthless credential opens what needs none, and nothing else', async () => {
+test('over HTTP an invalid credential gives access only to routes that need none', async () => {
   assert.equal(toldBefore.status, 200, 'the expired one was good before');
   const expected = expectedRoutes(['public'], 'unauthorized');
   assert.deepEqual(await tryRoutes(async () => ({})), expected, 'none');

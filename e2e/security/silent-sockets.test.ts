@@ -35,7 +35,7 @@ async function newcomer(daemon: ClockedDaemon, localAddress: string): Promise<st
 
 const isHealthy = async (daemon: ClockedDaemon) => (await daemon.fetch('/health')).status === 200;
 
-test(`of ${STRANGERS} silent sockets from one address 32 are held, for ten seconds; nobody else notices`, async () => {
+test(`of ${STRANGERS} silent sockets from one address 32 are kept, for ten seconds, without affecting others`, async () => {
   await using daemon = await startClockedDaemon();
   const present = await daemon.connect();
   using many = await openMany(daemon, STRANGERS, (n) => ({
@@ -59,7 +59,7 @@ test(`of ${STRANGERS} silent sockets from one address 32 are held, for ten secon
   assert.equal(await newcomer(daemon, '127.0.0.66'), 'served');
 });
 
-test('all addresses together hold 256 silent sockets; HTTP and those who are in go on, newcomers are in after ten seconds', async () => {
+test('all addresses together have at most 256 silent sockets; HTTP and open connections continue, and new clients get in after ten seconds', async () => {
   await using daemon = await startClockedDaemon();
   const present = await daemon.connect();
   using halves = await openMany(daemon, 50, () => ({ from: '127.0.0.1', silence: 'half an upgrade' }));

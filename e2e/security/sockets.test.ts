@@ -245,7 +245,7 @@ for (const user of cast) {
   }
 }
 
-test('outside the sandbox the same attacks reach the port, so the test above would show it', attackable, async (t) => {
+test('outside the sandbox the same attacks reach the port, so the test above can detect a leak', attackable, async (t) => {
   const [user] = users;
   assert.ok(user);
   const { daemon, work } = await start(t, user, ['--no-auth']);
@@ -261,7 +261,7 @@ test('outside the sandbox the same attacks reach the port, so the test above wou
 
 for (const user of cast) {
   test(
-    `${user.who}: a client that lets nobody look into it, like the sshd of a tunnel, is served while a command runs`,
+    `${user.who}: a client process that cannot be inspected, such as the sshd of a tunnel, is served while a command runs`,
     user.served,
     async (t) => {
       const { daemon, work } = await start(t, user, ['--no-auth']);
@@ -281,7 +281,7 @@ for (const user of cast) {
   );
 }
 
-test('a command has no descriptor that whoever started the daemon left open', linux, async (t) => {
+test('a command does not inherit file descriptors left open by the parent of the daemon', linux, async (t) => {
   const root = await mkdtemp('/var/tmp/headgate-sockets-');
   t.after(() => rm(root, { recursive: true, force: true }));
   await writeFile(path.join(root, 'secret'), 'canary');

@@ -90,7 +90,7 @@ const SYSTEM = [
 ];
 const MORE = ['/usr/share', '/bin', '/sbin', '/lib', '/var', '/var/lib', '/var/lib/dpkg', '/var/log', '/root', '/home'];
 
-test('a writer starts no work outside of the allowed folders: 50 folders, every way to name one', async () => {
+test('the write scope cannot start work outside the allowed folders: 50 folders, every way to name one', async () => {
   const daemon = await open('one');
   const writer = await as(daemon, 'write');
   const allowed = await make('one/workspace/project');
@@ -117,7 +117,7 @@ test('a writer starts no work outside of the allowed folders: 50 folders, every 
   assert.deepEqual([...new Set(workdirs)].sort(), [path.join(daemon.home, 'workspace'), allowed]);
 });
 
-test('an approver may start work elsewhere, which is remembered over a restart, but never in a system folder', async () => {
+test('an approver may start work in another folder, which is remembered across a restart, but never in a system folder', async () => {
   const daemon = await open('two');
   const [writer, approver] = [await as(daemon, 'write'), await as(daemon, 'approve')];
   const [project, inside, sibling] = [await make('ada/two'), await make('ada/two/inside'), await make('ada/two-not')];
@@ -137,7 +137,7 @@ test('an approver may start work elsewhere, which is remembered over a restart, 
   }
 });
 
-test('workdirs of config.json takes the place of what is remembered, and links in it are followed once', async () => {
+test('workdirs in config.json replaces the remembered folders, and its links are resolved once', async () => {
   const [allowed, named, secret] = [await make('ada/allowed'), await make('ada/named'), await make('ada/secret')];
   const link = path.join(userHome, 'link');
   await symlink(allowed, link);
@@ -153,7 +153,7 @@ test('workdirs of config.json takes the place of what is remembered, and links i
   assert.equal(await codeOf(writer.client.call('workstream.create', { workdir: link })), 'FORBIDDEN');
 });
 
-test('reading without a question holds in the working directory and in folders that an approver added, and nowhere else', async () => {
+test('reading needs no approval in the working directory and in folders added by an approver, and nowhere else', async () => {
   const [work, added, other] = [await make('ada/work'), await make('ada/added'), await make('ada/other')];
   for (const folder of [work, added, other]) await writeFile(path.join(folder, 'a.txt'), `text of ${folder}`);
   const daemon = await open('four', { workdirs: ['~/work', '~/added', '~/other'] });
@@ -186,7 +186,7 @@ test('reading without a question holds in the working directory and in folders t
   assert.equal(await read(added), 'asked');
 });
 
-test('nothing else on the wire names a folder to work in', () => {
+test('no other field of the protocol names a working directory', () => {
   const naming = /"(workdir|cwd|folder|folders|readable|directory)":/;
   const namesOne = (schema: z.ZodType) =>
     naming.test(JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })));

@@ -4,11 +4,11 @@ import { judge, trendOf } from './trend.ts';
 
 const line = (...ys: number[]) => trendOf(ys.map((y, x) => ({ x, y })));
 
-test('a straight line has its slope and no error', () => {
+test('a straight line has the right slope and no error', () => {
   assert.deepEqual(line(1, 3, 5, 7), { first: 1, last: 7, slope: 2, error: 0 });
 });
 
-test('what grows faster than its bound is told from what does not, and from what nobody can tell', () => {
+test('a measurement is judged as growing, flat or unclear against its bound', () => {
   assert.equal(judge(line(0, 10, 20, 31), 5), 'grows');
   assert.equal(judge(line(100, 101, 100, 101, 100, 101), 5), 'flat');
   assert.equal(judge(line(0, 40, 0, 40), 5), 'unclear');

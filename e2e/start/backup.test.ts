@@ -12,7 +12,7 @@ const sqlite = await needs('sqlite3');
 
 for (const config of [undefined, { retentionDays: 9 }]) {
   const what = config ? 'with' : 'without';
-  test(`the documented backup and restore work ${what} a config.json, while the daemon runs`, sqlite, async () => {
+  test(`the documented backup and restore work ${what} a config.json while the daemon runs`, sqlite, async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'headgate-backup-'));
     const [from, to] = [path.join(folder, 'from'), path.join(folder, 'to')];
     await mkdir(from);

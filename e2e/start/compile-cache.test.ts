@@ -28,7 +28,7 @@ async function filesIn(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
 }
 
-test('what was compiled is kept for later starts, what an older build kept goes, and damage does no harm', async (t) => {
+test('the compile cache is kept for later starts, old caches are deleted, and a damaged cache does no harm', async (t) => {
   const { home, compiled } = await usedHome(t);
   assert.equal(await startAndStop(home), 200);
   const builds = await readdir(compiled);
@@ -41,7 +41,7 @@ test('what was compiled is kept for later starts, what an older build kept goes,
   assert.equal(await startAndStop(home), 200);
 });
 
-test('nothing is kept where others could put something else in its place', async (t) => {
+test('no cache is kept in a home with permissions for other users', async (t) => {
   const { home, compiled } = await usedHome(t);
   assert.equal(await startAndStop(home), 200);
   await chmod(home, 0o755);

@@ -28,7 +28,7 @@ async function fail(args: readonly string[], env: Record<string, string> = {}) {
   return { code, lines };
 }
 
-test('an unknown flag, command or value is wrong usage: one line and exit code 2', async () => {
+test('an unknown flag, command or value is a usage error: one line and exit code 2', async () => {
   const told = (what: string, help = 'headgate') => `headgate: ${what}. See ${help} --help.`;
   assert.deepEqual(await fail(['--prot', '1']), {
     code: 2,
@@ -44,7 +44,7 @@ test('an unknown flag, command or value is wrong usage: one line and exit code 2
   assert.equal((await fail([], { SERVICE_AUTH_ENABLED: 'perhaps' })).code, 2);
 });
 
-test('a busy port names --port, before anything is made', async () => {
+test('the error for a busy port names --port, and nothing is created', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
@@ -56,7 +56,7 @@ test('a busy port names --port, before anything is made', async () => {
   assert.deepEqual([failure, existsSync(unmade)], [{ code: 1, lines }, false]);
 });
 
-test('a home that is a file cannot be used', async () => {
+test('a file cannot be used as home', async () => {
   const file = path.join(folder, 'file');
   await writeFile(file, '');
   const { code, lines } = await fail(['--home', file]);
@@ -74,7 +74,7 @@ test('a home that another daemon uses is refused, and that daemon goes on', asyn
   assert.equal(JSON.parse(await readFile(path.join(daemon.home, 'daemon.json'), 'utf8')).pid, daemon.pid);
 });
 
-test('a database of a newer Headgate is refused and left as it is', async () => {
+test('a database of a newer Headgate is refused and not changed', async () => {
   await using daemon = await startDaemon();
   await daemon.stop();
   const file = path.join(daemon.home, 'headgate.db');
@@ -102,7 +102,7 @@ test('without authentication the daemon listens on loopback addresses only', asy
   assert.match(lines.join('\n'), /^headgate: Without authentication, Headgate listens only on a loopback address/);
 });
 
-test('a config.json that is not JSON is named with the place, and left as it is', async () => {
+test('the error for a config.json that is not JSON gives the position, and the file is not changed', async () => {
   const own = await mkdtemp(path.join(folder, 'home-'));
   const file = path.join(own, 'config.json');
   await writeFile(file, '{ "retentionDays": }');
@@ -113,19 +113,19 @@ test('a config.json that is not JSON is named with the place, and left as it is'
   assert.equal(await readFile(file, 'utf8'), '{ "retentionDays": }');
 });
 
-test('a model that is not known is named with those that are', async () => {
+test('the error for an unknown model lists the known models', async () => {
   const { code, lines } = await fail(['--model', 'hal'], { HEADGATE_MODEL: '' });
   assert.equal(code, 1);
   assert.match(lines.join('\n'), /^headgate: Unknown model "hal"\. Known: demo;/);
 });
 
-test('a working directory that is the person’s home folder is refused', async () => {
+test('the user’s home folder is refused as working directory', async () => {
   const { code, lines } = await fail(['--workdir', '~']);
   assert.equal(code, 1);
   assert.match(lines.join('\n'), /^headgate: Working directory .*: it is your home folder/);
 });
 
-test('a Node.js that is too old is told so before anything is loaded', async () => {
+test('a Node.js version that is too old is reported before anything is loaded', async () => {
   const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.20.2'}})`;
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const running = promisify(execFile)(process.execPath, ['--import', pretend, 'bin/headgate.js'], { cwd: root });
@@ -137,7 +137,7 @@ test('a Node.js that is too old is told so before anything is loaded', async () 
   });
 });
 
-test('without a build the command says how to make one', async () => {
+test('without a build the command says how to build', async () => {
   const copy = path.join(folder, 'unbuilt/bin/headgate.js');
   await cp(new URL('../../bin/headgate.js', import.meta.url), copy);
   await writeFile(path.join(folder, 'unbuilt/package.json'), '{ "type": "module" }');

@@ -8,7 +8,7 @@ for (const [mistake, words] of [
   ['exception', 'uncaught exception'],
   ['rejection', 'unhandled promise rejection'],
 ] as const)
-  test(`after an unforeseen ${mistake} the daemon says what it was and ends with 1, and starts again`, async () => {
+  test(`after an unforeseen ${mistake} the daemon reports it and exits with 1, and can be started again`, async () => {
     await using daemon = await startDaemon({ entry, env: { MISTAKE: mistake } });
     daemon.signal('SIGUSR2');
     assert.deepEqual(await daemon.exited(), { code: 1, signal: null });

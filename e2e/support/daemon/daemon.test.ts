@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { test } from 'node:test';
 import { startDaemon } from './daemon.ts';
 
-test('a conversation is heard over an event stream, and the daemon comes back at its address after a kill', async () => {
+test('a conversation is received over an event stream, and after a kill the daemon restarts at the same address', async () => {
   await using daemon = await startDaemon();
   const client = await daemon.client();
   const [main] = (await client.call('workstream.list', {})).workstreams;
@@ -19,12 +19,12 @@ test('a conversation is heard over an event stream, and the daemon comes back at
   assert.equal((await daemon.get('/health')).status, 200);
 });
 
-test('the home of a daemon under test is gone afterwards', async () => {
+test('the home of a daemon under test is deleted afterwards', async () => {
   const daemon = await startDaemon();
   await daemon[Symbol.asyncDispose]();
   await assert.rejects(access(daemon.home), { code: 'ENOENT' });
 });
 
-test('a daemon that does not start says why', async () => {
+test('a failed start of a daemon under test gives the reason', async () => {
   await assert.rejects(startDaemon({ args: ['--port', 'none'] }), /ended with 2: headgate: --port is "none"/);
 });

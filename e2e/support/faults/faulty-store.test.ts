@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { tempDir, tempStore } from '../../../src/testing/temp-store.ts';
 import { faultyStore } from './faulty-store.ts';
 
-test('the nth commit that matches is unavailable, once', async () => {
+test('the nth matching commit fails once as unavailable', async () => {
   await using store = await tempStore();
   const faulty = faultyStore(store, { kind: 'unavailable', nth: 2, matches: (unit) => unit.events?.wsId === 'a' });
   const outcomes: string[] = [];

@@ -22,7 +22,7 @@ async function linesOf(response: Response): Promise<string[]> {
   });
 }
 
-test('answers come in the order of the script, each finished by itself', async () => {
+test('answers come in the order of the script, and each ends automatically', async () => {
   await using model = await startScriptedModel();
   model.script(say('a', 'b'), [pause(1), say('c')]);
   assert.deepEqual(await linesOf(await ask(model.url, [user('x')])), [
@@ -45,7 +45,7 @@ test('parallel calls arrive in fragments that alternate', async () => {
   );
 });
 
-test('a rule answers by the last user message, step by step with the conversation', async () => {
+test('a rule answers according to the last user message, one step for each request', async () => {
   await using model = await startScriptedModel();
   model.when('list', [callTools({ name: 'ls', arguments: {} })], [say('listed')]);
   model.when('hello', say('hi'));
@@ -60,7 +60,7 @@ test('a rule answers by the last user message, step by step with the conversatio
   );
 });
 
-test('what nobody scripted is an error that says so', async () => {
+test('a request without a script gets an error that says so', async () => {
   await using model = await startScriptedModel();
   const response = await ask(model.url, [user('x')]);
   assert.deepEqual(
@@ -69,7 +69,7 @@ test('what nobody scripted is an error that says so', async () => {
   );
 });
 
-test('requests are recorded with the fate of their connection', async () => {
+test('requests are recorded with the way their connection ended', async () => {
   await using model = await startScriptedModel();
   const hold = stall();
   model.script([say('a'), hold], say('b'));
@@ -87,7 +87,7 @@ test('requests are recorded with the fate of their connection', async () => {
   );
 });
 
-test('a key is asked for when there is one', async () => {
+test('a key is required if one is configured', async () => {
   await using model = await startScriptedModel({ key: 'k' });
   const refused = await fetch(`${model.url}/models`);
   const allowed = await fetch(`${model.url}/models`, { headers: { authorization: 'Bearer k' } });
