@@ -68,32 +68,32 @@ test('a job with one row for each due time has no findings', () => {
 const first = ({ ledger }: CronEvidence): CronOccurrenceTable => ledger.occurrences[0] ?? row(0);
 
 const DEFECTS: Record<string, [rule: string, spoil: (evidence: CronEvidence) => void]> = {
-  'an instant is lost': ['a due instant has one row', ({ ledger }) => void ledger.occurrences.splice(1, 1)],
-  'an instant has two rows': [
-    'a due instant has one row',
+  'a due time is lost': ['every due time has one row', ({ ledger }) => void ledger.occurrences.splice(1, 1)],
+  'a due time has two rows': [
+    'every due time has one row',
     ({ ledger }) => void ledger.occurrences.push(row(13_000, { ...NOT_RUN, ended_ms: 15_100 })),
   ],
-  'a row stands for no instant': [
-    'a due instant has one row',
+  'a row has no due time': [
+    'every due time has one row',
     ({ ledger }) => void ledger.occurrences.push(row(11_250, { ...NOT_RUN, ended_ms: 15_100 })),
   ],
-  'a row counts too few': [
-    'a due instant has one row',
+  'a row counts too few due times': [
+    'every due time has one row',
     ({ ledger }) => Object.assign(ledger.occurrences[1] ?? {}, { count: 2 }),
   ],
   'a row is left open': [
     'a row has one terminal status',
     (evidence) => Object.assign(first(evidence), { status: 'started', ended_ms: null }),
   ],
-  'what was missed has started': [
+  'a missed occurrence has started': [
     'a row has one terminal status',
     (evidence) => Object.assign(first(evidence), { status: 'missed' }),
   ],
-  'it starts twice': [
+  'an occurrence starts twice': [
     'an attempt starts once',
     ({ ledger: { attempts } }) => attempts[0] && attempts.push({ ...attempts[0], attempt: 2 }),
   ],
-  'it starts without an occurrence': [
+  'a run starts without an occurrence': [
     'an attempt starts once',
     ({ ledger: { attempts } }) => attempts[0] && attempts.push({ ...attempts[0], scheduled_ms: 1 }),
   ],
@@ -101,20 +101,20 @@ const DEFECTS: Record<string, [rule: string, spoil: (evidence: CronEvidence) => 
     'a run belongs to one attempt',
     ({ ledger: { attempts } }) => Object.assign(attempts[0] ?? {}, { run_id: 'run_1' }),
   ],
-  'it comes too late': [
-    'nothing is late',
+  'a run starts too late': [
+    'no run starts late',
     (evidence) => Object.assign(first(evidence), { started_ms: 71_001 + 4_050 }),
   ],
-  'it waits for ever': ['nothing is late', (evidence) => Object.assign(evidence, { restMs: 76_001 })],
+  'an occurrence waits forever': ['no run starts late', (evidence) => Object.assign(evidence, { restMs: 76_001 })],
   'a command runs twice': [
-    'an occurrence acts once',
+    'an occurrence runs its command once',
     ({ effects }) => {
       const line = { tag: `${JOB}-1`, phase: 'begin', atMs: 11_010 } as const;
       effects.push({ ...line, start: 'a' }, { ...line, start: 'b' });
     },
   ],
-  'main is told more often than it ran': [
-    'main hears of an occurrence once',
+  'main gets more reports than there were runs': [
+    'an occurrence is reported to main once',
     ({ ledger, disk }) => {
       const content = Array.from({ length: 4 }, () => 'System: [2026-01-01 00:00 UTC] «tick»').join('\n');
       const messages = [{ seq: 1, runId: null, message: { role: 'user' as const, content } }];

@@ -11,13 +11,13 @@ const LATE_MS = 60_000;
 const TERMINAL = ['ok', 'error', 'skipped', 'missed', 'interrupted'];
 
 const CRON_RULES = {
-  'a due instant has one row': oneRow,
+  'every due time has one row': oneRow,
   'a row has one terminal status': oneEnd,
   'an attempt starts once': oneStart,
   'a run belongs to one attempt': oneAttempt,
-  'nothing is late': notLate,
-  'an occurrence acts once': oneEffect,
-  'main hears of an occurrence once': toldOnce,
+  'no run starts late': notLate,
+  'an occurrence runs its command once': oneEffect,
+  'an occurrence is reported to main once': toldOnce,
   'a key runs once': oneRunPerKey,
 } as const satisfies Record<string, CronRule>;
 

@@ -76,15 +76,15 @@ function callMissed(evidence: CronEvidence, row: CronOccurrenceTable): void {
 export const CRON_DEFECTS: CronDefect[] = [
   {
     name: 'a record is lost',
-    rule: 'what was due has a record',
+    rule: 'every due time has a record',
     apply(evidence, random) {
       const row = random.pick(plainRows(evidence));
       evidence.occurrences.splice(evidence.occurrences.indexOf(row), 1);
     },
   },
   {
-    name: 'a record reaches over the next',
-    rule: 'no instant has two records',
+    name: 'a record overlaps the next one',
+    rule: 'no due time has two records',
     apply(evidence, random) {
       const rows = plainRows(evidence);
       const [row, next] = random.pick(
@@ -97,28 +97,28 @@ export const CRON_DEFECTS: CronDefect[] = [
     },
   },
   {
-    name: 'a record stands beside its instant',
-    rule: 'a record stands at an instant of its job',
+    name: 'a record has a time at which its job was not due',
+    rule: 'every record has a due time of its job',
     apply(evidence, random) {
       random.pick(plainRows(evidence)).scheduled_ms += 1;
     },
   },
   {
     name: 'an occurrence is left open',
-    rule: 'what was due is over',
+    rule: 'every due occurrence has ended',
     apply: ({ occurrences }, random) =>
       void Object.assign(random.pick(occurrences), { status: 'started', ended_ms: null }),
   },
   {
-    name: 'nobody says why it did not run',
-    rule: 'what did not run says why',
+    name: 'the reason for not running is missing',
+    rule: 'an occurrence that did not run gives the reason',
     apply({ occurrences }, random) {
       random.pick(occurrences.filter(({ status }) => status === 'missed' || status === 'skipped')).error = null;
     },
   },
   {
-    name: 'what was in time is called missed',
-    rule: 'what did not run says why',
+    name: 'an occurrence in time is recorded as missed',
+    rule: 'an occurrence that did not run gives the reason',
     apply({ occurrences }, random) {
       const last = [...Map.groupBy(occurrences, ({ job_id }) => job_id).values()].flatMap((rows) => rows.slice(-1));
       const row = random.pick(last.filter(({ trigger, status }) => trigger === 'schedule' && status === 'ok'));
@@ -126,23 +126,23 @@ export const CRON_DEFECTS: CronDefect[] = [
     },
   },
   {
-    name: 'what could have run is called missed',
-    rule: 'what was missed could not have run',
+    name: 'an occurrence that could have run is recorded as missed',
+    rule: 'a missed occurrence could not have run',
     apply(evidence, random) {
       for (const row of plainRows(evidence)) if (random.chance(0.2)) callMissed(evidence, row);
     },
   },
   {
-    name: 'something else is said to have kept it',
-    rule: 'what was missed says what kept it',
+    name: 'a wrong reason is recorded for a missed occurrence',
+    rule: 'a missed occurrence gives the right reason',
     apply({ occurrences }, random) {
       const down = occurrences.filter(({ error }) => error?.startsWith('Headgate was not running'));
       random.pick(down).error = 'schedules were switched off; its policy skips occurrences more than 60 s late';
     },
   },
   {
-    name: 'a process goes on with what another has taken over',
-    rule: 'who has lost a claim writes no more',
+    name: 'a process continues an occurrence that another has taken over',
+    rule: 'a process that lost a claim writes no more',
     apply({ writes }, random) {
       const taken = random.pick(writes.filter(({ what, epoch }) => what === 'claim' && epoch > 1));
       writes.splice(writes.indexOf(taken) + 1, 0, {
@@ -154,44 +154,44 @@ export const CRON_DEFECTS: CronDefect[] = [
     },
   },
   {
-    name: 'a process loses what it has to another',
-    rule: 'what a process has is not taken from it',
+    name: 'a living process loses its claim to another',
+    rule: 'no claim is taken from a living process',
     apply({ writes }, random) {
       const start = random.pick(writes.filter(({ what, epoch }) => what === 'start' && epoch === 1));
       writes.splice(writes.indexOf(start) + 1, 0, { ...start, what: 'claim', owner: 'who has none', epoch: 2 });
     },
   },
   {
-    name: 'what dead processes left is taken up late',
-    rule: 'what a process left is taken up',
+    name: 'occurrences of dead processes are taken over late',
+    rule: 'occurrences of a dead process are taken over',
     apply({ writes }) {
       for (const write of writes) if (write.what === 'claim' && write.epoch > 1) write.atMs += 600_000;
     },
   },
   {
-    name: 'more run at once than may',
-    rule: 'no more run at once than may',
+    name: 'too many jobs run at once',
+    rule: 'no more jobs run at once than allowed',
     apply({ runs, maxConcurrentRuns }, random) {
       const run = random.pick(runs.filter(({ holds: [hold] }) => hold?.toMs !== undefined && hold.toMs > hold.fromMs));
       for (let more = 0; more < maxConcurrentRuns; more += 1) runs.push({ ...run, jobId: `job ${more}` });
     },
   },
   {
-    name: 'a run goes on for too long',
-    rule: 'a run is stopped when its time is over',
+    name: 'a run exceeds its time limit',
+    rule: 'a run is stopped at its time limit',
     apply: ({ runs }, random) => void Object.assign(someWorking(runs, random), { maxRunMs: 1_000 }),
   },
   {
-    name: 'a run is stopped before its time is over',
-    rule: 'a run is stopped when its time is over',
+    name: 'a run is stopped before its time limit',
+    rule: 'a run is stopped at its time limit',
     apply({ runs }, random) {
       const run = someWorking(runs, random);
       run.stoppedMs = run.endMs;
     },
   },
   {
-    name: 'jobs are not left alone after errors',
-    rule: 'a job that fails is left alone for a while',
+    name: 'jobs are retried without backoff after errors',
+    rule: 'a failed job waits for its backoff',
     apply({ runs }) {
       for (const ofJob of runsByJob(runs).values()) {
         for (const [index, run] of ofJob.entries()) run.startMs = ofJob[index - 1]?.endMs ?? run.startMs;
@@ -205,12 +205,12 @@ export const CRON_DEFECTS: CronDefect[] = [
   },
   {
     name: 'a start is not recorded',
-    rule: 'every start is on record',
+    rule: 'every start is recorded',
     apply: ({ attempts }, random) => void attempts.splice(random.int(0, attempts.length - 1), 1),
   },
   {
-    name: 'what went well is done again',
-    rule: 'only an error is tried again',
+    name: 'a successful run is repeated',
+    rule: 'only errors are retried',
     apply(evidence, random) {
       const run = random.pick(evidence.runs.filter(({ outcome, endMs }) => outcome === 'ok' && endMs !== undefined));
       startAgain(evidence, run, { attempt: run.attempt + 1, startMs: run.endMs, endMs: run.endMs });
@@ -218,7 +218,7 @@ export const CRON_DEFECTS: CronDefect[] = [
   },
   {
     name: 'a job runs twice at a time',
-    rule: 'a job runs once at a time',
+    rule: 'a job never runs twice at a time',
     apply(evidence, random) {
       const [before, run] = someNeighbours(evidence, random);
       before.endMs = (run.startMs ?? 0) + 1;
@@ -226,22 +226,22 @@ export const CRON_DEFECTS: CronDefect[] = [
   },
   {
     name: 'starts are late',
-    rule: 'what can start starts within a minute',
+    rule: 'a startable occurrence starts within a minute',
     apply({ runs }, random) {
       for (const run of runs) if (random.chance(0.2) && run.startMs !== undefined) run.startMs += 120_000;
     },
   },
   {
-    name: 'it starts before it is due',
-    rule: 'what can start starts within a minute',
+    name: 'a job starts before it is due',
+    rule: 'a startable occurrence starts within a minute',
     apply({ runs }, random) {
       const run = random.pick(runs.filter(({ trigger, attempt }) => trigger === 'schedule' && attempt === 1));
       run.scheduledMs += 1_000 * DAY_MS;
     },
   },
   {
-    name: 'a record says that it went wrong',
-    rule: 'a record ends as the run did',
+    name: 'a successful run is recorded as an error',
+    rule: 'a record has the result of its run',
     apply: ({ occurrences }, random) =>
       void Object.assign(random.pick(occurrences.filter(({ status }) => status === 'ok')), {
         status: 'error',
@@ -249,24 +249,24 @@ export const CRON_DEFECTS: CronDefect[] = [
       }),
   },
   {
-    name: 'a job remembers another end',
-    rule: 'a job says what its ledger says',
+    name: 'a job has a different last result',
+    rule: 'a job agrees with its ledger',
     apply({ jobs }, random) {
       const job = random.pick(jobs.filter(({ last_json }) => last_json !== null));
       job.last_json = JSON.stringify({ ...JSON.parse(job.last_json ?? ''), status: 'interrupted' });
     },
   },
   {
-    name: 'a job that is over is enabled',
-    rule: 'a job says what its ledger says',
+    name: 'a finished job is enabled',
+    rule: 'a job agrees with its ledger',
     apply({ jobs }, random) {
       const over = jobs.filter(({ definition_json }) => JSON.parse(definition_json).schedule.kind === 'at');
       Object.assign(random.pick(over), { enabled: 1, next_ms: null });
     },
   },
   {
-    name: 'a job passes over its next instant',
-    rule: 'a job says what its ledger says',
+    name: 'a job skips its next due time',
+    rule: 'a job agrees with its ledger',
     apply({ jobs }, random) {
       random.pick(jobs.filter(({ enabled, next_ms }) => enabled === 1 && next_ms !== null)).next_ms = 1;
     },

@@ -46,14 +46,14 @@ const DAMAGES: Record<string, Damage> = {
     ...GONE,
   },
   'a database cut to half': { inflict: halve, ...GONE },
-  'a log of garbage': { inflict: (db) => writeFileSync(`${db}-wal`, 'garbage'.repeat(5_000)), ...CUT },
-  'a log that is gone': {
+  'a garbage log': { inflict: (db) => writeFileSync(`${db}-wal`, 'garbage'.repeat(5_000)), ...CUT },
+  'a deleted log': {
     inflict: (db) => rmSync(`${db}-wal`),
     told: /^The log of the database was missing, so the newest changes are lost\.$/,
     keeps: undefined,
     survives: false,
   },
-  'an index of garbage': { inflict: (db) => writeFileSync(`${db}-shm`, 'garbage'.repeat(5_000)), ...WHOLE },
+  'a garbage index': { inflict: (db) => writeFileSync(`${db}-shm`, 'garbage'.repeat(5_000)), ...WHOLE },
 };
 
 test('a damaged database found after a kill is kept byte for byte and reported everywhere, and the daemon works; twice', async (t) => {
@@ -107,7 +107,7 @@ async function worksAndStartsAgain(daemon: DaemonUnderTest): Promise<void> {
 const DOCUMENTS: Record<string, { name: string; text: string; told?: RegExp }> = {
   'an empty daemon.json': { name: 'daemon.json', text: '' },
   'half a daemon.json': { name: 'daemon.json', text: '{"url": 7' },
-  'a lock of garbage': { name: 'daemon.lock', text: 'no lock '.repeat(2_000) },
+  'a garbage lock': { name: 'daemon.lock', text: 'no lock '.repeat(2_000) },
   'an empty secrets.json': {
     name: 'secrets.json',
     text: '',
@@ -137,7 +137,7 @@ test('damaged small files of the daemon do not prevent a start', async (t) => {
 });
 
 const REFUSED: Record<string, { name: string; spoil(file: string): void; says: RegExp }> = {
-  'a config.json of garbage': {
+  'a garbage config.json': {
     name: 'config.json',
     spoil: (file) => writeFileSync(file, '\u0000\u0001garbage'),
     says: /config\.json is not JSON .*The file was not changed\.$/,

@@ -20,9 +20,9 @@ const ioError = () => Object.assign(new Error('disk I/O error'), { code: 'ERR_SQ
 const noReads = () => new GatewayError('UNAVAILABLE', 'The disk cannot be read', { retryAfterMs: 1_000 });
 
 const FAULTS: Record<string, (call: StoreCall) => Error | undefined> = {
-  'a disk that takes no write': (call) => (call === 'commit' ? noWrites() : undefined),
+  'a disk that refuses writes': (call) => (call === 'commit' ? noWrites() : undefined),
   'a disk that cannot be read': (call) => (call === 'read' ? noReads() : undefined),
-  'a failure that the store has no words for': ioError,
+  'an unexpected store failure': ioError,
 };
 
 for (const [title, failureOf] of Object.entries(FAULTS)) {

@@ -50,9 +50,9 @@ const ENDING: Record<string, { command: string; reads: RegExp }> = {
     command: "head -c 100M /dev/zero | tr '\\0' x",
     reads: /^x+\n\[\.\.\. 0 lines \(\d+ bytes\) left out here/,
   },
-  'prints what is no text': { command: 'head -c 20M /dev/urandom', reads: /left out here/ },
+  'prints binary data': { command: 'head -c 20M /dev/urandom', reads: /left out here/ },
   'reads its input': { command: 'cat; read -r line; echo "read: $line"', reads: /^read: \n$/ },
-  'closes its output and lives on': {
+  'closes its output and keeps running': {
     command: 'echo up; exec >&- 2>&-; sleep 0.3; exit 3',
     reads: /^up\n\[exit code: 3\]$/,
   },
@@ -92,7 +92,7 @@ const ENDLESS: Record<string, (nap: string) => string> = {
   'becomes a daemon': (nap) =>
     `(setsid bash -c 'trap "" TERM HUP; sleep ${nap}; sleep ${nap}' &) ; echo up; sleep ${nap}`,
   'forks three hundred times': (nap) => `for n in $(seq 300); do sleep ${nap} & done; echo up; wait`,
-  'prints for ever': (nap) => `sleep ${nap} & yes`,
+  'prints forever': (nap) => `sleep ${nap} & yes`,
 };
 
 for (const [sandbox, options] of Object.entries({ required: sandboxed, off: {} })) {

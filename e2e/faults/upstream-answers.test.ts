@@ -56,7 +56,7 @@ test('two calls with the same id are two calls with two results', async () => {
 
 const PHASES: Record<string, Answer> = {
   'before its headers': stall(),
-  'before its first word': [headers(), stall()],
+  'before its first text': [headers(), stall()],
   'in mid-stream': [say('half'), stall()],
   'in the middle of an endless line': [headers(), endless('x'.repeat(1_000))],
 };

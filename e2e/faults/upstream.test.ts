@@ -63,7 +63,7 @@ const FAULTS: Record<string, Fault> = {
   'an end in mid-stream': { answer: [say('kept'), hangUp()], reason: /broke off/, kept: 'kept' },
   'a truncated chunk': { answer: [say('kept'), truncated()], reason: /broke off/, kept: 'kept' },
   'a garbled chunk': { answer: [say('kept'), garbled()], reason: /broke off/, kept: 'kept' },
-  'bytes that are no text': {
+  'invalid UTF-8': {
     answer: [say('kept'), raw(Buffer.from([0xff, 0xfe, 0, 1, 2, 0x0a, 0x0a])), hangUp()],
     reason: /broke off/,
     kept: 'kept',

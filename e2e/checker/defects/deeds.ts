@@ -2,9 +2,9 @@ import type { Answer, CallHistory, Evidence } from '../evidence.ts';
 import type { Random } from '../random.ts';
 import { type Defect, pickEffect, pickRun } from './defect.ts';
 
-const ACCEPTED = 'what was accepted is kept';
+const ACCEPTED = 'accepted messages are kept';
 const ONE_ANSWER = 'a key has one answer';
-const ONE_START = 'a side effect belongs to one start';
+const ONE_START = 'every side effect has exactly one start';
 const OUTLIVES = 'no process outlives its run';
 const SECRETS = 'secrets stay secret';
 
@@ -27,7 +27,7 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'an accepted message is stored as another',
+    name: 'an accepted message is stored with another text',
     rule: ACCEPTED,
     apply(evidence, random) {
       const { answer } = pickAnswer(evidence, random, (_, given) => runIdIn(given) !== undefined);
@@ -49,7 +49,7 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a repeat is answered otherwise',
+    name: 'a repeat gets a different answer',
     rule: ONE_ANSWER,
     apply(evidence, random) {
       const isRepeated = ({ params }: CallHistory) =>
@@ -60,7 +60,7 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a message is taken twice',
+    name: 'a message is accepted twice',
     rule: ONE_ANSWER,
     apply(evidence, random) {
       const { workstream, part } = pickRun(evidence, random, ({ run }) => run.run_key !== null);
@@ -68,7 +68,7 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a message was refused and taken all the same',
+    name: 'a refused message is stored',
     rule: ONE_ANSWER,
     apply(evidence, random) {
       const { call } = pickAnswer(
@@ -81,24 +81,24 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a decision that was answered is stored otherwise',
-    rule: 'a decision that was answered stands',
+    name: 'an answered decision is stored differently',
+    rule: 'an answered decision is stored',
     apply(evidence, random) {
       const { call } = pickAnswer(evidence, random, ({ params }, { ok }) => ok && params.approvalId !== undefined);
       call.params.approved = !call.params.approved;
     },
   },
   {
-    name: 'a decision is nobody’s',
-    rule: 'a decision was somebody’s',
+    name: 'a decision was made by no one',
+    rule: 'every decision was made by someone',
     apply(evidence, random) {
       const { call } = pickAnswer(evidence, random, ({ params }, { ok }) => ok && params.approvalId !== undefined);
       evidence.calls.splice(evidence.calls.indexOf(call), 1);
     },
   },
   {
-    name: 'a run goes on after a cancel was answered',
-    rule: 'a cancel has ended what ran',
+    name: 'a run continues after its cancel was answered',
+    rule: 'an answered cancel has ended the run',
     apply(evidence, random) {
       const { answer } = pickAnswer(evidence, random, ({ method }) => method === 'workstream.cancel');
       answer.atMs -= 10_000;
@@ -119,28 +119,28 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a command runs that nobody asked for',
+    name: 'a command runs that the model did not call',
     rule: ONE_START,
     apply(evidence, random) {
       evidence.effects.push({ ...pickEffect(evidence, random, () => true), tag: 'fx-unknown' });
     },
   },
   {
-    name: 'a command runs that was denied',
+    name: 'a denied command runs',
     rule: ONE_START,
     apply(evidence, random) {
       evidence.effects.push({ ...pickEffect(evidence, random, () => true), tag: 'fx-denied' });
     },
   },
   {
-    name: 'a command runs before its start is on record',
+    name: 'a command runs before its start is recorded',
     rule: ONE_START,
     apply(evidence, random) {
       pickEffect(evidence, random, ({ phase }) => phase === 'begin').atMs -= 60_000;
     },
   },
   {
-    name: 'a cancelled run writes on',
+    name: 'a cancelled run continues to write',
     rule: OUTLIVES,
     apply(evidence, random) {
       const begin = pickEffect(evidence, random, ({ tag }) => tag === 'fx-cancelled');
@@ -171,7 +171,7 @@ export const DEED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a secret is in what a command printed',
+    name: 'a secret is in the output of a command',
     rule: SECRETS,
     apply({ streams, secrets }, random) {
       const chunk = `PASSWORD=${random.pick(secrets).value}`;

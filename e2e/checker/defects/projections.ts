@@ -1,7 +1,7 @@
 import { type Defect, pickSocketEvent } from './defect.ts';
 
 const NUMBERS = 'events of a run are numbered';
-const CHAT_END = 'a run ends once as chat';
+const CHAT_END = 'a run has one final chat event';
 
 const isStream = (stream: string) => (at: { name: string; payload: Record<string, unknown> }) =>
   at.name === 'agent' && at.payload.stream === stream;
@@ -17,7 +17,7 @@ export const PROJECTION_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a socket hears an agent event twice',
+    name: 'a socket receives an agent event twice',
     rule: NUMBERS,
     apply(evidence, random) {
       const { socket, index } = pickSocketEvent(evidence, random, ({ name }) => name === 'agent');
@@ -25,7 +25,7 @@ export const PROJECTION_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a run ends twice as chat',
+    name: 'a run has two final chat events',
     rule: CHAT_END,
     apply(evidence, random) {
       const { socket, index } = pickSocketEvent(evidence, random, ({ payload }) => payload.state === 'final');
@@ -33,7 +33,7 @@ export const PROJECTION_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a run never ends as chat',
+    name: 'a run has no final chat event',
     rule: CHAT_END,
     apply(evidence, random) {
       const isEnd = ({ name, payload }: { name: string; payload: Record<string, unknown> }) =>
@@ -51,7 +51,7 @@ export const PROJECTION_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a sample’s delta is not what its text grew by',
+    name: 'the delta of a sample does not match the growth of its text',
     rule: 'sampled text grows by its deltas',
     apply(evidence, random) {
       const grows = (at: Parameters<ReturnType<typeof isStream>>[0]) =>

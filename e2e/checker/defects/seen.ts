@@ -2,10 +2,10 @@ import { isDelta } from '../../../src/gateway/store/merge-deltas.ts';
 import type { Evidence, StreamHistory } from '../evidence.ts';
 import { type Defect, pickEvent, pickFrame, pickSocketEvent, renumber, swap } from './defect.ts';
 
-const ORDER = 'every event is seen once and in order';
-const ON_DISK = 'what was seen is on disk';
-const RESUMPTION = 'resumption is exact or says why not';
-const OPENING = 'a stream begins with where it stands';
+const ORDER = 'every event is received once and in order';
+const ON_DISK = 'every event a client received is on disk';
+const RESUMPTION = 'a stream resumes exactly or says why not';
+const OPENING = 'a stream begins with its position';
 
 const isPlain = ({ event }: { event: Parameters<typeof isDelta>[0] }): boolean => !isDelta(event);
 const isInside = ({ stream, index }: { stream: StreamHistory; index: number }): boolean =>
@@ -42,14 +42,14 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a client never hears the last event',
-    rule: 'readers get to the end',
+    name: 'a client never receives the last event',
+    rule: 'readers receive the last event',
     apply(evidence, random) {
       random.pick(evidence.streams.filter(({ isOpen }) => isOpen)).frames.pop();
     },
   },
   {
-    name: 'a client sees two events the wrong way round',
+    name: 'a client sees two events in the wrong order',
     rule: ORDER,
     apply(evidence, random) {
       const { stream, index } = pickFrame(evidence, random, (at) => isInside(at) && isPlain(at));
@@ -74,7 +74,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a client sees another letter',
+    name: 'a client sees a changed character',
     rule: ON_DISK,
     apply(evidence, random) {
       const { event } = pickFrame(
@@ -86,7 +86,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'what a client saw last did not reach the disk',
+    name: 'the last event of a client is not on disk',
     rule: ON_DISK,
     apply(evidence, random) {
       random.pick(evidence.disk.workstreams).events.pop();
@@ -102,7 +102,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'the log has two events the wrong way round',
+    name: 'the log has two events in the wrong order',
     rule: ON_DISK,
     apply(evidence, random) {
       const { workstream, part } = pickEvent(evidence, random, (event) => event.type === 'thinking_start');
@@ -119,7 +119,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a resumed stream tells the last event again',
+    name: 'a resumed stream repeats the last event',
     rule: ORDER,
     apply(evidence, random) {
       const { stream, before } = random.pick(continued(evidence).filter((pair) => pair.before.frames.length > 2));
@@ -127,7 +127,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a stream goes on somewhere else than its reader was',
+    name: 'a stream resumes at a wrong position',
     rule: ORDER,
     apply(evidence, random) {
       const { stream, before } = random.pick(continued(evidence));
@@ -137,7 +137,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a stream is said to be recovered though the log is another',
+    name: 'a stream claims to be recovered although the log is a different one',
     rule: RESUMPTION,
     apply(evidence, random) {
       const { stream } = random.pick(continued(evidence));
@@ -145,7 +145,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a stream is not recovered though it could be',
+    name: 'a stream is not recovered although it could be',
     rule: RESUMPTION,
     apply(evidence, random) {
       const [connected] = random.pick(continued(evidence)).stream.frames;
@@ -153,7 +153,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a client is not told whether its stream goes on',
+    name: 'a client is not told whether its stream was recovered',
     rule: RESUMPTION,
     apply(evidence, random) {
       const [connected] = random.pick(continued(evidence)).stream.frames;
@@ -161,7 +161,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a subscription goes on at another place',
+    name: 'a subscription resumes at a wrong position',
     rule: RESUMPTION,
     apply({ sockets }, random) {
       const answers = sockets.flatMap(({ frames }) =>
@@ -172,7 +172,7 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a history leaves out a message',
+    name: 'a history omits a message',
     rule: OPENING,
     apply({ streams }, random) {
       const histories = streams.flatMap(({ frames }) => {

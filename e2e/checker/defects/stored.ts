@@ -3,8 +3,8 @@ import { type Defect, isEnded, pickEvent, pickIn, pickRun, renumber } from './de
 
 const ONE_END = 'a run has one terminal record';
 const ONE_DECISION = 'an approval has one decision';
-const TRANSCRIPT = 'the log says what the messages say';
-const STAYS = 'what was written stays';
+const TRANSCRIPT = 'the log agrees with the stored messages';
+const STAYS = 'stored data stays';
 
 const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && event.run !== undefined;
 
@@ -12,7 +12,7 @@ const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && even
 export const STORED_DEFECTS: Defect[] = [
   {
     name: 'the log loses an event',
-    rule: 'offsets of a log are dense',
+    rule: 'the offsets of a log have no gaps',
     apply(evidence, random) {
       const { workstream, part } = pickEvent(evidence, random, ({ type }) => type !== 'ws_state');
       workstream.events.splice(part[0], 1);
@@ -28,7 +28,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a delta is written and shown otherwise than it was said',
+    name: 'a delta is stored and shown with a different text',
     rule: TRANSCRIPT,
     apply(evidence, random) {
       const { part } = pickEvent(evidence, random, ({ type }) => type === 'content');
@@ -37,7 +37,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a message of the user is lost',
+    name: 'a user message is lost',
     rule: TRANSCRIPT,
     apply(evidence, random) {
       const { workstream, part } = pickIn(evidence, random, ({ messages }) =>
@@ -49,15 +49,15 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a message is stored and not counted',
-    rule: 'messages are numbered densely',
+    name: 'a stored message is not counted',
+    rule: 'the message numbers have no gaps',
     apply(evidence, random) {
       random.pick(evidence.disk.workstreams).messageCount -= 1;
     },
   },
   {
-    name: 'a run speaks after its end',
-    rule: 'the log is silent between runs',
+    name: 'a run emits events after its end',
+    rule: 'the log has no events between runs',
     apply(evidence, random) {
       const { workstream, part } = pickEvent(evidence, random, isEnd);
       const event: StreamEvent = { type: 'tool_output_chunk', call_id: 'call', chunk: 'still here' };
@@ -66,7 +66,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a run is without an end',
+    name: 'a run has no end',
     rule: ONE_END,
     apply(evidence, random) {
       const { part } = pickRun(evidence, random, isEnded);
@@ -74,7 +74,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'nobody is told that a run has ended',
+    name: 'no event says that a run has ended',
     rule: ONE_END,
     apply(evidence, random) {
       const { part } = pickEvent(evidence, random, isEnd);
@@ -91,7 +91,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a run is said to have ended twice',
+    name: 'two events say that a run has ended',
     rule: ONE_END,
     apply(evidence, random) {
       const { workstream, part } = pickEvent(evidence, random, isEnd);
@@ -100,15 +100,15 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a run goes on when all is at rest',
-    rule: 'at rest nothing runs',
+    name: 'a run is still open at rest',
+    rule: 'no run is open at rest',
     apply(evidence, random) {
       const { part } = pickRun(evidence, random, isEnded);
       part.run.status = 'running';
     },
   },
   {
-    name: 'two runs go on at once',
+    name: 'two runs are active at once',
     rule: 'one run at a time',
     apply(evidence, random) {
       const { runs } = random.pick(evidence.disk.workstreams);
@@ -116,7 +116,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a run goes on that was taken over',
+    name: 'a superseded run continues',
     rule: 'one run at a time',
     apply(evidence, random) {
       const { part, workstream } = pickRun(evidence, random, isEnded);
@@ -144,7 +144,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a denial is told as an approval',
+    name: 'a denial is reported as an approval',
     rule: ONE_DECISION,
     apply(evidence, random) {
       const { part } = pickEvent(evidence, random, (event) => event.type === 'approval_resolved' && !event.approved);
@@ -161,7 +161,7 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'a tool is started that was denied',
+    name: 'a denied tool is started',
     rule: 'a tool starts once per permission',
     apply(evidence, random) {
       const { part } = pickRun(evidence, random, ({ journal }) =>
@@ -194,14 +194,14 @@ export const STORED_DEFECTS: Defect[] = [
     },
   },
   {
-    name: 'the past is changed',
+    name: 'a stored record is changed',
     rule: STAYS,
     apply({ earlier }, random) {
       random.pick(earlier?.workstreams ?? []).events.reverse();
     },
   },
   {
-    name: 'a run that had ended ends otherwise',
+    name: 'an ended run gets a different end',
     rule: STAYS,
     apply({ earlier }, random) {
       const runs = earlier?.workstreams.flatMap((workstream) => workstream.runs) ?? [];

@@ -139,7 +139,7 @@ for (const [title, { inflict, log, left }] of Object.entries(LOG_DAMAGES)) {
 }
 
 const HARMLESS: Record<string, (path: string) => void> = {
-  'an index of garbage': (path) => writeFileSync(`${path}-shm`, 'garbage'.repeat(5_000)),
+  'a garbage index': (path) => writeFileSync(`${path}-shm`, 'garbage'.repeat(5_000)),
   'no index': (path) => rmSync(`${path}-shm`),
   'a frame that was cut off': (path) => writeFileSync(wal(path), Buffer.alloc(100), { flag: 'a' }),
   'all in order': () => undefined,
