@@ -12,7 +12,7 @@ import { onceInOrder, readToTheEnd, seenIsOnDisk } from './rules/seen.ts';
 import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
 import { transcript } from './rules/transcript.ts';
 
-/** What can be decided from the database alone. */
+/** The rules that need only the database. */
 const DISK_RULES = {
   'the offsets of a log have no gaps': denseLog,
   'the message numbers have no gaps': denseMessages,
@@ -25,7 +25,7 @@ const DISK_RULES = {
   'a tool call has one result': oneResultPerCall,
 } as const satisfies Record<string, Rule>;
 
-/** Every rule by the sentence it stands for. Schedules have none yet: they bring their own file. */
+/** Every rule, by the sentence it checks. The rules of schedules are in cron-drill and cron-simulation. */
 export const RULES = {
   ...DISK_RULES,
   'stored data stays': nothingForgotten,
@@ -52,10 +52,10 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES;
 
-/** Everything that is wrong with a stretch of the daemon's life. */
+/** All violations in the recorded evidence. */
 export const check = (evidence: Evidence): Violation[] => apply(RULES, evidence);
 
-/** What is wrong with a database, whoever read it or wrote to it. */
+/** All violations in a database, regardless of its readers and writers. */
 export const checkDisk = (disk: Evidence['disk']): Violation[] => apply(DISK_RULES, { ...NOTHING_ELSE, disk });
 
 const NOTHING_ELSE = {

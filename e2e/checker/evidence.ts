@@ -19,11 +19,11 @@ export interface Evidence {
   effects: Effect[];
   boots: Boot[];
   memory: { budgetBytes: number; samples: MemorySample[] };
-  /** Values that nobody but their owner may see. */
+  /** Values that only their owner may see. */
   secrets: { name: string; value: string }[];
-  /** Texts that must hold no secret: output of the daemon, files it wrote. */
+  /** Texts that must not contain a secret: output of the daemon and files it wrote. */
   artefacts: { name: string; text: string }[];
-  /** It has come to rest: every run is over, and who is still connected has read to the end. */
+  /** Whether the daemon was at rest: every run had ended, and every connected client had read to the end. */
   settled: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface Disk {
 
 export interface WorkstreamOnDisk {
   wsId: string;
-  /** What its row counts. */
+  /** The count in its row. */
   messageCount: number;
-  /** Who may write: runs of an older epoch were taken over. */
+  /** The epoch that may write; runs of an older epoch were superseded. */
   runEpoch: number;
   events: Logged[];
   messages: StoredMessage[];
-  /** In the order they were accepted. */
+  /** In the order of acceptance. */
   runs: RunOnDisk[];
   approvals: ApprovalTable[];
 }
@@ -52,7 +52,7 @@ export interface Logged {
 
 export interface StoredMessage {
   seq: number;
-  /** The run that said it; null: copied from another conversation. */
+  /** The run that wrote it; null if it was copied from another conversation. */
   runId: string | null;
   message: Message;
 }
@@ -62,15 +62,15 @@ export interface RunOnDisk {
   journal: (JournalEntry & { atMs: number })[];
 }
 
-/** One event stream, from its first frame to its last whole one. */
+/** One event stream, from its first frame to its last complete one. */
 export interface StreamHistory {
-  /** Who read it; one reader opens one stream after the other. */
+  /** Its reader, who opens one stream after the other. */
   reader: string;
   wsId: string;
-  /** The `Last-Event-ID` it was to be continued from. */
+  /** The `Last-Event-ID` to resume from. */
   lastEventId?: string;
   frames: StreamFrame[];
-  /** Its reader broke it off after this many bytes of the answer. */
+  /** The reader disconnected after this many bytes of the answer. */
   cutAfterBytes?: number;
   isOpen: boolean;
 }
@@ -80,7 +80,7 @@ export interface StreamFrame {
   data: StreamEvent | TransientEvent;
 }
 
-/** One WebSocket, every whole frame both ways. */
+/** One WebSocket: every complete frame in both directions. */
 export interface SocketHistory {
   reader: string;
   frames: SocketFrame[];
@@ -90,12 +90,12 @@ export interface SocketHistory {
 
 export type SocketFrame = { way: 'out'; frame: RequestFrame } | { way: 'in'; frame: Frame };
 
-/** One attempt of a call that changes something, over HTTP or a WebSocket, in the gateway's words. */
+/** One attempt of a call that changes something, over HTTP or a WebSocket, with the gateway's names. */
 export interface CallHistory {
   method: string;
   params: CallParams;
   sentMs: number;
-  /** None when the connection was lost before; `agent` answers twice. */
+  /** Empty if the connection was lost before; `agent` answers twice. */
   answers: Answer[];
 }
 
@@ -111,17 +111,17 @@ export interface CallParams {
 export interface Answer {
   atMs: number;
   ok: boolean;
-  /** Of a success, and of an `agent` run that failed. */
+  /** Present for a success, and for a failed run of `agent`. */
   payload?: unknown;
-  /** Of a refusal. */
+  /** Present for a refusal. */
   code?: string;
 }
 
-/** A line that a tool call appended to a file while it ran: proof that it did. */
+/** A line that a tool call appended to a file, which proves that it ran. */
 export interface Effect {
-  /** Stands in the arguments of exactly one tool call. */
+  /** Occurs in the arguments of exactly one tool call. */
   tag: string;
-  /** Names one start of the call. */
+  /** Identifies one start of the call. */
   start: string;
   phase: 'begin' | 'end';
   atMs: number;
@@ -130,7 +130,7 @@ export interface Effect {
 /** One process of the daemon. */
 export interface Boot {
   spawnedMs: number;
-  /** When it said that it serves; missing when it was killed before. */
+  /** When it reported that it accepts requests; missing if it was killed before. */
   readyMs?: number;
   diedMs?: number;
 }
@@ -140,14 +140,14 @@ export interface MemorySample {
   bytes: number;
 }
 
-/** A broken promise. */
+/** A violation of a rule. */
 export interface Violation {
   rule: string;
   what: string;
   where: string;
 }
 
-/** What a rule reports; its name is added by the table of rules. */
+/** A finding of a rule; the table of rules adds its name. */
 export type Finding = Omit<Violation, 'rule'>;
-/** Decides from the evidence alone, and never throws on evidence that is wrong: that is what it is there to report. */
+/** Uses only the evidence, and reports wrong evidence instead of throwing. */
 export type Rule = (evidence: Evidence) => Iterable<Finding>;

@@ -1,13 +1,13 @@
 /** Numbers that look random and are the same for the same seed. */
 export interface Random {
-  /** From 0 up to, but without, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   fraction(): number;
-  /** From `from` to `to`, both included. */
+  /** From `from` to `to`, both inclusive. */
   int(from: number, to: number): number;
   chance(probability: number): boolean;
-  /** One of them; throws when there is none. */
+  /** A random element; throws if the list is empty. */
   pick<T>(from: readonly T[]): T;
-  /** A source of its own, so that who takes more or fewer numbers does not change what others get. */
+  /** A separate source, so that the numbers taken from one do not affect the other. */
   fork(name: string | number): Random;
 }
 

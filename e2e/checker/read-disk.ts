@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
 
-/** Reads a home's database as it is, beside a daemon or after it; `wsIds`: only these workstreams. */
+/** Reads the database of a home, with or without a running daemon; `wsIds` selects workstreams. */
 export function readDisk(home: string, wsIds?: readonly string[]): Disk {
   const db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
   try {
@@ -23,7 +23,7 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const events = all('select "offset", body_json from events where ws_id = ? order by "offset"');
   const messages = all('select seq, run_id, body_json from messages where ws_id = ? order by seq');
   const journal = Map.groupBy(all('select * from journal where ws_id = ? order by seq'), ({ run_id }) => run_id);
-  // The casts are what the columns hold.
+  // The casts match the contents of the columns.
   const runs = all('select * from runs where ws_id = ? order by accepted_ms, run_id') as unknown as RunTable[];
   const approvals = all('select * from approvals where ws_id = ? order by asked_ms') as unknown as ApprovalTable[];
   return {

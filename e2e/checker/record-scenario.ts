@@ -21,8 +21,8 @@ const CANARY = 'canary-of-the-environment-91b7';
 const EFFECTS = 'effects.txt';
 
 /**
- * A short true story, recorded: two workstreams in which everything happens once that the rules are about, with readers
- * that are cut off, and a kill while a tool runs.
+ * Records a short, correct scenario: two workstreams with everything that the rules check, readers
+ * that are disconnected, and a kill while a tool runs.
  */
 export async function recordScenario(): Promise<Evidence> {
   await using model = await startScriptedModel({ key: MODEL_KEY });
@@ -49,7 +49,7 @@ export async function recordScenario(): Promise<Evidence> {
   await readAfresh(first);
   await Promise.all([readersAreDone(first), readersAreDone(second)]);
   const effectsFiles = [path.join(daemon.home, 'workspace', EFFECTS)];
-  // Awaited here: what is left of the function is the daemon's end.
+  // Awaited here, because the daemon ends with the function.
   return await recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true });
 }
 
@@ -57,9 +57,9 @@ interface Talk {
   wsId: string;
   recorder: Recorder;
   daemon: DaemonUnderTest;
-  /** What the stream tells, over all its connections. */
+  /** The frames of the stream, over all its connections. */
   seen: Arrivals<StreamFrame>;
-  /** What the socket tells. */
+  /** The frames of the socket. */
   heard: Arrivals<EventFrame>;
   stream: RecordedStream;
   socket: RecordedSocket;
@@ -86,13 +86,13 @@ async function openSocket({ wsId, recorder, heard }: Place, after?: string): Pro
   return socket;
 }
 
-/** The first event that fits, told or still to be told. */
+/** The first matching event, past or future. */
 async function until<T extends StreamEventType>({ seen }: Place, type: T, fits: (event: StreamEventOf<T>) => boolean) {
   const isIt = ({ id, data }: StreamFrame) => id !== undefined && data.type === type && fits(data as never); // of the type
   return (await seen.until(isIt, type)).data as StreamEventOf<T>;
 }
 
-/** Sends a message and answers its run and how often it was sent. */
+/** Sends a message, and returns its run and how often it was sent. */
 async function send(talk: Talk, message: string, method: CallWish['method'] = 'workstream.send') {
   const params = { wsId: talk.wsId, message, idempotencyKey: randomUUID() };
   const { answered } = talk.recorder.call({ method, params }, method === 'workstream.send' ? undefined : talk.socket);
@@ -127,16 +127,16 @@ async function converse(talk: Talk, model: ScriptedModel): Promise<void> {
   await talk.recorder.call(wish, talk.socket).answered;
   await until(talk, 'content', () => true);
   await talk.recorder.call({ method: 'workstream.send', params: { wsId: talk.wsId, message: 'busy?' } }).answered;
-  await talk.recorder.call(wish, talk.socket).answered; // again, while it runs
+  await talk.recorder.call(wish, talk.socket).answered; // a repeat during the run
   await talk.heard.until(({ event }) => event === 'chat', 'a sample of the text');
   rest.release();
   await ended(talk, { runId: params.idempotencyKey });
   const { params: sent, ...run } = await send(talk, 'hello again');
   await ended(talk, run);
-  await talk.recorder.call({ method: 'workstream.send', params: sent }).answered; // again, when it is over
+  await talk.recorder.call({ method: 'workstream.send', params: sent }).answered; // a repeat after the run
 }
 
-/** Another reader, who goes on after the first event and is cut off again and again. */
+/** A second reader, who resumes after the first event and is disconnected repeatedly. */
 async function readInPieces({ wsId, recorder, seen }: Talk): Promise<void> {
   let lastEventId = seen.all.find(({ id }) => id !== undefined)?.id;
   for (const cutAfterBytes of [1_200, 1_500, 1_100]) {
@@ -214,7 +214,7 @@ async function comeBack(talk: Talk): Promise<void> {
   talk.socket = await openSocket(talk, told.at(-1));
 }
 
-/** Somebody who comes when it is over. */
+/** A reader who connects after the end. */
 async function readAfresh({ wsId, recorder }: Talk): Promise<void> {
   const frames = createArrivals<StreamFrame>();
   const stream = recorder.stream({ reader: 'latecomer', wsId, onFrame: frames.add });
@@ -223,12 +223,12 @@ async function readAfresh({ wsId, recorder }: Talk): Promise<void> {
   await stream.ended;
 }
 
-/** Both readers have come as far as the disk. */
+/** Waits until both readers have received everything on disk. */
 async function readersAreDone({ wsId, daemon, seen, socket }: Talk): Promise<void> {
   const [workstream] = readDisk(daemon.home, [wsId]).workstreams;
   const last = workstream?.events.at(-1)?.offset ?? 0;
   await seen.until(({ id }) => parseCursor(id)?.offset === last, `offset ${last}`);
-  // Its answer comes after the events that were there when it was asked.
+  // The answer comes after all events that existed when the request was made.
   const asked = Promise.withResolvers<unknown>();
   socket.request('health', {}, asked.resolve);
   await asked.promise;

@@ -4,7 +4,7 @@ import type { Result } from '../../protocol/index.ts';
 import type { HistoryMessage, StreamEvent } from '../../protocol/stream-events.ts';
 import type { Evidence, SocketFrame, SocketHistory, StreamFrame, StreamHistory } from './evidence.ts';
 
-/** What one reader saw of one workstream over one connection: where it began, and the events that followed. */
+/** The events of one workstream that one reader received over one connection, and its starting position. */
 export interface View {
   reader: string;
   wsId: string;
@@ -14,15 +14,15 @@ export interface View {
   isOpen: boolean;
 }
 
-/** How the gateway answered the wish to read. */
+/** The answer of the gateway to the subscription. */
 export interface Opening {
-  /** The cursor that the client named. */
+  /** The cursor that the client sent. */
   asked: string | undefined;
   recovered: boolean | undefined;
   reason: string | undefined;
-  /** Where the events that follow begin. */
+  /** The position at which the events begin. */
   cursor: string | undefined;
-  /** The conversation before that, when it was not continued. */
+  /** The conversation before that, if the stream was not resumed. */
   messages: HistoryMessage[];
 }
 
@@ -31,20 +31,20 @@ export const viewsOf = ({ streams, sockets }: Evidence): View[] => [
   ...sockets.flatMap(socketViews),
 ];
 
-/** Undefined while its opening is not whole. */
+/** Undefined until its opening is complete. */
 function streamView({ reader, wsId, lastEventId, frames, isOpen }: StreamHistory): View | undefined {
   const [connected, history, ...rest] = frames;
   if (connected?.data.type !== 'connected' || history?.data.type !== 'history') return undefined;
   const { recovered, reason } = connected.data;
   const seen = rest.flatMap(({ id, data }, index) => {
-    if (id === undefined) return []; // not of the log; the rule of openings looks at them
+    if (id === undefined) return []; // not in the log; the rule of openings checks them
     return [{ cursor: id, event: errorBefore(rest, index) ?? (data as StreamEvent) }];
   });
   const opening = { asked: lastEventId, recovered, reason, cursor: history.id, messages: history.data.messages };
   return { reader, wsId, opening, seen, isOpen };
 }
 
-/** The log's error that these streams follow by an idle, which has its cursor: `error`, `state_change`, `idle`. */
+/** In the log an error is one event; these streams send `error` and `state_change` to `idle`, and only the idle has the cursor. */
 function errorBefore(frames: readonly StreamFrame[], index: number): StreamEvent | undefined {
   const [error, change, idle] = frames.slice(Math.max(0, index - 2), index + 1);
   const isIdle = idle?.data.type === 'ws_state' && idle.data.state === 'idle' && idle.data.run === undefined;
@@ -83,7 +83,7 @@ function answerTo(
 ): Pick<View, 'wsId' | 'opening'> | undefined {
   const subscribing = way === 'in' && frame.type === 'res' && frame.ok ? asked.get(frame.id) : undefined;
   if (!subscribing || frame.type !== 'res') return undefined;
-  const { cursor, recovered, reason, snapshot } = frame.payload as Result<'events.subscribe'>; // by its contract
+  const { cursor, recovered, reason, snapshot } = frame.payload as Result<'events.subscribe'>; // typed by its contract
   const { wsId, after } = subscribing;
   return { wsId, opening: { asked: after, recovered, reason, cursor, messages: snapshot?.messages ?? [] } };
 }
@@ -96,11 +96,11 @@ function subscribingOf({ way, frame }: SocketFrame): Subscribing | undefined {
 
 function workstreamEventOf({ frame }: SocketFrame): GatewayEventPayload<'workstream'> | undefined {
   if (frame.type !== 'event' || frame.event !== 'workstream') return undefined;
-  return frame.payload as GatewayEventPayload<'workstream'>; // by the event's row
+  return frame.payload as GatewayEventPayload<'workstream'>; // typed by the event's row
 }
 
 export const offsetOf = (cursor: string | undefined): number => parseCursor(cursor)?.offset ?? -1;
 export const epochOf = (cursor: string | undefined): string | undefined => parseCursor(cursor)?.epoch;
 
-/** The place in the log that a view has come to. */
+/** The position in the log that a view has reached. */
 export const lastCursorOf = ({ opening, seen }: View): string | undefined => seen.at(-1)?.cursor ?? opening.cursor;

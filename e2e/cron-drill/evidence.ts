@@ -56,7 +56,7 @@ export function readCronLedger(home: string): CronLedger {
   );
   const wsIds = Object.fromEntries(sessions.map(({ ws_id, session_key }) => [String(session_key), String(ws_id)]));
   return {
-    // The casts are what the columns hold.
+    // The casts match the contents of the columns.
     occurrences: all(
       'select * from cron_occurrences order by job_id, scheduled_ms',
     ) as unknown as CronOccurrenceTable[],

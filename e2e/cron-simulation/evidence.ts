@@ -86,7 +86,7 @@ export interface SimRun {
   outcome: 'ok' | 'error';
 }
 
-/** A broken promise. */
+/** A violation of a rule. */
 export interface CronViolation {
   rule: string;
   jobId: string;

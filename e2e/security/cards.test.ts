@@ -60,33 +60,29 @@ const DEVICES = {
 };
 
 for (const [device, { size, options }] of Object.entries(DEVICES)) {
-  test(
-    `on the page, ${device}: the end of the command is visible, whatever precedes it`,
-    options,
-    async (t) => {
-      const { page } = await visit(t, daemon, { phone: device === 'phone' });
-      await page.setViewportSize(size);
-      await page.emulateMedia({ reducedMotion: 'reduce' }); // no drawer slides over the card
-      for (const [name, { middle }] of Object.entries(TRICKS)) {
-        await t.test(name, async () => {
-          await openDrawer(page);
-          await page.locator(`#tab-${asked.get(name)}`).click();
-          await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
-          await page.locator('.approval.pending .asked').waitFor();
-          await button(page, 'Approve').click({ trial: true });
-          await blocksOf(page); // the card has found out how much fits
-          assert.deepEqual(await lookAtCard(page), IN_VIEW);
-          const whole = await readAll(page);
-          assert.ok(whole.includes(middle) && whole.includes(EVIL));
-          assert.deepEqual(await lookAtCard(page), IN_VIEW);
-          await button(page, 'Always allow…').click(); // its warning takes room
-          await blocksOf(page);
-          assert.deepEqual(await lookAtCard(page), IN_VIEW);
-          await button(page, 'Back').click();
-        });
-      }
-    },
-  );
+  test(`on the page, ${device}: the end of the command is visible, whatever precedes it`, options, async (t) => {
+    const { page } = await visit(t, daemon, { phone: device === 'phone' });
+    await page.setViewportSize(size);
+    await page.emulateMedia({ reducedMotion: 'reduce' }); // no drawer slides over the card
+    for (const [name, { middle }] of Object.entries(TRICKS)) {
+      await t.test(name, async () => {
+        await openDrawer(page);
+        await page.locator(`#tab-${asked.get(name)}`).click();
+        await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+        await page.locator('.approval.pending .asked').waitFor();
+        await button(page, 'Approve').click({ trial: true });
+        await blocksOf(page); // the card has found out how much fits
+        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        const whole = await readAll(page);
+        assert.ok(whole.includes(middle) && whole.includes(EVIL));
+        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        await button(page, 'Always allow…').click(); // its warning takes room
+        await blocksOf(page);
+        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        await button(page, 'Back').click();
+      });
+    }
+  });
 }
 
 /** Whether a person who scrolls nothing sees the last EVIL of the card that waits, and may answer. */

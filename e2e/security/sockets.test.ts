@@ -245,19 +245,23 @@ for (const user of cast) {
   }
 }
 
-test('outside the sandbox the same attacks reach the port, so the test above can detect a leak', attackable, async (t) => {
-  const [user] = users;
-  assert.ok(user);
-  const { daemon, work } = await start(t, user, ['--no-auth']);
-  const script = intrusionsOf('127.0.0.1', daemon.port).join('\n');
-  const environment = { cwd: work, env: { PATH: '/usr/bin:/bin' } };
-  const { stdout } = await promisify(execFile)('/bin/bash', ['-c', script], environment);
-  assert.match(stdout, /opened\nopened\n/);
-  assert.match(stdout, /"status":"ok"/);
-  const names = await namesOf(daemon);
-  for (const way of ['curl', 'background', 'session', 'bash', 'no-answer', 'disowned', 'fetch', 'reset', 'unseen'])
-    assert.ok(names.includes(`intruder-${way}`), `outside the sandbox it gets in: ${way}`);
-});
+test(
+  'outside the sandbox the same attacks reach the port, so the test above can detect a leak',
+  attackable,
+  async (t) => {
+    const [user] = users;
+    assert.ok(user);
+    const { daemon, work } = await start(t, user, ['--no-auth']);
+    const script = intrusionsOf('127.0.0.1', daemon.port).join('\n');
+    const environment = { cwd: work, env: { PATH: '/usr/bin:/bin' } };
+    const { stdout } = await promisify(execFile)('/bin/bash', ['-c', script], environment);
+    assert.match(stdout, /opened\nopened\n/);
+    assert.match(stdout, /"status":"ok"/);
+    const names = await namesOf(daemon);
+    for (const way of ['curl', 'background', 'session', 'bash', 'no-answer', 'disowned', 'fetch', 'reset', 'unseen'])
+      assert.ok(names.includes(`intruder-${way}`), `outside the sandbox it gets in: ${way}`);
+  },
+);
 
 for (const user of cast) {
   test(

@@ -15,7 +15,7 @@ function pickAnswer({ calls }: Evidence, random: Random, fits: (call: CallHistor
   return random.pick(all.filter(({ call, answer }) => fits(call, answer)));
 }
 
-/** What is wrong with what was answered, with what commands did, and around it. */
+/** Defects of answers, of the effects of commands, of memory and of secrets. */
 export const DEED_DEFECTS: Defect[] = [
   {
     name: 'an accepted message is not stored',

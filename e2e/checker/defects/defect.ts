@@ -11,15 +11,15 @@ import type {
 } from '../evidence.ts';
 import type { Random } from '../random.ts';
 
-/** One lie about a true story, and the rule that has to find it. */
+/** A defect in a correct recording, and the rule that must find it. */
 export interface Defect {
   name: string;
   rule: RuleName;
-  /** Changes the evidence in place; throws when the story has nothing to lie about. */
+  /** Changes the evidence in place. Throws if the recording has nothing to change. */
   apply(evidence: Evidence, random: Random): void;
 }
 
-/** A workstream, and a part of it that fits. */
+/** A workstream, and a matching part of it. */
 export function pickIn<T>(evidence: Evidence, random: Random, find: (workstream: WorkstreamOnDisk) => readonly T[]) {
   const found = evidence.disk.workstreams.flatMap((workstream) =>
     find(workstream).map((part) => ({ workstream, part })),
@@ -27,14 +27,14 @@ export function pickIn<T>(evidence: Evidence, random: Random, find: (workstream:
   return random.pick(found);
 }
 
-/** An event of a log, by its place in the list. */
+/** An event of a log, by its index in the list. */
 export const pickEvent = (evidence: Evidence, random: Random, fits: (event: StreamEvent) => boolean) =>
   pickIn(evidence, random, ({ events }) => [...events.entries()].filter(([, logged]) => fits(logged.event)));
 
 export const pickRun = (evidence: Evidence, random: Random, fits: (run: RunOnDisk) => boolean) =>
   pickIn(evidence, random, ({ runs }) => runs.filter(fits));
 
-/** A place in a stream's frames that holds an event of the log. */
+/** The index of a stream frame that holds a log event. */
 export function pickFrame(
   { streams }: Evidence,
   random: Random,
@@ -48,7 +48,7 @@ export function pickFrame(
   return random.pick(all.filter(fits));
 }
 
-/** A place in a socket's frames that holds an event of that name. */
+/** The index of a socket frame that holds an event with that name. */
 export function pickSocketEvent(
   { sockets }: Evidence,
   random: Random,
@@ -72,14 +72,14 @@ export function pickSocketEvent(
   return random.pick(all.filter(fits));
 }
 
-/** As if the events had been stored like this from the beginning. */
+/** Stores the events as if they had always been like this. */
 export function renumber(events: Logged[]): void {
   for (const [index, logged] of events.entries()) logged.offset = index + 1;
 }
 
 export const isEnded = ({ run }: RunOnDisk): boolean => run.ended_ms !== null;
 
-/** Lines that a call left which began and ended. */
+/** The lines of a call that began and ended. */
 export const pickEffect = ({ effects }: Evidence, random: Random, fits: (effect: Effect) => boolean): Effect =>
   random.pick(effects.filter(fits));
 

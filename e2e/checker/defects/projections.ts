@@ -6,7 +6,7 @@ const CHAT_END = 'a run has one final chat event';
 const isStream = (stream: string) => (at: { name: string; payload: Record<string, unknown> }) =>
   at.name === 'agent' && at.payload.stream === stream;
 
-/** What is wrong with what sockets heard beside the log. */
+/** Defects in the socket events that are not in the log. */
 export const PROJECTION_DEFECTS: Defect[] = [
   {
     name: 'a socket misses an agent event',

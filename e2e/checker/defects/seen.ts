@@ -11,7 +11,7 @@ const isPlain = ({ event }: { event: Parameters<typeof isDelta>[0] }): boolean =
 const isInside = ({ stream, index }: { stream: StreamHistory; index: number }): boolean =>
   index < stream.frames.length - 3;
 
-/** A stream that was continued, and the one of its reader before it. */
+/** A resumed stream, and the previous stream of its reader. */
 function continued({ streams }: Evidence): { stream: StreamHistory; before: StreamHistory }[] {
   return streams.flatMap((stream, index) => {
     const before = streams.findLast(({ reader }, at) => at < index && reader === stream.reader);
@@ -20,7 +20,7 @@ function continued({ streams }: Evidence): { stream: StreamHistory; before: Stre
   });
 }
 
-/** What is wrong with what clients saw. */
+/** Defects in the events that clients received. */
 export const SEEN_DEFECTS: Defect[] = [
   {
     name: 'a client misses an event',

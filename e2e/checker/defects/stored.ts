@@ -8,7 +8,7 @@ const STAYS = 'stored data stays';
 
 const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && event.run !== undefined;
 
-/** What is wrong with what is stored. */
+/** Defects in the stored data. */
 export const STORED_DEFECTS: Defect[] = [
   {
     name: 'the log loses an event',

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 
-/** A TCP connection that breaks after so many bytes from the other side, wherever in a frame that is. */
+/** A TCP connection that breaks after a number of received bytes, even within a frame. */
 export function connectCut(address: { host: string; port: number }, cutAfterBytes: number): Socket {
   return new CutSocket(cutAfterBytes).connect(address);
 }
@@ -14,13 +14,13 @@ class CutSocket extends Socket {
     this.setNoDelay(true);
   }
 
-  /** What the kernel hands over goes through here. */
+  /** All received data passes through here. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     if (chunk === null) return super.push(null);
     const taken = chunk.subarray(0, this.#leftBytes);
     this.#leftBytes -= taken.length;
     const wantsMore = taken.length > 0 && super.push(taken, encoding);
-    // In a turn of its own: what was taken is read first.
+    // In a separate turn of the event loop, so that the received data is read first.
     if (this.#leftBytes === 0) setImmediate(() => this.destroy());
     return wantsMore;
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Effect } from '../evidence.ts';
 
-/** A bash command that writes down when it begins and, after `secs`, when it ends, and then says so. */
+/** A bash command that records its start and, after `secs`, its end, and then prints this. */
 export function effectCommand({ tag, file, secs }: { tag: string; file: string; secs: number }): string {
   return [
     `start=$EPOCHREALTIME-$RANDOM; note() { echo "${tag} $start $1 $EPOCHREALTIME" >> ${file}; }`,
@@ -9,7 +9,7 @@ export function effectCommand({ tag, file, secs }: { tag: string; file: string; 
   ].join('\n');
 }
 
-/** What commands wrote so far; none when no command has. */
+/** The lines written by commands so far; empty if no command has run. */
 export async function readEffects(file: string): Promise<Effect[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.split('\n').flatMap(toEffect);

@@ -7,14 +7,14 @@ export interface CallWish {
   params: CallParams & { always?: boolean; force?: boolean };
 }
 
-/** A call that is under way. */
+/** A pending call. */
 export interface RecordedCall {
   history: CallHistory;
-  /** Resolves with the first answer, or with undefined when it is lost. */
+  /** Resolves with the first answer, or with undefined if the answer is lost. */
   answered: Promise<Answer | undefined>;
 }
 
-/** Makes a call over a socket, in the names that its row gives the fields. */
+/** Makes a call over a socket, with the field names of its row. */
 export function callOverSocket(socket: RecordedSocket, { method, params }: CallWish): RecordedCall {
   const history = historyOf({ method, params });
   const { promise: answered, resolve } = Promise.withResolvers<Answer | undefined>();
@@ -70,7 +70,7 @@ export function callOverHttp({ url, token }: { url: string; token: string }, wis
   return { history, answered };
 }
 
-/** The codes that rules know, by their status. */
+/** The error codes that the rules use, by HTTP status. */
 const CODES: Record<number, string> = { 404: 'NOT_FOUND', 409: 'CONFLICT', 503: 'UNAVAILABLE' };
 
 const historyOf = ({ method, params }: CallWish): CallHistory => ({

@@ -8,21 +8,21 @@ export interface SocketWish {
   token: string;
   reader: string;
   cutAfterBytes?: number | undefined;
-  /** Called for each event, after it was recorded. */
+  /** Called for each event after it was recorded. */
   onEvent?(frame: EventFrame): void;
 }
 
 export interface RecordedSocket {
   history: SocketHistory;
-  /** Sends a request; `onAnswer` hears every answer to it, `agent` has two. Answers that get lost are never heard. */
+  /** Sends a request. `onAnswer` is called for every answer that arrives; `agent` has two. */
   request(method: string, params: object, onAnswer?: (frame: ResponseFrame) => void): void;
-  /** Resolves with hello-ok; false when the connection was lost before. */
+  /** Resolves when hello-ok arrives, or with false if the connection was lost before. */
   connected: Promise<boolean>;
   ended: Promise<void>;
   close(): void;
 }
 
-/** Opens a WebSocket, introduces itself, and writes down every whole frame both ways. */
+/** Opens a WebSocket, connects, and records every complete frame in both directions. */
 export function recordSocket({ url, token, reader, cutAfterBytes, onEvent }: SocketWish): RecordedSocket {
   const history: SocketHistory = {
     reader,
@@ -55,7 +55,7 @@ export function recordSocket({ url, token, reader, cutAfterBytes, onEvent }: Soc
     if (frame.type === 'res') waiting.get(frame.id)?.(frame);
     if (frame.type === 'event') onEvent?.(frame);
   });
-  socket.on('error', () => undefined); // broken off or nobody there: `close` follows
+  socket.on('error', () => undefined); // aborted or refused: `close` follows
   socket.on('close', () => {
     history.isOpen = false;
     tellConnected(false);

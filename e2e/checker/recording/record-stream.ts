@@ -8,23 +8,23 @@ export interface StreamWish {
   token: string;
   reader: string;
   wsId: string;
-  /** Continue after this; default: from the beginning. */
+  /** The cursor to resume after. Default: the beginning. */
   lastEventId?: string | undefined;
   cutAfterBytes?: number | undefined;
-  /** Called for each whole frame, after it was recorded. */
+  /** Called for each complete frame after it was recorded. */
   onFrame?(frame: StreamHistory['frames'][number]): void;
 }
 
 export interface RecordedStream {
   history: StreamHistory;
-  /** The cursor to continue from. */
+  /** The cursor to resume from. */
   readonly lastId: string | undefined;
-  /** Resolves when it is over, however that came. */
+  /** Resolves when the stream has ended, for any reason. */
   ended: Promise<void>;
   close(): void;
 }
 
-/** Reads an event stream as it comes, byte by byte as far as the network lets it, and writes down what was whole. */
+/** Reads an event stream and records every complete frame, even if the connection breaks within the next one. */
 export function recordStream({ url, token, reader, wsId, ...wish }: StreamWish): RecordedStream {
   const { lastEventId, cutAfterBytes, onFrame } = wish;
   const history: StreamHistory = {
@@ -57,9 +57,9 @@ export function recordStream({ url, token, reader, wsId, ...wish }: StreamWish):
     response.setEncoding('utf8').on('data', (text: string) => {
       if (response.statusCode === 200) parser.feed(text);
     });
-    response.on('error', () => undefined); // broken off: `close` follows
+    response.on('error', () => undefined); // aborted: `close` follows
   });
-  request.on('error', () => undefined); // broken off or nobody there: `close` follows
+  request.on('error', () => undefined); // aborted or refused: `close` follows
   request.on('close', () => {
     history.isOpen = false;
     resolve();

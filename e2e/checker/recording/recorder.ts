@@ -9,7 +9,7 @@ import { type CallWish, callOverHttp, callOverSocket, type RecordedCall } from '
 import { type RecordedSocket, recordSocket, type SocketWish } from './record-socket.ts';
 import { type RecordedStream, recordStream, type StreamWish } from './record-stream.ts';
 
-/** Whatever is done through it is on record. */
+/** Records every call and connection made through it. */
 export interface Recorder {
   readonly boots: readonly Boot[];
   stream(wish: Omit<StreamWish, 'url' | 'token'>): RecordedStream;
@@ -18,13 +18,13 @@ export interface Recorder {
   call(wish: CallWish, socket?: RecordedSocket): RecordedCall;
   kill9(): Promise<void>;
   restart(changes?: Pick<StartOptions, 'args' | 'env' | 'entry'>): Promise<void>;
-  /** A process that was killed before it said that it serves. */
+  /** A process that was killed before it was ready. */
   stillborn(boot: Boot, output: string): void;
-  /** What the daemon holds in memory now. */
+  /** The memory that the daemon uses now. */
   sampleMemory(): Promise<void>;
-  /** All that is known since the beginning, or since `forget`. */
+  /** All evidence since the beginning, or since `forget`. */
   evidence(asked: Asked): Promise<Evidence>;
-  /** Lets go of what connections that are over have seen. */
+  /** Drops the records of closed connections. */
   forget(): void;
 }
 
@@ -32,17 +32,17 @@ interface Asked {
   settled: boolean;
   /** Only these workstreams. */
   wsIds?: readonly string[] | undefined;
-  /** Where commands wrote down that they ran. */
+  /** The file in which commands record that they ran. */
   effectsFiles: readonly string[];
   earlier?: Disk | undefined;
-  /** Files take time to read, so they are looked at only when this says so. */
+  /** Whether to read files for secrets, which takes time. */
   withFiles: boolean;
 }
 
 interface RecorderOptions {
   budgetBytes: number;
   secrets: Evidence['secrets'];
-  /** When the present process was spawned and served; times since the epoch. */
+  /** When the current process was spawned and became ready, in milliseconds since the epoch. */
   boot: Boot;
 }
 
@@ -90,7 +90,7 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
       return {
         disk: readDisk(daemon.home, wsIds),
         ...(earlier && { earlier }),
-        // Copies: what goes on writes on.
+        // Copies, because open connections continue to write.
         streams: streams.map(({ history }) => ({ ...history, frames: [...history.frames] })),
         sockets: sockets.map(({ history }) => ({ ...history, frames: [...history.frames] })),
         calls: calls
@@ -120,17 +120,17 @@ function outputOf(daemon: DaemonUnderTest, boot: number): Evidence['artefacts'] 
   ];
 }
 
-/** Undefined where there is no /proc, and when the process is gone. */
+/** Undefined without /proc, and after the process has ended. */
 async function residentBytes(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? [];
   return kib === undefined ? undefined : Number(kib) * 1024;
 }
 
-/** Whose business secrets are. */
+/** Files that may contain secrets. */
 const KEEPERS: ReadonlySet<string> = new Set(['token', 'secrets.json']);
 
-/** Every file of a home, also those that are no text. */
+/** Every file of a home, including binary files. */
 async function filesOf(home: string): Promise<Evidence['artefacts']> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && !KEEPERS.has(entry.name));

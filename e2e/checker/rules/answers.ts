@@ -3,7 +3,7 @@ import type { Answer, CallHistory, Evidence, Finding } from '../evidence.ts';
 
 const SENDS: ReadonlySet<string> = new Set(['workstream.send', 'agent', 'chat.send']);
 
-/** A message that was answered with a run has that run, and an answer tells its end only as it was (I4, promise 3). */
+/** A message answered with a run has that run, and an answer reports the true end of the run (I4, promise 3). */
 export function* acknowledged({ disk, calls }: Evidence): Generator<Finding> {
   const all = disk.workstreams.flatMap(({ runs }) => runs.map(({ run }) => [run.run_id, run] as const));
   const runs = new Map(all);
@@ -24,7 +24,7 @@ interface Answered {
 const answersOf = (calls: readonly CallHistory[]): Answered[] =>
   calls.flatMap((call) => call.answers.map((answer) => ({ call, answer })));
 
-/** By the contracts of the methods that send. */
+/** The types follow from the contracts of the sending methods. */
 const saidIn = ({ payload }: Answer) => (payload ?? {}) as { runId?: string; status?: string };
 
 function misfit({ call, answer }: Answered, run: RunTable | undefined): string | undefined {
@@ -38,7 +38,7 @@ function misfit({ call, answer }: Answered, run: RunTable | undefined): string |
 
 const messageOf = (run: RunTable): string => JSON.parse(run.request_json).message;
 
-/** All attempts of one key have one effect and hear of one run. */
+/** All attempts with one key have one effect and get the same run. */
 export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> {
   const runs = Map.groupBy(
     disk.workstreams.flatMap((workstream) => workstream.runs.map(({ run }) => run)),
@@ -54,7 +54,7 @@ export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> 
   }
 }
 
-/** Whoever sends under a key says something that was not said before. */
+/** Identifies a message: each key is used with its own text. */
 const nameOf = (wsId = '', message = ''): string => `${wsId} ${message}`;
 
 const attemptsByKey = (calls: readonly CallHistory[]): Map<string, CallHistory[]> =>
@@ -63,11 +63,11 @@ const attemptsByKey = (calls: readonly CallHistory[]): Map<string, CallHistory[]
     ({ method, params }) => `${method} ${params.idempotencyKey}`,
   );
 
-/** Busy, or an error before anything was accepted: nothing was done. */
+/** Busy, or an error before acceptance: the call had no effect. */
 const isRefused = ({ answers }: CallHistory): boolean =>
   answers.length > 0 && answers.every((answer) => saidIn(answer).runId === undefined);
 
-/** A decision that was answered with success is the one on record; one that came too late found it decided. */
+/** A successfully answered decision is the stored one; a decision that came too late found another. */
 export function* decisionsKept({ disk, calls }: Evidence): Generator<Finding> {
   const all = disk.workstreams.flatMap(({ approvals }) => approvals.map((row) => [row.approval_id, row] as const));
   const approvals = new Map(all);
@@ -87,7 +87,7 @@ function wrongDecision({ call, answer }: Answered, approval: ApprovalTable | und
   return answer.ok && !isAsSaid ? `was decided by a call and is ${status}` : undefined;
 }
 
-/** What had been accepted before a cancel was sent is over when it is answered. */
+/** Everything accepted before a cancel was sent has ended when the cancel is answered. */
 export function* cancelled({ disk, calls }: Evidence): Generator<Finding> {
   const workstreams = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
   for (const { call, answer } of answersOf(calls)) {

@@ -1,7 +1,7 @@
 import type { ApprovalTable } from '../../../src/gateway/store/schema/schema.ts';
 import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
 
-/** Asked once, decided at most once, in the row, the journal and the log alike (I5). */
+/** Each approval is requested once and decided at most once, in the row, the journal and the log (I5). */
 export function* oneDecision({ disk }: Evidence): Generator<Finding> {
   for (const workstream of disk.workstreams) {
     const known = new Set(workstream.approvals.map(({ approval_id }) => approval_id));
@@ -26,7 +26,7 @@ function* settledOnce(approval: ApprovalTable, { wsId, events, runs }: Workstrea
   const problems = [
     [(approval.decided_ms === null) !== isOpen, `is ${status} and decided at ${approval.decided_ms}`],
     [tellings.length - resolved.length !== 1, `was asked ${tellings.length - resolved.length} times`],
-    // The last word of a run that was abandoned leaves out that its question is settled.
+    // The end of an abandoned run does not report that its approval is resolved.
     [isOpen ? resolved.length > 0 : resolved.length > 1, `is ${status} and was told ${resolved.length} decisions`],
     [status !== 'cancelled' && !isOpen && resolved.length === 0, `is ${status}, but nobody was told`],
     [decisions.length !== (isOpen || status === 'cancelled' ? 0 : 1), `has ${decisions.length} decisions, ${status}`],
@@ -36,7 +36,7 @@ function* settledOnce(approval: ApprovalTable, { wsId, events, runs }: Workstrea
   for (const [isWrong, what] of problems) if (isWrong) yield { what: `${id} ${what}`, where: wsId };
 }
 
-/** Nothing is approved or denied but by a call that said so, or by its deadline. */
+/** Every decision comes from a call or from the deadline. */
 export function* decidedBySomebody({ disk, calls }: Evidence): Generator<Finding> {
   const said = new Set(calls.map(({ params }) => JSON.stringify([params.approvalId, params.approved])));
   for (const { wsId, approvals } of disk.workstreams) {

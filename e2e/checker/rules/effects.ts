@@ -1,16 +1,16 @@
 import type { Boot, Effect, Evidence, Finding, RunOnDisk } from '../evidence.ts';
 
-/** How long a process may take to die after its run ended: asked, half a second of grace, killed. */
+/** How long a process may take to end after its run: SIGTERM, half a second of grace, SIGKILL. */
 const GRACE_MS = 2_000;
 
-/** What one tool call left behind, and the call itself if there is one. */
+/** The lines of one tool call, and the call itself if it is known. */
 interface Performance {
   tag: string;
   effects: Effect[];
   call: { callId: string; onDisk: RunOnDisk } | undefined;
 }
 
-/** Each line was written once, by a call that had been started, and it ran no oftener than the journal says (I7). */
+/** Each line was written once, by a started call, which ran at most as often as the journal says (I7). */
 export function* effectsOfStarts(evidence: Evidence): Generator<Finding> {
   for (const performance of performancesIn(evidence)) {
     for (const what of excesses(performance)) yield { what, where: placeOf(performance) };
@@ -32,11 +32,11 @@ function* excesses({ effects, call }: Performance): Generator<string> {
   if (firstMs !== undefined && effects.some(({ atMs }) => atMs < firstMs)) yield 'ran before its start was on record';
 }
 
-/** When the journal says that it was started, oldest first. */
+/** The starts in the journal, oldest first. */
 const startsOf = ({ callId, onDisk }: NonNullable<Performance['call']>): number[] =>
   onDisk.journal.flatMap((entry) => (entry.kind === 'tool_started' && entry.callId === callId ? [entry.atMs] : []));
 
-/** Nothing is written after the run has ended, nor by a process of a daemon that died once the next one serves. */
+/** No line is written after the end of the run, nor by a process of a dead daemon after the next daemon is ready. */
 export function* nothingOutlives(evidence: Evidence): Generator<Finding> {
   for (const performance of performancesIn(evidence)) {
     const endedMs = performance.call?.onDisk.run.ended_ms ?? Number.POSITIVE_INFINITY;
@@ -52,14 +52,14 @@ export function* nothingOutlives(evidence: Evidence): Generator<Finding> {
   }
 }
 
-/** When its processes have to be gone: soon, or when the next daemon serves if there was none to end them in that time. */
+/** When its processes must have ended: soon, or when the next daemon is ready if no daemon could end them before. */
 function deadlineOf(endedMs: number, boots: readonly Boot[]): number {
   const died = boots.findIndex(({ diedMs = 0 }) => diedMs >= endedMs && diedMs <= endedMs + GRACE_MS);
   if (died < 0) return endedMs + GRACE_MS;
   return boots.slice(died + 1).find(({ readyMs }) => readyMs !== undefined)?.readyMs ?? Number.POSITIVE_INFINITY;
 }
 
-/** Its daemon died after it began, and the next one was ready before it wrote. */
+/** Whether its daemon died after its start, and the next daemon was ready before the line was written. */
 function hasOutlived({ start, atMs }: Effect, { effects }: Performance, boots: readonly Boot[]): boolean {
   const begun = effects.find((effect) => effect.start === start && effect.phase === 'begin');
   if (!begun) return false;

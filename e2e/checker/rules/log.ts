@@ -25,10 +25,10 @@ function firstOutOfPlace(numbers: number[]): { place: number; number: number } |
   return number === undefined ? undefined : { place: index + 1, number };
 }
 
-/** Logs and messages only grow, and what is settled does not change any more (promises 1 and 3). */
+/** Logs and messages only grow, and ended runs and decided approvals do not change (promises 1 and 3). */
 export function* nothingForgotten({ disk, earlier }: Evidence): Generator<Finding> {
   if (!earlier) return;
-  if (earlier.epoch !== disk.epoch) return; // another log: its readers are told so
+  if (earlier.epoch !== disk.epoch) return; // a new log, which its readers are told
   const now = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
   for (const before of earlier.workstreams) {
     const after = now.get(before.wsId);
@@ -50,10 +50,10 @@ function* changesOf(before: WorkstreamOnDisk, after: WorkstreamOnDisk): Generato
   }
 }
 
-/** Runs and approvals by id; as text when they are settled. */
+/** Runs and approvals by id, as text once they are final. */
 const settlementsOf = ({ runs, approvals }: WorkstreamOnDisk): [string, string | undefined][] => [
   ...runs.map(({ run }): [string, string | undefined] => {
-    const { run_key: _, ...row } = run; // a key that is used again names the newer run
+    const { run_key: _, ...row } = run; // a reused key identifies the newer run
     return [run.run_id, run.ended_ms === null ? undefined : JSON.stringify(row)];
   }),
   ...approvals.map((approval): [string, string | undefined] => [
@@ -62,7 +62,7 @@ const settlementsOf = ({ runs, approvals }: WorkstreamOnDisk): [string, string |
   ]),
 ];
 
-/** When its run ends without an answer, a message of the user is marked as failed (decision 40). A mark stays. */
+/** A user message whose run ends without an answer is marked as failed (decision 40). The mark stays. */
 function isSameMessage(before: StoredMessage, after: StoredMessage | undefined): boolean {
   if (after === undefined || isSame(before, after)) return after !== undefined;
   if (before.message.role !== 'user' || after.message.role !== 'user' || before.message.failed) return false;
@@ -72,7 +72,7 @@ function isSameMessage(before: StoredMessage, after: StoredMessage | undefined):
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** What only a run says. Other events (settings, notices) come at any time. */
+/** Event types that only runs emit. Other events (settings, notices) can come at any time. */
 const OF_A_RUN: ReadonlySet<string> = new Set([
   'thinking_start',
   'thinking_stop',
@@ -88,7 +88,7 @@ const OF_A_RUN: ReadonlySet<string> = new Set([
   'cancelled',
 ]);
 
-/** A run speaks between its first message and the state that ends it, and no two at once: an end is an end. */
+/** A run emits events only between its first message and its final state, and never at the same time as another run. */
 export function* silentBetweenRuns({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, events } of disk.workstreams) {
     let current: string | undefined;
@@ -107,7 +107,7 @@ export function* silentBetweenRuns({ disk }: Evidence): Generator<Finding> {
 
 const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && event.run !== undefined;
 
-/** The run that an event names. */
+/** The run id in an event. */
 function runOf(event: StreamEvent): string | undefined {
   if (event.type === 'user_turn') return event.run_id;
   return event.type === 'ws_state' ? event.run?.run_id : undefined;

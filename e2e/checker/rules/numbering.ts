@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../protocol/methods/agent.ts';
 import type { ChatEvent } from '../../../protocol/methods/chat.ts';
 import type { Evidence, Finding, SocketHistory } from '../evidence.ts';
 
-/** Broadcasts carry `seq` without gaps on one connection; nobody here is slow enough to be skipped. */
+/** Broadcasts carry `seq` without gaps on one connection, because no client here is slow enough to be skipped. */
 export function* broadcastNumbers({ sockets }: Evidence): Generator<Finding> {
   for (const socket of sockets) {
     let last: number | undefined;
@@ -16,7 +16,7 @@ export function* broadcastNumbers({ sockets }: Evidence): Generator<Finding> {
   }
 }
 
-/** The `agent` events of a run are numbered one by one; who was there at its start sees number 1. */
+/** The `agent` events of a run are numbered without gaps; clients present at its start see number 1. */
 export function* agentNumbers(evidence: Evidence): Generator<Finding> {
   for (const { where, events } of heardRuns(evidence)) {
     let last: number | undefined;
@@ -28,7 +28,7 @@ export function* agentNumbers(evidence: Evidence): Generator<Finding> {
   }
 }
 
-/** A `chat` event has the number of the `agent` event beside it. */
+/** A `chat` event has the number of the corresponding `agent` event. */
 function wrongNumber({ event, payload }: RunEvent, last: number | undefined): string | undefined {
   const { seq } = payload;
   if (event === 'chat') return seq === (last ?? seq) ? undefined : `chat event with number ${seq} beside ${last}`;
@@ -50,13 +50,13 @@ export function* oneChatEnd(evidence: Evidence): Generator<Finding> {
 const isAgentEnd = ({ event, payload }: RunEvent): boolean =>
   event === 'agent' && payload.stream === 'job' && payload.data.state !== 'started';
 
-/** Each sample's text is the one before and its delta. */
+/** The text of each sample is the previous text plus its delta. */
 export function* cumulativeText(evidence: Evidence): Generator<Finding> {
   for (const { where, events } of heardRuns(evidence)) {
     for (const [stream, samples] of Map.groupBy(events.flatMap(samplesIn), (sample) => sample.stream)) {
       for (const [index, { text, delta }] of samples.entries()) {
         const before = samples[index - 1]?.text;
-        // Who comes in the middle has no text before; a new turn begins anew.
+        // A client that joins later has no previous text; a new turn starts empty.
         if (before === undefined || text === delta || text === before + delta) continue;
         yield { what: `${stream} text is not what was said before and its delta`, where };
       }
@@ -80,11 +80,11 @@ type RunEvent = { event: 'agent'; payload: AgentEvent } | { event: 'chat'; paylo
 interface HeardRun {
   where: string;
   events: RunEvent[];
-  /** Nothing came after the last of them: the socket may have been cut in between. */
+  /** No event follows the last one: the connection may have broken in between. */
   isBrokenOff: boolean;
 }
 
-/** What each socket heard of each run without interruption. */
+/** The events of each run that each socket received without interruption. */
 const heardRuns = ({ sockets }: Evidence): HeardRun[] =>
   sockets.flatMap((socket) => {
     const last = socket.frames.findLast(({ way }) => way === 'in')?.frame;
@@ -97,7 +97,7 @@ const heardRuns = ({ sockets }: Evidence): HeardRun[] =>
     );
   });
 
-/** A subscription changes which runs a socket hears of: each answer begins a new stretch. */
+/** A subscription changes the runs that a socket receives, so each answer begins a new stretch. */
 function stretchesOf({ frames }: SocketHistory): RunEvent[][] {
   const subscribing = new Set(
     frames.flatMap(({ way, frame }) => (way === 'out' && frame.method === 'events.subscribe' ? [frame.id] : [])),
@@ -106,7 +106,7 @@ function stretchesOf({ frames }: SocketHistory): RunEvent[][] {
   for (const { frame } of frames) {
     if (frame.type === 'res' && subscribing.has(frame.id)) stretches.push([]);
     if (frame.type !== 'event' || (frame.event !== 'agent' && frame.event !== 'chat')) continue;
-    stretches.at(-1)?.push({ event: frame.event, payload: frame.payload } as RunEvent); // by the events' rows
+    stretches.at(-1)?.push({ event: frame.event, payload: frame.payload } as RunEvent); // typed by the rows of the events
   }
   return stretches;
 }

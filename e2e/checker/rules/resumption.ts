@@ -3,7 +3,7 @@ import type { Message } from '../../../src/agent/message.ts';
 import type { Evidence, Finding, StoredMessage, StreamFrame, WorkstreamOnDisk } from '../evidence.ts';
 import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
 
-/** Who names a cursor is continued exactly there, or told why not (promise 2). */
+/** A stream with a cursor resumes exactly there, or gives the reason why not (promise 2). */
 export function* resumption(evidence: Evidence): Generator<Finding> {
   const given = new Map<string, Set<string>>();
   for (const view of viewsOf(evidence)) {
@@ -18,7 +18,7 @@ export function* resumption(evidence: Evidence): Generator<Finding> {
 }
 
 interface Granted {
-  /** The cursors that this reader was given before. */
+  /** The cursors that this reader received before. */
   known: ReadonlySet<string>;
   /** Of the log as it is now. */
   epoch: string;
@@ -49,7 +49,7 @@ function refusedWrongly(opening: View['opening'] & { asked: string }, { known, e
 
 const WITHOUT_PLACE: ReadonlySet<string> = new Set(['connected', 'state_change', 'busy_error', 'in_progress_snapshot']);
 
-/** First who it is and where it stands; only what is in the log has a place in it; the history is what is stored. */
+/** A stream begins with its identity and position; only log events have a cursor; the history is the stored one. */
 export function* openings(evidence: Evidence): Generator<Finding> {
   for (const { reader, wsId, frames } of evidence.streams) {
     const what = wrongFrame(frames);
@@ -73,7 +73,7 @@ function wrongFrame([connected, history, ...rest]: StreamFrame[]): string | unde
   return `${wrong.data.type} has ${wrong.id === undefined ? 'no cursor' : `the cursor ${wrong.id}`}`;
 }
 
-/** An error leaves its place to the idle that follows it. */
+/** An error has no cursor; the idle that follows has it. */
 const isWithoutPlace = (data: StreamFrame['data']): boolean =>
   WITHOUT_PLACE.has(data.type) || (data.type === 'ws_state' && data.state === 'error');
 

@@ -2,7 +2,7 @@ import type { Evidence, Finding, RunOnDisk, WorkstreamOnDisk } from '../evidence
 
 const isOver = ({ run }: RunOnDisk): boolean => run.status !== 'queued' && run.status !== 'running';
 
-/** When it is over a run has one end in its row, its journal and the log; before it has none (I4, promise 3). */
+/** An ended run has one end in its row, its journal and the log; an open run has none (I4, promise 3). */
 export function* oneEnd({ disk }: Evidence): Generator<Finding> {
   for (const workstream of disk.workstreams) {
     const told = countTold(workstream);
@@ -46,10 +46,10 @@ function countTold({ events }: WorkstreamOnDisk) {
   return { ends, begins };
 }
 
-/** `Object.keys` forgets which they are. */
+/** `Object.keys` loses the key types. */
 const keysOf = <T extends object>(value: T) => Object.keys(value) as (keyof T & string)[];
 
-/** At most one run of a workstream goes on, and under the epoch that may write (I8). */
+/** At most one run of a workstream is open, and it has the current epoch (I8). */
 export function* oneRunAtATime({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, runs, runEpoch } of disk.workstreams) {
     const running = runs.filter(({ run }) => run.status === 'running').map(({ run }) => run);

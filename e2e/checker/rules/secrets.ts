@@ -4,7 +4,7 @@ import type { Evidence, Finding } from '../evidence.ts';
 export function* noSecret({ secrets, streams, sockets, calls, artefacts }: Evidence): Generator<Finding> {
   const received = [
     ...streams.map(({ reader, frames }) => ({ name: `stream of ${reader}`, text: JSON.stringify(frames) })),
-    // What a client says itself holds its token.
+    // Messages from a client contain its own token.
     ...sockets.map(({ reader, frames }) => ({
       name: `socket of ${reader}`,
       text: JSON.stringify(frames.filter(({ way }) => way === 'in')),

@@ -3,13 +3,13 @@ import { isDelta, mergeDeltas } from '../../../src/gateway/store/merge-deltas.ts
 import type { Evidence, Finding, Logged } from '../evidence.ts';
 import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
 
-/** What a client was shown is in the log, as it was shown (I1, promise 1). */
+/** Every event a client received is in the log, unchanged (I1, promise 1). */
 export function* seenIsOnDisk(evidence: Evidence): Generator<Finding> {
   for (const [view, log] of viewsWithLogs(evidence)) {
     for (const { where, shown, covered, offset } of stepsOf(view, log)) {
       const own = covered.at(-1);
       if (own?.offset !== offset) yield { what: `${shown.type} was seen, but is not on disk`, where };
-      // A gap, or a step back, is for the rule about order.
+      // The rule about order reports gaps and repeats.
       else if (!showsTruly(shown, covered) && !isSame(shown, own.event)) {
         yield { what: `${shown.type} was seen as ${excerpt(shown)} and is ${excerpt(own.event)}`, where };
       }
@@ -17,7 +17,7 @@ export function* seenIsOnDisk(evidence: Evidence): Generator<Finding> {
   }
 }
 
-/** Nothing is left out, repeated or out of order, on one connection and over all of a reader's (I3, promise 2). */
+/** No event is missing, repeated or out of order, on one connection and across all connections of a reader (I3, promise 2). */
 export function* onceInOrder(evidence: Evidence): Generator<Finding> {
   for (const [view, log] of viewsWithLogs(evidence)) {
     for (const { where, shown, covered, offset, before } of stepsOf(view, log)) {
@@ -30,7 +30,7 @@ export function* onceInOrder(evidence: Evidence): Generator<Finding> {
   yield* continuations(evidence);
 }
 
-/** Where a continued connection begins is where the reader was. */
+/** A resumed connection begins at the position of its reader. */
 function* continuations(evidence: Evidence): Generator<Finding> {
   const places = new Map<string, string | undefined>();
   for (const view of viewsOf(evidence)) {
@@ -44,7 +44,7 @@ function* continuations(evidence: Evidence): Generator<Finding> {
   }
 }
 
-/** At rest, who is connected has seen the whole log. */
+/** At rest, every connected client has received the whole log. */
 export function* readToTheEnd(evidence: Evidence): Generator<Finding> {
   if (!evidence.settled) return;
   for (const [view, log] of viewsWithLogs(evidence)) {
@@ -56,7 +56,7 @@ export function* readToTheEnd(evidence: Evidence): Generator<Finding> {
   }
 }
 
-/** Views of another epoch are of another log, which is gone. */
+/** Views of another epoch belong to a log that no longer exists. */
 function viewsWithLogs(evidence: Evidence): [View, Logged[]][] {
   const logs = new Map(evidence.disk.workstreams.map(({ wsId, events }) => [wsId, events]));
   return viewsOf(evidence).flatMap((view) => {
@@ -69,9 +69,9 @@ interface Step {
   where: string;
   shown: StreamEvent;
   offset: number;
-  /** The offset that the view stood at. */
+  /** The offset before the event. */
   before: number;
-  /** The part of the log that it stands for: after `before`, up to `offset`. */
+  /** The part of the log it represents: after `before`, up to `offset`. */
   covered: Logged[];
 }
 
@@ -80,14 +80,14 @@ function stepsOf({ reader, opening, seen }: View, log: readonly Logged[]): Step[
   return seen.map(({ cursor, event }) => {
     const offset = offsetOf(cursor);
     const own = { before, offset, shown: event, where: `${reader} ${cursor}` };
-    // Offsets are dense from 1, and where they are not, another rule says so.
+    // Offsets have no gaps from 1; another rule checks that.
     const covered = offset > before ? log.slice(before, offset) : log.slice(offset - 1, offset);
     before = Math.max(before, offset);
     return { ...own, covered };
   });
 }
 
-/** One event is shown as it is, neighbouring deltas as one; a question that is decided may be replayed as what runs. */
+/** Events are shown unchanged, except that consecutive deltas are merged and a decided approval may be replayed as running calls. */
 function showsTruly(shown: StreamEvent, covered: readonly Logged[]): boolean {
   const [first, ...rest] = covered.map(({ event }) => event);
   if (first === undefined) return false;

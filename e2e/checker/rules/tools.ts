@@ -23,14 +23,14 @@ function* startsWithoutPermission(journal: readonly JournalEntry[]): Generator<s
   }
 }
 
-/** The calls that an entry allows to start once. */
+/** The calls that a journal entry permits to start once. */
 function permitted(entry: JournalEntry, asked: ReadonlyMap<string, string[]>): string[] {
   if (entry.kind === 'batch_cleared') return Object.keys(entry.digests);
   if (entry.kind === 'approval_decided' && entry.decision.approved) return asked.get(entry.approvalId) ?? [];
   return [];
 }
 
-/** Every call that the model asked for gets one result: by the end of its run, and never two. */
+/** Every tool call of the model gets exactly one result by the end of its run. */
 export function* oneResultPerCall({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, runs, messages, events } of disk.workstreams) {
     const stored = countBy(

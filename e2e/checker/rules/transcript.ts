@@ -1,6 +1,6 @@
 import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
 
-/** What a model turn streamed is what is stored of it, and every tool result and question was told as it is stored. */
+/** The stored text of a model turn is the streamed one, and tool results and approvals were sent as they are stored. */
 export function* transcript({ disk }: Evidence): Generator<Finding> {
   for (const workstream of disk.workstreams) {
     const { wsId } = workstream;
@@ -20,7 +20,7 @@ function* differences({ what, where }: Finding, told: string[], stored: string[]
 const excerpt = (text: string | undefined): string =>
   text === undefined ? 'nothing' : JSON.stringify(text.length > 160 ? `…${text.slice(-160)}` : text);
 
-/** The text of every model turn that was closed and not voided, but for empty ones. */
+/** The text of every model turn that was completed and not voided, except empty ones. */
 function streamedWords({ events }: WorkstreamOnDisk): string[] {
   const texts: string[] = [];
   let text = '';
@@ -46,7 +46,7 @@ const streamedQuestions = ({ events }: WorkstreamOnDisk): string[] =>
 const questions = ({ messages }: WorkstreamOnDisk): string[] =>
   messages.flatMap(({ runId, message }) => (runId !== null && message.role === 'user' ? [message.content] : []));
 
-/** A run that was abandoned tells no results, so there may be fewer told than stored. */
+/** An abandoned run sends no results, so fewer may be sent than stored. */
 function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generator<Finding> {
   const stored = new Map(
     messages.flatMap(({ message }) => (message.role === 'tool' ? [[message.callId, message] as const] : [])),

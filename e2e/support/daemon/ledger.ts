@@ -9,7 +9,7 @@ export type { Logged } from '../../checker/evidence.ts';
 /** One workstream as its daemon's file holds it. */
 export interface Ledger extends Pick<WorkstreamOnDisk, 'events' | 'approvals'> {
   messages: Message[];
-  /** In the order they were accepted. */
+  /** In the order of acceptance. */
   runs: RunOnDisk[];
 }
 
