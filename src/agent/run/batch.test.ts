@@ -94,7 +94,7 @@ test('one call that needs approval makes the whole batch one question, and one a
 for (const [title, decision, output, outcome] of [
   ['a denied batch does not run', { approved: false }, 'Denied by user', 'denied'],
   [
-    'what a person says with a denial reaches the model',
+    'feedback with a denial reaches the model',
     { approved: false, feedback: 'not now' },
     'Denied by user: not now',
     'denied',

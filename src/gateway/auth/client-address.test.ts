@@ -12,20 +12,20 @@ const direct = createClientAddress([]);
 const behindProxies = createClientAddress(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
 
 for (const [what, address, from, expected] of [
-  ['the socket tells, whatever a header says', direct, request('192.0.2.1', '203.0.113.9'), '192.0.2.1'],
-  ['an IPv4 address is the same within IPv6', direct, request('::ffff:192.0.2.1'), '192.0.2.1'],
-  ['a socket that is gone has none', direct, request(undefined), ''],
-  ['a stranger’s header counts for nothing', behindProxies, request('198.51.100.1', '203.0.113.9'), '198.51.100.1'],
-  ['a trusted proxy tells whom it serves', behindProxies, request('192.0.2.7', '203.0.113.9'), '203.0.113.9'],
+  ['the address of the socket, whatever the header', direct, request('192.0.2.1', '203.0.113.9'), '192.0.2.1'],
+  ['an IPv4 address written as IPv6', direct, request('::ffff:192.0.2.1'), '192.0.2.1'],
+  ['empty for a closed socket', direct, request(undefined), ''],
   [
-    'what the client itself wrote is left of that',
+    'the header of an untrusted client is ignored',
     behindProxies,
-    request('10.1.2.3', '1.1.1.1, 203.0.113.9'),
-    '203.0.113.9',
+    request('198.51.100.1', '203.0.113.9'),
+    '198.51.100.1',
   ],
-  ['further trusted hops are passed over', behindProxies, request('10.1.2.3', '203.0.113.9, 10.9.9.9'), '203.0.113.9'],
+  ['the header of a trusted proxy is used', behindProxies, request('192.0.2.7', '203.0.113.9'), '203.0.113.9'],
+  ['hops that the client wrote are ignored', behindProxies, request('10.1.2.3', '1.1.1.1, 203.0.113.9'), '203.0.113.9'],
+  ['further trusted hops are skipped', behindProxies, request('10.1.2.3', '203.0.113.9, 10.9.9.9'), '203.0.113.9'],
   ['IPv6 proxies and clients', behindProxies, request('2001:db8::1', '2001:dead::2'), '2001:dead::2'],
-  ['only trusted hops: the first of them', behindProxies, request('10.1.2.3', '10.1.1.1, 10.9.9.9'), '10.1.1.1'],
+  ['only trusted hops: the first one', behindProxies, request('10.1.2.3', '10.1.1.1, 10.9.9.9'), '10.1.1.1'],
   ['no header: the proxy itself', behindProxies, request('10.1.2.3'), '10.1.2.3'],
   ['garbage ends the search', behindProxies, request('10.1.2.3', '203.0.113.9, <script>'), '10.1.2.3'],
 ] as const) {

@@ -31,7 +31,7 @@ test('`node.invoke` must return the answer of the node', async () => {
 
 for (const [what, payloadJSON, payload] of [
   ['JSON text is read', '{"a":1}', { a: 1 }],
-  ['text that is no JSON is handed over as it is', 'plain', { payloadJSON: 'plain' }],
+  ['text that is not JSON is passed on unchanged', 'plain', { payloadJSON: 'plain' }],
   ['JSON nested too deeply is handed over as text', '['.repeat(999), { payloadJSON: '['.repeat(999) }],
 ] as const) {
   test(`an answer as ${what}`, async () => {

@@ -100,7 +100,7 @@ function refusalOf(end: unknown) {
 
 export type WholeGateway = Awaited<ReturnType<typeof wholeGateway>>;
 
-/** Lets the event loop turn until something is so; in vain at most a thousand times. */
+/** Waits for turns of the event loop until a condition holds; fails after a thousand turns. */
 export async function turnsUntil(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let turn = 0; turn < 1_000; turn += 1) {
     if (await isSo()) return;
