@@ -4,7 +4,7 @@ import { plannedMs } from '../../cron/jobs/job-book.ts';
 import type { Advance, Finish, Ledger } from '../../cron/ledger.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import { build, statementOf } from '../store/statements.ts';
-import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Statement, type Store, tookEffect } from '../store/store.ts';
 import { deleteJob, keepRemoved, moveJob, toJob, updateJob } from './job-rows.ts';
 import { fenced, insertClaim, insertSettled, toOpenOccurrence } from './occurrence-rows.ts';
 
@@ -115,7 +115,7 @@ export class SqlLedger implements Ledger {
   /** Not synced to disk at once: a lease that is lost with the machine is not needed. */
   renew(claim: Claim, { leaseMs, spentMs }: Parameters<Ledger['renew']>[1]): Promise<boolean> {
     const row = fenced(claim).set({ lease_ms: leaseMs, spent_ms: spentMs });
-    return unlessRefused(this.#deps.store.commit({ statements: [statementOf(row, 1)] }));
+    return tookEffect(this.#deps.store.commit({ statements: [statementOf(row, 1)] }));
   }
 
   postpone(claim: Claim, { retryMs, error, before, job }: Parameters<Ledger['postpone']>[1]): Promise<boolean> {
@@ -140,7 +140,7 @@ export class SqlLedger implements Ledger {
       ...(settled ?? []).map((one) => insertSettled(claim.jobId, one, { nowMs: endedMs, nextRunMs })),
     ];
     if (!tellMain) return this.#commit(statements);
-    return unlessRefused(this.#deps.tellMain({ ...tellMain, jobId: claim.jobId }, statements));
+    return tookEffect(this.#deps.tellMain({ ...tellMain, jobId: claim.jobId }, statements));
   }
 
   rewind(job: Job, after: Job & { handledMs: number }): Promise<boolean> {
@@ -160,7 +160,7 @@ export class SqlLedger implements Ledger {
 
   /** Synced to disk before the run has any effect; false when an expectation failed. */
   #commit(statements: Statement[]): Promise<boolean> {
-    return unlessRefused(this.#deps.store.commit({ statements, durable: true }));
+    return tookEffect(this.#deps.store.commit({ statements, durable: true }));
   }
 }
 
@@ -191,15 +191,5 @@ const claimOf = (
   { id: jobId }: Job,
   { scheduledMs, trigger }: { scheduledMs: number; trigger: Claim['trigger'] },
 ): Claim => ({ jobId, scheduledMs, trigger, epoch: 1, attempts: 0 });
-
-async function unlessRefused(work: Promise<unknown>): Promise<boolean> {
-  try {
-    await work;
-    return true;
-  } catch (error) {
-    if (error instanceof UnitRefused) return false;
-    throw error;
-  }
-}
 
 const short = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
