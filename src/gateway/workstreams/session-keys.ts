@@ -26,6 +26,9 @@ export function noSession(key: string): GatewayError {
   return new GatewayError('NOT_FOUND', `${unknownSession(key).message} (allowed in a new key: ${ALIAS_WORDS})`);
 }
 
+export const unknownWorkstream = (cause?: unknown): GatewayError =>
+  new GatewayError('NOT_FOUND', 'Unknown workstream', { cause });
+
 /** An alias is unique. */
 export const nameTaken = (cause?: unknown): GatewayError =>
   new GatewayError('CONFLICT', 'That name is already used by another workstream', { cause });

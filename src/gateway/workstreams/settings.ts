@@ -5,7 +5,7 @@ import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
-import { nameTaken } from './session-keys.ts';
+import { nameTaken, unknownWorkstream } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
 import type { Settings as Columns, WorkstreamData } from './workstream-data.ts';
 import type { Workstreams } from './workstreams.ts';
@@ -55,8 +55,8 @@ export class Settings {
         await this.#deps.store.commit({ statements, events: { wsId, events: [data.settingsEvent(values)] } });
       } catch (error) {
         if (!(error instanceof UnitRefused)) throw error;
-        if (error.why === 'rows') return undefined; // it was just loaded
-        throw nameTaken(error);
+        if (isNameTaken(error)) throw nameTaken(error);
+        return undefined; // it was just loaded
       }
       data.applySettings(values);
       return data;
@@ -73,14 +73,19 @@ export class Settings {
     const { store, clock } = this.#deps;
     const values = await this.#toValues(data, change);
     if (Object.keys(values).length === 0) return;
+    const { alias, ...others } = values;
     const updatedMs = Math.max(data.updatedMs, clock.now());
     try {
       await store.commit({
-        statements: [setWorkstream(data.wsId, { ...values, updated_ms: updatedMs })],
+        statements: [
+          setWorkstream(data.wsId, { ...others, updated_ms: updatedMs }),
+          ...(alias === undefined ? [] : [named(setWorkstream(data.wsId, { alias }))]),
+        ],
         events: { wsId: data.wsId, events: [data.settingsEvent(values)] },
       });
     } catch (error) {
-      throw error instanceof UnitRefused ? nameTaken(error) : error;
+      if (!(error instanceof UnitRefused)) throw error;
+      throw isNameTaken(error) ? nameTaken(error) : unknownWorkstream(error);
     }
     data.applySettings(values);
     if (change.always) this.#deps.always.noteChange();
@@ -104,6 +109,16 @@ export class Settings {
   }
 }
 
+/** The tag of the statements that write a name. */
+const NAME = 'name';
+
+const named = (statement: Statement): Statement => ({ ...statement, tag: NAME });
+
+/** Whether the name was in use. Otherwise, the row was missing or not as expected. */
+const isNameTaken = ({ tag, why }: UnitRefused): boolean => tag === NAME && why === 'key';
+
 /** Fenced, so that the rename is refused if the workstream was just loaded. */
 const nameStored = (wsId: string, alias: string | null): Statement =>
-  statementOf(build.updateTable('workstreams').set({ alias }).where('ws_id', '=', wsId).where('loaded', '=', 0), 1);
+  named(
+    statementOf(build.updateTable('workstreams').set({ alias }).where('ws_id', '=', wsId).where('loaded', '=', 0), 1),
+  );

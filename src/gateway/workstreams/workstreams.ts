@@ -8,7 +8,7 @@ import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect, UnitRefused } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
-import { kindOfKey, MAIN, nameTaken, noSession, requireReadableName } from './session-keys.ts';
+import { kindOfKey, MAIN, nameTaken, noSession, requireReadableName, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
@@ -96,7 +96,7 @@ export class Workstreams {
     const open = this.#open.get(wsId) ?? this.#pending.get(wsId);
     if (open) return open;
     const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId) : undefined;
-    if (row?.loaded !== 2) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+    if (row?.loaded !== 2) throw unknownWorkstream();
     return this.#reopen(wsId);
   }
 
@@ -214,7 +214,7 @@ export class Workstreams {
         const { store } = this.#deps;
         const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)] }));
         const row = isThere ? await readById(store, wsId) : undefined;
-        if (!row) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+        if (!row) throw unknownWorkstream();
         return this.#add(row);
       });
     });
