@@ -136,7 +136,7 @@ const emptyDatabase = once(async (): Promise<Buffer> => {
   using dir = tempDir();
   const store = await openStore({ dir: dir.path, clock: fakeClock(1_000_000), log: recordingLog() });
   await store.close();
-  return readFile(databaseIn(dir.path));
+  return await readFile(databaseIn(dir.path)); // before the folder is removed
 });
 
 function onDisk(disk: Disk, store: SqliteStore, killed: AbortController): SqliteStore {
