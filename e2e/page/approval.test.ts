@@ -188,7 +188,7 @@ test('Stop withdraws a pending approval', async (t) => {
   await send(page, 'withdrawn');
   await page.locator('.approval.pending').waitFor();
   await button(page, 'Stop').click();
-  await page.locator('.outcome.withdrawn', { hasText: 'Not decided: bash' }).waitFor();
+  await page.locator('.outcome.withdrawn', { hasText: 'Cancelled before a decision: bash' }).waitFor();
   await state(page, 'idle');
   assert.equal(await contentOf('withdrawn.txt'), 'not there');
 });

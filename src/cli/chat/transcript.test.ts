@@ -143,7 +143,7 @@ test('an expired question is not shown as denied', () => {
     { ...decides('a2', false, timedOut), by: { kind: 'timeout' } },
     result(timedOut, true),
   );
-  assert.equal(lines.at(-1), '✖ Not run: bash — Approval timed out after 1 hour');
+  assert.equal(lines.at(-1), '✖ Not decided in time: bash — Approval timed out after 1 hour');
 });
 
 test('a denial whose reason is worded like a timeout is shown as denied', () => {

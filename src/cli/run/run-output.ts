@@ -1,3 +1,4 @@
+import { decisionWord } from '../../../protocol/decision-word.ts';
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Room } from '../../../protocol/text-ends.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -57,6 +58,7 @@ interface TextOptions {
 /** The answer as text: streamed for a person, complete for a program. */
 export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, size }: TextOptions): RunOutput {
   const tell = (lines: readonly string[]) => stderr(toText(lines));
+  const kinds = new Map<string, Question['kind']>();
   let text = createPlainStream();
   const say = (lines: readonly string[]) => stdout(toText(lines));
   const onAnswer = (event: StreamEvent) => {
@@ -76,7 +78,10 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
       if (isStreaming) onAnswer(event);
       tell(toProgressLines(event));
     },
-    onQuestion: (question) => tell(toQuestionLines(question, { paint, room: toQuestionRoom(question, size) })),
+    onQuestion(question) {
+      kinds.set(question.approvalId, question.kind);
+      tell(toQuestionLines(question, { paint, room: toQuestionRoom(question, size) }));
+    },
     onWholeQuestion: (question) => tell(toWholeQuestion(question)),
     onEnd({ status, answer, error, exitCode }) {
       if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
@@ -94,7 +99,7 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
         if (event.outcome === 'done') return [`✔ ${event.name}`];
         return [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`];
       case 'approval_resolved':
-        return [toDecisionText(event)];
+        return [toDecisionText(kinds.get(event.approval_id) ?? 'tools', event)];
       case 'error':
         return [`✖ ${toSafeText(event.message)}`];
       default:
@@ -107,8 +112,8 @@ const paint = createPaint(false);
 const toText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 const toWholeQuestion = (question: Question): string[] => toQuestionLines(question, { paint, room: undefined });
 
-function toDecisionText({ approved, feedback, by }: StreamEventOf<'approval_resolved'>): string {
-  if (approved) return 'Approved.';
-  const word = by.kind === 'principal' ? 'Denied' : 'Not run';
-  return feedback === '' ? `${word}.` : `${word}: ${toSafeText(feedback)}`;
+function toDecisionText(kind: Question['kind'], decision: StreamEventOf<'approval_resolved'>): string {
+  const word = decisionWord(kind, decision);
+  const { approved, feedback } = decision;
+  return approved || feedback === '' ? `${word}.` : `${word}: ${toSafeText(feedback)}`;
 }

@@ -1,3 +1,4 @@
+import { decisionWord } from '../../../protocol/decision-word.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ApprovalItem, StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { Room } from '../../../protocol/text-ends.ts';
@@ -91,12 +92,6 @@ export function toDecisionLine(
   const what = items.map((item) => item.func_name).join(', ');
   const remark = decision.feedback === '' ? '' : ` — ${toSafeText(decision.feedback).replaceAll('\n', ' ')}`;
   const where = isMine || decision.by.kind !== 'principal' ? '' : ' (decided elsewhere)';
-  const text = `${wordFor(kind, decision)}: ${what}${remark}${where}`;
+  const text = `${decisionWord(kind, decision)}: ${what}${remark}${where}`;
   return decision.approved ? `${paint('green', '✔')} ${text}` : `${paint('red', '✖')} ${text}`;
-}
-
-function wordFor(kind: Question['kind'], { approved, always, by }: Decided): string {
-  if (kind === 'outcome') return approved ? 'Run again' : 'Skipped';
-  if (!approved) return by.kind === 'principal' ? 'Denied' : 'Not run';
-  return always ? 'Approved, and from now on always' : 'Approved';
 }

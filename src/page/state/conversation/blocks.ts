@@ -4,6 +4,7 @@ import type {
   CallOutcome,
   MessageFailure,
   RunSource,
+  StreamEventOf,
 } from '../../../../protocol/stream-events.ts';
 
 /** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
@@ -60,13 +61,7 @@ export interface ToolBlock {
   durationMs: number | undefined;
 }
 
-export type Decision =
-  | { kind: 'approved'; always: boolean; feedback: string }
-  | { kind: 'denied'; feedback: string }
-  /** Nobody decided in time. */
-  | { kind: 'expired'; feedback: string }
-  /** The run ended before anybody decided. */
-  | { kind: 'withdrawn' };
+export type Decision = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
 
 export interface ApprovalBlock {
   kind: 'approval';

@@ -3,6 +3,7 @@ import type { ApprovalItem, StreamEvent } from '../../../../protocol/stream-even
 import { toPlainText } from '../text/ansi.ts';
 import type { Block } from './blocks.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation.ts';
+import { resultOf } from './tool-blocks.ts';
 
 /** For tests: one call of a batch. */
 export const item = (callId: string, more: Partial<ApprovalItem> = {}): ApprovalItem => ({
@@ -58,9 +59,9 @@ function toLine(block: Block): string {
     case 'tool':
       return `tool ${block.callId} ${block.phase}: ${toPlainText(block.result ?? block.live)}`;
     case 'approval':
-      return `approval ${block.approvalId} ${block.decision?.kind ?? 'pending'}`;
+      return `approval ${block.approvalId} ${block.decision ? resultOf(block.decision) : 'pending'}`;
     case 'decision':
-      return `${block.question} ${block.decision.kind}: ${block.names.join(', ')}`;
+      return `${block.question} ${resultOf(block.decision)}: ${block.names.join(', ')}`;
     case 'note':
       return `${block.level}: ${block.text}`;
   }

@@ -108,7 +108,7 @@ test('a decision stands before the calls that it was about, with what was said t
   assert.deepEqual(places(blocks), ['tool a', 'decision', 'tool a']);
   assert.deepEqual(blocks[1], {
     ...{ kind: 'decision', key: 'n3.0', question: 'tools', names: ['bash'] },
-    decision: { kind: 'approved', always: true, feedback: '' },
+    decision: { approved: true, always: true, feedback: '', by: { kind: 'principal', id: 'operator' } },
   });
 });
 

@@ -74,9 +74,10 @@ export function decideApproval(
   if (!approval || !isApproval(approval)) return blocks;
   const decision = toDecision(event);
   const decided = blocks.with(index, { ...approval, decision });
-  if (decision.kind === 'approved') return startTools(decided, approval.items, key);
+  const result = resultOf(decision);
+  if (result === 'approved') return startTools(decided, approval.items, key);
   if (approval.question === 'outcome') return decided;
-  const phase = decision.kind === 'withdrawn' ? 'cancelled' : decision.kind;
+  const phase = result === 'withdrawn' ? 'cancelled' : result;
   return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
 
@@ -86,7 +87,7 @@ export function closeTools(blocks: readonly Block[]): readonly Block[] {
   if (!blocks.some(isLeft)) return blocks;
   return blocks.map((block) => {
     if (isOpen(block)) return { ...block, phase: 'cancelled' };
-    return isApproval(block) && !block.decision ? { ...block, decision: { kind: 'withdrawn' } } : block;
+    return isApproval(block) && !block.decision ? { ...block, decision: UNDECIDED } : block;
   });
 }
 
@@ -139,19 +140,28 @@ function updateTool(
   return tool && isTool(tool) ? blocks.with(index, update(tool)) : blocks;
 }
 
-/** What was decided, by the fields of the event. */
-export function toDecision({ approved, always, feedback, by }: DecidedFields): Decision {
-  if (approved) return { kind: 'approved', always, feedback };
+/** The decision in the fields of an event or a note. */
+export const toDecision = ({ approved, always, feedback, by }: Decision): Decision => ({
+  approved,
+  always,
+  feedback,
+  by,
+});
+
+/** The decision of a question that is open when its run ends. */
+const UNDECIDED: Decision = { approved: false, always: false, feedback: '', by: { kind: 'shutdown' } };
+
+/** `expired`: nobody decided in time. `withdrawn`: the run ended before a decision. */
+export function resultOf({ approved, by }: Decision): 'approved' | 'denied' | 'expired' | 'withdrawn' {
+  if (approved) return 'approved';
   switch (by.kind) {
     case 'cancel':
     case 'shutdown':
-      return { kind: 'withdrawn' };
+      return 'withdrawn';
     case 'timeout':
-      return { kind: 'expired', feedback };
+      return 'expired';
     case 'principal':
     case 'policy':
-      return { kind: 'denied', feedback };
+      return 'denied';
   }
 }
-
-type DecidedFields = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { decisionWord } from '../../../../protocol/decision-word.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
+import { resultOf } from '../../state/conversation/tool-blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { ApprovalButtons } from './approval-buttons.tsx';
@@ -73,30 +75,17 @@ interface OutcomeProps {
 
 /** A decided question, as one line. */
 export function ApprovalOutcome({ question, names, decision }: OutcomeProps) {
-  const feedback = decision.kind === 'withdrawn' ? '' : decision.feedback;
+  const result = resultOf(decision);
+  const feedback = result === 'withdrawn' ? '' : decision.feedback;
   return (
-    <p class={`block outcome ${decision.kind}`}>
-      <Icon name={decision.kind === 'approved' ? 'check' : 'cross'} />
+    <p class={`block outcome ${result}`}>
+      <Icon name={decision.approved ? 'check' : 'cross'} />
       <span>
-        {`${toWord(question, decision)}: ${names.join(', ')}`}
+        {`${decisionWord(question, decision)}: ${names.join(', ')}`}
         {feedback !== '' && <q>{feedback}</q>}
       </span>
     </p>
   );
-}
-
-function toWord(question: ApprovalBlock['question'], decision: Decision): string {
-  switch (decision.kind) {
-    case 'withdrawn':
-      return 'Not decided';
-    case 'denied':
-      return question === 'outcome' ? 'Skipped' : 'Denied';
-    case 'expired':
-      return question === 'outcome' ? 'Skipped' : 'Not run';
-    case 'approved':
-      if (question === 'outcome') return 'Run again';
-      return decision.always ? 'Approved, and from now on always' : 'Approved';
-  }
 }
 
 function isTyping(): boolean {
