@@ -4,7 +4,7 @@ import path from 'node:path';
 import { endpoints } from '../../protocol/client/endpoint-addresses.ts';
 import { createHttpClient } from '../../protocol/client/http-client.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
-import { JudgedBytes } from '../content/content-check.ts';
+import { CheckedContent } from '../content/content-check.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
 import { UsageError } from '../start-error.ts';
 import type { Target } from './connect.ts';
@@ -43,7 +43,7 @@ const toHeaderKey = (key: string): string => createHash('sha256').update(key).di
 export async function readAttachment(name: string, { cwd }: { cwd: string }): Promise<File> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   try {
-    const bytes = new JudgedBytes(createReadStream(path.resolve(cwd, name)));
+    const bytes = new CheckedContent(createReadStream(path.resolve(cwd, name)));
     for await (const chunk of bytes) chunks.push(new Uint8Array(chunk));
   } catch (cause) {
     throw new UsageError(`${name} cannot be attached: ${whyUnreadable(cause)}`, { cause });

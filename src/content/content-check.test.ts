@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
-import { JudgedBytes } from './content-check.ts';
+import { CheckedContent } from './content-check.ts';
 
-async function judge(chunks: Iterable<Uint8Array>) {
-  const judged = new JudgedBytes(chunks);
+async function check(chunks: Iterable<Uint8Array>) {
+  const checked = new CheckedContent(chunks);
   const passed: Uint8Array[] = [];
-  for await (const chunk of judged) passed.push(chunk);
-  return { ...judged.judgement, bytes: Buffer.concat(passed) };
+  for await (const chunk of checked) passed.push(chunk);
+  return { ...checked.type, bytes: Buffer.concat(passed) };
 }
 /** One byte at a time, because the result must not depend on where the chunks of an upload end. */
 const singly = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
@@ -28,7 +28,7 @@ test('the type of a file does not depend on its chunks', async () => {
   for (const [bytes, mime_type] of files) {
     const kind = mime_type === 'text/plain' ? 'text' : 'image';
     const expected = { mime_type, size_bytes: bytes.length, kind, bytes };
-    assert.deepEqual([await judge([bytes]), await judge(singly(bytes))], [expected, expected]);
+    assert.deepEqual([await check([bytes]), await check(singly(bytes))], [expected, expected]);
   }
 });
 
@@ -40,8 +40,8 @@ test('files that are neither are refused: NUL, broken UTF-8, a cut-off last char
     Buffer.from('89504e47', 'hex'),
     Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'),
   ])
-    for (const chunks of [[bytes], singly(bytes)]) await assert.rejects(judge(chunks), UNSUPPORTED);
-  await assert.rejects(judge([]), { message: 'The file is empty' });
+    for (const chunks of [[bytes], singly(bytes)]) await assert.rejects(check(chunks), UNSUPPORTED);
+  await assert.rejects(check([]), { message: 'The file is empty' });
 });
 
 test('reading stops once a file is known to be too large or unsupported', async () => {
@@ -53,22 +53,22 @@ test('reading stops once a file is known to be too large or unsupported', async 
       yield Buffer.alloc(1024 * 1024, 'a');
     }
   };
-  await assert.rejects(judge(endless(Buffer.from('GIF89a'))), {
+  await assert.rejects(check(endless(Buffer.from('GIF89a'))), {
     code: 'PAYLOAD_TOO_LARGE',
     message: 'The image is too large: at most 6 MiB',
   });
   assert.equal(given, LIMITS.imageBytes / (1024 * 1024));
   given = 0;
-  await assert.rejects(judge(endless(Buffer.from('text'))), {
+  await assert.rejects(check(endless(Buffer.from('text'))), {
     code: 'PAYLOAD_TOO_LARGE',
     message: 'The file is too large: at most 20 MiB',
   });
   assert.equal(given, LIMITS.attachmentBytes / (1024 * 1024));
   given = 0;
-  await assert.rejects(judge(endless(Buffer.alloc(16))), UNSUPPORTED);
+  await assert.rejects(check(endless(Buffer.alloc(16))), UNSUPPORTED);
   assert.equal(given, 0);
 });
 
-test('there is no judgement before the end of the file', () => {
-  assert.throws(() => new JudgedBytes([]).judgement, { message: 'the file was not read to its end' });
+test('there is no type before the end of the file', () => {
+  assert.throws(() => new CheckedContent([]).type, { message: 'the file was not read to its end' });
 });

@@ -4,20 +4,20 @@ import type { Attachment } from '../../protocol/stream-events.ts';
 import { createTextCheck, imageTypeOf, MAGIC_BYTES, TEXT_TYPE } from './file-kind.ts';
 
 /** The type and size of a file, from its bytes. */
-export type Judgement = Pick<Attachment, 'mime_type' | 'size_bytes' | 'kind'>;
+export type ContentType = Pick<Attachment, 'mime_type' | 'size_bytes' | 'kind'>;
 
-/** Passes on the bytes of a file, and throws as soon as they cannot be attached. `judgement` is available at the end. */
-export class JudgedBytes {
-  #judgement: Judgement | undefined;
+/** Passes on the bytes of a file, and throws as soon as they cannot be attached. `type` is available at the end. */
+export class CheckedContent {
+  #type: ContentType | undefined;
   readonly #bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
   constructor(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
     this.#bytes = bytes;
   }
 
-  get judgement(): Judgement {
-    if (!this.#judgement) throw new Error('the file was not read to its end');
-    return this.#judgement;
+  get type(): ContentType {
+    if (!this.#type) throw new Error('the file was not read to its end');
+    return this.#type;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -33,11 +33,11 @@ export class JudgedBytes {
       if (!text.add(chunk) && !mayBeImage) throw unsupported();
       yield chunk;
     }
-    this.#judgement = judge({ head, size, isText: text.end() });
+    this.#type = typeOf({ head, size, isText: text.end() });
   }
 }
 
-function judge({ head, size, isText }: { head: Uint8Array; size: number; isText: boolean }): Judgement {
+function typeOf({ head, size, isText }: { head: Uint8Array; size: number; isText: boolean }): ContentType {
   if (size === 0) throw new GatewayError('INVALID_REQUEST', 'The file is empty');
   const imageType = imageTypeOf(head);
   if (imageType !== undefined) return { mime_type: imageType, size_bytes: size, kind: 'image' };

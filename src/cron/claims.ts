@@ -8,7 +8,7 @@ import type { Claim, OpenOccurrence, Outcome } from './occurrence.ts';
 import { OccurrenceRun } from './occurrence-run.ts';
 import { toMissed } from './plain-status.ts';
 import { timeSpent } from './time-spent.ts';
-import type { TransitionDeps, Workplace } from './transition-deps.ts';
+import type { TransitionContext, TransitionDeps } from './transition-deps.ts';
 
 /** A run requested by a caller. */
 export interface ByHand {
@@ -20,9 +20,9 @@ export interface ByHand {
 /** How a scheduler claims occurrences. */
 export class Claims {
   readonly #deps: TransitionDeps;
-  readonly #at: Workplace;
+  readonly #at: TransitionContext;
 
-  constructor(deps: TransitionDeps, at: Workplace) {
+  constructor(deps: TransitionDeps, at: TransitionContext) {
     this.#deps = deps;
     this.#at = at;
   }

@@ -8,14 +8,14 @@ import { maxAll } from './misfire.ts';
 import type { Claim, Outcome } from './occurrence.ts';
 import type { OccurrenceRun } from './occurrence-run.ts';
 import { toEnd, toMissed } from './plain-status.ts';
-import type { TransitionDeps, Workplace } from './transition-deps.ts';
+import type { TransitionContext, TransitionDeps } from './transition-deps.ts';
 
 /** How claims end. */
 export class Ends {
   readonly #deps: TransitionDeps;
-  readonly #at: Workplace;
+  readonly #at: TransitionContext;
 
-  constructor(deps: TransitionDeps, at: Workplace) {
+  constructor(deps: TransitionDeps, at: TransitionContext) {
     this.#deps = deps;
     this.#at = at;
   }

@@ -17,7 +17,7 @@ export interface TransitionDeps {
 }
 
 /** State that the transitions share. */
-export interface Workplace {
+export interface TransitionContext {
   book: JobBook;
   sync: BookSync;
   lateness: Lateness;

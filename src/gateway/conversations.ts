@@ -3,7 +3,7 @@ import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
 import type { Clock } from '../clock.ts';
 import { Attachments } from './attachments/attachments.ts';
 import { createChannels } from './channels/channels.ts';
-import { Outbox } from './channels/delivery-queue.ts';
+import { DeliveryQueue } from './channels/delivery-queue.ts';
 import { createWebhookChannel } from './channels/webhook.ts';
 import { createWorkstreamChannel } from './channels/workstream-note.ts';
 import type { Broadcast } from './connections/broadcast.ts';
@@ -89,7 +89,7 @@ function createTalks(deps: GatewayDeps, { around, records }: { around: Around; r
       ...observer,
       onEnded(...ended) {
         observer.onEnded(...ended);
-        outbox.wake(); // the answer may have been queued with the end
+        deliveries.wake(); // the answer may have been queued with the end
       },
     },
     loadContext: (data) => messages.context(data),
@@ -110,10 +110,10 @@ function createTalks(deps: GatewayDeps, { around, records }: { around: Around; r
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
   ]);
-  const outbox = new Outbox({ channels, store, clock, log });
+  const deliveries = new DeliveryQueue({ channels, store, clock, log });
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
-  return { workstreams, sessions, channels, outbox, snapshots, streams, unseenRuns };
+  return { workstreams, sessions, channels, deliveries, snapshots, streams, unseenRuns };
 }
 type Talks = ReturnType<typeof createTalks>;
 

@@ -51,7 +51,7 @@ export function joinNouns(deps: GatewayDeps, conversations: Conversations, aroun
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
   const { records, talks, turns, recover } = conversations;
   const { events, messages, notes, always, folders, attachments, systemEvents, saved } = records;
-  const { workstreams, sessions, channels, outbox, snapshots } = talks;
+  const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   const { broadcast, presence, health, idempotency } = around;
   const workstream = { workstreams, runs, approvals, commands, settings, always, folders, snapshots, saved, messages };
@@ -72,7 +72,10 @@ export function joinNouns(deps: GatewayDeps, conversations: Conversations, aroun
     models: { methods: modelsMethods({ models }) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-    send: { methods: sendMethods({ channels, outbox, store, clock, ids }), run: (signal) => outbox.run(signal) },
+    send: {
+      methods: sendMethods({ channels, deliveries, store, clock, ids }),
+      run: (signal) => deliveries.run(signal),
+    },
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },

@@ -13,7 +13,7 @@ import type { Binding } from './bind.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
 import { callOf } from './call.ts';
 import { createIdentify } from './credentials.ts';
-import { createGoneSignals } from './disconnect-signal.ts';
+import { createDisconnectSignals } from './disconnect-signal.ts';
 import type { StaticText } from './encoding.ts';
 import { type Answer, createRespond, type HttpMetrics, type Respond } from './exchange.ts';
 import { createExpressClasses, type EdgeHandler, type ExpressClasses } from './express-classes.ts';
@@ -118,7 +118,7 @@ function createApi(deps: HttpDeps, { respond, gate }: { respond: Respond; gate: 
   const { defer, metrics, closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
-  const callDeps = { dispatch, clientAddress, goneSignalOf: createGoneSignals(), respond, log };
+  const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), respond, log };
   const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes, ...(deps.bindings ?? [])];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),

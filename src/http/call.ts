@@ -17,7 +17,7 @@ export interface CallDeps extends FailDeps {
   dispatch: Dispatch;
   clientAddress: ClientAddress;
   /** Aborts when the client's connection closes. */
-  goneSignalOf(socket: Socket): AbortSignal;
+  disconnectSignalOf(socket: Socket): AbortSignal;
 }
 
 type Fields = Record<string, unknown>;
@@ -35,7 +35,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     const renamed = binding.params(read(endpoint, hasFields ? { ...input, ...fields } : input) as never);
     const answered = deps.dispatch(method, withKey(renamed, endpoint, req), {
       principal: binding.asDaemon ? DAEMON : caller,
-      signal: deps.goneSignalOf(req.socket),
+      signal: deps.disconnectSignalOf(req.socket),
       address: deps.clientAddress(req),
       interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,

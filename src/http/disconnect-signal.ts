@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** One signal per connection that aborts when it closes. One per request would cost as much as reading a small body. */
-export function createGoneSignals(): (socket: Socket) => AbortSignal {
+export function createDisconnectSignals(): (socket: Socket) => AbortSignal {
   const signals = new WeakMap<Socket, AbortSignal>();
   return (socket) => {
     const known = signals.get(socket);

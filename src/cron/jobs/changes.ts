@@ -1,6 +1,6 @@
 import { planGivenUp } from '../due-plan.ts';
 import { toMissed } from '../plain-status.ts';
-import type { TransitionDeps, Workplace } from '../transition-deps.ts';
+import type { TransitionContext, TransitionDeps } from '../transition-deps.ts';
 import { isMoved } from './define-job.ts';
 import type { Job } from './job.ts';
 import { holdOf, isDue } from './job-book.ts';
@@ -11,9 +11,9 @@ export type Changed = 'unknown' | 'refused' | { job: Job | undefined };
 /** Changes that callers make to jobs. */
 export class Changes {
   readonly #deps: TransitionDeps;
-  readonly #at: Workplace;
+  readonly #at: TransitionContext;
 
-  constructor(deps: TransitionDeps, at: Workplace) {
+  constructor(deps: TransitionDeps, at: TransitionContext) {
     this.#deps = deps;
     this.#at = at;
   }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { Attachment } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
-import { JudgedBytes } from '../../content/content-check.ts';
+import { CheckedContent } from '../../content/content-check.ts';
 import { safeFileName } from '../../content/file-kind.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -81,10 +81,10 @@ export class Attachments {
     const hash = createHash('sha256');
     this.#arriving.set(id, owner.principal);
     try {
-      const judged = new JudgedBytes(bytes);
-      await files.write(id, key === undefined ? judged : hashing(judged, hash));
-      const { judgement } = judged;
-      const attachment = { attachment_id: id, filename: safeFileName(fileName, judgement.kind), ...judgement };
+      const checked = new CheckedContent(bytes);
+      await files.write(id, key === undefined ? checked : hashing(checked, hash));
+      const { type } = checked;
+      const attachment = { attachment_id: id, filename: safeFileName(fileName, type.kind), ...type };
       const added = { attachment, ...owner, nowMs: clock.now() };
       return await this.#add(added, key === undefined ? undefined : { key, sha256: hash.digest('hex') });
     } finally {

@@ -5,7 +5,7 @@ import type { OutboxTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Delivered, DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
-import { endOutbox, putOff, readHeads } from './delivery-rows.ts';
+import { endDelivery, putOff, readHeads } from './delivery-rows.ts';
 
 /** With the waits between them, about a day. */
 const MAX_ATTEMPTS = 20;
@@ -22,7 +22,7 @@ interface OutboxDeps {
 }
 
 /** Delivers accepted messages, in order per destination, until they are taken or given up. */
-export class Outbox {
+export class DeliveryQueue {
   readonly #deps: OutboxDeps;
   readonly #busy = new Set<string>();
   /** Destinations that are temporarily busy, and when to try again, on the steady clock. */
@@ -113,7 +113,7 @@ export class Outbox {
 
   #delivered(row: OutboxTable): Statement {
     const end = { status: 'delivered', attempts: row.attempts + 1, error: null } as const;
-    return endOutbox(row.message_id, { ...end, nowMs: this.#deps.clock.now() });
+    return endDelivery(row.message_id, { ...end, nowMs: this.#deps.clock.now() });
   }
 
   /** Records a failed attempt: schedules a retry, or gives up. */
@@ -132,7 +132,7 @@ export class Outbox {
       });
     }
     log.warn({ messageId: row.message_id, to: placeOf(row), error }, 'gave up delivering a message');
-    return endOutbox(row.message_id, { status: 'dead', attempts, error, nowMs });
+    return endDelivery(row.message_id, { status: 'dead', attempts, error, nowMs });
   }
 }
 

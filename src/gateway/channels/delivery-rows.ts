@@ -10,7 +10,7 @@ export interface NewOutboxMessage extends Delivery {
 }
 
 /** Accepts a message: from here on it is delivered at least once. */
-export const insertOutbox = ({ provider, wsId, to, acceptedMs, ...message }: NewOutboxMessage): Statement => ({
+export const insertDelivery = ({ provider, wsId, to, acceptedMs, ...message }: NewOutboxMessage): Statement => ({
   sql: `INSERT INTO outbox (message_id, seq, provider, destination, ws_id, sender, message, media_url, status, attempts,
           next_ms, error, accepted_ms, ended_ms)
         SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, NULL, ?, NULL FROM outbox`,
@@ -21,7 +21,7 @@ export const insertOutbox = ({ provider, wsId, to, acceptedMs, ...message }: New
 });
 
 /** Writes the final record; refused when there is one already. */
-export const endOutbox = (
+export const endDelivery = (
   messageId: string,
   end: { status: 'delivered' | 'dead'; attempts: number; error: string | null; nowMs: number },
 ): Statement =>

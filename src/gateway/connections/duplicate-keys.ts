@@ -6,7 +6,7 @@ const SPACE = 0x20;
  * 8259, section 4). `properties` is the number in the parsed value: a text that cannot contain more names is not
  * searched.
  */
-export function findTwice(text: string, properties: number): string | undefined {
+export function findDuplicateKey(text: string, properties: number): string | undefined {
   return mayHoldMore(text, properties) ? search(text) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { findTwice } from './duplicate-keys.ts';
+import { findDuplicateKey } from './duplicate-keys.ts';
 
 const MAX_LEVELS = 32;
 
@@ -31,7 +31,7 @@ function problemOf(value: unknown, text: string): string | undefined {
   const walk: Walk = { properties: 0, hasEscapes: text.includes('\\u') };
   const problem = walkInto(value, MAX_LEVELS, walk);
   if (problem !== undefined) return problem;
-  const name = findTwice(text, walk.properties);
+  const name = findDuplicateKey(text, walk.properties);
   return name === undefined ? undefined : `${JSON.stringify(name)} occurs twice in one object`;
 }
 

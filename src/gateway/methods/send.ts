@@ -4,13 +4,13 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
-import type { Outbox } from '../channels/delivery-queue.ts';
-import { insertOutbox } from '../channels/delivery-rows.ts';
+import type { DeliveryQueue } from '../channels/delivery-queue.ts';
+import { insertDelivery } from '../channels/delivery-rows.ts';
 import type { Store } from '../store/store.ts';
 
 interface SendMethodDeps {
   channels: Channels;
-  outbox: Pick<Outbox, 'wake'>;
+  deliveries: Pick<DeliveryQueue, 'wake'>;
   store: Pick<Store, 'commit'>;
   clock: Pick<Clock, 'now'>;
   ids: Pick<Ids, 'id'>;
@@ -30,12 +30,12 @@ export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendCon
       provider: destination.channel.name,
       chatId: destination.to,
     };
-    const row = insertOutbox({
+    const row = insertDelivery({
       ...{ messageId: accepted.messageId, provider: accepted.provider, to: destination.to },
       ...{ message: message.trim(), mediaUrl, from: call.principal?.id ?? 'unknown', acceptedMs: deps.clock.now() },
     });
     await deps.store.commit({ statements: [row, ...call.keep(accepted)], durable: true });
-    deps.outbox.wake();
+    deps.deliveries.wake();
     return { runId, ...accepted };
   },
 });

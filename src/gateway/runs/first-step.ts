@@ -5,7 +5,7 @@ import type { Statement } from '../store/store.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
 
 /** The first step of a run: adds its message to the conversation, with the files reserved for it. */
-export function openingOf({ runId, source, request }: RunRecord): { step: Step; statements: Statement[] } {
+export function firstStepOf({ runId, source, request }: RunRecord): { step: Step; statements: Statement[] } {
   const { message, attachments } = request;
   const files = attachments && { attachments };
   return {

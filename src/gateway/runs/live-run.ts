@@ -12,7 +12,7 @@ import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, type AlwaysRules, toAlwaysColumns } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { Deltas } from './deltas.ts';
-import { openingOf } from './first-step.ts';
+import { firstStepOf } from './first-step.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
 import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
 
@@ -111,7 +111,7 @@ export class LiveRun implements Recorder {
 
   /** The first step: commits the message, the run and `statements` in one transaction. */
   begin(statements: Statement[]): Promise<void> {
-    const { step, statements: consumed } = openingOf(this.run);
+    const { step, statements: consumed } = firstStepOf(this.run);
     return this.#commit(step, [...statements, ...consumed]);
   }
 

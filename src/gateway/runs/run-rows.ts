@@ -3,7 +3,7 @@ import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
 import { release } from '../attachments/attachment-rows.ts';
-import { insertOutbox } from '../channels/delivery-rows.ts';
+import { insertDelivery } from '../channels/delivery-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 import { messageOf } from './first-step.ts';
@@ -53,7 +53,7 @@ function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']
   if (!deliver || status !== 'ok' || summary.trim() === '') return [];
   const { runId, wsId } = run;
   const message = { messageId: `answer:${runId}`, message: summary, from: runId, acceptedMs: nowMs };
-  return [insertOutbox({ ...deliver, ...message, wsId })];
+  return [insertDelivery({ ...deliver, ...message, wsId })];
 }
 
 export const insertJournal = (run: { runId: string; wsId: string }, entry: JournalEntry, nowMs: number): Statement => {
