@@ -4,7 +4,7 @@ import type { CronRuleName } from './check.ts';
 import type { CronEvidence, SimRun } from './evidence.ts';
 import { runsByJob, TimeLine } from './time-line.ts';
 
-/** A lie about a true story, and the rule that has to see through it. */
+/** A defect in a correct recording, and the rule that must detect it. */
 export interface CronDefect {
   name: string;
   rule: CronRuleName;
@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Records of jobs whose schedule was never changed, so that nothing else stands where one is missing, and of instants that
- * have really come.
+ * Records of jobs whose schedule was never changed, so that a missing record is not replaced by another, and of due times
+ * that the clock really reached.
  */
 function plainRows(evidence: CronEvidence): CronOccurrenceTable[] {
   const { occurrences, plans, jobs } = evidence;
@@ -35,7 +35,7 @@ function plainRows(evidence: CronEvidence): CronOccurrenceTable[] {
   );
 }
 
-/** Runs one after the other of one job. */
+/** Consecutive runs of one job. */
 function someNeighbours({ runs }: CronEvidence, random: Random): [SimRun, SimRun] {
   const ofJob = random.pick([...runsByJob(runs).values()].filter(({ length }) => length > 2));
   const index = random.int(1, ofJob.length - 1);
@@ -44,7 +44,7 @@ function someNeighbours({ runs }: CronEvidence, random: Random): [SimRun, SimRun
   return [before, run];
 }
 
-/** A start that stands nowhere else. */
+/** A start that occurs nowhere else. */
 function startAgain({ runs, attempts }: CronEvidence, run: SimRun, more: Partial<SimRun>): void {
   const again = { ...run, runId: `${run.runId}-again`, ...more };
   runs.push(again);
@@ -52,7 +52,7 @@ function startAgain({ runs, attempts }: CronEvidence, run: SimRun, more: Partial
   if (row) attempts.push({ ...row, run_id: again.runId, attempt: again.attempt });
 }
 
-/** One that took a while, in one process. */
+/** A run that took a while, in one process. */
 const someWorking = (runs: readonly SimRun[], random: Random): SimRun =>
   random.pick(
     runs.filter(
@@ -61,7 +61,7 @@ const someWorking = (runs: readonly SimRun[], random: Random): SimRun =>
     ),
   );
 
-/** As if nothing had ever come of it. */
+/** Removes all traces of the occurrence. */
 function callMissed(evidence: CronEvidence, row: CronOccurrenceTable): void {
   const isOfIt = ({ jobId, scheduledMs }: { jobId: string; scheduledMs: number }) =>
     jobId === row.job_id && scheduledMs === row.scheduled_ms;

@@ -1,14 +1,14 @@
 import type { CronWrite, Span } from './evidence.ts';
 
-/** An occurrence from its claim until it is over or waits to be tried again. */
+/** An occurrence from its claim until its end or the wait for a retry. */
 export interface Episode extends Span {
   jobId: string;
   scheduledMs: number;
-  /** Who held it one after the other. */
+  /** Its owners, in order. */
   claims: (Span & { owner: string; epoch: number })[];
 }
 
-/** By job, in the order they were claimed. */
+/** By job, in the order of their claims. */
 export const episodesOf = (writes: readonly CronWrite[]): Map<string, Episode[]> =>
   new Map([...Map.groupBy(writes, ({ jobId }) => jobId)].map(([jobId, ofJob]) => [jobId, listed(ofJob)]));
 

@@ -6,28 +6,28 @@ import type {
 } from '../../src/gateway/store/schema/cron-schema.ts';
 import type { WallStep } from './sim-clock.ts';
 
-/** What is known of some time with schedulers: what they wrote, and what the world saw. Plain data. */
+/** The evidence of a simulation: what the schedulers wrote, and what really happened. Plain data. */
 export interface CronEvidence {
   jobs: CronJobTable[];
   occurrences: CronOccurrenceTable[];
   attempts: CronAttemptTable[];
-  /** What somebody wanted of each job, in this order. */
+  /** The plans of each job, in order. */
   plans: Plan[];
   runs: SimRun[];
-  /** How true time and the wall clock went together. */
+  /** The relation of true time and wall clock. */
   wallSteps: WallStep[];
-  /** Of occurrences, in the order they were committed. */
+  /** The writes to occurrences, in the order of their commits. */
   writes: CronWrite[];
-  /** When nothing could begin, in true time. */
+  /** When no run could start, in true time. */
   blocked: Block[];
-  /** Of processes, in true time. */
+  /** The lives of processes, in true time. */
   lives: (Span & { owner: string })[];
-  /** When a process was stopped and went on later, in true time. */
+  /** When a process was stopped and continued later, in true time. */
   stalls: (Span & { owner: string })[];
-  /** When people asked something of a job, whatever came of it. */
+  /** When a person made a request for a job, whatever the result. */
   asked: { jobId: string; atMs: number }[];
   maxConcurrentRuns: number;
-  /** So long after its owner was killed, a claim may be taken over; 0 where a scheduler is alone. */
+  /** How long after the kill of its owner a claim may be taken over; 0 for a single scheduler. */
   leaseMs: number;
   endTrueMs: number;
 }
@@ -41,33 +41,33 @@ export interface Block extends Span {
   why: 'the machine sleeps' | 'the store takes no writes' | 'schedules are off';
 }
 
-/** An accepted one; `atMs` in true time. */
+/** An accepted request; `atMs` in true time. */
 export interface CronWrite {
-  /** Settled is what does not run, without a claim; claimed also what is taken over. */
+  /** Settled: does not run, and has no claim. Claimed includes takeovers. */
   what: 'settle' | 'claim' | 'renew' | 'start' | 'postpone' | 'end';
   owner: string;
   jobId: string;
   scheduledMs: number;
-  /** Of the claim; 0 without one. */
+  /** The number of the claim; 0 without a claim. */
   epoch: number;
   atMs: number;
 }
 
-/** A schedule of a job, while it was enabled. True times, but for `sinceMs`. */
+/** A schedule of a job, while it was enabled. Times are true times, except `sinceMs`. */
 export interface Plan {
   jobId: string;
   schedule: CronSchedule;
   misfire: CronMisfire;
   madeMs: number;
-  /** Undefined: it stands. */
+  /** Undefined while the plan is in force. */
   overMs: number | undefined;
-  /** As the job had it at the end of the plan, by the wall clock: earlier instants were never due. */
+  /** As in the job at the end of the plan, by the wall clock: earlier times were never due. */
   sinceMs: number;
-  /** As it was then: what comes from there on is not owed by this plan. */
+  /** As it was then: later due times do not belong to this plan. */
   nextMs: number | undefined;
 }
 
-/** What really happened of an attempt, in true time. */
+/** What really happened during an attempt, in true time. */
 export interface SimRun {
   runId: string;
   jobId: string;
@@ -75,12 +75,12 @@ export interface SimRun {
   attempt: number;
   owner: string;
   trigger: 'schedule' | 'forced';
-  /** When work on it began from nothing. */
+  /** When work on it started from the beginning. */
   startMs: number | undefined;
   endMs: number | undefined;
-  /** Who worked on it; without an end: until that process died. */
+  /** The processes that worked on it; without an end, until the process died. */
   holds: { owner: string; fromMs: number; toMs: number | undefined }[];
-  /** The longest it may go on, and when it was stopped because of that. */
+  /** Its time limit, and when it was stopped because of it. */
   maxRunMs: number;
   stoppedMs: number | undefined;
   outcome: 'ok' | 'error';

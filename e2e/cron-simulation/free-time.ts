@@ -4,11 +4,11 @@ import { gaps, merged, type Spans, within } from './spans.ts';
 
 const ALWAYS: Span = { fromMs: 0, toMs: Number.POSITIVE_INFINITY };
 
-/** When there was somebody who could have begun something, in true time. */
+/** When a process could have started a run, in true time. */
 export class FreeTime {
-  /** The machine slept, the store could not be written, schedules were off. */
+  /** The machine slept, the store refused writes, or schedules were off. */
   readonly blocked: Spans;
-  /** All schedulers were away or full. */
+  /** All schedulers were absent or full. */
   readonly nobody: Spans;
   readonly owners: readonly string[];
   readonly #episodes: ReadonlyMap<string, Episode[]>;
@@ -30,7 +30,7 @@ export class FreeTime {
     this.nobody = gaps(merged(somebody), ALWAYS);
   }
 
-  /** Not there yet or any more, or stopped. */
+  /** Before its start, after its end, or while stopped. */
   awayOf(owner: string): Spans {
     return this.#away.get(owner) ?? [];
   }
@@ -43,12 +43,12 @@ export class FreeTime {
     return this.#episodes.get(jobId) ?? [];
   }
 
-  /** The one that an attempt was begun in. */
+  /** The span in which an attempt started. */
   episodeOf({ jobId, scheduledMs, startMs = 0 }: SimRun): Episode | undefined {
     return this.episodesOf(jobId).findLast((one) => one.scheduledMs === scheduledMs && one.fromMs <= startMs);
   }
 
-  /** When, in `whole`, nothing kept an occurrence from being claimed, or whoever had claimed it from beginning it. */
+  /** When, in `whole`, nothing prevented a process from claiming an occurrence, or its owner from starting it. */
   windows({ jobId, episode }: { jobId: string; episode: Episode | undefined }, whole: Span, held: Spans = []): Span[] {
     const others = this.episodesOf(jobId).filter(
       (one) => one !== episode && one.fromMs < whole.toMs && one.toMs > whole.fromMs,
@@ -74,7 +74,7 @@ export interface Hold extends Span {
   run: SimRun;
 }
 
-/** Who worked on what, until it was over for that process: one that has lost its run may learn of it late. */
+/** Which process worked on what, and until when; a process that has lost its run may learn of it late. */
 export function holds({ runs, lives }: CronEvidence): Hold[] {
   const deaths = new Map(lives.map(({ owner, toMs }) => [owner, toMs]));
   return runs.flatMap((run) =>
@@ -91,7 +91,7 @@ function fullTimes(ofOwner: readonly Hold[], maxConcurrentRuns: number): Spans {
     .map(({ fromMs, toMs }) => ({ fromMs, toMs }));
 }
 
-/** How many of them there were at once. */
+/** The number of simultaneous spans. */
 export function atOnce(spans: readonly Span[]): (Span & { count: number })[] {
   const lasting = spans.filter(({ fromMs, toMs }) => fromMs < toMs);
   const changes = lasting

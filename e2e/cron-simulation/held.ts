@@ -4,13 +4,13 @@ import { notedMs, type TimeLine } from './time-line.ts';
 const FIRST_MS = 30_000;
 const MAX_MS = 3_600_000;
 
-/** After the nth failure of an occurrence. */
+/** The wait after the nth failure of an occurrence. */
 export const retryDelayMs = (failures: number): number => Math.min(MAX_MS, FIRST_MS * 2 ** (failures - 1));
 
-/** After the nth error in a row of a job. */
+/** The wait after the nth consecutive error of a job. */
 export const holdDelayMs = (errors: number): number => (errors < 2 ? 0 : retryDelayMs(errors - 1));
 
-/** When a job was left alone because of errors in a row, at the longest: somebody may have changed it. */
+/** When a job waited after consecutive errors, at the longest: a change of the job may end the wait. */
 export function heldSpans(runs: readonly SimRun[], line: TimeLine, untilMs: number): Span[] {
   const held: Span[] = [];
   let errors = 0;

@@ -4,13 +4,13 @@ const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
 const DAY_MS = 86_400_000;
 const HALF_DAY_MS = DAY_MS / 2;
-/** No expression of the simulation comes less often. */
+/** Every expression of the simulation is due at least this often. */
 const MAX_WAIT_MS = 800 * DAY_MS;
 
-/** The instants of a schedule, worked out minute by minute: slow, and nothing that the product uses. */
+/** The due times of a schedule, searched minute by minute: slow, and independent of the product's code. */
 export interface Grid {
   has(atMs: number): boolean;
-  /** The first one strictly after. */
+  /** The first due time strictly after a time. */
   next(afterMs: number): number | undefined;
 }
 
@@ -65,16 +65,16 @@ function cronGrid(expr: string, tz: string): Grid {
   };
 }
 
-/** What the clock of a zone shows, as if that were UTC. */
+/** The local time of a zone, as if it were UTC. */
 type Zone = (atMs: number) => number;
 
-/** The clock showed the same time already, up to two hours before. */
+/** Whether the clock has shown the same time before, within two hours. */
 function isSecondPass(zone: Zone, atMs: number): boolean {
   const lostMs = zone(atMs - 2 * 60 * MINUTE_MS) + 2 * 60 * MINUTE_MS - zone(atMs);
   return lostMs > 0 && zone(atMs - lostMs) === zone(atMs);
 }
 
-/** The clock has just been set forward over a time that matches. */
+/** Whether the clock has just been set forward over a matching time. */
 function isAfterGap(zone: Zone, atMs: number, matches: (wallMs: number) => boolean): boolean {
   const wallMs = zone(atMs);
   for (let missing = zone(atMs - MINUTE_MS) + MINUTE_MS; missing < wallMs; missing += MINUTE_MS) {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Random } from '../checker/random.ts';
 
-/** Calls that are on their way, of all processes. */
+/** Pending calls of all processes. */
 export class Activity {
   #calls = 0;
 
@@ -13,7 +13,7 @@ export class Activity {
     this.#calls -= 1;
   }
 
-  /** Resolves when nobody does anything any more but wait for a timer. */
+  /** Resolves when all processes only wait for timers. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       await turn();
@@ -31,15 +31,15 @@ interface LifeDeps {
 }
 
 /**
- * Of a process that may be killed at any of its awaits: from then on nothing of it goes on, whatever it waited for. Or it is
- * stopped there, as by SIGSTOP: all of it goes on later.
+ * The life of a process that may be killed at any of its awaits: from then on none of its code runs. Or it is
+ * stopped there, as by SIGSTOP, and continues later.
  */
 export class Life {
   readonly #deps: LifeDeps;
   #isOver = false;
-  /** While it is stopped: resolves when it goes on. */
+  /** While it is stopped: resolves when it continues. */
   #stall: PromiseWithResolvers<void> | undefined;
-  /** Awaits that are left until `#burnt`. */
+  /** The number of awaits left until `#burnt`. */
   #fuse = Number.POSITIVE_INFINITY;
   #burnt = (): void => undefined;
 
@@ -55,7 +55,7 @@ export class Life {
     return this.#stall !== undefined;
   }
 
-  /** It dies, or is stopped, after so many awaits. */
+  /** Dies or is stopped after this many awaits. */
   light(fuse: number, then: 'end' | 'stall'): void {
     this.#fuse = fuse;
     this.#burnt = () => this[then]();
@@ -82,13 +82,13 @@ export class Life {
     this.#deps.onGoOn();
   }
 
-  /** For what comes from outside, like a timer: waits where it is stopped, and has only waited when this answers true. */
+  /** For events from outside, such as timers: waits while the process is stopped, and returns whether it is alive. */
   async reaches(): Promise<boolean> {
     while (this.#stall) await this.#stall.promise;
     return !this.#isOver;
   }
 
-  /** An object whose calls cross the border of the process: they take their time, and it may die before or after each. */
+  /** An object whose calls leave the process: they take time, and the process may die before or after each call. */
   wrap<T extends object>(target: T): T {
     return new Proxy(target, {
       get: (of, name) => {
@@ -121,14 +121,14 @@ export class Life {
     }
   }
 
-  /** An await of its own, inside of a call. */
+  /** A separate await within a call. */
   async step(): Promise<void> {
     await turn();
     this.#burn();
     await this.#standStill();
   }
 
-  /** Whoever is stopped is not at work. */
+  /** A stopped process does not work. */
   async #standStill(): Promise<void> {
     while (this.#stall) {
       this.#deps.activity.end();

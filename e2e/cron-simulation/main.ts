@@ -27,7 +27,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Of each rule. */
+/** The number of findings of each rule. */
 const SHOWN = 5;
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);

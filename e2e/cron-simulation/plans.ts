@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '../../src/cron/jobs/job.ts';
 import type { Plan } from './evidence.ts';
 
-/** What is wanted of each job, and until when it was. */
+/** The plans of each job, and their ends. */
 export class Plans {
   readonly all: Plan[] = [];
   readonly #standing = new Map<string, Plan>();
@@ -12,7 +12,7 @@ export class Plans {
     this.#now = now;
   }
 
-  /** A job is, or was changed; `before`: as it was until then. */
+  /** A job was added or changed; `before` is its previous state. */
   follow(jobId: string, before: Job | undefined, after: Job | undefined): void {
     const standing = this.#standing.get(jobId);
     const isMoved = !isDeepStrictEqual(wantedOf(before), wantedOf(after));
@@ -22,13 +22,13 @@ export class Plans {
     if (stands && after) stands.misfire = after.misfire;
   }
 
-  /** Nothing happens any more. */
+  /** Nothing more happens. */
   closeAll(jobs: readonly Job[]): void {
     const left = new Map(jobs.map((job) => [job.id, job]));
     for (const [jobId, plan] of this.#standing) {
       const job = left.get(jobId);
       if (job) Object.assign(plan, { sinceMs: job.sinceMs, nextMs: job.nextMs });
-      else plan.overMs = this.#now(); // it has removed itself
+      else plan.overMs = this.#now(); // it removes itself
     }
   }
 
@@ -46,6 +46,6 @@ export class Plans {
 
 const wantedOf = (job: Job | undefined) => job && { schedule: job.schedule, isWanted: isWanted(job) };
 
-/** Also one that is over: its one time was dealt with, perhaps as soon as it was asked for. */
+/** Includes a finished one-time job, whose only due time may have been handled as soon as it was added. */
 const isWanted = ({ enabled, schedule, handledMs }: Job): boolean =>
   enabled || (schedule.kind === 'at' && handledMs === schedule.atMs);

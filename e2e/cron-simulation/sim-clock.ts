@@ -5,21 +5,21 @@ interface Sleeper {
   wake(): void;
 }
 
-/** Of a process: whether, once it is not stopped, something reaches it. */
+/** A process that waits. `reaches` resolves once the process is not stopped: false if it is dead. */
 interface Sleeping {
   readonly isOver: boolean;
   reaches(): Promise<boolean>;
 }
 
-/** The wall clock went on from here with this much added to true time. */
+/** From here on the wall clock differs from true time by this much. */
 export interface WallStep {
   trueMs: number;
   offsetMs: number;
 }
 
 /**
- * A machine's clocks. True time goes on always; the steady clock stands still while the machine sleeps, and timers with
- * it; the wall clock may be set.
+ * The clocks of a machine. True time always advances; the steady clock and the timers stand still while the machine
+ * sleeps; the wall clock may be set.
  */
 export class SimClock {
   #trueMs = 0;
@@ -55,7 +55,7 @@ export class SimClock {
     this.#trueMs += ms;
   }
 
-  /** For a process that may die: its timers do not go off any more then; or be stopped: then they go off later. */
+  /** For a process that may die or be stopped: its timers never fire after its death, and fire late after a stop. */
   clockOf(life: Sleeping): Clock {
     return {
       now: () => this.now(),
@@ -83,7 +83,7 @@ export class SimClock {
     });
   }
 
-  /** Lets the machine work for so long; after every timer, `settle` waits until nothing is left to do at that time. */
+  /** Advances the machine's time. After every timer, `settle` waits until all work at that time is done. */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const untilMs = this.#steadyMs + ms;
     await settle();

@@ -10,19 +10,19 @@ import type { Life } from './life.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { Writes } from './sim-ledger.ts';
 
-/** How runs of a job go. */
+/** How the runs of a job behave. */
 export interface Nature {
   meanMs: number;
   failRate: number;
 }
 
-/** Who works on a run. */
+/** The process that works on a run. */
 interface Holder {
   owner: string;
   life: Life;
 }
 
-/** A run as the journal has it: it outlives the process that works on it. */
+/** A run as the journal records it: it outlives its process. */
 interface JournalledRun {
   seen: SimRun;
   workMs: number;
@@ -37,11 +37,11 @@ interface RunsDeps {
   natureOf(jobId: string): Nature;
 }
 
-/** The journal of all runs and the work on them, whichever process does it. */
+/** The journal of all runs, and the work on them by any process. */
 export class SimRuns {
   readonly #deps: RunsDeps;
   readonly #journal = new Map<string, JournalledRun>();
-  /** By now every run succeeds at once. */
+  /** From now on every run succeeds at once. */
   isCalm = false;
 
   constructor(deps: RunsDeps) {
@@ -75,15 +75,15 @@ export class SimRuns {
       workMs: Math.round(-meanMs * Math.log(1 - random.fraction())),
       holder,
     };
-    this.#journal.set(runId, run); // with the commit: what is told apart here is the start itself
+    this.#journal.set(runId, run); // with the commit, so that only the start itself is separate
     const startedMs = clock.now();
     await holder.life.step();
     if (holder.life.isOver) return undefined;
-    // Stopped between the start and the work, and taken over meanwhile.
+    // The process was stopped between the start and the work, and the run was taken over.
     return run.holder === holder ? this.#work(run, startedMs) : { startedMs, ended: SUPERSEDED, stop: () => undefined };
   }
 
-  /** False: the claim is somebody else's. */
+  /** False if another process has the claim. */
   async #recordStart(claim: Claim, { owner }: Holder, runId: string): Promise<boolean> {
     const { clock, store, writes } = this.#deps;
     const statements = startStatements(claim, { owner, nowMs: clock.now(), runId, sessionKey: 'sim' });
@@ -142,5 +142,5 @@ export class SimRuns {
   }
 }
 
-/** The journal takes nothing more from a process that has lost its run to another. */
+/** The journal rejects writes from a process whose run was taken over. */
 const SUPERSEDED = Promise.resolve<Outcome>({ status: 'interrupted', error: 'another process works on it' });

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 const PERIODS = [7, 45, 90, 300, 420, 900, 3_600, 7_200, 86_400].map((seconds) => seconds * SECOND_MS);
-/** Expressions that the checker can read too: times of day, and rhythms. */
+/** Expressions that the checker can read, too: times of day and intervals. */
 const EXPRESSIONS = [
   ...['*/5 * * * *', '*/15 * * * *', '0 * * * *', '30 */2 * * *', '10,40 * * * *'],
   ...['30 2 * * *', '0 3 * * *', '15 1,2,3 * * *', '0 9 * * 1-5', '45 23 * * 0', '30 2 29 3 *'],
@@ -24,7 +24,7 @@ const ZONES = [
 ];
 const POLICIES: CronMisfire[] = ['once', 'skip', 'all', { all: 3 }, { within: 2 * HOUR_MS }, { within: 5 * MINUTE_MS }];
 
-/** A job as somebody might ask for it. */
+/** A random job. */
 export function askedJob(random: Random, nowMs: number): Params<'cron.add'> {
   const schedule = someSchedule(random, nowMs);
   const isMain = random.chance(0.3);
@@ -45,12 +45,12 @@ export function someSchedule(random: Random, nowMs: number): CronSchedule {
   if (kind === 'at') return { kind, atMs: nowMs + random.int(-2 * HOUR_MS, 3 * DAY_MS) };
   if (kind === 'cron') return { kind, expr: random.pick(EXPRESSIONS), tz: random.pick(ZONES) };
   const everyMs = random.pick(PERIODS);
-  // Counted from a time that a clock set back does not come before; some begin later.
+  // The anchor is before any time to which the clock is set back; some anchors are later.
   const anchorMs = random.chance(0.2) ? nowMs + random.int(0, DAY_MS) : nowMs - 500 * DAY_MS - random.int(0, everyMs);
   return { kind: 'every', everyMs, anchorMs };
 }
 
-/** How long its runs take, and how often they fail: quick ones mostly, some that overlap or never succeed. */
+/** How long its runs take and how often they fail: most are quick, some overlap or never succeed. */
 export const someNature = (random: Random): Nature => ({
   meanMs: random.pick([0, 500, 4_000, 20_000, 90_000, 600_000]),
   failRate: random.pick([0, 0, 0, 0.1, 0.5, 1]),

@@ -8,7 +8,7 @@ import type { SimClock } from './sim-clock.ts';
 
 type Committing = Pick<Store, 'db' | 'commit'>;
 
-/** What was written of occurrences and by whom, as the world saw it: the ledger itself keeps only what it came to. */
+/** Every write to an occurrence with its process; the ledger keeps only the latest state. */
 export class Writes {
   readonly #clock: Pick<SimClock, 'trueMs'>;
   readonly #noted: { order: number; write: CronWrite }[] = [];
@@ -18,12 +18,12 @@ export class Writes {
     this.#clock = clock;
   }
 
-  /** In the order in which they were committed. */
+  /** In the order of their commits. */
   get all(): CronWrite[] {
     return this.#noted.toSorted((a, b) => a.order - b.order).map(({ write }) => write);
   }
 
-  /** Calls `work` with a store of its own, and notes what `told` makes of its answer, at the place of its last commit. */
+  /** Calls `work` with a separate store, and records the result of `told` at the position of its last commit. */
   async watch<T>(
     store: Committing,
     work: (store: Committing) => Promise<T>,
@@ -51,7 +51,7 @@ interface SimLedgerDeps {
   writes: Writes;
 }
 
-/** The real one, watched. */
+/** The real ledger, with its writes recorded. */
 export class SimLedger extends SqlLedger implements Ledger {
   readonly #deps: SimLedgerDeps;
 

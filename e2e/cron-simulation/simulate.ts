@@ -16,23 +16,23 @@ export interface SimulationOptions {
   /** Over one store. */
   schedulers: number;
   jobs: number;
-  /** The longest time in which nothing happens to them. */
+  /** The longest time without an incident. */
   restMs: number;
 }
 
-/** So much happens in a day that is no worse than others. */
+/** The usual longest time between two incidents. */
 export const USUAL_REST_MS = 20 * 60_000;
 const DAY_MS = 86_400_000;
-/** As decision 34 has it. */
+/** As in decision 34. */
 const LEASE_MS = 30_000;
 /** Shortly before Berlin sets its clocks forward, and three weeks after New York did. */
 const START_MS = Date.UTC(2026, 2, 22, 13, 0, 0, 123);
-/** Everything that waits is over by then: holds, tries that are made again, leases. */
+/** Longer than every wait: backoff, retries and leases. */
 const CALM_MS = 2 * 3_600_000;
 
-/** Lets schedulers live through days of trouble, and tells all that happened. The same seed tells the same. */
+/** Runs schedulers through days of incidents, and returns all evidence. The same seed gives the same evidence. */
 export async function simulate(options: SimulationOptions): Promise<CronEvidence> {
-  using dir = tempDir(existsSync('/dev/shm') ? '/dev/shm' : tmpdir()); // nothing here is about disks
+  using dir = tempDir(existsSync('/dev/shm') ? '/dev/shm' : tmpdir()); // disks are not simulated
   await using store = await openSqliteStore({
     path: path.join(dir.path, 'headgate.db'),
     clock: fakeClock(START_MS),

@@ -1,6 +1,6 @@
 import type { Span } from './evidence.ts';
 
-/** Ascending, and none touches the next. */
+/** Ascending and not adjacent. */
 export type Spans = readonly Span[];
 
 export function merged(spans: Iterable<Span>): Spans {
@@ -13,7 +13,7 @@ export function merged(spans: Iterable<Span>): Spans {
   return all;
 }
 
-/** What of them lies between two times. */
+/** The parts of the spans between two times. */
 export function within(spans: Spans, { fromMs, toMs }: Span): Span[] {
   const found: Span[] = [];
   for (let index = firstEndingAfter(spans, fromMs); index < spans.length; index += 1) {
@@ -24,7 +24,7 @@ export function within(spans: Spans, { fromMs, toMs }: Span): Span[] {
   return found;
 }
 
-/** What lies between two times beside them. */
+/** The gaps of the spans between two times. */
 export function gaps(spans: Spans, whole: Span): Span[] {
   const found: Span[] = [];
   let { fromMs } = whole;
@@ -36,7 +36,7 @@ export function gaps(spans: Spans, whole: Span): Span[] {
   return found;
 }
 
-/** With so much taken from both of its ends; those that are too short for that are left out. */
+/** The spans shortened at both ends; spans that are too short are omitted. */
 export const shrunk = (spans: Spans, byMs: number): Span[] =>
   spans.flatMap(({ fromMs, toMs }) => (toMs - fromMs > 2 * byMs ? [{ fromMs: fromMs + byMs, toMs: toMs - byMs }] : []));
 

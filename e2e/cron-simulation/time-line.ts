@@ -1,6 +1,6 @@
 import type { CronEvidence, SimRun } from './evidence.ts';
 
-/** Answers of the evidence about time. */
+/** Questions about time, answered from the evidence. */
 export class TimeLine {
   readonly #evidence: CronEvidence;
 
@@ -8,13 +8,13 @@ export class TimeLine {
     this.#evidence = evidence;
   }
 
-  /** What the wall clock showed at the end. */
+  /** The wall-clock time at the end. */
   get endWallMs(): number {
     const { wallSteps, endTrueMs } = this.#evidence;
     return endTrueMs + (wallSteps.at(-1)?.offsetMs ?? 0);
   }
 
-  /** When, before a true time, the wall clock last came to or over a time that it shows. */
+  /** The last moment before a true time at which the wall clock reached or passed a given time. */
   reached(wallMs: number, beforeMs: number): number {
     const steps = this.#evidence.wallSteps;
     let reachedMs = 0;
@@ -28,13 +28,13 @@ export class TimeLine {
     return reachedMs;
   }
 
-  /** What the wall clock showed. */
+  /** The wall-clock time. */
   wallAt(trueMs: number): number {
     const step = this.#evidence.wallSteps.findLast((one) => one.trueMs <= trueMs);
     return trueMs + (step?.offsetMs ?? 0);
   }
 
-  /** Whether the wall clock has shown a time, or a later one, up to a true time. */
+  /** Whether the wall clock had reached a time before a true time. */
   hasShown(wallMs: number, upToMs: number): boolean {
     const steps = this.#evidence.wallSteps;
     return steps.some(({ trueMs, offsetMs }, index) => {
@@ -43,20 +43,20 @@ export class TimeLine {
     });
   }
 
-  /** The earliest time that the wall clock was set to after a true time. */
+  /** The earliest time to which the wall clock was set after a true time. */
   setBackTo(afterMs: number): number {
     const later = this.#evidence.wallSteps.filter(({ trueMs }) => trueMs >= afterMs);
     return Math.min(...later.map(({ trueMs, offsetMs }) => trueMs + offsetMs));
   }
 }
 
-/** In the order they began. */
+/** In the order of their starts. */
 export const startedOf = (runs: readonly SimRun[]): SimRun[] =>
   runs.filter(({ startMs }) => startMs !== undefined).sort((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0));
 
 export const runsByJob = (runs: readonly SimRun[]): Map<string, SimRun[]> =>
   Map.groupBy(startedOf(runs), ({ jobId }) => jobId);
 
-/** When the last process that worked on it saw it end: from then on its job was left alone, or waited to be tried again. */
+/** When the last process that worked on it saw it end; from then on its job waited for its backoff or retry. */
 export const notedMs = ({ startMs, holds, endMs }: SimRun): number =>
   Math.max(endMs ?? startMs ?? 0, ...holds.map(({ fromMs, toMs }) => toMs ?? fromMs));

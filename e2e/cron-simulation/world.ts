@@ -16,7 +16,7 @@ interface WorldOptions {
   startMs: number;
   schedulers: number;
   jobs: number;
-  /** The longest time in which nothing happens. */
+  /** The longest time without an incident. */
   restMs: number;
   random: Random;
 }
@@ -25,10 +25,10 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** So few that they are often not enough. */
+/** Few, so that they are often all in use. */
 export const MAX_RUNS = 3;
 
-/** A machine with schedulers on it, somebody who changes their jobs, and much that goes wrong. */
+/** A machine with schedulers, changes to their jobs, and many faults. */
 export class World {
   readonly clock: SimClock;
   readonly runs: SimRuns;
@@ -47,7 +47,7 @@ export class World {
   #processes: (SimProcess | undefined)[] = [];
   #takesWrites = true;
   #ids = 0;
-  /** The wall clock is wrong by so much, and is put right again. */
+  /** The wall clock is wrong by this much and later corrected. */
   #wrongMs = 0;
 
   constructor(store: Store, options: WorldOptions) {
@@ -72,7 +72,7 @@ export class World {
     for (let index = 1; index < this.#options.schedulers; index += 1) this.#start(index);
   }
 
-  /** Some time goes by, then something happens. */
+  /** Waits for a random time, then causes an incident. */
   async happen(): Promise<void> {
     await this.#pass(this.#random.int(0, this.#options.restMs));
     const deed = this.#random.int(0, 99);
@@ -85,7 +85,7 @@ export class World {
     else await this.#ask();
   }
 
-  /** Everything is put right, and nothing goes wrong any more. */
+  /** Ends all faults. */
   async calm(ms: number): Promise<void> {
     this.#jump(-this.#wrongMs);
     this.runs.isCalm = true;
@@ -93,9 +93,9 @@ export class World {
     await this.#pass(ms);
   }
 
-  // ── What goes wrong ──
+  // ── Faults ──
 
-  /** Ends a process at one of its next awaits, and starts it again some time later. */
+  /** Ends a process at one of its next awaits, and restarts it some time later. */
   async #kill(): Promise<void> {
     const index = this.#random.int(0, this.#options.schedulers - 1);
     const process = this.#alive(index);
@@ -106,7 +106,7 @@ export class World {
     this.#start(index);
   }
 
-  /** Stops a process at one of its next awaits; others may take over its work until it goes on with what it was about. */
+  /** Stops a process at one of its next awaits; others may take over its work until it continues. */
   async #stall(): Promise<void> {
     const process = this.#random.pick(this.#processes);
     if (!process || process.life.isOver || process.life.isStalled) return;
@@ -119,7 +119,7 @@ export class World {
     await this.#pass(0);
   }
 
-  /** Often short: what is about to happen is to find somebody there. */
+  /** Often short, so that a scheduler is present for the next incident. */
   #absenceMs(): number {
     const someMs = [0, 0, 5 * SECOND_MS, 2 * MINUTE_MS, 20 * MINUTE_MS, this.#random.int(0, 3 * HOUR_MS)];
     return this.#random.chance(0.03) ? DAY_MS : this.#random.pick(someMs);
@@ -140,7 +140,7 @@ export class World {
     const span = this.#beginSpan('the machine sleeps');
     this.clock.suspend(this.#absenceMs() + 10 * SECOND_MS);
     span.toMs = this.clock.trueMs;
-    if (this.#random.chance(0.5)) await this.#ask(); // before anybody has noticed
+    if (this.#random.chance(0.5)) await this.#ask(); // before any scheduler has noticed
   }
 
   async #fail(): Promise<void> {
@@ -162,7 +162,7 @@ export class World {
     span.toMs = this.clock.trueMs;
   }
 
-  // ── What people do ──
+  // ── Actions of people ──
 
   async #ask(): Promise<void> {
     const process = this.#random.pick(this.#processes);
@@ -191,7 +191,7 @@ export class World {
     await this.#do(jobId, () => process.jobs.add(askedJob(this.#random, this.clock.now()), () => []));
   }
 
-  /** Does not wait for an answer: a process that is killed gives none. Refusals are part of life. */
+  /** Does not wait for an answer, because a killed process gives none. Refusals are expected. */
   async #do(jobId: string, deed: () => Promise<unknown>): Promise<void> {
     const before = await this.#rowOf(jobId);
     deed().catch(() => undefined);
@@ -200,7 +200,7 @@ export class World {
     this.plans.follow(jobId, before, await this.#rowOf(jobId));
   }
 
-  // ── How it is made ──
+  // ── Setup ──
 
   #alive(index: number): SimProcess | undefined {
     const process = this.#processes[index];
@@ -257,7 +257,7 @@ export class World {
     return span;
   }
 
-  /** The store, while it takes writes. */
+  /** The store, while it accepts writes. */
   #writable(): Pick<Store, 'db' | 'commit'> {
     const { db, commit } = this.#store;
     return {

@@ -48,12 +48,12 @@ export function* jobsMatch(evidence: CronEvidence): Iterable<CronFinding> {
 interface NextContext {
   rows: readonly CronOccurrenceTable[];
   grid: Grid;
-  /** It has one time only. */
+  /** A one-time job. */
   isOnce: boolean;
   endWallMs: number;
 }
 
-/** The next is the first to come that has no record. */
+/** The next due time is the first future one without a record. */
 function wrongNext({ next_ms }: CronJobTable, { rows, grid, isOnce, endWallMs }: NextContext): string | undefined {
   const recorded = new Set(rows.map(({ scheduled_ms }) => scheduled_ms));
   if (isOnce && next_ms === null) return 'it waits for nothing and is enabled';
@@ -63,7 +63,7 @@ function wrongNext({ next_ms }: CronJobTable, { rows, grid, isOnce, endWallMs }:
   return isRight ? undefined : `next is ${next_ms}, not ${next}`;
 }
 
-/** The last is the run that ended last, or something that was given up after it. */
+/** The last result is that of the run that ended last, or of an occurrence given up after it. */
 function wrongLast(
   { last_json, failures, hold_ms }: CronJobTable,
   rows: readonly CronOccurrenceTable[],

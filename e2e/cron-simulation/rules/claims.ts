@@ -3,13 +3,13 @@ import type { CronEvidence, CronFinding, CronWrite, Span } from '../evidence.ts'
 import { FreeTime } from '../free-time.ts';
 import { gaps, longest, merged, within } from '../spans.ts';
 
-/** Who is alone takes over at once; others look every 10 s, or a little later, and want to have seen nothing for a while. */
+/** A single scheduler takes over at once. Several look every 10 s, or a little later, and wait for a claim to expire. */
 const LOOK_MS = 45_000;
 const AT_ONCE_MS = 2_000;
 
 const nameOf = ({ scheduledMs }: { scheduledMs: number }): string => new Date(scheduledMs).toISOString();
 
-/** Whoever has lost an occurrence to somebody else writes nothing of it any more, whatever it was about to. */
+/** A process that has lost its claim on an occurrence writes nothing about it any more. */
 export function* newestWrites({ writes }: CronEvidence): Iterable<CronFinding> {
   const newest = new Map<string, CronWrite>();
   for (const write of writes) {
@@ -21,7 +21,7 @@ export function* newestWrites({ writes }: CronEvidence): Iterable<CronFinding> {
   }
 }
 
-/** Who has just said that it is there, or could have for a while, keeps what it has. */
+/** A process that renewed its claim recently, or was able to, keeps the claim. */
 export function* notRobbed(evidence: CronEvidence): Iterable<CronFinding> {
   const free = new FreeTime(evidence);
   const holders = new Map<string, CronWrite>();
@@ -37,7 +37,7 @@ export function* notRobbed(evidence: CronEvidence): Iterable<CronFinding> {
   }
 }
 
-/** `last`: its last sign. */
+/** `last` is its last renewal. */
 function isThere(last: CronWrite, atMs: number, { free, leaseMs }: { free: FreeTime; leaseMs: number }): boolean {
   const lately = { fromMs: Math.max(0, atMs - leaseMs - LOOK_MS), toMs: atMs };
   const isAway = (span: Span) => within(free.awayOf(last.owner), span).length > 0;
@@ -46,7 +46,7 @@ function isThere(last: CronWrite, atMs: number, { free, leaseMs }: { free: FreeT
   return last.atMs < lately.fromMs && !isAway(lately) && within(free.blocked, lately).length === 0;
 }
 
-/** What a process had claimed and does not go on with, because it died or was stopped, somebody else goes on with. */
+/** Another process takes over the claims of a process that died or was stopped. */
 export function* takenUp(evidence: CronEvidence): Iterable<CronFinding> {
   const free = new FreeTime(evidence);
   const limitMs = evidence.leaseMs === 0 ? AT_ONCE_MS : evidence.leaseMs + LOOK_MS;
@@ -67,7 +67,7 @@ interface Left {
   span: Span;
 }
 
-/** When its owner was gone for longer than others may take. */
+/** When its owner was absent for longer than a takeover may take. */
 function orphaned(
   { claims }: Episode,
   { free, limitMs, endTrueMs }: { free: FreeTime; limitMs: number; endTrueMs: number },
@@ -79,7 +79,7 @@ function orphaned(
   );
 }
 
-/** How long at a time somebody else was there. */
+/** The periods in which another process was present. */
 function presence(other: Span & { owner: string }, left: Span, free: FreeTime): number {
   if (other.toMs <= left.fromMs || other.fromMs >= left.toMs) return 0;
   return longest(gaps(merged([...within(free.awayOf(other.owner), left), ...within(free.blocked, left)]), left));

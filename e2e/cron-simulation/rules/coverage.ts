@@ -3,7 +3,7 @@ import type { CronEvidence, CronFinding, Plan } from '../evidence.ts';
 import { type Grid, gridOf } from '../instants.ts';
 import { TimeLine } from '../time-line.ts';
 
-/** What came due in the last moments may still be on its way. */
+/** Occurrences that came due in the last moments may not be recorded yet. */
 const GRACE_MS = 60_000;
 
 export function* covered(evidence: CronEvidence): Iterable<CronFinding> {
@@ -11,7 +11,7 @@ export function* covered(evidence: CronEvidence): Iterable<CronFinding> {
   for (const plan of evidence.plans) {
     const grid = gridOf(plan.schedule);
     const ofJob = evidence.occurrences.filter(({ job_id }) => job_id === plan.jobId);
-    // Whoever had it done before its time does not want it again.
+    // An occurrence that was run by hand before its time is not due again.
     if (plan.schedule.kind === 'at' && ofJob.some(({ trigger, status }) => trigger === 'forced' && status === 'ok'))
       continue;
     const rows = ofJob.filter((row) => grid.has(row.scheduled_ms));
@@ -27,8 +27,8 @@ interface Owed {
 }
 
 /**
- * A plan owes all that the clock has come to since it began, up to its end; unless the clock was set back before that
- * later: then it has not come yet.
+ * A plan must cover all due times that the clock reached between its start and its end, unless the clock was set back before
+ * one of them: then it is not due yet.
  */
 function owedBy({ schedule, sinceMs, overMs }: Plan, grid: Grid, line: TimeLine): Owed {
   const firstMs = schedule.kind === 'at' ? schedule.atMs : grid.next(sinceMs);
@@ -36,7 +36,7 @@ function owedBy({ schedule, sinceMs, overMs }: Plan, grid: Grid, line: TimeLine)
   return { firstMs, throughMs: Math.min(line.setBackTo(overMs), line.wallAt(overMs)) };
 }
 
-/** The first instant of every stretch without records. */
+/** The first due time of every stretch without records. */
 function* gaps({ firstMs, throughMs }: Owed, rows: readonly CronOccurrenceTable[], grid: Grid): Iterable<number> {
   let next = firstMs;
   for (const row of rows) {

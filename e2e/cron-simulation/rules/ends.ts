@@ -40,7 +40,7 @@ function lieOf(row: CronOccurrenceTable, context: Context): string | undefined {
   return undefined;
 }
 
-/** What is missed was too late for its policy, or something later was claimed instead. */
+/** A missed occurrence was too late for its policy, or a later one was claimed instead. */
 function lieOfMissed(row: CronOccurrenceTable, { others, plans }: Context): string | undefined {
   const isReplaced = others.some(({ scheduled_ms, epoch }) => epoch > 0 && scheduled_ms > row.through_ms);
   if (isReplaced) return undefined;

@@ -6,7 +6,7 @@ import { notedMs, runsByJob } from '../time-line.ts';
 
 /** Timers are exact here. */
 const SLACK_MS = 1_000;
-/** So long a process works before it notes how long it has. */
+/** How long a process works before it records the time used. */
 const UNNOTED_MS = 25_000;
 
 const nameOf = ({ scheduledMs, attempt }: SimRun): string =>
@@ -22,15 +22,15 @@ export function* neverTooMany(evidence: CronEvidence): Iterable<CronFinding> {
   }
 }
 
-/** Until another process had it. */
+/** Until another process took over. */
 function working({ run, owner, fromMs, toMs }: Hold) {
   const next = run.holds.find((hold) => hold.owner !== owner && hold.fromMs >= fromMs);
   return { fromMs, toMs: Math.min(toMs, next?.fromMs ?? toMs) };
 }
 
 /**
- * Time in which the machine, or its process, stands still does not count, nor does what passes while nobody works on it. What
- * a process has not noted when it dies is lost.
+ * Time does not count while the machine or the process stands still, or while no process works on the run. Time that
+ * a process had not recorded when it died is lost.
  */
 export function* stoppedInTime(evidence: CronEvidence): Iterable<CronFinding> {
   const free = new FreeTime(evidence);
@@ -63,7 +63,7 @@ export function* stoppedInTime(evidence: CronEvidence): Iterable<CronFinding> {
 const isOf = ({ scheduledMs, startMs = 0 }: SimRun, start: CronWrite): boolean =>
   start.scheduledMs === scheduledMs && start.atMs <= startMs;
 
-/** Where nobody touched the clock meanwhile; errors before somebody touched the job do not count. */
+/** Only where the clock was not set meanwhile; errors before a change of the job do not count. */
 export function* leftAlone({ runs, asked, wallSteps }: CronEvidence): Iterable<CronFinding> {
   const askedOf = Map.groupBy(asked, ({ jobId }) => jobId);
   for (const [jobId, ofJob] of runsByJob(runs)) {
@@ -87,10 +87,10 @@ function waitAfter(errors: readonly SimRun[], { scheduledMs, trigger }: SimRun):
   return last.scheduledMs === scheduledMs ? retryDelayMs(last.attempt) : holdDelayMs(errors.length);
 }
 
-/** As many as the longest wait is for. */
+/** The number of errors after which the wait no longer grows. */
 const MANY = 10;
 
-/** In a row. */
+/** Consecutive errors. */
 function errorsBefore(runs: readonly SimRun[], index: number): SimRun[] {
   const before = runs.slice(Math.max(0, index - MANY), index);
   return before.slice(before.findLastIndex(({ outcome, endMs }) => outcome === 'ok' || endMs === undefined) + 1);

@@ -6,19 +6,19 @@ import { type Grid, gridOf } from '../instants.ts';
 import { gaps, longest, merged, shrunk, within } from '../spans.ts';
 import { runsByJob, TimeLine } from '../time-line.ts';
 
-/** So long a time before an instant, and after it, nothing was in its way: whoever there was had to notice it. */
+/** If nothing prevented a run for this long before and after a due time, a scheduler had to notice it. */
 const STEADY_MS = 61_000;
 
 interface Surroundings {
   evidence: CronEvidence;
   line: TimeLine;
   free: FreeTime;
-  /** When nothing was in the way of any job, and the wall clock went on as time does. */
+  /** When no job was prevented from running, and the wall clock ran normally. */
   steady: readonly Span[];
-  /** By job: when errors kept it. */
+  /** By job: when it waited after errors. */
   held: ReadonlyMap<string, Span[]>;
   plans: ReadonlyMap<string, Plan[]>;
-  /** By job and instant: the write that said what became of it. */
+  /** By job and due time: the write that recorded the result. */
   ends: ReadonlyMap<string, CronWrite>;
 }
 
@@ -55,7 +55,7 @@ function surroundingsOf(evidence: CronEvidence): Surroundings {
 
 const keyOf = (jobId: string, atMs: number): string => `${jobId} ${atMs}`;
 
-/** It had been claimed already. */
+/** Whether it had been claimed before. */
 function lieOfClaimed({ job_id, scheduled_ms }: CronOccurrenceTable, { free, ends }: Surroundings) {
   const end = ends.get(keyOf(job_id, scheduled_ms));
   if (end?.what !== 'end') return undefined;
@@ -65,7 +65,7 @@ function lieOfClaimed({ job_id, scheduled_ms }: CronOccurrenceTable, { free, end
   return waitedMs > STEADY_MS ? 'although who had claimed it could have begun it' : undefined;
 }
 
-/** One of its instants came, perhaps once more, while somebody was there for it. */
+/** Whether one of its due times came, perhaps again, while a scheduler could run it. */
 function lieOfAny(row: CronOccurrenceTable, surroundings: Surroundings): string | undefined {
   for (const plan of surroundings.plans.get(row.job_id) ?? []) {
     const atMs = couldHaveRun(row, plan, surroundings);
@@ -87,14 +87,14 @@ function couldHaveRun(row: CronOccurrenceTable, plan: Plan, surroundings: Surrou
   return undefined;
 }
 
-/** When its one time had been made up for by hand. */
+/** When its only due time was replaced by a manual run. */
 function doneMs({ jobId, schedule, madeMs }: Plan, { runs }: CronEvidence): number {
   if (schedule.kind !== 'at') return Number.POSITIVE_INFINITY;
   const done = runs.filter((run) => run.jobId === jobId && run.trigger === 'forced' && run.outcome === 'ok');
   return Math.min(...done.map(({ endMs }) => endMs ?? Number.POSITIVE_INFINITY).filter((endMs) => endMs >= madeMs));
 }
 
-/** What is steady for the job, too: wanted, and neither going nor left alone. */
+/** When the job, too, could run: it was enabled, not running and not waiting after errors. */
 function unhindered(
   jobId: string,
   { span, wanted }: { span: Span; wanted: Span },
@@ -115,7 +115,7 @@ const wallSpan = ({ fromMs, toMs }: Span, line: TimeLine): Span => {
   return { fromMs: fromMs + offsetMs, toMs: toMs + offsetMs };
 };
 
-/** The first that the row stands for, in a time of the wall clock. */
+/** The first due time that the row covers, in wall-clock time. */
 function instantIn(row: CronOccurrenceTable, grid: Grid, wall: Span): number | undefined {
   const [fromMs, toMs] = [Math.max(row.scheduled_ms, wall.fromMs), Math.min(row.through_ms, wall.toMs)];
   if (fromMs > toMs) return undefined;

@@ -35,7 +35,7 @@ export function* neverTwoAtOnce({ runs }: CronEvidence): Iterable<CronFinding> {
   }
 }
 
-/** Not before the clock came to it, and at most a minute after nothing held it up, however much did so later. */
+/** A run starts when the clock has reached its due time, and at most one minute after the last obstacle was gone. */
 export function* inTime(evidence: CronEvidence): Iterable<CronFinding> {
   const line = new TimeLine(evidence);
   const free = new FreeTime(evidence);
@@ -80,7 +80,7 @@ function wantedSince(run: SimRun, { line, free, before, plans }: Surroundings): 
 const startOf = ({ startMs }: SimRun): number => startMs ?? Number.POSITIVE_INFINITY;
 const endOf = ({ endMs }: SimRun): number => endMs ?? Number.POSITIVE_INFINITY;
 
-/** Each with the one before it. */
+/** Each element with the previous one. */
 function* neighbours<T>(list: readonly T[]): Iterable<[T, T]> {
   let before: T | undefined;
   for (const one of list) {

@@ -3,7 +3,7 @@ import type { CronEvidence, CronFinding, CronWrite, Plan, Span } from '../eviden
 import { FreeTime, type Hold, holds } from '../free-time.ts';
 import { TimeLine } from '../time-line.ts';
 
-/** A leap is noticed within a minute; what comes before that may as well have come in the leap. */
+/** A clock jump is noticed within a minute; an occurrence before that may count as part of the jump. */
 const NOTICED_MS = 61_000;
 
 interface Surroundings {
@@ -14,7 +14,7 @@ interface Surroundings {
   plansOf: ReadonlyMap<string, Plan[]>;
 }
 
-/** What was missed says what kept it: something that happened between the first of what was given up at once and that. */
+/** A missed occurrence names its reason: an event between the first due time that was given up and the record. */
 export function* toldTruly(evidence: CronEvidence): Iterable<CronFinding> {
   const decisions = evidence.writes.filter(({ what }) => what === 'settle' || what === 'end');
   const decided = new Map(decisions.map((write) => [`${write.jobId} ${write.scheduledMs}`, write]));
@@ -50,7 +50,7 @@ function isTrue({ error }: CronOccurrenceTable, decision: Decision, surroundings
 
 type Told = Surroundings & Decision & { since: Span };
 
-/** By how they begin. */
+/** By their first words. */
 const REASONS: Record<string, (told: Told) => boolean | undefined> = {
   'Headgate was not running': ({ evidence, owner, since }) =>
     evidence.lives.some((life) => life.owner === owner && life.fromMs > since.fromMs),
