@@ -3,7 +3,7 @@ import { effectCommand } from '../checker/recording/effects-file.ts';
 import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
 import { callTools, pause, say, stall } from '../support/model/scripted-steps.ts';
 
-/** A model that runs one command per turn of a job, and takes its time. */
+/** A slow model that runs one command per turn of a job. */
 export function createBehaviour(random: Random, { effectsFile }: { effectsFile: string }) {
   let isCalm = false;
   const held = new Set<() => void>();
@@ -20,12 +20,12 @@ export function createBehaviour(random: Random, { effectsFile }: { effectsFile: 
       const [, jobId] = /^\[cron:(\S+) /.exec(String(messages[turn]?.content)) ?? [];
       if (jobId === undefined) return say('HEARTBEAT_OK');
       if (messages.slice(turn).some(({ role }) => role === 'tool')) return [dawdle(), say('It is done.')];
-      // The n-th turn of this session, however often the model is asked about it.
+      // The n-th turn of this session, regardless of the number of requests.
       const tag = `${jobId}-${messages.filter(({ role }) => role === 'user').length}`;
       const command = effectCommand({ tag, file: effectsFile, secs: random.int(0, 400) / 1_000 });
       return [dawdle(), callTools({ name: 'bash', arguments: { command } })];
     },
-    /** From now on it answers at once, also what it was asked before. */
+    /** From now on it answers at once, including pending requests. */
     calmDown(): void {
       isCalm = true;
       for (const release of held) release();

@@ -3,7 +3,7 @@ import type { PlannedJob } from './evidence.ts';
 
 type Wish = ParamsInput<'cron.add'>;
 
-/** What is due again and again, at full seconds, so that much is due at once. */
+/** Repeating jobs, due at full seconds, so that many are due at once. */
 export const castOf = (chapter: string): Wish[] => [
   { ...telling(`${chapter} each second`), schedule: { kind: 'every', everyMs: 1_000, anchorMs: 0 } },
   { ...telling(`${chapter} all of them`), schedule: SECONDS, misfire: 'all' },
@@ -15,7 +15,7 @@ export const castOf = (chapter: string): Wish[] => [
 
 const SECONDS = { kind: 'cron', expr: '* * * * * *', tz: 'UTC' } as const;
 
-/** Due once. */
+/** One-time jobs. */
 export const onceAt = (name: string, atMs: number): Wish[] => [
   { ...telling(`${name} line`), schedule: { kind: 'at', atMs }, deleteAfterRun: true },
   { ...asking(`${name} turn`), schedule: { kind: 'at', atMs } },
@@ -30,7 +30,7 @@ const telling = (name: string): Told => ({
   payload: { kind: 'systemEvent', text: `«${name}»` },
 });
 
-/** The command runs without anybody's consent. */
+/** The command runs without approval. */
 const asking = (name: string): Told => ({
   name,
   sessionTarget: 'isolated',
@@ -39,7 +39,7 @@ const asking = (name: string): Told => ({
   approval: { mode: 'allow', tools: ['bash'] },
 });
 
-/** Each instant of a job before `endMs`, by arithmetic of our own for the few expressions there are. */
+/** Each due time of a job before `endMs`, calculated independently for the few expressions used. */
 export function instantsOf({ schedule, createdMs }: PlannedJob, endMs: number): number[] {
   if (schedule.kind === 'at') return schedule.atMs < endMs ? [schedule.atMs] : [];
   const [everyMs, anchorMs] =

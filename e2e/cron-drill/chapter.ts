@@ -34,7 +34,7 @@ interface Scene extends ChapterOptions {
   calls: ReturnType<typeof createKeyedCalls>;
 }
 
-/** A home of its own, from the first start to rest. */
+/** A separate home, from the first start to rest. */
 export async function playChapter(options: ChapterOptions): Promise<{ evidence: CronEvidence; score: CronScore }> {
   const { home, random, name, kills } = options;
   await using model = await startScriptedModel({ contextWindow: 1_000_000 });
@@ -69,7 +69,7 @@ export async function playChapter(options: ChapterOptions): Promise<{ evidence: 
   return { score, evidence: await readEvidence(home, { jobs, boots, restMs, effectsFile: effects }) };
 }
 
-/** Something becomes due, and the daemon is killed. Another one is there afterwards. */
+/** A job becomes due, and the daemon is killed and restarted. */
 async function playRound(scene: Scene, client: TestClient, name: string): Promise<CronScore> {
   const { daemon, random, boots } = scene;
   const dueMs = Math.ceil((systemClock.now() + 100) / 1_000) * 1_000;
@@ -94,14 +94,14 @@ async function playRound(scene: Scene, client: TestClient, name: string): Promis
   };
 }
 
-/** Just before the instant, just after it, while turns go on, or whenever. */
+/** Just before the due time, just after it, during turns, or at any time. */
 async function chooseMoment({ random, model }: Scene, dueMs: number): Promise<void> {
   const mood = random.fraction();
   const untilMs = (atMs: number) => pause(Math.max(0, atMs - systemClock.now()));
   if (mood < 0.2) return untilMs(dueMs - random.int(1, 15));
   if (mood < 0.6) return untilMs(dueMs + random.int(0, 40));
   if (mood < 0.9) {
-    await Promise.race([model.request(model.requests.length), pause(2_000)]); // every slot may be held already
+    await Promise.race([model.request(model.requests.length), pause(2_000)]); // all slots may be in use
     return pause(random.int(0, 300));
   }
   return pause(random.int(0, 1_500));
@@ -127,7 +127,7 @@ function add({ calls, jobs }: Scene, client: TestClient, params: ParamsInput<'cr
   return calls.make(client, 'cron.add', { params, onAnswer });
 }
 
-/** Whether it runs, or does already, only the answer can say. */
+/** Only the answer says whether it started or was already running. */
 function force({ calls, jobs, random }: Scene, client: TestClient): Promise<void> {
   const job = random.pick(jobs.filter(({ schedule }) => schedule.kind !== 'at'));
   return calls.make(client, 'cron.run', {
@@ -140,7 +140,7 @@ function force({ calls, jobs, random }: Scene, client: TestClient): Promise<void
 
 const PATIENCE_MS = 120_000;
 
-/** What was due once has been; then nothing more begins, and what runs comes to its end. Answers since when. */
+/** Waits until all one-time jobs were due, no run starts any more, and all runs have ended. Returns since when. */
 async function comeToRest({ calls }: Scene, client: TestClient): Promise<number> {
   await calls.repeat(client);
   const list = async () => (await client.call('cron.list', {})) as { jobs: CronJob[] };
@@ -155,7 +155,7 @@ async function comeToRest({ calls }: Scene, client: TestClient): Promise<number>
   return restMs;
 }
 
-/** What never comes is for the rules to report. */
+/** The rules report what never happens. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let waitedMs = 0; waitedMs < PATIENCE_MS && !(await isSo()); waitedMs += 100) await pause(100);
 }

@@ -8,7 +8,7 @@ import { checkCron } from './rules.ts';
 import { addChapter, type CronScore, NO_SCORE } from './score.ts';
 
 export interface CronDrillOptions {
-  /** Of a daemon at work; now and then its successor is killed too. */
+  /** Kills of a working daemon; sometimes its successor is killed, too. */
   kills: number;
   seed: number;
   say(line: string): void;
@@ -17,13 +17,13 @@ export interface CronDrillOptions {
 export interface CronDrillResult {
   score: CronScore;
   violations: Violation[];
-  /** Where the homes and the evidence are, if something is wrong. */
+  /** The folder of the homes and the evidence, if there is a violation. */
   folder: string;
 }
 
 const KILLS_PER_CHAPTER = 20;
 
-/** Kills daemons around the instants at which jobs are due, and decides from what they left. Stops at the first violation. */
+/** Kills daemons around the due times of jobs, and checks the data they leave. Stops at the first violation. */
 export async function runCronDrill({ kills, seed, say }: CronDrillOptions): Promise<CronDrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-cron-drill-'));
   const random = createRandom(seed);

@@ -7,34 +7,34 @@ import type { Boot, Disk, Effect } from '../checker/evidence.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import { readEffects } from '../checker/recording/effects-file.ts';
 
-/** All that is known of some jobs after the last restart, at rest. Plain data; the rules decide from it alone. */
+/** The evidence about some jobs after the last restart, at rest. Plain data, and the only input of the rules. */
 export interface CronEvidence {
   jobs: PlannedJob[];
   ledger: CronLedger;
   disk: Disk;
   effects: Effect[];
   boots: Boot[];
-  /** From then on nothing was begun any more. */
+  /** After this time no run started. */
   restMs: number;
 }
 
-/** A job as it was answered when it was made. */
+/** A job as returned by `cron.add`. */
 export interface PlannedJob {
   id: string;
   schedule: CronSchedule;
   createdMs: number;
-  /** What only this job says to the main session; undefined: it asks the agent. */
+  /** The text that only this job sends to the main session; undefined if it asks the agent. */
   line?: string;
-  /** Runs that were asked for by hand and answered as begun, each under a key of its own, however often asked. */
+  /** Manual runs that were answered as started, each with its own key, however often requested. */
   forced: number;
 }
 
 export interface CronLedger {
   occurrences: CronOccurrenceTable[];
   attempts: CronAttemptTable[];
-  /** Of each job there is: the first instant without a record. */
+  /** For each existing job: the first due time without a record. */
   cursors: Record<string, number | null>;
-  /** Of each job's session. */
+  /** The runs of each job's session. */
   wsIds: Record<string, string>;
   mainWsId: string | undefined;
 }
@@ -46,7 +46,7 @@ export async function readEvidence(
   return { ...known, ledger: readCronLedger(home), disk: readDisk(home), effects: await readEffects(effectsFile) };
 }
 
-/** As it is in the file, beside a daemon or after it. */
+/** Reads the file, with or without a running daemon. */
 export function readCronLedger(home: string): CronLedger {
   using db = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
   db.exec('begin'); // one transaction: a daemon may be writing

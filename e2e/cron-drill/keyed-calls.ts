@@ -11,7 +11,7 @@ interface KeyedCall {
   isAnswered: boolean;
 }
 
-/** Calls under keys, which are made again, after a restart too, until they are answered, and now and then once more. */
+/** Calls with keys, repeated until they are answered, even after a restart, and sometimes once more. */
 export function createKeyedCalls() {
   const calls: KeyedCall[] = [];
   const ask = async (client: TestClient, call: KeyedCall): Promise<void> => {
@@ -21,7 +21,7 @@ export function createKeyedCalls() {
     call.isAnswered = true;
   };
   return {
-    /** Resolves when it is answered, or the daemon is gone. */
+    /** Resolves when the call is answered or the daemon has ended. */
     make<M extends Keyed>(
       client: TestClient,
       method: M,
@@ -33,7 +33,7 @@ export function createKeyedCalls() {
       calls.push(call);
       return ask(client, call).catch(unlessAlive(client));
     },
-    /** What was not answered, and the latest of the others. */
+    /** The unanswered calls, and the latest of the others. */
     async repeat(client: TestClient): Promise<void> {
       const again = calls.filter((call, index) => !call.isAnswered || index >= calls.length - 3);
       await Promise.all(again.map((call) => ask(client, call).catch(unlessAlive(client))));
@@ -44,7 +44,7 @@ export function createKeyedCalls() {
   };
 }
 
-/** A daemon that is killed answers nothing; any other refusal is wrong. */
+/** A killed daemon does not answer; any other error is a failure. */
 const unlessAlive =
   ({ socket }: TestClient) =>
   (error: unknown): void => {

@@ -26,7 +26,7 @@ const row = (scheduledMs: number, more: Partial<CronOccurrenceTable> = {}): Cron
 
 const NOT_RUN = { status: 'missed', attempts: 0, started_ms: null } as const;
 
-/** A job for each second: it ran, passed three instants while nothing was there, ran again, and ran once by hand. */
+/** A job for each second: it ran, missed three due times without a daemon, ran again, and ran once by hand. */
 function evidence(): CronEvidence {
   const occurrences = [
     row(11_000),

@@ -6,7 +6,7 @@ import type { CronEvidence, PlannedJob } from './evidence.ts';
 
 type CronRule = (evidence: CronEvidence) => Iterable<Finding>;
 
-/** Nothing that was due may come later after a daemon was there to notice. */
+/** The longest delay of a start after the due time and the readiness of a daemon. */
 const LATE_MS = 60_000;
 const TERMINAL = ['ok', 'error', 'skipped', 'missed', 'interrupted'];
 
@@ -21,7 +21,7 @@ const CRON_RULES = {
   'a key runs once': oneRunPerKey,
 } as const satisfies Record<string, CronRule>;
 
-/** Every broken promise: of the schedule, and of the conversations that its turns are. */
+/** All violations, of the schedule and of the conversations of its turns. */
 export function checkCron(evidence: CronEvidence): Violation[] {
   const { disk, effects, boots } = evidence;
   const own = Object.entries<CronRule>(CRON_RULES).flatMap(([rule, find]) =>
@@ -35,7 +35,7 @@ export function checkCron(evidence: CronEvidence): Violation[] {
   return [...own, ...conversations];
 }
 
-/** Each instant until the job's cursor stands in one row, and no row stands for anything else. */
+/** Each due time before the job's cursor has one row, and there are no other rows. */
 function* oneRow({ jobs, ledger }: CronEvidence): Generator<Finding> {
   for (const job of jobs) {
     const rows = rowsOf(job, ledger.occurrences).filter(({ trigger }) => trigger === 'schedule');
@@ -56,7 +56,7 @@ function* wrongRange(row: CronOccurrenceTable, due: readonly number[]): Generato
   if ((row.count ?? count) !== count) yield { what: `counts ${row.count} of ${count}`, where: placeOf(row) };
 }
 
-/** The first instant that may be without a row: what is to come, or the one after the last when nothing is. */
+/** The first due time that may have no row: the next one, or after the last one if no more follow. */
 function endOf(job: PlannedJob, rows: CronOccurrenceTable[], cursors: CronEvidence['ledger']['cursors']): number {
   if (job.schedule.kind === 'at') return Number.POSITIVE_INFINITY;
   return cursors[job.id] ?? (rows.at(-1)?.through_ms ?? job.createdMs) + 1;
@@ -71,7 +71,7 @@ function* oneEnd({ ledger }: CronEvidence): Generator<Finding> {
   }
 }
 
-/** Starts are numbered from 1, as many as the row says; what comes again and again is never begun twice. */
+/** Starts are numbered from 1, as many as the row says; an occurrence of a repeating job never starts twice. */
 function* oneStart({ jobs, ledger }: CronEvidence): Generator<Finding> {
   const starts = Map.groupBy(ledger.attempts, placeOf);
   const repeats = new Set(jobs.filter(({ schedule }) => schedule.kind !== 'at').map(({ id }) => id));
@@ -86,7 +86,7 @@ function* oneStart({ jobs, ledger }: CronEvidence): Generator<Finding> {
   for (const where of starts.keys()) yield { what: 'a start without an occurrence', where };
 }
 
-/** Every run in the session of a job is the one of exactly one attempt, and ended as the row of that says. */
+/** Every run in the session of a job belongs to exactly one attempt, and ended as its row says. */
 function* oneAttempt(evidence: CronEvidence): Generator<Finding> {
   const attempts = Map.groupBy(evidence.ledger.attempts, ({ run_id }) => run_id);
   const rows = new Map(evidence.ledger.occurrences.map((row) => [row.run_id, row]));
@@ -104,7 +104,7 @@ function* oneAttempt(evidence: CronEvidence): Generator<Finding> {
   }
 }
 
-/** Begun, or given up, within a minute after it was due and somebody was there. */
+/** Every occurrence is started or given up within a minute after it was due and a daemon was ready. */
 function* notLate({ ledger, boots, restMs }: CronEvidence): Generator<Finding> {
   for (const [jobId, nextMs] of Object.entries(ledger.cursors)) {
     if (nextMs !== null && nextMs < restMs - LATE_MS) yield { what: `is due since ${nextMs}`, where: jobId };
@@ -115,7 +115,7 @@ function* notLate({ ledger, boots, restMs }: CronEvidence): Generator<Finding> {
   }
 }
 
-/** How long after it was due, and the daemon that dealt with it was ready, something became of it. */
+/** The delay after the due time and the readiness of the daemon that handled the occurrence. */
 export function latenessOf(row: CronOccurrenceTable, boots: CronEvidence['boots']): number {
   const dealtMs = row.started_ms ?? row.ended_ms ?? Number.POSITIVE_INFINITY;
   const readyMs = boots.findLast((boot) => boot.readyMs !== undefined && boot.readyMs <= dealtMs)?.readyMs ?? 0;
@@ -138,14 +138,14 @@ function* oneEffect(evidence: CronEvidence): Generator<Finding> {
   }
 }
 
-/** What a command has done that was running at a kill nobody knows, and it is not run again. */
+/** The effect of a command that was running at a kill is unknown, and the command is not repeated. */
 const sawDeath = ({ run }: RunOnDisk, { boots }: CronEvidence): boolean =>
   boots.some(({ diedMs = 0 }) => diedMs >= run.accepted_ms && diedMs <= (run.ended_ms ?? Number.POSITIVE_INFINITY));
 
 const hasCalled = ({ journal }: RunOnDisk, tag: string): boolean =>
   journal.some(({ kind, ...entry }) => kind === 'model_answered' && JSON.stringify(entry).includes(`${tag} began`));
 
-/** A line comes to the main session no more often than its job has run; repeats in a row are one. */
+/** The main session gets a line at most as often as its job ran; consecutive repeats count once. */
 function* toldOnce({ jobs, ledger, disk }: CronEvidence): Generator<Finding> {
   const main = disk.workstreams.find(({ wsId }) => wsId === ledger.mainWsId);
   const heard = (main?.messages ?? []).flatMap(({ message }) =>

@@ -1,10 +1,10 @@
 import type { CronEvidence, CronLedger } from './evidence.ts';
 import { latenessOf } from './rules.ts';
 
-/** What a drill has been through. */
+/** The counts of a drill. */
 export interface CronScore {
   kills: number;
-  /** Of those, before the daemon served. */
+  /** The kills before the daemon was ready. */
   killsAtStart: number;
   /** Kills that left a due instant without a row, claims without a start, and starts without an end. */
   left: Record<Leftover, number>;
@@ -12,7 +12,7 @@ export interface CronScore {
   runsByHand: number;
   turns: number;
   commands: number;
-  /** Of what ran: how long after it was due, and somebody was there. */
+  /** The delays of runs after the due time and the readiness of a daemon. */
   worstLateMs: number;
 }
 
@@ -23,14 +23,14 @@ export const NO_SCORE: CronScore = {
   ...{ runsByHand: 0, turns: 0, commands: 0, worstLateMs: 0 },
 };
 
-/** What a dead daemon has left to the next one. */
+/** The unfinished work that a dead daemon left. */
 export const leftoversIn = ({ occurrences, cursors }: CronLedger, diedMs: number): Leftover[] => {
   const isDue = Object.values(cursors).some((nextMs) => nextMs !== null && nextMs <= diedMs);
   const has = (status: string) => occurrences.some((row) => row.status === status);
   return [...(isDue ? ['due' as const] : []), ...(['claimed', 'started'] as const).filter(has)];
 };
 
-/** The score with what a chapter adds to it. */
+/** The score plus the counts of a chapter. */
 export function addChapter(score: CronScore, { ledger, boots, disk, effects, jobs }: CronEvidence): CronScore {
   const counts = { ...score.occurrences };
   for (const { status, count } of ledger.occurrences) counts[status] = (counts[status] ?? 0) + (count ?? 1);

@@ -6,7 +6,7 @@ import { type Meaning, meaningOf } from './meaning.ts';
 import { film, searchOccurrences } from './search.ts';
 import { offsetIn, type ZoneTable } from './zone-table.ts';
 
-/** A stretch to compare, with the instants around which to ask besides. */
+/** A period to compare, with more times to ask around. */
 export interface Stretch {
   table: ZoneTable;
   fromMs: number;
@@ -20,7 +20,7 @@ export interface Comparison {
   differences: string[];
 }
 
-/** An expression, what it means, and what answers for it. */
+/** An expression, its meaning, and the implementation to test. */
 export interface Subject {
   expr: string;
   meaning: Meaning;
@@ -38,7 +38,7 @@ export function toSubjectOfCroner(expr: string): Subject {
   const crons = new Map<string, Cron>();
   const cronOf = (timezone: string) => {
     const cron = crons.get(timezone) ?? new Cron(expr, { timezone, fixedTimeRule: 'no-wildcard', paused: true });
-    crons.clear(); // each is large, and zones come one after the other
+    crons.clear(); // each is large, and zones are processed one after the other
     crons.set(timezone, cron);
     return cron;
   };
@@ -47,8 +47,8 @@ export function toSubjectOfCroner(expr: string): Subject {
 }
 
 /**
- * Holds answers against the oracle: the chain of occurrences through the stretch, and what is answered between them, where
- * no chain ever comes (in the second pass of an hour, a millisecond before or after a change).
+ * Compares answers with the oracle: the chain of occurrences through the period, and answers between them, which the
+ * chain never asks for (in the second pass of an hour, a millisecond before or after a change).
  */
 export function compare(stretch: Stretch, subjects: readonly Subject[]): Comparison {
   const filmed = film(stretch.table, stretch.fromMs, stretch.toMs);
@@ -66,7 +66,7 @@ export function compare(stretch: Stretch, subjects: readonly Subject[]): Compari
   };
 }
 
-/** A question, and its answer as far as the stretch goes. */
+/** A question, and its answer within the period. */
 interface Expectation {
   afterMs: number;
   atMs: number | undefined;
@@ -85,7 +85,7 @@ function tell(atMs: number | undefined): string {
   return atMs === undefined ? 'none' : new Date(atMs).toISOString();
 }
 
-/** Where the product believes in another offset than the table, hour by hour and on either side of each change. */
+/** Where the product's offset differs from the table, checked hourly and on both sides of each change. */
 export function compareOffsets(table: ZoneTable, aroundMs: number): string[] {
   const hours = Array.from({ length: 2 * 84 + 1 }, (_, index) => aroundMs + (index - 84) * 3_600_000);
   return [...hours, aroundMs - 1, aroundMs - 1_000, aroundMs + 1_000]
@@ -93,7 +93,7 @@ export function compareOffsets(table: ZoneTable, aroundMs: number): string[] {
     .map((atMs) => `${table.tz}: another offset at ${new Date(atMs).toISOString()}`);
 }
 
-/** Right at the instant, and where the clock changes then, every twenty minutes of three and a half hours before and after. */
+/** At the instant, and at a clock change also every twenty minutes for three and a half hours before and after. */
 function questionsAround({ table, aroundMs }: Stretch): number[] {
   const near = [aroundMs - 1, aroundMs, aroundMs + 1];
   if (!table.changes.some(({ atMs }) => atMs === aroundMs)) return near;

@@ -1,4 +1,4 @@
-/** The expressions that are held against the oracle: some chosen, the others drawn from a seed. */
+/** The expressions to compare with the oracle: some chosen, the others random from a seed. */
 
 const CHOSEN = [
   ...['@yearly', '@monthly', '@weekly', '@daily', '@hourly'],

@@ -73,7 +73,7 @@ async function main(): Promise<number> {
   return total.differences.length === 0 ? 0 : 1;
 }
 
-/** Gives the stretches to one worker per core, some at a time. */
+/** Distributes the periods to one worker per core, in batches. */
 async function shareOut(stretches: readonly Stretch[], onDone: (result: Comparison, count: number) => void) {
   let next = 0;
   const runWorker = () =>
@@ -95,7 +95,7 @@ async function shareOut(stretches: readonly Stretch[], onDone: (result: Comparis
   await Promise.all(Array.from({ length: os.availableParallelism() }, runWorker));
 }
 
-/** Compares what it is given until it is given nothing. */
+/** Compares batches until there are no more. */
 function work(): void {
   const subjects = drawExpressions(EXPRESSIONS, SEED).map(options.croner ? toSubjectOfCroner : toSubject);
   parentPort?.on('message', (chunk: Stretch[]) => {
@@ -112,7 +112,7 @@ function sumUp(results: readonly Comparison[]): Comparison {
   };
 }
 
-/** Calls `text` at most every five seconds, and writes it. */
+/** Prints `text()` at most every five seconds. */
 function progressLine(text: () => string): () => void {
   let toldMs = performance.now();
   return () => {

@@ -1,4 +1,4 @@
-/** What an expression means, read a second time and in another way than the product does. */
+/** The meaning of an expression, parsed independently of the product. */
 
 export interface Meaning {
   isFixedTime: boolean;

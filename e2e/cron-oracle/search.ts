@@ -1,7 +1,7 @@
 import type { Meaning } from './meaning.ts';
 import { offsetIn, type ZoneTable } from './zone-table.ts';
 
-/** A stretch of a zone's time, minute by minute, as a person would write it down: what the clock shows, and what is odd. */
+/** A period of a zone's time, minute by minute: the time that the clock shows, and its irregularities. */
 export interface Film {
   minutes: Minute[];
 }
@@ -26,7 +26,7 @@ interface WallMinute {
 const MINUTE_MS = 60_000;
 const MINUTES_OF_DAY = 1_440;
 
-/** Films `fromMs` to `toMs`, starting a day earlier so that it knows what was shown before. All on whole minutes. */
+/** Records `fromMs` to `toMs`, from a day earlier on to know the times shown before. All in whole minutes. */
 export function film(table: ZoneTable, fromMs: number, toMs: number): Film {
   const minutes: Minute[] = [];
   const shownBefore = new Set<number>();
@@ -43,7 +43,7 @@ export function film(table: ZoneTable, fromMs: number, toMs: number): Film {
   return { minutes };
 }
 
-/** Every occurrence in the film, by the rule as decision 32 says it in words. */
+/** Every occurrence in the recorded period, by the rule in decision 32. */
 export function searchOccurrences({ minutes }: Film, meaning: Meaning): number[] {
   const isMatch = matcherOf(meaning);
   const found: number[] = [];

@@ -2,7 +2,7 @@ import type { Stretch } from './compare.ts';
 import { drawer } from './expressions.ts';
 import { readZone, type ZoneTable } from './zone-table.ts';
 
-/** Which stretches of which zones are held against the oracle. */
+/** The periods of each zone that are compared with the oracle. */
 
 const DAY_MS = 86_400_000;
 const FROM_MS = Date.UTC(2020, 0, 1);
@@ -23,7 +23,7 @@ export function stretchesAroundChanges(tables: readonly ZoneTable[]): Stretch[] 
   );
 }
 
-/** The same `count` days, drawn from those years, in every zone. */
+/** The same `count` random days of those years, in every zone. */
 export function stretchesOfDays(tables: readonly ZoneTable[], count: number, seed: number): Stretch[] {
   const draw = drawer(seed);
   const days = Array.from({ length: count }, () => FROM_MS + draw((TO_MS - FROM_MS) / DAY_MS) * DAY_MS);
@@ -33,8 +33,8 @@ export function stretchesOfDays(tables: readonly ZoneTable[], count: number, see
 }
 
 /**
- * One stretch for all that have the same offsets at the same time, from a day and a half before it to a day and a half
- * after: what the product answers can differ only where the offsets do, and those are compared zone by zone.
+ * One period for all zones with the same offsets from a day and a half before it to a day and a half
+ * after it: answers can differ only where the offsets do, and offsets are compared for every zone.
  */
 export function withoutTwins(stretches: readonly Stretch[]): Stretch[] {
   const seen = new Map(stretches.map((stretch) => [toKey(stretch), stretch]));

@@ -1,20 +1,20 @@
-/** The offsets of a zone, read off the fields that Intl prints, and nothing else. */
+/** The offsets of a zone, taken only from the fields that Intl formats. */
 
 const DAY_MS = 86_400_000;
 
-/** From `atMs` on the zone's clock shows `offsetMs` more than UTC. */
+/** From `atMs` on the zone is `offsetMs` ahead of UTC. */
 export interface Change {
   atMs: number;
   offsetMs: number;
 }
 
-/** A zone from one instant to another: the first entry is what holds at the start. */
+/** The offsets of a zone in a period; the first entry is the offset at the start. */
 export interface ZoneTable {
   tz: string;
   changes: Change[];
 }
 
-/** Every change of the offset, to the second; none is missed that lasts two days. */
+/** Every change of the offset, exact to the second; changes that last two days or more are always found. */
 export function readZone(tz: string, fromMs: number, toMs: number): ZoneTable {
   const offsetAt = offsetReader(tz);
   const changes: Change[] = [{ atMs: fromMs, offsetMs: offsetAt(fromMs) }];

@@ -8,11 +8,11 @@ import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 import { pause } from '../support/deadline.ts';
 
-/** Somebody who works in one workstream: sends, decides, cancels, and repeats what was not answered. */
+/** A client that works in one workstream: sends, decides, cancels, and repeats unanswered calls. */
 export interface Actor {
   /** Acts until the signal, or until the daemon dies. */
   act(random: Random, signal: AbortSignal): Promise<void>;
-  /** Brings everything to an end. */
+  /** Ends all runs. */
   finish(random: Random): Promise<void>;
   close(): void;
 }
@@ -20,11 +20,11 @@ export interface Actor {
 interface ActorParts {
   wsId: string;
   recorder: Recorder;
-  /** A word that nobody has said before. */
+  /** A new, unused word. */
   next(): string;
 }
 
-/** What its events say of the workstream. */
+/** The state of the workstream according to its events. */
 interface Knowledge {
   busy: boolean;
   pending: Set<string>;
@@ -36,7 +36,7 @@ interface Scene {
   socket: RecordedSocket;
   known: Knowledge;
   random: Random;
-  /** Calls that were made under a key and may be made again. */
+  /** Calls with a key, which may be repeated. */
   keyed: RecordedCall[];
 }
 
@@ -65,7 +65,7 @@ export function createActor(parts: ActorParts): Actor {
     return { parts, socket: opened, known, random, keyed };
   };
 
-  /** A decision may have been lost, and the question waits again. */
+  /** If a decision was lost, the approval is pending again. */
   const lookWhatWaits = async (on: RecordedSocket) => {
     const { promise: listed, resolve } = Promise.withResolvers<void>();
     on.request('approval.list', { wsId }, ({ payload }) => {
@@ -115,10 +115,10 @@ function learn(known: Knowledge, event: StreamEvent): void {
   if (event.type === 'settings_changed') known.autoApprove = event.skip_permissions;
   if (event.type !== 'ws_state' || !event.run) return;
   known.busy = false;
-  known.pending.clear(); // a run that was abandoned leaves its question
+  known.pending.clear(); // an abandoned run leaves its approval pending
 }
 
-/** What was lost, always; what was answered, now and then. */
+/** Always repeats lost calls, and sometimes answered ones. */
 const isWorthRepeating = (random: Random) => (call: RecordedCall) =>
   call.history.answers.length === 0 || random.chance(0.2);
 
@@ -165,12 +165,12 @@ function decide(scene: Scene, approvalId: string): RecordedCall {
   if (mood < 0.65) return decideIt({ approved: true, always: true });
   if (mood < 0.75) return decideIt({ approved: false });
   if (mood < 0.88) return decideIt({ approved: false, feedback: `not like this (${parts.next()})` });
-  // Two at once, who do not agree.
+  // Two concurrent, contradictory decisions.
   decideIt({ approved: false, feedback: 'no' });
   return decideIt({ approved: true });
 }
 
-/** Over HTTP or the socket, whichever it is this time. */
+/** Over HTTP or the socket, chosen at random. */
 function callAny({ parts, socket, random }: Scene, wish: CallWish): RecordedCall {
   const isHttp = ['workstream.send', 'workstream.approve', 'workstream.cancel'].includes(wish.method);
   return parts.recorder.call(wish, isHttp && random.chance(0.5) ? undefined : socket);

@@ -10,14 +10,14 @@ import { createSocketReader, createStreamReader, type Reader, type ReaderParts }
 const WORKSTREAMS = 8;
 
 interface ChapterParts {
-  /** Goes before the names of its readers and numbers. */
+  /** The prefix of its reader names and numbers. */
   name: string;
   daemon: DaemonUnderTest;
   recorder: Recorder;
   onCut(): void;
 }
 
-/** Eight new workstreams, who works in them, and who reads them. */
+/** Eight new workstreams with their actors and readers. */
 export async function openChapter({ name, daemon, recorder, onCut }: ChapterParts) {
   const created = await Promise.all(
     Array.from({ length: WORKSTREAMS }, () => daemon.post('/v1/api/workstreams/new', {})),
@@ -46,7 +46,7 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
         ...readers.map(({ reader }, index) => reader.read(random.fork(`reader ${index}`), signal)),
       ]);
     },
-    /** Everything comes to an end, and everybody hears of it. */
+    /** Ends all runs, and waits until all readers have received the end. */
     async settle(random: Random): Promise<void> {
       for (const { reader } of readers) reader.stay();
       await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index}`))));
@@ -61,7 +61,7 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
 
 const PATIENCE_MS = 5_000;
 
-/** Waits until every reader has come to the end of the log. Who never does is for the checker to report. */
+/** Waits until every reader has reached the end of the log. The checker reports a reader that never does. */
 async function heardAll(home: string, readers: { wsIds: string[]; reader: Reader }[]): Promise<void> {
   const disk = readDisk(home);
   const ends = new Map(disk.workstreams.map(({ wsId, events }) => [wsId, events.at(-1)?.offset ?? 0]));

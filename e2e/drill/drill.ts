@@ -16,9 +16,9 @@ import { killWhileStarting } from './stillbirth.ts';
 export interface DrillOptions {
   rounds: number;
   seed: number;
-  /** Default: a temporary one, which stays only if something is wrong. */
+  /** Default: a temporary folder, which is kept only after a violation. */
   home?: string;
-  /** False: commands always run without a sandbox. Otherwise in every second chapter. */
+  /** False: commands always run without a sandbox. Otherwise every second chapter uses it. */
   sandbox: boolean;
   say(line: string): void;
 }
@@ -26,7 +26,7 @@ export interface DrillOptions {
 export interface DrillResult {
   score: Score;
   violations: Violation[];
-  /** Where the home and, if something is wrong, the evidence are. */
+  /** The folder of the home and, after a violation, of the evidence. */
   home: string;
 }
 
@@ -44,8 +44,8 @@ interface Stage {
 }
 
 /**
- * Lets eight workstreams, their readers and a model of many moods loose on a daemon that is killed again and again,
- * and has everything checked. Stops at the first violation.
+ * Runs eight workstreams, their readers and an unpredictable model against a daemon that is killed repeatedly,
+ * and checks all evidence. Stops at the first violation.
  */
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-drill-'));
@@ -106,7 +106,7 @@ async function drill(stage: Stage, options: DrillOptions) {
   };
 }
 
-/** Some rounds with workstreams of their own; stops where something is wrong. Answers what is known in the end. */
+/** Some rounds with separate workstreams; stops at a violation. Returns the final evidence. */
 async function playChapter(stage: Stage, { name, rounds }: { name: string; rounds: number }): Promise<Evidence> {
   const { daemon, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;
@@ -130,7 +130,7 @@ async function playChapter(stage: Stage, { name, rounds }: { name: string; round
   return evidence;
 }
 
-/** Everybody is busy until the daemon is killed. */
+/** All actors and readers work until the daemon is killed. */
 async function playRound({ recorder, score }: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {
   const over = new AbortController();
   const acting = cast.act(random, over.signal);
@@ -154,7 +154,7 @@ async function startAgain({ daemon, model, recorder, score }: Stage, random: Ran
   await recorder.restart();
 }
 
-/** What is wrong. The evidence is put beside the home then. */
+/** The violations. If there are any, the evidence is stored next to the home. */
 async function judge(evidence: Evidence, home: string): Promise<Violation[]> {
   const violations = check(evidence);
   if (violations.length > 0) {

@@ -10,7 +10,7 @@ interface MoodsOptions {
   effectsFile: string;
 }
 
-/** A model of many moods: it talks, thinks, dawdles, hangs, breaks off, and asks for tools. */
+/** An unpredictable model: it talks, thinks, is slow, hangs, breaks off, and calls tools. */
 export function createMoods(
   random: Random,
   { name, effectsFile: file }: MoodsOptions,
@@ -50,7 +50,7 @@ export function createMoods(
 
 const AFTERWARDS = ['', '', '', '; seq 1 4000', '; env; id', '; exit 3'];
 
-/** Some thinking, and so many pieces of text, at once or drop by drop. */
+/** Some reasoning, and this many pieces of text, at once or slowly. */
 function speech(random: Random, pieces: number) {
   const slowest = random.pick([0, 0, 2, 10, 30]);
   return [

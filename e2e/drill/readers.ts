@@ -5,13 +5,13 @@ import type { Random } from '../checker/random.ts';
 import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 
-/** Somebody who reads over any number of connections, each begun where the last one broke. */
+/** A reader over any number of connections, each resumed where the last one broke. */
 export interface Reader {
   /** Reads until the signal, or until the daemon dies: connections break at random bytes and after random times. */
   read(random: Random, signal: AbortSignal): Promise<void>;
   /** Opens a last connection, which stays. */
   stay(): void;
-  /** The cursor it has come to in one workstream. */
+  /** Its current cursor in one workstream. */
   placeIn(wsId: string): string | undefined;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface Reader {
 export interface ReaderParts {
   name: string;
   recorder: Recorder;
-  /** Called when its connection broke while the daemon lived. */
+  /** Called when its connection broke although the daemon was running. */
   onCut(): void;
 }
 
@@ -95,7 +95,7 @@ async function readOn({ random, signal, onCut }: Reading, open: (cutAfterBytes?:
     const connection = open(random.chance(0.7) ? bytesOf(random) : undefined);
     const patience = random.chance(0.5) ? random.int(5, 500) : 60_000;
     await Promise.race([connection.ended, systemClock.sleep(patience, signal).catch(() => undefined)]);
-    // Whoever has lost patience leaves; when the time is up, the death of the daemon ends it.
+    // A reader may disconnect early; otherwise the kill of the daemon ends the connection.
     if (!signal.aborted) connection.close();
     await connection.ended;
     if (signal.aborted) return;
@@ -104,10 +104,10 @@ async function readOn({ random, signal, onCut }: Reading, open: (cutAfterBytes?:
   }
 }
 
-/** Small and large ones alike: from 100 bytes, which is in the middle of the headers, to 60 kB. */
+/** From 100 bytes, which is within the headers, to 60 kB. */
 const bytesOf = (random: Random): number => Math.round(100 * 600 ** random.fraction());
 
-/** Mostly where it was; now and then from the beginning, or a place that never was. */
+/** Mostly its last position; sometimes the beginning, or a position that never existed. */
 function askedPlace(random: Random, place: string | undefined): string | undefined {
   const whim = random.fraction();
   if (whim < 0.04) return undefined;

@@ -1,16 +1,16 @@
 import type { Boot, Disk, Evidence } from '../checker/evidence.ts';
 import { viewsOf } from '../checker/views.ts';
 
-/** What a drill has been through. */
+/** The counts of a drill. */
 export interface Score {
   rounds: number;
   kills: number;
-  /** Of those, before the daemon served. */
+  /** The kills before the daemon was ready. */
   killsAtStart: number;
   connections: number;
-  /** Connections that their reader or a byte count broke off while the daemon lived. */
+  /** Connections that their reader or a byte limit broke while the daemon was running. */
   cuts: number;
-  /** Connections that were continued exactly. */
+  /** Connections that resumed exactly. */
   resumes: number;
   /** Events that clients saw, each compared with the log. */
   eventsSeen: number;
@@ -32,7 +32,7 @@ export type Tally = Pick<Score, 'connections' | 'resumes' | 'eventsSeen' | 'call
 
 export const NOTHING_SEEN: Tally = { connections: 0, resumes: 0, eventsSeen: 0, calls: 0, unanswered: 0 };
 
-/** What clients did, as far as this evidence goes. */
+/** The actions of clients in this evidence. */
 export function tallyOf(evidence: Evidence, { ...tally }: Tally): Tally {
   const views = viewsOf(evidence);
   tally.connections += evidence.streams.length + evidence.sockets.length;
@@ -43,7 +43,7 @@ export function tallyOf(evidence: Evidence, { ...tally }: Tally): Tally {
   return tally;
 }
 
-/** What is stored in the end. */
+/** The final contents of the database. */
 export function storedIn({ workstreams }: Disk) {
   const runs = workstreams.flatMap((workstream) => workstream.runs);
   const approvals = workstreams.flatMap((workstream) => workstream.approvals);

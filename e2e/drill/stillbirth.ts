@@ -3,7 +3,7 @@ import type { Boot } from '../checker/evidence.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
 
-/** Starts another process on the home of a daemon that is dead, and kills it soon. */
+/** Starts another process on the home of a dead daemon, and kills it soon. */
 export async function killWhileStarting(
   { home, port }: DaemonUnderTest,
   { env, afterMs }: { env: Record<string, string>; afterMs: number },

@@ -14,7 +14,7 @@ import { pause, say } from '../support/model/scripted-steps.ts';
 
 const smallDisks = await needs('small disks');
 const CONVERSATIONS = 8;
-/** Without end, as far as a test is concerned: who stops reading is seen by the model. */
+/** An answer too long for any test; the model notices a client that stops reading. */
 const ENDLESS = Array.from({ length: 6_000 }, (_, index) => [
   say(`word ${index}, ${'-'.repeat(200)} `),
   pause(10),
@@ -100,7 +100,7 @@ async function throughFullDisk({ daemon, model, fill, free }: Scene): Promise<vo
 const endOf = (runs: readonly { runId: string }[], index: number): { runId: string } =>
   runs[index] ?? assert.fail('one run per conversation');
 
-/** With the time to come again, over both interfaces. */
+/** With the retry time, over both interfaces. */
 async function assertWritesRefused(daemon: DaemonUnderTest, idle: string): Promise<void> {
   const large = { ws_id: idle, message: 'x'.repeat(100_000) };
   for (let n = 0; n < 5; n += 1) {

@@ -21,10 +21,10 @@ const halve = (file: string): void => truncateSync(file, statSync(file).size >> 
 
 interface Damage {
   inflict(database: string): void;
-  /** What the banner, health and the page say, and what the file they name keeps. */
+  /** The messages of banner, health and page, and the contents of the kept file that they name. */
   told: RegExp | undefined;
   keeps: '' | '-wal' | undefined;
-  /** The conversation is there afterwards. */
+  /** Whether the conversation still exists afterwards. */
   survives: boolean;
 }
 
@@ -61,7 +61,7 @@ test('a damaged database found after a kill is kept byte for byte and reported e
     await t.test(title, async () => {
       await using daemon = await startDaemon();
       const database = path.join(daemon.home, 'headgate.db');
-      await daemon.restart(); // what the first start has made is in the file, the rest will be in its log
+      await daemon.restart(); // the data of the first start is in the file, all later data is in its log
       await using conversation = await openConversation(daemon);
       await conversation.ended(await conversation.ask('hello'));
       const said = speechOf(await conversation.agree());
@@ -94,7 +94,7 @@ async function noticesOf(daemon: DaemonUnderTest): Promise<string[]> {
   return notices.flatMap(({ code, text }) => (code === 'demo_model' ? [] : [text]));
 }
 
-/** A second start finds nothing to say. */
+/** A second start reports nothing. */
 async function worksAndStartsAgain(daemon: DaemonUnderTest): Promise<void> {
   await daemon.restart();
   assert.deepEqual(await noticesOf(daemon), []);
@@ -224,11 +224,11 @@ test('a run with a pending approval and a damaged conversation ends with the rea
   assert.equal((await daemon.get('/v1/api/workstreams')).status, 200);
 });
 
-/** Overwrites the page that holds the text; stopped in order, nobody looks for it. */
+/** Overwrites the page that contains the text; after a clean stop no check would look for it. */
 function damagePage(database: string, text: string): void {
   {
     using open = new DatabaseSync(database);
-    open.exec('vacuum'); // pages hold remains of rows that have moved
+    open.exec('vacuum'); // pages contain remains of moved rows
   }
   const at = Math.floor(readFileSync(database).indexOf(text) / PAGE_BYTES) * PAGE_BYTES;
   assert.ok(at > 0, `the database holds ${text}`);

@@ -84,7 +84,7 @@ const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const call = (index: number, more: object) => chunk({ tool_calls: [{ index, ...more }] });
 
-/** What a whole stream tells, part by part; a stream that is cut tells a beginning of it. */
+/** The parts of a whole stream; a cut stream gives the first of them. */
 const STREAMS = {
   text: {
     chunks: [chunk({ content: 'né' }), chunk({ content: '→' }, 'stop'), 'data: [DONE]\n\n'],
@@ -129,12 +129,12 @@ for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
     possible.push(parts.join(' '));
     const impossible = [...seen.ended, ...seen.reset].filter((outcome) => !possible.includes(outcome));
     assert.deepEqual(impossible, []);
-    // What a reset leaves of the bytes before it is up to the network; a proper end leaves all of them.
+    // After a reset the network may drop the bytes before it; a proper end delivers all of them.
     assert.deepEqual([[...seen.ended].at(0), [...seen.ended].at(-1)], [possible.at(0), possible.at(-1)]);
   });
 }
 
-/** What was told, and how it ended. Calls count only in an answer that is whole: of no other one does any run. */
+/** The received parts and the end. Calls count only in a complete answer, because otherwise none runs. */
 async function outcomeOf(parts: AsyncIterable<ModelPart>): Promise<string> {
   const told: string[] = [];
   const calls: string[] = [];

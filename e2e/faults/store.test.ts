@@ -11,9 +11,9 @@ import { until } from '../../src/until.ts';
 import { readLedger, speechOf } from '../support/daemon/ledger.ts';
 import { noWrites, type StoreCall, tappedStore } from '../support/faults/faulty-store.ts';
 
-/** A folder that waits for no disk: thousands of synced commits. */
+/** A folder in memory, because the test syncs thousands of commits. */
 const MEMORY = '/dev/shm';
-/** So many calls, spread evenly over the script, fail once each; FAULT_ROUNDS=100000 takes every one. */
+/** The number of calls, spread evenly over the script, that fail once each; FAULT_ROUNDS=100000 takes all. */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 10);
 
 const ioError = () => Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
@@ -54,12 +54,12 @@ for (const [title, failureOf] of Object.entries(FAULTS)) {
   });
 }
 
-/** A workstream, what was said and decided in it so far, and time that passes. */
+/** A workstream, its messages and decisions so far, and its clock. */
 interface Scene {
   gateway: WholeGateway;
   round: string;
   wsId: string;
-  /** Every message is another one, and has a key of its own. */
+  /** Every message has a new text and a new key. */
   said: number;
 }
 
@@ -116,12 +116,12 @@ const closeAndReopen: Step[] = [
   ({ gateway, wsId }) => gateway.call('workstream.create', { resumeWs: wsId }),
 ];
 
-/** Through the older methods: one run that is waited for, one that is sent. */
+/** With the older methods: one run with `agent`, one with `chat.send`. */
 const older: Step[] = [
   ({ gateway, wsId, round, said }) =>
     gateway
       .call('agent', { message: 'talk', sessionKey: wsId, idempotencyKey: `agent ${round} ${said}` })
-      .catch((error: unknown) => assertTyped(error, round)), // a repeat tells the run's recorded failure again
+      .catch((error: unknown) => assertTyped(error, round)), // a repeat returns the run's recorded failure
   async (scene) => {
     const { gateway, wsId, round, said } = scene;
     await gateway.call('chat.send', { message: 'look', sessionKey: wsId, idempotencyKey: `chat ${round} ${said}` });
@@ -137,7 +137,7 @@ const ROUND: Step[] = [
 ];
 const STEPS = [...ROUND, ...ROUND, ...ROUND, ...ROUND];
 
-/** The script in a workstream of its own. Whatever fails is tried again once, as a client does. */
+/** Runs the script in a new workstream. A failed step is retried once, as a client would. */
 async function play(gateway: WholeGateway, { round, fair }: { round: string; fair(): void }): Promise<void> {
   const create = () => gateway.call('workstream.create', { idempotencyKey: `create ${round}` });
   const { wsId } = await create().catch((error: unknown) => {
@@ -171,7 +171,7 @@ function assertTyped(error: unknown, where: string): void {
 
 const stackOf = (error: unknown) => (error instanceof Error ? error.stack : String(error));
 
-/** Nothing runs and nothing waits, as the file says. */
+/** According to the database, nothing runs and nothing is pending. */
 const idle = (scene: Scene) => settles(scene, async () => (await openRuns(scene)) === 0);
 
 const asksOrIdle = (scene: Scene) =>
@@ -195,7 +195,7 @@ async function settles({ round, said }: Scene, isSo: () => Promise<boolean>): Pr
   assert.fail(`${round}: never settled after message ${said}`);
 }
 
-/** Lets turns pass until the work is done and, now and then, time, for whatever is tried again later. */
+/** Lets the event loop turn until the work is done, and sometimes advances the clock for retries. */
 async function inTime<T>({ clock }: WholeGateway, work: Promise<T>): Promise<T> {
   let isDone = false;
   const mark = () => {
@@ -210,7 +210,7 @@ async function inTime<T>({ clock }: WholeGateway, work: Promise<T>): Promise<T> 
   return work;
 }
 
-/** What it does is in the message: it talks, calls the tool of that name once, or drones on until it is stopped. */
+/** The message selects the behaviour: the model talks, calls the named tool once, or answers until it is stopped. */
 const model: Model = {
   ...{ alias: 'puppet', provider: 'puppet', modelId: 'puppet', contextWindow: 100_000 },
   async *stream(request: ModelRequest, signal: AbortSignal) {

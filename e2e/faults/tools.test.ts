@@ -11,7 +11,7 @@ import { pause } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const MIB = 1024 * 1024;
-/** Of a daemon whose commands print a gigabyte: what it needs at rest, and room for garbage. */
+/** The memory limit of a daemon whose commands print a gigabyte: its use at rest, plus garbage. */
 const MAX_RSS = 300 * MIB;
 
 const sandboxed = await needs('bubblewrap');
@@ -19,7 +19,7 @@ const { model, daemon } = await openStage();
 const configure = (sandbox: string) =>
   writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
 
-/** A length of sleep that nothing else on this machine sleeps, to know a process by. */
+/** A sleep time that nothing else on this machine uses, to identify a process. */
 let naps = 0;
 const newNap = (): string => `61.${process.pid}${++naps}`;
 
@@ -32,7 +32,7 @@ async function start(talk: Conversation, name: string, command: string) {
   return question;
 }
 
-/** Beside what a process that does nothing takes on a busy machine. */
+/** In addition to the time of an idle process on a busy machine. */
 const QUICK_MS = 200;
 
 function assertWell({ peakBytes, healthP90Ms, bareP90Ms }: Watched): void {
@@ -40,7 +40,7 @@ function assertWell({ peakBytes, healthP90Ms, bareP90Ms }: Watched): void {
   assert.ok(healthP90Ms <= QUICK_MS + 5 * bareP90Ms, `/health took ${healthP90Ms} ms, nothing at all ${bareP90Ms} ms`);
 }
 
-/** Commands that end by themselves, and what the model reads of each. */
+/** Commands that end on their own, and the output that the model reads. */
 const ENDING: Record<string, { command: string; reads: RegExp }> = {
   'prints a gigabyte': {
     command: 'yes | head -c 1G',
@@ -83,7 +83,7 @@ for (const [what, { command, reads }] of Object.entries(ENDING)) {
   });
 }
 
-/** Commands that do not end, each with a nap of its own to know what is left of it. */
+/** Commands that do not end, each with its own sleep time to identify leftover processes. */
 const ENDLESS: Record<string, (nap: string) => string> = {
   'ignores SIGTERM': (nap) => `trap '' TERM; echo up; while :; do sleep ${nap}; done`,
   'stops itself': (nap) => `echo up; sleep ${nap} & kill -STOP $$; wait`,
@@ -120,10 +120,10 @@ for (const [sandbox, options] of Object.entries({ required: sandboxed, off: {} }
   });
 }
 
-/** It has left parent, group and session, and ignores what it can. */
+/** A process that has left its parent, group and session, and ignores signals. */
 const DAEMON = 'becomes a daemon';
 
-/** Lets a command make a daemon of itself, then kills Headgate's own. */
+/** Lets a command start a daemon process, then kills Headgate's daemon. */
 async function dieBeside(sandbox: string): Promise<string> {
   await configure(sandbox);
   await daemon.restart();
@@ -138,7 +138,7 @@ async function dieBeside(sandbox: string): Promise<string> {
 
 test('with the sandbox no process survives the kill of the daemon', sandboxed, async () => {
   const nap = await dieBeside('required');
-  // The kernel ends them in its own time.
+  // The kernel ends them with a delay.
   for (let tries = 0; tries < 300 && (await commandLinesWith(nap)).length > 0; tries += 1) await pause(100);
   assert.deepEqual(await commandLinesWith(nap), []);
 });

@@ -25,7 +25,7 @@ import {
 
 const MIB = 1024 * 1024;
 
-/** More than a busy machine may hold up either process. */
+/** Longer than a busy machine may delay either process. */
 const SILENT_SECS = 3;
 const { model, daemon } = await openStage({
   config: { answers: { firstSecs: SILENT_SECS, betweenSecs: SILENT_SECS } },
@@ -33,15 +33,15 @@ const { model, daemon } = await openStage({
 
 const chunk = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
 const gzip = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' };
-/** One byte each 200 ms: no chunk is ever whole, but the connection is never silent either. */
+/** One byte each 200 ms: no chunk is ever complete, but the connection is never silent. */
 const dripping: Step[] = [...chunk({ content: 'never' })].flatMap((byte) => [raw(byte), pause(200)]);
 const manyCalls = Array.from({ length: 10_000 }, () => ({ name: 'list_directory', arguments: { path: '.' } }));
 
 interface Fault {
   answer: Answer;
-  /** Of the run's end, as people read it. */
+  /** The reason of the run's end, as shown to people. */
   reason: RegExp;
-  /** What was said before it. */
+  /** The text before it. */
   kept?: string;
 }
 
@@ -134,7 +134,7 @@ for (const [what, { answer, reason, kept }] of Object.entries(FAULTS)) {
     const { runId, answer: told } = await talk.ask(what);
     await assert.rejects(told);
     await talk.ended({ runId });
-    model.when('all well?', say('yes')); // said behind what failed, in the same message
+    model.when('all well?', say('yes')); // after the failed text, in the same message
     const next = await talk.ask('all well?');
     await next.answer;
     await talk.ended(next);

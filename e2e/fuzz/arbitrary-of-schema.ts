@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-/** The parts of JSON Schema that the contract's params are made of. */
+/** The parts of JSON Schema that the params of the contract use. */
 interface Schema {
   type?: string;
   const?: unknown;
@@ -20,12 +20,12 @@ interface Schema {
   maximum?: number;
 }
 
-/** Values for properties of these names that mean something to whoever reads them: ids that exist. */
+/** Meaningful values for properties with these names, such as existing ids. */
 export type Known = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** Values that the schema takes; small ones, as many are wanted. */
+/** Valid values for the schema; small ones, because many are needed. */
 export const arbitraryOf = (schema: z.ZodType, known: Known): fc.Arbitrary<unknown> =>
-  valuesOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema, known); // what zod writes
+  valuesOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema, known); // the format that zod writes
 
 function valuesOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   const options = schema.anyOf ?? schema.oneOf;

@@ -11,16 +11,16 @@ import { sendFrames } from './send-frames.ts';
 /** A sample; `npm run fuzz` sends 200 000. */
 const FRAMES = Number(process.env.FUZZ_FRAMES ?? 60_000);
 const FRAMES_PER_CONNECTION = 2_500;
-/** So that frames are made while others are answered. */
+/** Yields, so that frames are generated while others are answered. */
 const LANES = 2;
 const MIB = 1024 * 1024;
-/** Of what lives after all garbage is collected, from the first quarter to the end: 32 bytes a frame, and what wavers. */
+/** The growth of live memory after a full collection, from the first quarter to the end: 32 bytes per frame, plus noise. */
 const FLAT_MIB = 1.5 + (32 * 0.75 * FRAMES) / MIB;
 
-/** Brings a run back that failed: the test prints it. */
+/** The seed to reproduce a failed run, which the test prints. */
 const seed = Number(process.env.HEADGATE_FUZZ_SEED ?? randomInt(2 ** 31));
 
-/** Ids that exist, so that requests get further than to NOT_FOUND. */
+/** Existing ids, so that requests do not only get NOT_FOUND. */
 async function knownIds(daemon: DaemonUnderTest): Promise<Known> {
   const client = await daemon.client();
   const wsIds: string[] = [];

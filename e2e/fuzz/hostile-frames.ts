@@ -3,7 +3,7 @@ import type { Contract } from '../../protocol/contract.ts';
 import { CONTRACTS, type MethodName } from '../../protocol/index.ts';
 import { arbitraryOf, type Known } from './arbitrary-of-schema.ts';
 
-/** One text to send. `method` is given where it is a request for it that is written as it should be. */
+/** One text to send. `method` is set if the text is a well-formed request for it. */
 interface Sent {
   text: string;
   method?: MethodName;
@@ -14,7 +14,7 @@ export type Write = (id: string) => Sent;
 /** Frames in one sample. */
 export const FRAMES_PER_SAMPLE = 4;
 
-/** A request as the contract has it, with one wrong value, with a property too much, and torn or no request at all. */
+/** A valid request, one with a wrong value, one with an extra property, and a mutilated text or no request at all. */
 export function hostileFrames(known: Known): fc.Arbitrary<Write[]> {
   const requests = Object.entries<Contract>(CONTRACTS).map(([name, { params }]) =>
     arbitraryOf(params, known).map((value): Request => ({ method: name as MethodName, params: value })),
@@ -55,7 +55,7 @@ const anything = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', '\ud800', '\u0000', -0, 1e308, Number.MAX_SAFE_INTEGER + 2, '../../x'),
 );
 const deep = fc.integer({ min: 30, max: 5_000 }).map((levels) => `${'['.repeat(levels)}${']'.repeat(levels)}`);
-/** Which of a frame's or its params' properties. */
+/** The property of the frame or of its params. */
 const place = fc.record({ isOfFrame: fc.boolean(), index: fc.nat(12) });
 
 interface Place {
@@ -75,7 +75,7 @@ function withWrongValue({ method, params }: Request, { isOfFrame, index }: Place
   };
 }
 
-/** A property too much; also twice the same key, which only text can say. */
+/** An extra property; also a duplicate key, which needs a change of the text. */
 const withMore =
   ({ method, params }: Request, name: string, value: unknown): Write =>
   (id) => {
@@ -83,7 +83,7 @@ const withMore =
     return { text: `${text.slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}` };
   };
 
-/** What happens to a text somewhere in it. */
+/** A random change of a text. */
 const tear = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   removed: fc.nat(6),

@@ -6,13 +6,13 @@ import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
 import type { Write } from './hostile-frames.ts';
 
-/** Between two looks whether the daemon still answers: fewer than may be in flight. */
+/** The frames between two checks that the daemon answers: fewer than the limit of requests in flight. */
 const FRAMES_AT_ONCE = 100;
-/** These wait for something that may never come. */
+/** Methods that wait for events that may never happen. */
 const WAITING: ReadonlySet<string> = new Set<MethodName>(['agent', 'agent.wait', 'node.invoke']);
 const PATIENCE_MS = 20_000;
 
-/** Sends them all over one connection. Answers what was wrong with what came back; all that had to be answered was. */
+/** Sends all frames over one connection. Returns the wrong answers, and checks that every required answer came. */
 export async function sendFrames(daemon: DaemonUnderTest, frames: readonly Write[]): Promise<string[]> {
   const socket = new WebSocket(daemon.wsUrl);
   const methods = new Map<string, MethodName>();
@@ -20,7 +20,7 @@ export async function sendFrames(daemon: DaemonUnderTest, frames: readonly Write
   const problems: string[] = [];
   let wake: () => void = () => undefined;
   const closed = Promise.withResolvers<never>();
-  closed.promise.catch(() => undefined); // the end of it all is no news
+  closed.promise.catch(() => undefined); // the end of the test is not a fault
   socket.addEventListener('close', ({ code, reason }) => closed.reject(new Error(`closed: ${code} ${reason}`)));
   socket.addEventListener('message', ({ data }) => {
     const frame = JSON.parse(String(data));
@@ -31,7 +31,7 @@ export async function sendFrames(daemon: DaemonUnderTest, frames: readonly Write
   });
 
   const send = (write: Write) => {
-    const id = randomUUID(); // no mutation turns one into another
+    const id = randomUUID(); // a mutation never produces another valid method
     const { text, method } = write(id);
     if (method) methods.set(id, method);
     if (method && !WAITING.has(method)) unanswered.set(id, text);

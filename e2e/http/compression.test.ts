@@ -27,7 +27,7 @@ interface Sent {
   body?: string | Uint8Array;
 }
 
-/** The head of an answer to a request with exactly these headers; its body is still to be read, as it comes. */
+/** The response head for a request with exactly these headers; its body has not been read yet. */
 async function begin(route: string, { method = 'GET', headers = {}, body = '' }: Sent = {}): Promise<IncomingMessage> {
   const authorized = { authorization: `Bearer ${daemon.token}`, ...headers };
   const sent = request({

@@ -21,7 +21,7 @@ interface Sent {
   body?: string;
 }
 
-/** A request as it is given here, and nothing added: neither a credential nor a content type. */
+/** Sends a request exactly as given, without an added credential or content type. */
 async function send({ port }: DaemonUnderTest, route: string, { method = 'GET', headers = {}, body = '' }: Sent = {}) {
   const sent = request({ host: '127.0.0.1', port, method, path: route, headers }).end(body);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -36,7 +36,7 @@ const PLAIN = ['/', '/licenses.txt', '/metrics', '/openapi.json', '/nowhere'];
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** Logs in with the operator token; the session of its own that comes of it. */
+/** Logs in with the operator token, and returns the new session. */
 async function logIn() {
   const body = JSON.stringify({ token: daemon.token });
   const { headers, ...answer } = await send(daemon, '/v1/api/auth/login', { method: 'POST', headers: JSON_TYPE, body });
@@ -105,7 +105,7 @@ test('A call without a credential must answer 401 on every path that needs one',
 test('A credential without the scope must answer 403 and name the scope', async () => {
   const { jwt } = await logIn();
   await daemon.stop();
-  // No login of this release has less than everything, so one is made to.
+  // No login of this release has fewer rights, so one is changed in the database.
   const db = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
   db.exec(`update login_sessions set scopes = 'read'`);
   db.close();
@@ -137,7 +137,7 @@ test('A request with an unknown host name must answer 403', async () => {
   assert.equal((await send(daemon, '/health', { headers: { Host: 'localhost' } })).status, 200);
 });
 
-/** How a browser marks a request that the page of another site makes. */
+/** The headers that a browser sends with a request from the page of another site. */
 const FOREIGN: Record<string, string>[] = [
   { Origin: 'http://evil.test' },
   { Origin: 'null' },
@@ -214,9 +214,9 @@ test('`GET /v1/api/auth/status` must answer with or without a credential', async
   );
 });
 
-// The last one: it locks this address out.
+// The last test, because it locks out this address.
 test('After five failed logins from one address, further ones must answer 429 with `Retry-After`', async () => {
-  await daemon.restart(); // what failed so far is forgotten
+  await daemon.restart(); // earlier failures are reset
   const answers = [];
   for (let n = 1; n <= 6; n += 1) answers.push(await logInWith({ token: `guess ${n}` }));
   answers.push(await logInWith({ token: daemon.token }));

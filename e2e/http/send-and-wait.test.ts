@@ -20,14 +20,14 @@ const send = async (wsId: string, message: string): Promise<string> =>
 
 const isIdle = ({ data }: SseFrame) => data.type === 'ws_state' && data.state === 'idle';
 
-/** What a client of the specification makes of a stream: everything it was told from `from` until the first idle. */
+/** What a client of the specification reads from a stream: all events from `from` to the first idle. */
 async function collect(stream: SseReader, from = 0): Promise<string> {
   const idle = await stream.until((frame) => isIdle(frame) && stream.frames.indexOf(frame) >= from);
   const told = stream.frames.slice(from, stream.frames.indexOf(idle));
   return told.map(({ data }) => (data.type === 'content' ? data.text : '')).join('');
 }
 
-/** First order of the helper: the stream is open, then the message goes out. */
+/** First order: the stream is opened, then the message is sent. */
 async function listenAndSend(wsId: string, message: string): Promise<string> {
   await using stream = await daemon.sse(wsId);
   await stream.until('connected');
@@ -36,12 +36,12 @@ async function listenAndSend(wsId: string, message: string): Promise<string> {
   return await collect(stream, from);
 }
 
-/** Second order: the message goes out, then the stream is opened at once; the history is ignored. */
+/** Second order: the message is sent, then the stream is opened at once; the history is ignored. */
 async function sendAndListen(wsId: string, message: string): Promise<string | undefined> {
   await send(wsId, message);
   const sentMs = performance.now();
   await using stream = await daemon.sse(wsId);
-  // At once means within three seconds. A machine that is too busy for that proves nothing.
+  // "At once" means within three seconds. On a slower machine the test proves nothing.
   return performance.now() - sentMs < 2_500 ? await collect(stream) : undefined;
 }
 
@@ -81,7 +81,7 @@ test('a client that sends after an unobserved message gets its own answer, and f
     await using stream = await daemon.sse(wsId);
     await stream.until('connected');
     await send(wsId, 'echo heard');
-    // Who takes longer than that to send cannot be told from a client that came for the answer.
+    // A slower client cannot be distinguished from one that connects to get the answer.
     if (performance.now() - openedMs > 250) continue;
     judged += 1;
     assert.equal(await collect(stream), '<heard>');
@@ -107,13 +107,13 @@ test('A run that ended before any stream carried it must be replayed to a stream
   );
   assert.deepEqual(idle.data.run, { run_id: runId, status: 'ok' });
   const logged = stream.frames.filter((frame) => frame.id !== undefined);
-  // The same events, with the same ids, as a reader that was there all along.
+  // The same events, with the same ids, as for a reader that was always connected.
   await using resumed = await daemon.sse(`/v1/api/events?ws_id=${wsId}&resume=1`, { lastEventId: cursor });
   await resumed.until((frame) => frame.id === idle.id);
   const live = resumed.frames.filter((frame) => frame.id !== undefined);
   assert.equal(live.find(({ data: { type } }) => type === 'user_turn')?.id, id);
   assert.deepEqual(logged.slice(1), live.slice(live.findIndex((frame) => frame.id === id) + 1));
-  // Carried once: the next stream has it in its history.
+  // Replayed once: the next stream has it in its history.
   await using next = await daemon.sse(wsId);
   assert.equal((await next.until('history')).data.messages.length, 4);
 });

@@ -12,13 +12,13 @@ const { model, daemon } = await openStage();
 const send = async (wsId: string, message: string): Promise<string> =>
   (await daemon.post('/v1/api/send', { ws_id: wsId, message })).body.run_id;
 
-/** What a stream has told that is in the log, but for the history it began with. */
+/** The events of a stream that are in the log, except the initial history. */
 const logged = ({ frames }: SseReader): SseFrame[] =>
   frames.filter(({ id, data }) => id !== undefined && data.type !== 'history');
 
 const typesOf = (frames: readonly SseFrame[]): string[] => frames.map(({ data }) => data.type);
 
-// Opened first and read last: what it is about takes five seconds.
+// Opened first and read last, because a keepalive takes five seconds.
 const quiet = await daemon.sse((await daemon.get('/v1/api/workstreams')).body.workstreams[0].ws_id);
 const quietSinceMs = performance.now();
 
