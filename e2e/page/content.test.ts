@@ -222,7 +222,7 @@ test('the page stays usable with a line of one megabyte, printed by a command or
 test('a long output can be read page by page, searched and saved', async (t) => {
   const { page } = await visit(t, daemon);
   await run(page, 'long output', 'seq 1 100000');
-  await page.getByRole('button', { name: 'Show all of it (589 KB)' }).click();
+  await page.getByRole('button', { name: 'Show full output (589 KB)' }).click();
   const whole = page.locator('.output-frame.whole');
   await whole.getByText('Page 1 of 9').waitFor();
   const shown = async () => (await whole.locator('.output').textContent()) ?? '';
@@ -237,7 +237,7 @@ test('a long output can be read page by page, searched and saved', async (t) => 
   await page.waitForFunction(() => CSS.highlights.get('found')?.size === 1);
   await whole.getByRole('searchbox', { name: 'Find in the output' }).fill('nowhere');
   await button(page, 'Find next').click();
-  await whole.getByText('Not found after this').waitFor();
+  await whole.getByText('No further match').waitFor();
   const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download').click()]);
   const saved = await readFile(await download.path(), 'utf8');
   assert.equal(saved, Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(''));

@@ -65,7 +65,7 @@ test('an empty schedule view says what to do; a job is added with a preview of i
   await page.keyboard.press('Enter'); // the focus is where nothing is lost
   await button(page, 'Delete plants').click();
   const question = page.getByRole('alertdialog', { name: 'Delete plants?' });
-  await question.getByText('the history is kept for a while').waitFor();
+  await question.getByText('The history is kept for a while').waitFor();
   await question.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('Nothing is scheduled').waitFor();
 });
@@ -75,7 +75,7 @@ test('an invalid schedule is reported at its field, and no job is added', async 
   await openSchedule(page);
   await button(page, 'Add a job').click();
   await button(page, 'Add').click();
-  await page.getByText('Say when, such as every 15m').waitFor();
+  await page.getByText('Enter a schedule, such as every 15m').waitFor();
   await focusIsIn(page, '[aria-invalid=true]');
   await field(page, 'When').fill('whenever');
   await page.getByText('"whenever" is not a schedule').waitFor();
@@ -124,7 +124,7 @@ test('a job that waits for a free slot is not shown as running', async (t) => {
   const { page } = await visit(t, daemon);
   await openSchedule(page);
   await button(page, 'History of wait in line').click();
-  await page.locator('.run', { hasText: 'waits for its turn' }).waitFor();
+  await page.locator('.run', { hasText: 'queued' }).waitFor();
   rest.release();
   await page.locator('.run', { hasText: 'At last.' }).waitFor();
 });
@@ -139,19 +139,22 @@ test('the number of missed runs to catch up is chosen with the policy, and shown
     await page.getByText('More options').click();
   };
   await openOptions();
-  const policy = page.getByRole('combobox', { name: 'If Headgate did not run then' });
-  await policy.selectOption('run each of the latest');
-  await field(page, 'How many at most').fill('101');
+  const policy = page.getByRole('combobox', { name: 'If a run was missed' });
+  await policy.selectOption('run the latest ones');
+  await field(page, 'Maximum number of runs').fill('101');
   await button(page, 'Save').click();
-  await page.getByText('Give a number from 1 to 100').waitFor();
-  await field(page, 'How many at most').fill('20');
+  await page.getByText('Enter a number from 1 to 100').waitFor();
+  await field(page, 'Maximum number of runs').fill('20');
   await button(page, 'Save').click();
   await page.locator('dialog').waitFor({ state: 'detached' });
   assert.partialDeepStrictEqual(await client.call('cron.list', { extended: true }), {
     jobs: [{ misfire: { all: 20 } }],
   });
   await openOptions();
-  assert.deepEqual([await policy.inputValue(), await field(page, 'How many at most').inputValue()], ['all', '20']);
+  assert.deepEqual(
+    [await policy.inputValue(), await field(page, 'Maximum number of runs').inputValue()],
+    ['all', '20'],
+  );
 });
 
 test('list and history show why a run failed', async (t) => {
@@ -175,12 +178,12 @@ test('a job that keeps failing raises a visible alert; a missed one-time job say
   const { page } = await visit(t, daemon);
   await openSchedule(page);
   const missed = card(page, 'too late');
-  await missed.getByText('Will never run: it was missed').waitFor();
+  await missed.getByText('Missed: it will not run').waitFor();
   await missed.locator('.job-reason', { hasText: 'its time had already passed when the job was added' }).waitFor();
   await missed.getByRole('switch').click();
   await missed.getByText('enabled: the only time of the job is over').waitFor();
   for (let errors = 1; errors <= 3; errors += 1) await client.call('cron.run', { id, mode: 'force' });
-  await card(page, 'get nowhere').getByText('Alert: it failed 3 times in a row.').waitFor();
+  await card(page, 'get nowhere').getByText('Alert: failed 3 times in a row.').waitFor();
   await page.getByRole('status').getByText('A job keeps failing: get nowhere.').waitFor();
   await assertAccessible(page, 'an alert');
   model.when('get nowhere', say('There.'));

@@ -46,7 +46,7 @@ for (const phone of [false, true]) {
     const phase = () => page.locator('.tool-phase').innerText();
     assert.match(await phase(), /^failed · exit code 3 · [\d.]+ (ms|s)$/);
     const told = await phase();
-    await page.getByRole('button', { name: /^Show all of it/ }).click();
+    await page.getByRole('button', { name: /^Show full output/ }).click();
     await page
       .locator('.output-frame.whole')
       .getByText(/^Page 3 of 3/)

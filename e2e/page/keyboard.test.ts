@@ -113,7 +113,7 @@ test('Escape stops a run only when pressed twice', async (t) => {
   await send(page, 'on and on');
   await page.locator('.answer', { hasText: 'Once upon a time' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Esc again stops' }).waitFor();
+  await page.getByRole('button', { name: 'Esc again to stop' }).waitFor();
   await state(page, 'thinking');
   await page.keyboard.press('Escape');
   await page.locator('.answer', { hasText: 'Stopped here.' }).waitFor();
@@ -128,7 +128,7 @@ test('the theme follows the system until one is chosen; the choice applies befor
   const light = await theme(page);
   assert.notEqual(dark, light);
   const other = await openTab();
-  await button(page, 'Colours: as the system').click();
+  await button(page, 'Colours: system').click();
   await button(page, 'Colours: light').click();
   await button(page, 'Colours: dark').waitFor();
   assert.equal(await theme(page), dark);

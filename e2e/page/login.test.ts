@@ -33,16 +33,16 @@ test('the login link of the banner works once; a second use is reported on the l
 test('without a login the page shows only how to get a link', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false });
   await loginCard(page).waitFor();
-  assert.match(await page.locator('main').innerText(), /ask for a link in a terminal[\s\S]*\nheadgate link\n/);
+  assert.match(await page.locator('main').innerText(), /create a login link in a terminal[\s\S]*\nheadgate link\n/);
   assert.equal(await page.getByRole('textbox', { name: 'Message' }).count(), 0);
 });
 
 test('a pasted token logs in, and a wrong one is refused with a message', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false, expected: [REFUSED] });
-  const field = page.getByLabel('Or paste the link, or a token');
+  const field = page.getByLabel('Or paste the link or a token');
   await field.fill('not-the-token');
   await field.press('Enter');
-  await page.getByText('Headgate does not know this token.').waitFor();
+  await page.getByText('This token is not valid.').waitFor();
   await field.fill(daemon.token);
   await button(page, 'Log in').click();
   await connected(page);
@@ -50,7 +50,7 @@ test('a pasted token logs in, and a wrong one is refused with a message', async 
 
 test('a pasted link of `headgate link` logs in', async (t) => {
   const { page } = await visit(t, daemon, { loggedIn: false });
-  await page.getByLabel('Or paste the link, or a token').fill(await newLink());
+  await page.getByLabel('Or paste the link or a token').fill(await newLink());
   await button(page, 'Log in').click();
   await connected(page);
 });

@@ -38,7 +38,7 @@ test('an empty list says how to pair a machine; a requesting machine is approved
   const card = request(page, code);
   for (const text of ['box', '127.0.0.1', `${process.platform} ${process.arch}`, 'system.run', 'file.write'])
     await card.getByText(text, { exact: true }).waitFor();
-  await card.getByText(/^ends in [45]:\d\d$/).waitFor();
+  await card.getByText(/^expires in [45]:\d\d$/).waitFor();
   assert.equal(await entry(page).innerText(), 'Nodes\nasks');
   assert.match(await page.title(), /^\(!\) Nodes/);
   await assertAccessible(page, 'a pairing request');
@@ -97,7 +97,7 @@ test('a changed list of commands needs approval and shows additions and removals
 
   await node.restart('SIGTERM', []);
   const card = request(page, await node.code());
-  await card.getByText('Is paired already, as box, and asks again.').waitFor();
+  await card.getByText('Already paired, as box, and asks again.').waitFor();
   await card.locator('.gone', { hasText: 'no longer: system.run' }).waitFor();
   await assertAccessible(page, 'a node that asks again');
   await lent.getByText('system.run').waitFor();
@@ -203,7 +203,7 @@ test('with read-only access the page shows the nodes, no requests, and no contro
   assert.deepEqual(await page.locator('.panel-body').getByRole('button').allInnerTexts(), ['Details']);
   assert.deepEqual([await page.locator('.pairing').count(), await entry(page).innerText()], [0, 'Nodes']);
   await page.getByText('Pair another machine').click();
-  await page.getByText('your login may only look').waitFor();
+  await page.getByText('pairing requires the approve scope').waitFor();
 });
 
 test('after a restart the daemon knows its nodes, and the page updates automatically', async (t) => {

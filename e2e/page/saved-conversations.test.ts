@@ -159,7 +159,7 @@ test('an open conversation is listed, too, and choosing it shows it; an empty se
   await openSaved(page);
   const search = page.getByRole('searchbox', { name: 'Search saved conversations' });
   await search.fill('no such thing at all');
-  await page.getByText('Nothing saved has these words').waitFor();
+  await page.getByText('No saved conversation has these words').waitFor();
   await search.fill('AT HAND');
   await rows(page).filter({ hasText: 'at hand' }).getByText('open', { exact: true }).waitFor();
   await search.press('ArrowDown');
@@ -173,5 +173,5 @@ test('with nothing saved the list says so', async (t) => {
   t.after(() => fresh[Symbol.asyncDispose]());
   await page.locator('.link-open').waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByText('Nothing is saved yet.').waitFor();
+  await page.getByText('No saved conversations yet.').waitFor();
 });

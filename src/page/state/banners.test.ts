@@ -105,8 +105,8 @@ test('a store that takes no writes and one that is damaged are told apart', () =
       ...told({ status: 'degraded', reason: 'a part is damaged', damaged: true }),
     ],
     [
-      'Headgate cannot save at the moment (disk full). Messages are refused until it can.',
-      'Some of what Headgate stored cannot be read (a part is damaged). Everything else goes on; headgate doctor says more.',
+      'Headgate cannot save data (disk full). It refuses messages until saving works again.',
+      'Some stored data cannot be read (a part is damaged). Everything else works; run headgate doctor for details.',
     ],
   );
 });

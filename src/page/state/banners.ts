@@ -50,7 +50,7 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
         {
           id: 'connection',
           level: 'warning',
-          text: 'Disconnected. Nothing is lost; this page catches up by itself.',
+          text: 'Disconnected. Nothing is lost; the page reconnects automatically.',
           action: 'retry',
         },
       ];
@@ -71,8 +71,8 @@ function storeBanners(health: HealthSummary | undefined): Banner[] {
   const { reason, damaged } = health.store;
   const why = reason ? ` (${reason})` : '';
   const text = damaged
-    ? `Some of what Headgate stored cannot be read${why}. Everything else goes on; headgate doctor says more.`
-    : `Headgate cannot save at the moment${why}. Messages are refused until it can.`;
+    ? `Some stored data cannot be read${why}. Everything else works; run headgate doctor for details.`
+    : `Headgate cannot save data${why}. It refuses messages until saving works again.`;
   return [{ id: 'store', level: 'error', text }];
 }
 
@@ -105,7 +105,7 @@ const versionBanners = (isOutdated: boolean): Banner[] =>
         {
           id: 'version',
           level: 'info',
-          text: 'Headgate has been updated. Reload the page to get the new one; drafts stay.',
+          text: 'Headgate has been updated. Reload to get the new page; drafts are kept.',
           action: 'reload',
         },
       ]
@@ -115,6 +115,10 @@ function sandboxBanners(health: HealthSummary | undefined): Banner[] {
   if (!health || health.sandbox.active) return [];
   const reason = health.sandbox.reason ? `: ${health.sandbox.reason}` : '';
   return [
-    { id: 'sandbox', level: 'warning', text: `Shell commands run without a sandbox${reason}. Read what you approve.` },
+    {
+      id: 'sandbox',
+      level: 'warning',
+      text: `Shell commands run without a sandbox${reason}. Read commands before you approve them.`,
+    },
   ];
 }

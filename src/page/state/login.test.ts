@@ -36,7 +36,7 @@ test('a refused login says what to do', async () => {
   await assert.rejects(refusal(401), new LoginError('This link has been used or has expired. Get a new one.'));
   await assert.rejects(
     refusal(429),
-    new LoginError('Too many attempts. Wait five minutes and try again; repeated failures make it longer.'),
+    new LoginError('Too many attempts. Try again in five minutes. Repeated failures make the wait longer.'),
   );
 });
 

@@ -63,8 +63,8 @@ export function toCredential(pasted: string): Credential | undefined {
 }
 
 function toRefusal(status: number, byLink: boolean): string {
-  if (status === 429) return 'Too many attempts. Wait five minutes and try again; repeated failures make it longer.';
+  if (status === 429) return 'Too many attempts. Try again in five minutes. Repeated failures make the wait longer.';
   if (status === 401 && byLink) return 'This link has been used or has expired. Get a new one.';
-  if (status === 401) return 'Headgate does not know this token.';
+  if (status === 401) return 'This token is not valid.';
   return `Headgate answered ${status}.`;
 }

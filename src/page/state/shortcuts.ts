@@ -30,10 +30,10 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
   nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
-  question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the question that waits' },
+  question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the waiting question' },
   approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the focused question' },
   deny: { code: 'KeyN', modifier: 'alt', does: 'Deny the focused question' },
-  theme: { code: 'KeyL', modifier: 'alt', does: 'Colours: as the system, light, dark' },
+  theme: { code: 'KeyL', modifier: 'alt', does: 'Colours: system, light, dark' },
   help: { code: 'Slash', modifier: 'none', does: 'Show this list' },
 };
 

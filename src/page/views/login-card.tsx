@@ -23,8 +23,8 @@ export function LoginCard({ app, problem }: { app: App; problem: string | undefi
         </span>
         <h1 id="login-title">Log in to Headgate</h1>
         <p>
-          On the machine where Headgate runs, ask for a link in a terminal and open it here. It works once, for ten
-          minutes.
+          On the machine where Headgate runs, create a login link in a terminal and open it here. The link works once
+          and expires after ten minutes.
         </p>
         <pre class="command">
           <code>headgate link</code>
@@ -33,7 +33,7 @@ export function LoginCard({ app, problem }: { app: App; problem: string | undefi
           In a clone of the repository: <code>npx headgate link</code>
         </p>
         <form onSubmit={(event) => void submit(event)}>
-          <label for="credential">Or paste the link, or a token</label>
+          <label for="credential">Or paste the link or a token</label>
           <div class="field-row">
             <input
               id="credential"

@@ -21,7 +21,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
       <form onSubmit={(event) => void create(event)}>
         <label>
           Name
-          <input name="name" maxLength={128} autocomplete="off" autofocus placeholder="chosen for you when empty" />
+          <input name="name" maxLength={128} autocomplete="off" autofocus placeholder="generated if empty" />
         </label>
         <label>
           Model
@@ -40,7 +40,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
             maxLength={4096}
             autocomplete="off"
             spellcheck={false}
-            placeholder="where files are read and commands run"
+            placeholder="folder for reading files and running commands"
           />
         </label>
         <p class="problem" role="alert">

@@ -81,7 +81,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
             type="button"
             class="quiet"
             aria-current={shown.value === 'nodes' ? 'page' : undefined}
-            title={asking === 0 ? undefined : 'Somebody has to decide who may be paired'}
+            title={asking === 0 ? undefined : 'Pairing requests need a decision'}
             onClick={showPanel('nodes')}
           >
             <Icon name="node" />
@@ -97,7 +97,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
 }
 
 const THEMES: Record<Theme, { icon: IconName; label: string }> = {
-  auto: { icon: 'auto', label: 'Colours: as the system' },
+  auto: { icon: 'auto', label: 'Colours: system' },
   light: { icon: 'light', label: 'Colours: light' },
   dark: { icon: 'dark', label: 'Colours: dark' },
 };

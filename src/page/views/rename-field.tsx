@@ -56,4 +56,4 @@ export function RenameField({ name, placeholder = NONE, save, onDone }: RenameFi
   );
 }
 
-const NONE = 'none: called by its first message';
+const NONE = 'if empty: its first message';

@@ -62,8 +62,8 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
       {listing?.rows.length === 0 && (
         <p class="empty">
           {text.value.trim() === ''
-            ? 'Nothing is saved yet. A conversation is saved as soon as something was said in it.'
-            : 'Nothing saved has these words in its name or first message.'}
+            ? 'No saved conversations yet. A conversation is saved with its first message.'
+            : 'No saved conversation has these words in its name or first message.'}
         </p>
       )}
       <p class="hidden-text" role="status">
@@ -116,7 +116,7 @@ function SavedItem({ row, list, nowMs, mayDelete, onOpen }: SavedItemProps) {
       <li class="saved-row" ref={item}>
         <LossQuestion
           name={name}
-          loss="with everything said in it? It cannot be brought back."
+          loss="and all its messages? This cannot be undone."
           remove={remove}
           onKeep={show('shown')}
         />
@@ -183,4 +183,4 @@ function toFacts({ alias, title, messageCount, updatedMs }: SavedRow, nowMs: num
 }
 
 const toCount = (count: number, hasMore: boolean): string =>
-  hasMore ? `${count} conversations and more` : `${count} conversation${count === 1 ? '' : 's'}`;
+  hasMore ? `${count} conversations, more available` : `${count} conversation${count === 1 ? '' : 's'}`;

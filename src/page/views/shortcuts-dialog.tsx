@@ -4,10 +4,10 @@ import { isMac } from './mac.ts';
 
 /** What else the keyboard does inside of parts that have the focus. */
 const IN_PLACE = [
-  { keys: ['Enter'], does: 'Send; with Shift a new line' },
-  { keys: ['/'], does: 'Commands, at the beginning of a message' },
-  { keys: ['Esc', 'Esc'], does: 'Stop what runs' },
-  { keys: ['↑', '↓'], does: 'Walk along lists' },
+  { keys: ['Enter'], does: 'Send (with Shift: new line)' },
+  { keys: ['/'], does: 'List commands, at the start of a message' },
+  { keys: ['Esc', 'Esc'], does: 'Stop the run' },
+  { keys: ['↑', '↓'], does: 'Move through lists' },
   { keys: ['F2'], does: 'Rename the focused workstream' },
   { keys: ['Del'], does: 'Close the focused workstream' },
 ];

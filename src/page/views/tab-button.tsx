@@ -54,7 +54,7 @@ export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
         aria-selected={isFront}
         aria-controls="conversation"
         tabIndex={isNext ? 0 : -1}
-        title={`${name}: ${STATE_WORDS[state]}. Double click to rename.`}
+        title={`${name}: ${STATE_WORDS[state]}. Double-click to rename.`}
         onClick={() => {
           desk.workstreams.select(tab.wsId);
           onChosen();

@@ -99,7 +99,7 @@ test('what a person asks for is asked of the daemon; a refusal is answered in it
       await jobs.run('j1'),
       await jobs.run('busy'),
     ],
-    [undefined, 'needs the scope approve', undefined, 'It is running already.'],
+    [undefined, 'needs the scope approve', undefined, 'This job is already running.'],
   );
   assert.deepEqual(calls.slice(0, 3), [
     ['cron.update', { id: 'j1', patch: { enabled: false }, revision: 3 }],

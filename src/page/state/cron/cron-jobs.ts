@@ -70,7 +70,7 @@ export class CronJobs {
   async run(id: string): Promise<string | undefined> {
     try {
       const begun = await this.#port.client.call('cron.run', { id, mode: 'force', wait: false });
-      return begun.ran ? undefined : 'It is running already.';
+      return begun.ran ? undefined : 'This job is already running.';
     } catch (error) {
       return wordsOf(error);
     }

@@ -42,7 +42,7 @@ test('of all that was missed the latest ten are run, or as many as somebody says
   const misfireOf = (allCount: string) => fieldsOf({ misfire: 'all', allCount }).misfire;
   assert.deepEqual(['10', ' 20 ', '1'].map(misfireOf), ['all', { all: 20 }, { all: 1 }]);
   for (const allCount of ['', '0', '101', '2.5', 'many'])
-    assert.deepEqual(fieldsOf({ misfire: 'all', allCount }), { allCount: 'Give a number from 1 to 100' });
+    assert.deepEqual(fieldsOf({ misfire: 'all', allCount }), { allCount: 'Enter a number from 1 to 100' });
   assert.equal(fieldsOf({ misfire: 'once', allCount: 'x' }).misfire, 'once');
   const shown = toDraft(job({ misfire: { all: 20 } }), 'UTC');
   assert.deepEqual(

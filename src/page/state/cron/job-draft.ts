@@ -140,12 +140,15 @@ function problemsOf(draft: JobDraft): Problems {
   const { misfire, approval, target } = draft;
   const isAgent = target === 'isolated';
   const found: [DraftField, string | undefined][] = [
-    ['when', draft.when.trim() === '' ? 'Say when, such as every 15m' : undefined],
-    ['message', draft.message.trim() === '' ? 'Say what is to be done' : undefined],
+    ['when', draft.when.trim() === '' ? 'Enter a schedule, such as every 15m' : undefined],
+    ['message', draft.message.trim() === '' ? 'Enter a message' : undefined],
     ['withinMinutes', misfire === 'within' ? minutesProblem(draft.withinMinutes, 366 * 1_440) : undefined],
     ['allCount', misfire === 'all' ? countProblem(draft.allCount) : undefined],
     ['waitMinutes', isAgent && approval === 'wait' ? minutesProblem(draft.waitMinutes, WEEK) : undefined],
-    ['tools', isAgent && approval === 'allow' && toNames(draft.tools).length === 0 ? 'Name a tool' : undefined],
+    [
+      'tools',
+      isAgent && approval === 'allow' && toNames(draft.tools).length === 0 ? 'Enter at least one tool' : undefined,
+    ],
     ['maxRunMinutes', draft.maxRunMinutes.trim() === '' ? undefined : minutesProblem(draft.maxRunMinutes, WEEK)],
     ['timeoutMinutes', draft.timeoutMinutes.trim() === '' ? undefined : minutesProblem(draft.timeoutMinutes, 1_440)],
   ];
@@ -154,13 +157,13 @@ function problemsOf(draft: JobDraft): Problems {
 
 function countProblem(text: string): string | undefined {
   const count = Number(text.trim() === '' ? Number.NaN : text);
-  return Number.isInteger(count) && count >= 1 && count <= 100 ? undefined : 'Give a number from 1 to 100';
+  return Number.isInteger(count) && count >= 1 && count <= 100 ? undefined : 'Enter a number from 1 to 100';
 }
 
 /** The least is what the protocol takes: a second. */
 function minutesProblem(text: string, most: number): string | undefined {
   const minutes = Number(text.trim() === '' ? Number.NaN : text);
-  return minutes >= 1 / 60 && minutes <= most ? undefined : `Give minutes, at most ${most.toLocaleString('en-US')}`;
+  return minutes >= 1 / 60 && minutes <= most ? undefined : `Enter minutes, at most ${most.toLocaleString('en-US')}`;
 }
 
 const toNames = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '');

@@ -127,7 +127,7 @@ function CommandList({ offered, active, onTake }: CommandListProps) {
         ))}
       </div>
       <p class="hidden-text" role="status">
-        {offered.length > 0 && `${offered.length} suggestions; arrows choose, Tab takes`}
+        {offered.length > 0 && `${offered.length} suggestions; arrow keys to choose, Tab to insert`}
       </p>
     </>
   );
@@ -135,10 +135,11 @@ function CommandList({ offered, active, onTake }: CommandListProps) {
 
 function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): string {
   const draft = tab.draft.value;
-  if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent when it is back';
+  if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent once reconnected';
   if (state === 'attention') return 'Waiting for your decision';
-  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: send when it is done';
-  return draft === '' ? '' : 'Enter sends, Shift+Enter for a new line';
+  if (isBusy(state))
+    return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: you can send when it is done';
+  return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';
 }
 
 /** Typing goes on here, unless the focus is somewhere already or would bring up a keyboard on glass. */

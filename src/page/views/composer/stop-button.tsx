@@ -11,11 +11,11 @@ const AGAIN_MS = 3_000;
 
 /** `armed`: Escape was pressed once. `pressed`: it was stopped; the next press abandons a worker that does not let go. */
 type Step = 'ready' | 'armed' | 'pressed';
-const LABELS: Record<Step, string> = { ready: 'Stop', armed: 'Esc again stops', pressed: 'Force stop' };
+const LABELS: Record<Step, string> = { ready: 'Stop', armed: 'Esc again to stop', pressed: 'Force stop' };
 const TITLES: Record<Step, string> = {
-  ready: 'Stop what runs (Esc twice)',
-  armed: 'Stop what runs',
-  pressed: 'Abandon the worker without waiting for it',
+  ready: 'Stop the run (Esc twice)',
+  armed: 'Stop the run',
+  pressed: 'Abandon the run without waiting for it to stop',
 };
 
 /** Stops the run: a click, or Escape twice, so that a stray key stops nothing. Pressed again soon, it forces. */

@@ -46,8 +46,8 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
       return (
         <div class="decide">
           <p class="explain">
-            For eight hours by default, every tool call in this workstream runs without asking, not only this kind. You
-            can end that at the top of the page.
+            Every tool call in this workstream, of any kind, runs without asking (by default for eight hours). You can
+            end this at the top of the page.
           </p>
           <button
             type="button"

@@ -52,7 +52,7 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
       {app.canApprove.value ? (
         <ApprovalButtons approval={approval} desk={desk} tab={tab} />
       ) : (
-        <p class="explain">You may read here, but not decide. It waits for somebody who may.</p>
+        <p class="explain">Read-only access: deciding requires the approve scope.</p>
       )}
     </section>
   );

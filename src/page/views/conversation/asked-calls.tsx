@@ -52,7 +52,7 @@ export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
         </div>
       </div>
       {isOver && !isOpen && (
-        <p class="explain">{`These ${items.length} are more than fit here. Scroll to see every one of them.`}</p>
+        <p class="explain">{`The ${items.length} calls do not all fit here. Scroll to see every one.`}</p>
       )}
     </>
   );

@@ -68,7 +68,7 @@ export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesPro
       }
       found.value = 'Searching…';
       const at = await reader.findPage(words, page.peek() + 1);
-      found.value = at === undefined ? 'Not found after this' : '';
+      found.value = at === undefined ? 'No further match' : '';
       if (at === undefined) return;
       wanted.current = words;
       page.value = at;

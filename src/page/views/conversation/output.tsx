@@ -40,7 +40,7 @@ export function Output({ callId, text, phase, wholeBytes }: OutputProps) {
                 isWhole.value = true;
               }}
             >
-              {`Show all of it (${toSize(wholeBytes)})`}
+              {`Show full output (${toSize(wholeBytes)})`}
             </button>
           )}
           <CopyButton text={toPlainText(text)} />

@@ -63,7 +63,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
         <PatchView text={preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
       )}
       {tool.liveDropped > 0 && tool.result === undefined && (
-        <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are not shown while it runs.`}</p>
+        <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are hidden while the tool runs.`}</p>
       )}
       {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
       {isEmpty && !isRunning && <p class="dropped">No output.</p>}

@@ -90,7 +90,13 @@ function WayBack({ pending, jump }: { pending: ApprovalBlock | undefined; jump()
       </div>
     );
   return (
-    <button type="button" class="jump" aria-label="Go to the latest" title="Go to the latest" onClick={jump}>
+    <button
+      type="button"
+      class="jump"
+      aria-label="Go to the latest message"
+      title="Go to the latest message"
+      onClick={jump}
+    >
       <Icon name="down" />
     </button>
   );

@@ -54,14 +54,14 @@ export function CronJobCard({ app, desk, job, now, words, onEdit }: CronJobCardP
           />
         )}
       </div>
-      {job.state.alert && <p class="job-alert">Alert: it failed {job.state.consecutiveErrors} times in a row.</p>}
+      {job.state.alert && <p class="job-alert">Alert: failed {job.state.consecutiveErrors} times in a row.</p>}
       <p class="problem" role="alert">
         {problem.value}
       </p>
       {isDeleting.value && (
         <LossQuestion
           name={name}
-          loss="for good? A run in progress goes on to its end; the history is kept for a while."
+          loss="permanently? A run in progress still finishes. The history is kept for a while."
           remove={() => desk.jobs.remove(job.id)}
           onKeep={() => {
             isDeleting.value = false;
@@ -107,7 +107,7 @@ function JobTimes({ app, job, now }: Pick<CronJobCardProps, 'app' | 'job' | 'now
           <CronStatusMark status="running" words={`running since ${toClock(runningAtMs, place)}`} />
         )}
       </p>
-      {backoffUntilMs > now.value && <p class="soft">pauses until {toClock(backoffUntilMs, place)} after errors</p>}
+      {backoffUntilMs > now.value && <p class="soft">paused until {toClock(backoffUntilMs, place)} after errors</p>}
     </div>
   );
 }
@@ -115,7 +115,7 @@ function JobTimes({ app, job, now }: Pick<CronJobCardProps, 'app' | 'job' | 'now
 function toIdle(job: CronExtendedJob): string {
   if (job.enabled) return 'No next run';
   if (!isOver(job)) return 'Does not run';
-  return job.state.lastStatus === 'missed' ? 'Will never run: it was missed' : 'Does not run again';
+  return job.state.lastStatus === 'missed' ? 'Missed: it will not run' : 'No further runs';
 }
 
 function LastRun({ job, nowMs }: { job: CronExtendedJob; nowMs: number }) {

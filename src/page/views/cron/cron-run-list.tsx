@@ -32,7 +32,7 @@ export function CronRunList({ app, desk, job, now }: CronRunListProps) {
       <p class="problem" role="alert">
         {problem.value ?? history.problem.value}
       </p>
-      {runs?.entries.length === 0 && <p class="soft">It has not run yet.</p>}
+      {runs?.entries.length === 0 && <p class="soft">No runs yet.</p>}
       <ol>
         {runs?.entries.map((run) => (
           <RunRow

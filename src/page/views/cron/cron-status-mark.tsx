@@ -11,8 +11,8 @@ const MARKS: Record<Shown, { icon: IconName; word: string }> = {
   missed: { icon: 'warning', word: 'missed' },
   interrupted: { icon: 'stop', word: 'interrupted' },
   running: { icon: 'play', word: 'running' },
-  retrying: { icon: 'clock', word: 'will be tried again' },
-  due: { icon: 'clock', word: 'waits for its turn' },
+  retrying: { icon: 'clock', word: 'waiting to retry' },
+  due: { icon: 'clock', word: 'queued' },
 };
 
 interface CronStatusMarkProps {

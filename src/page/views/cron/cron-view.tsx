@@ -116,15 +116,15 @@ const NoJobs = ({ mayChange }: { mayChange: boolean }) => (
     </span>
     <h2>Nothing is scheduled</h2>
     <p>
-      A job is something that the agent does by itself: say what, and when, such as <code>every 15m</code>,{' '}
+      A job is a task that the agent runs on a schedule. Enter what to do and when, such as <code>every 15m</code>,{' '}
       <code>at 18:00</code> or <code>0 9 * * 1-5</code> (at nine, Monday to Friday).
     </p>
     {mayChange ? (
       <p>
-        Add a job begins one; so does <code>headgate cron add</code> in a terminal.
+        Choose “Add a job”, or run <code>headgate cron add</code> in a terminal.
       </p>
     ) : (
-      <p>Your login may look, but not add any: that takes the right to approve.</p>
+      <p>Read-only access: adding jobs requires the approve scope.</p>
     )}
   </div>
 );

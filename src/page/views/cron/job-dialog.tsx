@@ -37,15 +37,15 @@ export function JobDialog({ app, desk, job, onClose }: JobDialogProps) {
           editor={editor}
           field="message"
           label={isMain ? 'What to tell the main conversation' : 'What to do'}
-          placeholder={isMain ? 'The week is over: remind me of the time sheet' : 'Look for new issues and sum them up'}
+          placeholder={isMain ? 'Remind me to fill in the time sheet' : 'Look for new issues and sum them up'}
         />
         <Choice
           editor={editor}
           field="target"
           label="Where"
-          options={{ isolated: 'in a conversation of its own', main: 'in the main conversation' }}
+          options={{ isolated: 'in a separate conversation', main: 'in the main conversation' }}
         />
-        <Field editor={editor} field="name" label="Name" placeholder="taken from the text when empty" maxLength={200} />
+        <Field editor={editor} field="name" label="Name" placeholder="taken from the text if empty" maxLength={200} />
         <JobOptions editor={editor} />
         <p class="problem" role="alert">
           {editor.refusal.value}

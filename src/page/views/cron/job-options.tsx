@@ -2,16 +2,16 @@ import type { JobEditor } from '../../state/cron/job-editor.ts';
 import { Check, Choice, Field } from './job-fields.tsx';
 
 const MISFIRE = {
-  '': 'as usual',
-  once: 'run once, as soon as it can',
-  skip: 'leave it out',
-  all: 'run each of the latest',
-  within: 'run once, if it is not too late',
+  '': 'default for its schedule',
+  once: 'run once, as soon as possible',
+  skip: 'skip it',
+  all: 'run the latest ones',
+  within: 'run once, unless it is too late',
 };
 const APPROVAL = {
-  '': 'as usual: refuse',
+  '': 'default: refuse',
   deny: 'refuse',
-  wait: 'wait for somebody',
+  wait: 'wait for approval',
   allow: 'allow some tools',
 };
 /** What most jobs leave as it is. */
@@ -25,7 +25,7 @@ export function JobOptions({ editor }: { editor: JobEditor }) {
         <Choice
           editor={editor}
           field="wake"
-          label="The main conversation hears of it"
+          label="Notify the main conversation"
           options={{ 'next-heartbeat': 'with its next turn', now: 'at once' }}
         />
         {target === 'isolated' && <AgentOptions editor={editor} />}
@@ -47,12 +47,14 @@ function Misfire({ editor }: { editor: JobEditor }) {
   const isOnce = state.kind === 'read' && state.preview.schedule.kind === 'at';
   return (
     <>
-      <Choice editor={editor} field="misfire" label="If Headgate did not run then" options={MISFIRE} />
-      {misfire === 'all' && <Field editor={editor} field="allCount" label="How many at most" inputMode="numeric" />}
-      {misfire === 'within' && (
-        <Field editor={editor} field="withinMinutes" label="Not too late is (minutes)" inputMode="decimal" />
+      <Choice editor={editor} field="misfire" label="If a run was missed" options={MISFIRE} />
+      {misfire === 'all' && (
+        <Field editor={editor} field="allCount" label="Maximum number of runs" inputMode="numeric" />
       )}
-      {isOnce && <Check editor={editor} field="deleteAfterRun" label="Delete it once it went well" />}
+      {misfire === 'within' && (
+        <Field editor={editor} field="withinMinutes" label="Too late after (minutes)" inputMode="decimal" />
+      )}
+      {isOnce && <Check editor={editor} field="deleteAfterRun" label="Delete the job after it succeeds" />}
     </>
   );
 }
@@ -63,15 +65,15 @@ function AgentOptions({ editor }: { editor: JobEditor }) {
     <>
       <Choice editor={editor} field="approval" label="When a call needs approval" options={APPROVAL} />
       {approval === 'wait' && (
-        <Field editor={editor} field="waitMinutes" label="Wait at most (minutes)" inputMode="decimal" />
+        <Field editor={editor} field="waitMinutes" label="Maximum wait (minutes)" inputMode="decimal" />
       )}
       {approval === 'allow' && (
-        <Field editor={editor} field="tools" label="Tools that need not ask" placeholder="bash, write_file" />
+        <Field editor={editor} field="tools" label="Tools that run without approval" placeholder="bash, write_file" />
       )}
       <Field
         editor={editor}
         field="timeoutMinutes"
-        label="Time for the answer (minutes)"
+        label="Timeout for the answer (minutes)"
         placeholder="10"
         inputMode="decimal"
       />
@@ -81,7 +83,7 @@ function AgentOptions({ editor }: { editor: JobEditor }) {
         <>
           <Field editor={editor} field="channel" label="Channel" placeholder="last" />
           <Field editor={editor} field="to" label="To" />
-          <Check editor={editor} field="bestEffort" label="An answer that cannot be sent is no error" />
+          <Check editor={editor} field="bestEffort" label="Ignore a failure to send" />
         </>
       )}
     </>

@@ -45,7 +45,7 @@ function PreviewText({ state }: { state: Previewed }) {
     <>
       <p>{preview.description}</p>
       {preview.runs.length === 0 ? (
-        <p class="soft">It does not run any more.</p>
+        <p class="soft">No further runs.</p>
       ) : (
         <ol>
           {preview.runs.map((run) => (

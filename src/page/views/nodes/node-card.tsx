@@ -40,7 +40,7 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
         {mode.value === 'renaming' ? (
           <RenameField
             name={node.displayName ?? ''}
-            placeholder="a name for people"
+            placeholder="display name"
             save={(changed) => desk.nodes.rename(nodeId, changed)}
             onDone={show('shown')}
           />
@@ -64,7 +64,7 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
         <LossQuestion
           verb="Revoke"
           name={name}
-          loss="for good? Its connection ends at once; to come back it has to be paired again."
+          loss="permanently? It is disconnected at once. To reconnect, it has to be paired again."
           remove={async () => {
             const problem = await desk.nodes.revoke(nodeId);
             if (problem === undefined) document.getElementById('nodes-title')?.focus(); // this row goes
@@ -161,7 +161,7 @@ const Details = ({ node, nowMs }: { node: NodeEntry; nowMs: number }) => (
     }}
   >
     <div>
-      <dt>Id, for rules in config.json</dt>
+      <dt>ID for rules in config.json</dt>
       <dd>
         <ClaimedText text={node.nodeId} />
         <CopyButton text={node.nodeId} />

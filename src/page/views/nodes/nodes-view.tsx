@@ -66,7 +66,7 @@ const NoNodes = ({ mayDecide }: { mayDecide: boolean }) => (
       <Icon name="node" />
     </span>
     <h2>No machine is paired</h2>
-    <p>A node is another machine that lends commands to the agent: a build server, a small computer, a laptop.</p>
+    <p>A node is another machine on which the agent can run commands: a build server, a small computer, a laptop.</p>
     <HowToPair mayDecide={mayDecide} />
   </div>
 );
@@ -75,15 +75,15 @@ function HowToPair({ mayDecide }: { mayDecide: boolean }) {
   const command = `headgate node run --gateway ${location.origin} --name NAME`;
   return (
     <>
-      <p>On that machine, with the address at which it reaches this one:</p>
+      <p>Run this on the other machine, with the address at which it can reach this one:</p>
       <div class="pairing-command">
         <code>{command}</code>
         <CopyButton text={command} />
       </div>
       <p>
         {mayDecide
-          ? 'It shows a code and waits for five minutes; here you compare the code, and approve.'
-          : 'It shows a code and waits for somebody who has the right to approve; your login may only look.'}
+          ? 'It shows a code and waits for five minutes. Compare it with the code shown here, then approve.'
+          : 'It shows a code and waits for approval. Your access is read-only: pairing requires the approve scope.'}
       </p>
     </>
   );

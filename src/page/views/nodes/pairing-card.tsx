@@ -36,10 +36,10 @@ export function PairingCard({ desk, asking, known, now }: PairingCardProps) {
         <Wish request={request} known={known} />
         <div class="pairing-code">
           <code>{pairingCodeOf(requestId)}</code>
-          {outcome === undefined && <span class="soft">ends in {toCountdown(endsAtMs - now.value)}</span>}
+          {outcome === undefined && <span class="soft">expires in {toCountdown(endsAtMs - now.value)}</span>}
         </div>
         <Claims said={claimsOf(request)} />
-        <CommandList label="Commands that it asks to lend" commands={toCommandChanges(commands, known?.commands)} />
+        <CommandList label="Requested commands" commands={toCommandChanges(commands, known?.commands)} />
       </div>
       {outcome === undefined ? (
         <Decision desk={desk} request={request} />
@@ -55,14 +55,14 @@ const Wish = ({ request, known }: Pick<PairingCardProps, 'known'> & { request: N
   <p class="pairing-wish">
     {request.isRepair ? (
       <>
-        Is paired already{known && ', as '}
-        {known && <ClaimedText text={nodeName(known)} />}, and asks again. Approving replaces its token and what it
-        lends.
+        Already paired{known && ', as '}
+        {known && <ClaimedText text={nodeName(known)} />}, and asks again. Approving replaces its token and its
+        commands.
       </>
     ) : (
       'Asks to be paired.'
     )}{' '}
-    Approve only if it shows this code; the rest is what it says of itself.
+    Approve only if the machine shows this code. All other details are unverified.
   </p>
 );
 
@@ -121,7 +121,7 @@ function Decision({ desk, request }: { desk: Desk; request: NodePairing }) {
 const OUTCOMES = {
   approved: { icon: 'check', words: 'Approved' },
   rejected: { icon: 'cross', words: 'Rejected' },
-  expired: { icon: 'clock', words: 'No longer waiting: nobody decided in time, or it went away or asked anew' },
+  expired: { icon: 'clock', words: 'No longer waiting: the request expired, or the machine left or asked again' },
 } as const;
 
 interface OutcomeLineProps {
