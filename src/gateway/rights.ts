@@ -1,4 +1,4 @@
-import { LADDER, type Scope } from '../../protocol/contract.ts';
+import { GRANTED, LADDER, type Scope } from '../../protocol/contract.ts';
 
 /** A caller's position on the ladder of scopes. Callers with the same rights see the same events. */
 export type Rights = (typeof LADDER)[number];
@@ -6,6 +6,16 @@ export type Rights = (typeof LADDER)[number];
 const RUNGS: ReadonlyMap<Scope, number> = new Map(LADDER.map((scope, rung) => [scope, rung]));
 /** -1 for a scope outside the ladder. */
 const rungOf = (scope: Scope): number => RUNGS.get(scope) ?? -1;
+
+/** The scopes that a credential can have. */
+const KNOWN = [...GRANTED, 'service', 'node'] as const;
+
+/** The scopes of a credential with all lower ones; `service` and `node` stand alone. */
+export function expandScopes(scopes: readonly string[]): ReadonlySet<Scope> {
+  const named = new Set<Scope>(KNOWN.filter((scope) => scopes.includes(scope)));
+  const top = topRung(named);
+  return new Set([...GRANTED.filter((scope) => rungOf(scope) <= top), ...named]);
+}
 
 /** Whether the granted scopes cover a scope: each scope of the ladder includes the lower ones. */
 export function holds(granted: ReadonlySet<Scope>, needed: Scope): boolean {

@@ -1,8 +1,8 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { expandScopes } from '../rights.ts';
 import type { LineageColumns, Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
-import { expandScopes } from './scopes.ts';
 
 /** What a valid parent allows its children. */
 export interface Bounds {

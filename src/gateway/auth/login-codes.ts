@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
+import { expandScopes } from '../rights.ts';
 import { type Store, UnitRefused } from '../store/store.ts';
 import { clampEnd, type Lineage, type Minter, narrow, parentEnded, parentOf, toColumns } from './lineage.ts';
-import { expandScopes } from './scopes.ts';
 
 const CODE_BYTES = 16;
 /** Beyond this, the oldest codes expire by the wall clock only, like those of an earlier process. */

@@ -3,6 +3,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
+import { expandScopes } from '../rights.ts';
 import type { Store } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from './lineage.ts';
 import type { Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
-import { expandScopes } from './scopes.ts';
 
 const ISSUER = 'headgate';
 const AUDIENCE = 'headgate';

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
+import { expandScopes } from '../rights.ts';
 import type { ApiTokenTable } from '../store/schema/schema.ts';
 import { type Bounds, type Lineage, OPERATOR, parentOf, principalIdOf, tokenIdOf } from './lineage.ts';
 import type { Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
-import { expandScopes } from './scopes.ts';
 
 export interface TokenEntry {
   row: ApiTokenTable;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../protocol/contract.ts';
 import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import type { Principal } from '../auth/principal.ts';
-import { expandScopes } from '../auth/scopes.ts';
+import { expandScopes } from '../rights.ts';
 import { localOrigins } from './default-deps.ts';
 import { CONNECT, openClient, type TestClient } from './test-client.ts';
 import { type WholeGateway, type WholeGatewayOptions, wholeGateway } from './whole-gateway.ts';

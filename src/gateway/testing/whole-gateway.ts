@@ -5,10 +5,9 @@ import { CONTRACTS, type ParamsInput, type Result } from '../../../protocol/inde
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Principal } from '../auth/principal.ts';
-import { expandScopes } from '../auth/scopes.ts';
 import type { ServedMethod, Subscriptions } from '../call.ts';
 import type { Caller } from '../dispatch.ts';
-import type { Rights } from '../rights.ts';
+import { expandScopes, type Rights } from '../rights.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
