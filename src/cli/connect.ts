@@ -3,6 +3,7 @@ import path from 'node:path';
 import { RequestError } from '../../protocol/client/request-error.ts';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { type ConnectionStatus, createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
+import { wordsOf } from '../../protocol/words-of.ts';
 import { readDaemonFile } from '../home/daemon-file.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { findOperatorToken } from '../home/operator-token.ts';
@@ -66,7 +67,7 @@ async function findGivenToken(flags: TargetFlags, around: Surroundings): Promise
 
 async function findHomeToken(home: string): Promise<Credential> {
   const token = await findOperatorToken(home).catch((cause: unknown) => {
-    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new StartError(wordsOf(cause), { cause });
   });
   return token === undefined ? NO_TOKEN : { token, tokenFrom: `the home ${home}` };
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../protocol/is-record.ts';
 import { UsageError } from '../start-error.ts';
 
 /** Params as a person types them: a JSON object, or nothing. */
@@ -5,7 +6,7 @@ export function parseParams(text: string | undefined): Record<string, unknown> |
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isRecord(value)) return value;
   } catch {
     // reported below
   }

@@ -53,12 +53,12 @@ void app.start();
 /** A hidden page draws no frames, yet its title must say that somebody is asked. */
 function onNextFrame(run: () => void): void {
   let ran = false;
-  const once = () => {
+  const runOnce = () => {
     if (ran) return;
     ran = true;
     cancelTimer();
     run();
   };
-  const cancelTimer = systemTimers.after(200, once);
-  requestAnimationFrame(once);
+  const cancelTimer = systemTimers.after(200, runOnce);
+  requestAnimationFrame(runOnce);
 }

@@ -132,10 +132,10 @@ function settle(permit: Permit, { kind }: ProviderError): void {
 
 function createPermit(outcomes: Permit, isCurrent: () => boolean): Permit {
   let used = false;
-  const once = (outcome: () => void) => () => {
+  const ifUnused = (outcome: () => void) => () => {
     if (used) return;
     used = true;
     if (isCurrent()) outcome();
   };
-  return { succeed: once(outcomes.succeed), fail: once(outcomes.fail), release: once(outcomes.release) };
+  return { succeed: ifUnused(outcomes.succeed), fail: ifUnused(outcomes.fail), release: ifUnused(outcomes.release) };
 }

@@ -16,7 +16,7 @@ type Change = 'add' | 'edit';
 const MESSAGE = { add: '<message>', edit: '--message' };
 const ONE_TIME = 'is for one-time schedules, such as "at 18:00"';
 
-const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
+const flagsFor = (change: Change): ReadonlyMap<string, FlagWords> =>
   new Map([
     ['payload.message', { flag: MESSAGE[change] }],
     ['payload.text', { flag: MESSAGE[change] }],
@@ -42,7 +42,7 @@ const wordsOf = (change: Change): ReadonlyMap<string, FlagWords> =>
 /** Turns the daemon's refusal of a job into wrong usage of the typed flags; returns other errors unchanged. */
 export function toUsage(error: unknown, change: Change): unknown {
   if (!(error instanceof RequestError) || error.code !== 'INVALID_REQUEST') return error;
-  const words = wordsOf(change);
+  const words = flagsFor(change);
   const said = issuesOf(error.details).map((issue) => sayWith(words, issue));
   if (said.length === 0 || said.includes(undefined)) return error;
   return new UsageError(`${said.join('; ')}.`, { cause: error });
