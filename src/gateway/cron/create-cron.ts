@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { jobKeyOf } from '../workstreams/session-keys.ts';
 import { createExecutor, type ExecutorDeps } from './create-executor.ts';
 import { CronJobs } from './cron-jobs.ts';
 import { forgetOccurrences } from './forget-occurrences.ts';
@@ -38,7 +39,7 @@ export function createCron(deps: CronDeps): Cron {
   const ledger = new SqlLedger({
     ...{ store, clock, owner },
     async tellMain({ text, wakes, jobId }, also) {
-      const principal = `cron:${jobId}`;
+      const principal = jobKeyOf(jobId);
       await systemEvents.add(text, { rights: 'approve', also, ...(wakes && { wakes: principal }) });
       if (wakes) heartbeats.wake(principal);
     },

@@ -6,9 +6,8 @@ import type { Claim } from '../../cron/occurrence.ts';
 import { UnitRefused } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
-import { MAIN } from '../workstreams/session-keys.ts';
+import { jobKeyOf, MAIN } from '../workstreams/session-keys.ts';
 import { createIsolatedTurns, type IsolatedTurnDeps } from './isolated-turns.ts';
-import { sessionKeyOf } from './job-session.ts';
 import { CLAIM, startStatements } from './occurrence-rows.ts';
 
 export interface ExecutorDeps extends IsolatedTurnDeps {
@@ -23,7 +22,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
 
   /** Queues the text in the same transaction as the start, so the run is complete once it has started. */
   async function tellMain({ id, wakeMode }: Job, text: string, claim: Claim): Promise<Begun> {
-    const wakes = sessionKeyOf(id);
+    const wakes = jobKeyOf(id);
     const nowMs = clock.now();
     await systemEvents.add(text, {
       rights: 'approve', // jobs are created by callers with the approve scope

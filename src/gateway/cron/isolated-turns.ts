@@ -12,10 +12,10 @@ import type { RunHandle, RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Commands } from '../workstreams/commands.ts';
+import { jobKeyOf } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { NoRoom, type Workstreams } from '../workstreams/workstreams.ts';
-import { sessionKeyOf } from './job-session.ts';
 import { startStatements } from './occurrence-rows.ts';
 import { toOutcome } from './turn-outcome.ts';
 
@@ -59,7 +59,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
         if (error instanceof GatewayError && !error.retryable) return fail(claim, error.message);
         throw error;
       }
-      const sessionKey = sessionKeyOf(job.id);
+      const sessionKey = jobKeyOf(job.id);
       const workstream = await obtain(sessionKey, deps);
       if (isStale(workstream, clock.now())) await commands.clear(workstream); // not while it is in use
       if (job.approval.mode === 'allow') await commands.clearForeignText(workstream);
@@ -79,7 +79,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       jobId: string,
       { runId, startedMs }: { runId: string; startedMs: number },
     ): Promise<Begun | undefined> {
-      const handle = await runs.find(runId, { principal: sessionKeyOf(jobId) });
+      const handle = await runs.find(runId, { principal: jobKeyOf(jobId) });
       return handle && toBegun(handle, startedMs, deps);
     },
   };
@@ -100,7 +100,7 @@ async function toRequest({ id, approval }: Job, turn: AgentTurn, deps: IsolatedT
     ...(turn.thinking !== undefined && { effort: effortOfLevel(turn.thinking) }),
     timeoutMs: (turn.timeoutSeconds ?? DEFAULT_TIMEOUT_SECS) * 1_000,
     approval,
-    ...(await toDelivery(sessionKeyOf(id), turn, deps)),
+    ...(await toDelivery(jobKeyOf(id), turn, deps)),
   };
 }
 

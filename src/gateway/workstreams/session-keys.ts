@@ -10,8 +10,18 @@ const ALIAS_WORDS = 'lower-case letters, digits and . _ : -, at most 64, a lette
 
 export const MAIN = 'main';
 
+const JOB = 'cron:';
+
+/** The session in which a job's turns run. */
+export const jobKeyOf = (jobId: string): string => JOB + jobId;
+
+export const isJobKey = (key: string): boolean => key.startsWith(JOB);
+
+/** The job of a key for which `isJobKey` is true. */
+export const jobIdOf = (key: string): string => key.slice(JOB.length);
+
 export function kindOfKey(key: string): KeyKind {
-  if (key === MAIN || key.startsWith('cron:')) return 'fixed';
+  if (key === MAIN || isJobKey(key)) return 'fixed';
   if (WS_ID.test(key)) return 'wsId';
   return ALIAS.test(key) ? 'alias' : 'invalid';
 }

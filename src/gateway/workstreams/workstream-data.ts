@@ -7,6 +7,7 @@ import type { Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
+import { isJobKey } from './session-keys.ts';
 
 /** Where the model turn in progress begins: histories end before it, streams replay from it. */
 export interface TurnStart {
@@ -183,12 +184,17 @@ export function toEffort(thinkingLevel: string | null): Effort {
   return thinkingLevel === null || thinkingLevel === 'medium' ? 'medium' : 'low';
 }
 
+const GENERATED = 'ws-';
+
 /** The name of an unnamed workstream: `ws-` and four characters of its id. */
-export const generatedName = (wsId: string): string => `ws-${wsId.slice(0, 4)}`;
+export const generatedName = (wsId: string): string => GENERATED + wsId.slice(0, 4);
+
+/** The beginning of an id, with or without the `ws-` of a generated name. */
+export const toIdPrefix = (name: string): string => (name.startsWith(GENERATED) ? name.slice(GENERATED.length) : name);
 
 /** The name that a workstream was created with; null when it has a generated one, or its job's. */
 export const givenName = ({ ws_id, session_key, generated_name }: WorkstreamTable): string | null =>
-  generated_name === generatedName(ws_id) || session_key?.startsWith('cron:') ? null : generated_name;
+  generated_name === generatedName(ws_id) || (session_key !== null && isJobKey(session_key)) ? null : generated_name;
 
 /** The first line of a first message, shortened for a tab. */
 export function titleOf(message: string): string {

@@ -6,7 +6,7 @@ import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
 import { ambiguousName } from './session-keys.ts';
-import { generatedName } from './workstream-data.ts';
+import { generatedName, toIdPrefix } from './workstream-data.ts';
 
 export interface NewWorkstream {
   wsId: string;
@@ -120,7 +120,7 @@ export async function readByName(store: Store, name: string): Promise<Workstream
     .where('loaded', '!=', DELETED)
     .executeTakeFirst();
   if (exact) return exact;
-  const prefix = name.startsWith('ws-') ? name.slice(3) : name;
+  const prefix = toIdPrefix(name);
   const isPrefix = /^[0-9a-f]{3,32}$/.test(prefix);
   const [found, ...others] = await store.db
     .selectFrom('workstreams')
