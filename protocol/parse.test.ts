@@ -27,8 +27,8 @@ test('an invalid value is INVALID_REQUEST that names each wrong place without re
 test('an error has each wrong place as data, with the limit in its message', () => {
   const Bounded = z.strictObject({ name: z.string().max(3), list: z.array(z.int().min(5)) });
   const issues = [
-    { path: 'name', message: 'must have at most 3 characters', limit: 3 },
-    { path: 'list.1', message: 'must be at least 5', limit: 5 },
+    { path: 'name', message: 'must have at most 3 characters', limit: 3, bound: 'max' },
+    { path: 'list.1', message: 'must be at least 5', limit: 5, bound: 'min' },
     { path: '', message: 'unknown property "surprise"' },
   ];
   assert.throws(() => parse(Bounded, { name: 'long', list: [7, 4], surprise: 1 }, 'it'), { details: { issues } });

@@ -17,8 +17,13 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: stri
   });
 }
 
-/** A problem of one field of a request; the error message repeats it. */
-const Issue = z.object({ path: z.string(), message: z.string(), limit: z.number().optional() });
+/** A problem of one field of a request; the error message repeats it. `bound`: which end of the range `limit` is. */
+const Issue = z.object({
+  path: z.string(),
+  message: z.string(),
+  limit: z.number().optional(),
+  bound: z.enum(['min', 'max']).optional(),
+});
 export type Issue = z.infer<typeof Issue>;
 
 const Details = z.object({ issues: z.array(Issue) });
@@ -45,8 +50,13 @@ export function wrongField(
 /** `limit`: the number in the message, for clients that convert it to another unit. */
 function toIssue(issue: z.core.$ZodIssue): Issue {
   const { path, message } = issue;
-  const limit = issue.code === 'too_big' ? issue.maximum : issue.code === 'too_small' ? issue.minimum : undefined;
-  return { path: path.join('.'), message, ...(typeof limit === 'number' && { limit }) };
+  return { path: path.join('.'), message, ...toLimit(issue) };
+}
+
+function toLimit(issue: z.core.$ZodIssue): Pick<Issue, 'limit' | 'bound'> {
+  if (issue.code === 'too_big' && typeof issue.maximum === 'number') return { limit: issue.maximum, bound: 'max' };
+  if (issue.code === 'too_small' && typeof issue.minimum === 'number') return { limit: issue.minimum, bound: 'min' };
+  return {};
 }
 
 /** The issues of a schema error in one line, without echoing the input. */

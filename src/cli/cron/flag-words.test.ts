@@ -8,6 +8,7 @@ interface Issue {
   path: string;
   message: string;
   limit?: number;
+  bound?: 'min' | 'max';
 }
 
 /** The message of the error does not matter, only its issues. */
@@ -33,16 +34,16 @@ const TOLD: [path: string, message: string, expected: string, limit?: number][] 
 
 for (const [path, message, expected, limit] of TOLD) {
   test(`the daemon's refusal of ${path} names the flag or argument`, () => {
-    assert.equal(said([{ path, message, ...(limit !== undefined && { limit }) }]), expected);
+    assert.equal(said([{ path, message, ...(limit !== undefined && { limit, bound: 'max' }) }]), expected);
   });
 }
 
 test('several problems are reported together, and an edit names its own flags', () => {
   const [name, maxRun] = [
     { path: 'patch.name', message: 'must not be blank' },
-    { path: 'patch.maxRunMs', message: 'must be at most 1000', limit: 1_000 },
-  ];
-  assert.equal(said([name, maxRun], 'edit'), '--name: must not be blank; --max-run: must be at most 1 second.');
+    { path: 'patch.maxRunMs', message: 'must be at least 1000', limit: 1_000, bound: 'min' },
+  ] as const;
+  assert.equal(said([name, maxRun], 'edit'), '--name: must not be blank; --max-run: must be at least 1 second.');
   assert.equal(said([{ path: 'payload.text', message: 'must not be blank' }], 'edit'), '--message: must not be blank.');
   const taken = said([{ path: 'deleteAfterRun', message: 'no' }], 'edit');
   assert.match(taken ?? '', /one-time.*; undo it with --no-delete-after-run\.$/);

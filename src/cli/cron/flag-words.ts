@@ -7,7 +7,7 @@ import { UsageError } from '../../start-error.ts';
 interface FlagWords {
   flag: string;
   says?: string;
-  /** Unit of the limit in the message, in milliseconds. */
+  /** For a duration: the unit of its limit, in milliseconds. */
   unitMs?: number;
 }
 
@@ -48,11 +48,14 @@ export function toUsage(error: unknown, change: Change): unknown {
   return new UsageError(`${said.join('; ')}.`, { cause: error });
 }
 
-function sayWith(words: ReadonlyMap<string, FlagWords>, { path, message, limit }: Issue): string | undefined {
-  const known = words.get(path.replace(/^patch\./, '').replace(/\.\d+$/, '')); // an error in a list entry is reported for the list
+function sayWith(words: ReadonlyMap<string, FlagWords>, issue: Issue): string | undefined {
+  const known = words.get(issue.path.replace(/^patch\./, '').replace(/\.\d+$/, '')); // an error in a list entry is reported for the list
   if (known === undefined) return undefined;
-  const { flag, unitMs, says = message } = known;
-  const isCounted = unitMs !== undefined && limit !== undefined;
-  const told = isCounted ? says.replace(`${limit}`, describeDuration(limit * unitMs)) : says;
-  return `${flag}: ${told}`;
+  const { flag, unitMs, says = issue.message } = known;
+  return `${flag}: ${(unitMs !== undefined && sayLimit(issue, unitMs)) || says}`;
+}
+
+function sayLimit({ limit, bound }: Issue, unitMs: number): string | undefined {
+  if (limit === undefined || bound === undefined) return undefined;
+  return `must be at ${bound === 'max' ? 'most' : 'least'} ${describeDuration(limit * unitMs)}`;
 }

@@ -65,7 +65,7 @@ test('everything that is wrong is told, the most pressing first', () => {
     { id: 'store', level: 'error', action: undefined },
     { id: 'auto-approve', level: 'warning', action: 'ask-again' },
     { id: 'demo_model0', level: 'info', action: undefined },
-    { id: 'model_key_refused1', level: 'warning', action: undefined },
+    { id: 'model_key_refused0', level: 'warning', action: undefined },
     { id: 'sandbox', level: 'warning', action: undefined },
     { id: 'version', level: 'info', action: 'reload' },
   ]);
@@ -94,6 +94,14 @@ test('a notice that only speaks of a demo or a sandbox is neither news nor stand
       ['sandbox', 'warning'],
     ],
   );
+});
+
+test('a notice keeps its id when another one ends, and no two share one', () => {
+  const idsOf = (...notices: HealthSummary['notices']) =>
+    toBanners({ ...calm, health: { ...healthy, notices } }).map(({ id }) => id);
+  const [key, rg, git] = [warn('model_key_missing', 'k'), warn('program_unsafe', 'rg'), warn('program_unsafe', 'git')];
+  assert.deepEqual(idsOf(key, rg, git), ['model_key_missing0', 'program_unsafe0', 'program_unsafe1']);
+  assert.deepEqual(idsOf(rg, git), ['program_unsafe0', 'program_unsafe1']);
 });
 
 test('a store that takes no writes and one that is damaged are told apart', () => {

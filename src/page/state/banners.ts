@@ -89,9 +89,11 @@ const toMinute = (ms: number) => ms - (ms % 60_000);
 
 function modelBanners(health: HealthSummary | undefined): Banner[] {
   if (!health) return [];
-  const notices = health.notices.map(
-    ({ code, level, text }, index): Banner => ({ id: `${code}${index}`, level, text }),
-  );
+  const notices = health.notices.map(({ code, level, text }, index, all): Banner => {
+    // Counted per code, so that a notice keeps its id when another one ends.
+    const earlier = all.slice(0, index).filter((other) => other.code === code).length;
+    return { id: `${code}${earlier}`, level, text };
+  });
   if (health.backend.status === 'up' || health.notices.some(isModelTrouble)) return notices;
   return [
     ...notices,

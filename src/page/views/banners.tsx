@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 /** What a person should know before typing, across the page. News can be put away, trouble cannot. */
 export function Banners({ app, desk }: { app: App; desk: Desk }) {
   const hidden = useSignal<readonly string[]>([]);
-  const shown = app.banners.value.filter(({ text }) => !hidden.value.includes(text));
+  const shown = app.banners.value.filter(({ id }) => !hidden.value.includes(id));
   return (
     <div class="banners" role="status" aria-label="Notices">
       {shown.map((banner) => (
@@ -23,7 +23,7 @@ export function Banners({ app, desk }: { app: App; desk: Desk }) {
               class="quiet icon-only"
               aria-label="Hide this notice"
               onClick={() => {
-                hidden.value = [...hidden.value, banner.text];
+                hidden.value = [...hidden.value, banner.id];
               }}
             >
               <Icon name="close" />

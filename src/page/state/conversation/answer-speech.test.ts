@@ -7,6 +7,8 @@ const answer = (key: string, text: string, streaming = true): AnswerBlock => ({
   ...{ kind: 'answer', key, text, reasoning: '', streaming, partial: false },
 });
 
+const stored = (key: string, text: string): AnswerBlock => ({ ...answer(key, text, false), stored: true });
+
 /** The lines of each look. */
 function follow(...looks: Block[][]): string[][] {
   let told = toldSoFar(looks[0] ?? []);
@@ -30,8 +32,8 @@ test('an answer that comes whole between two looks is told, and so are two', () 
 });
 
 test('stored answers are not told, whenever they are loaded', () => {
-  const old = answer('h3', 'Long ago.', false);
-  const older = answer('h1', 'Longer ago.', false);
+  const old = stored('h3', 'Long ago.');
+  const older = stored('h1', 'Longer ago.');
   assert.deepEqual(follow([old], [older, old], [older, old, answer('e1', 'Now. ')]), [[], ['Now.']]);
   assert.deepEqual(follow([], [old], [old, answer('e1', 'Now. ')]), [[], ['Now.']]);
 });
@@ -43,8 +45,8 @@ test('a conversation that is opened in mid-answer goes on from there', () => {
 test('after a clear or a new snapshot only what comes then is told, also under a key that was there before', () => {
   const first = answer('e1', 'A long first answer.', false);
   assert.deepEqual(follow([], [first], [], [answer('e1', 'Short. ')]), [['A long first answer.'], [], ['Short.']]);
-  const stored = answer('h2', 'A long first answer.', false);
-  assert.deepEqual(follow([], [first], [stored], [stored, answer('e1', 'Short. ')]), [
+  const seen = stored('h2', 'A long first answer.');
+  assert.deepEqual(follow([], [first], [seen], [seen, answer('e1', 'Short. ')]), [
     ['A long first answer.'],
     [],
     ['Short.'],

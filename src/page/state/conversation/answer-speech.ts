@@ -1,4 +1,4 @@
-import type { AnswerBlock, Block } from './blocks.ts';
+import { type AnswerBlock, type Block, isStored } from './blocks.ts';
 import { nextSpoken } from './spoken.ts';
 
 /** How far answers have been read aloud: into which one, and to where in its text. */
@@ -30,4 +30,3 @@ export function tellMore(blocks: readonly Block[], before: Told): { told: Told; 
 }
 
 const isAnswer = (block: Block): block is AnswerBlock => block.kind === 'answer';
-const isStored = ({ key }: Block) => key.startsWith('h');

@@ -10,9 +10,14 @@ import type {
 /** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
 export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
 
-export interface UserBlock {
-  kind: 'user';
+interface Placed {
   key: string;
+  /** From a page of stored messages. */
+  stored?: true;
+}
+
+export interface UserBlock extends Placed {
+  kind: 'user';
   text: string;
   source: RunSource;
   /** Absent when it has none. */
@@ -23,9 +28,8 @@ export interface UserBlock {
   failed?: MessageFailure | undefined;
 }
 
-export interface AnswerBlock {
+export interface AnswerBlock extends Placed {
   kind: 'answer';
-  key: string;
   text: string;
   reasoning: string;
   streaming: boolean;
@@ -35,9 +39,8 @@ export interface AnswerBlock {
 
 export type ToolPhase = 'running' | CallOutcome;
 
-export interface ToolBlock {
+export interface ToolBlock extends Placed {
   kind: 'tool';
-  key: string;
   callId: string;
   name: string;
   header: string;
@@ -63,9 +66,8 @@ export interface ToolBlock {
 
 export type Decision = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
 
-export interface ApprovalBlock {
+export interface ApprovalBlock extends Placed {
   kind: 'approval';
-  key: string;
   approvalId: string;
   question: 'tools' | 'outcome';
   items: readonly ApprovalItem[];
@@ -74,21 +76,21 @@ export interface ApprovalBlock {
 }
 
 /** A question out of the history: what was asked about, and what somebody said to it. */
-export interface DecisionBlock {
+export interface DecisionBlock extends Placed {
   kind: 'decision';
-  key: string;
   question: ApprovalBlock['question'];
   /** The tools that were asked about. */
   names: readonly string[];
   decision: Decision;
 }
 
-export interface NoteBlock {
+export interface NoteBlock extends Placed {
   kind: 'note';
-  key: string;
   level: 'info' | 'error';
   text: string;
 }
+
+export const isStored = ({ stored }: Block): boolean => stored === true;
 
 /** The blocks with the last one that `matches` replaced; unchanged when there is none. */
 export function replaceLast<B extends Block>(

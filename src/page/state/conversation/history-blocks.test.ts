@@ -49,7 +49,7 @@ test('a stored result that only begins like a denial is done, whatever flags it'
 test('an assistant message with reasoning and a cut answer keeps both', () => {
   assert.deepEqual(
     toBlocks([{ seq: 7, role: 'assistant', content: 'half', tool_calls: null, reasoning: 'why', partial: true }]),
-    [{ kind: 'answer', key: 'h7', text: 'half', reasoning: 'why', streaming: false, partial: true }],
+    [{ kind: 'answer', key: 'h7', text: 'half', reasoning: 'why', streaming: false, partial: true, stored: true }],
   );
 });
 

@@ -1,5 +1,5 @@
 import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
-import { type Block, isTool, replaceLast, type ToolBlock } from './blocks.ts';
+import { type Block, isStored, isTool, replaceLast, type ToolBlock } from './blocks.ts';
 import { emptyTool, finishTool, toDecision, toEnd } from './tool-blocks.ts';
 
 /** A page of stored messages and notes as blocks, keyed by their place so that pages never share a key. */
@@ -31,7 +31,7 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
     }
   }
   tellBefore(Number.POSITIVE_INFINITY);
-  return blocks;
+  return blocks.map((block) => (isNote(block) ? block : { ...block, stored: true }));
 }
 
 function addNote(blocks: readonly Block[], note: HistoryNote, key: string): readonly Block[] {
@@ -121,6 +121,5 @@ function firstText(args: string): string {
   }
 }
 
-const isStored = (block: Block) => block.key.startsWith('h');
 const isNote = ({ kind }: Block) => kind === 'note' || kind === 'decision';
 const isUnanswered = (block: Block): block is ToolBlock => isTool(block) && block.result === undefined;
