@@ -9,16 +9,16 @@ import { messageOf, pickTurn, TURNS, type TurnKind } from './script.ts';
 
 const MAX_TURNS = 8;
 const STAY_MS = 60_000;
-/** How often a conversation goes on in a workstream of an earlier one. */
+/** How often a conversation continues in the workstream of an earlier one. */
 const REOPENED = 0.3;
 
-/** One workstream from its opening to its closing: a few turns, a person who stays, two readers who come and go. */
+/** One workstream from start to close: a few turns, a person who stays, two readers who connect and disconnect. */
 export async function converse(load: Load): Promise<void> {
   const { http } = load.daemon;
   const reopened = load.random() < REOPENED ? load.closed.shift() : undefined;
   const { ws_id: wsId } = await http.call(workstreamEndpoints.create, { resume_ws: reopened ?? null });
   let isOver = false;
-  // In the end everybody stays, or a busy machine would cut them before they have read anything.
+  // At the end all readers stay connected, because a busy machine would cut them before they have read anything.
   const patience = (signal: AbortSignal) => load.wait(isOver ? STAY_MS : 200 + load.random() * 2_000, signal);
   const person = readStream(load.daemon, wsId);
   const readers = [readStream(load.daemon, wsId, patience), readSocket(load.daemon, wsId, patience)];
@@ -41,7 +41,7 @@ export async function converse(load: Load): Promise<void> {
   load.closed.push(wsId);
 }
 
-/** Everybody was told what the file says. */
+/** Checks that every reader received the contents of the file. */
 async function compare(readers: Reader[], logged: Logged[]): Promise<void> {
   const last = logged.at(-1)?.offset ?? 0;
   const story = storyOf(logged.map(({ event }) => event));
@@ -74,7 +74,7 @@ async function takeTurn(talk: Talk, kind: TurnKind): Promise<void> {
   assert.equal(end.run?.status, TURNS[kind].status, `${kind}: ${end.run?.error}`);
 }
 
-/** What a person does while a turn of this kind goes on, whose events have offsets after `from`. */
+/** The actions of a person during a turn of this kind, whose events have offsets after `from`. */
 const DURING: Partial<Record<TurnKind, (talk: Talk, from: number) => Promise<unknown>>> = {
   approved: (talk, from) => decide(talk, from, true),
   denied: (talk, from) => decide(talk, from, false),
@@ -115,6 +115,6 @@ async function until<T extends StreamEventType>(
   wanted: Wanted<T>,
 ): Promise<StreamEventOf<T>> {
   const { type, fits = () => true } = wanted;
-  const isIt = ({ event, offset }: Logged) => offset > from && event.type === type && fits(event as never); // its type was just compared
+  const isIt = ({ event, offset }: Logged) => offset > from && event.type === type && fits(event as never); // the type was just checked
   return (await talk.person.seen.until(isIt, type)).event as never;
 }

@@ -1,22 +1,22 @@
 import { within } from '../support/deadline.ts';
 
-/** A process that was started with `--inspect`, looked at from outside: nothing in the product helps. */
+/** Inspects a process that was started with `--inspect`, without help from the product. */
 export interface Inspector extends Disposable {
   /** Collects all garbage, then counts what is left. */
   liveMemory(): Promise<LiveMemory>;
-  /** Writes everything that is alive to a file for DevTools. */
+  /** Writes a heap snapshot to a file for DevTools. */
   writeSnapshot(file: string): Promise<void>;
 }
 
 export interface LiveMemory {
   heapBytes: number;
-  /** Buffers and the like, outside of the heap. */
+  /** Buffers and other memory outside the heap. */
   externalBytes: number;
-  /** Objects of these kinds that something still holds. */
+  /** The number of live objects of each kind. */
   alive: Record<keyof typeof KINDS, number>;
 }
 
-/** What must not pile up: for each kind an expression for its prototype. */
+/** The kinds of objects that must not accumulate, each with an expression for its prototype. */
 const KINDS = {
   timers: '(() => { const t = setTimeout(() => {}, 0); clearTimeout(t); return Object.getPrototypeOf(t); })()',
   signals: 'AbortSignal.prototype',

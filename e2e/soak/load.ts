@@ -3,14 +3,14 @@ import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import { converse } from './conversing.ts';
 import { visit } from './visiting.ts';
 
-/** What those who use the daemon share. */
+/** The shared state of all simulated users. */
 export interface Load {
   daemon: DaemonUnderTest;
   random(): number;
-  /** Mean time between a turn and the next one of the same person. */
+  /** Mean time between two turns of a person. */
   pauseMs: number;
   stopping: AbortSignal;
-  /** Everybody is asked to finish what they do and to begin nothing. */
+  /** Whether all users are to finish their work and start nothing new. */
   isResting(): boolean;
   /** Resolves after `ms`, or when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
@@ -20,22 +20,22 @@ export interface Load {
 }
 
 export interface RunningLoad {
-  /** Resolves when nobody does anything; everybody goes on after `resume`. */
+  /** Resolves when all users are idle; they continue after `resume`. */
   rest(): Promise<void>;
   resume(): void;
-  /** What was done so far, by kind. */
+  /** The number of actions so far, by kind. */
   counts: ReadonlyMap<string, number>;
-  /** What should not have happened. */
+  /** The failures so far. */
   failures: readonly string[];
-  /** Ends it; resolves when everybody has gone. */
+  /** Ends the load; resolves when all users have left. */
   stop(): Promise<void>;
 }
 
 const PEOPLE = 6;
-/** One visit for so many turns. */
+/** The number of turns for each visit. */
 const TURNS_PER_VISIT = 5;
 
-/** People who converse and browsers that visit, together `turnsPerSecond`. */
+/** Starts people who converse and browsers that visit, `turnsPerSecond` in total. */
 export function startLoad(daemon: DaemonUnderTest, { turnsPerSecond }: { turnsPerSecond: number }): RunningLoad {
   const stopping = new AbortController();
   const counts = new Map<string, number>();
@@ -47,7 +47,7 @@ export function startLoad(daemon: DaemonUnderTest, { turnsPerSecond }: { turnsPe
     pauseMs: (1_000 * PEOPLE) / turnsPerSecond,
     stopping: stopping.signal,
     isResting: () => gate.isClosed() || stopping.signal.aborted,
-    wait: (ms, signal) => systemClock.sleep(ms, signal).catch(() => undefined), // aborted: it is over
+    wait: (ms, signal) => systemClock.sleep(ms, signal).catch(() => undefined), // aborted: the load has ended
     count: (what) => counts.set(what, (counts.get(what) ?? 0) + 1),
     closed: [],
   };
@@ -75,7 +75,7 @@ export function startLoad(daemon: DaemonUnderTest, { turnsPerSecond }: { turnsPe
   };
 }
 
-/** While it is closed nobody enters; closing resolves when everybody inside has left. */
+/** A gate: while it is closed no one enters; `close` resolves when all inside have left. */
 function createGate() {
   let opened: PromiseWithResolvers<void> | undefined;
   let inside = 0;

@@ -1,4 +1,4 @@
-// `npm run soak -- --minutes 60`: a daemon as users run it, under a steady mixed load. Tells whether anything piles up.
+// `npm run soak -- --minutes 60`: runs the real daemon under a steady mixed load, and reports whether anything accumulates.
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,11 +15,11 @@ import { scriptTurns } from './script.ts';
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
-    /** Turns per second, of everybody together. */
+    /** Turns per second, of all users together. */
     rate: { type: 'string', default: '1' },
-    /** Where all samples go, as JSON. */
+    /** The file for all samples, as JSON. */
     out: { type: 'string', default: path.join(tmpdir(), 'headgate-soak.json') },
-    /** Prefix of two heap snapshots, to find a leak by: taking them costs memory for good, so `rss` says nothing then. */
+    /** Prefix of two heap snapshots for finding a leak. Taking them permanently costs memory, so `rss` is then meaningless. */
     snapshots: { type: 'string' },
   },
 });
@@ -27,9 +27,9 @@ const minutes = Number(values.minutes);
 const turnsPerSecond = Number(values.rate);
 if (!(minutes > 0) || !(turnsPerSecond > 0)) throw new Error('--minutes and --rate are positive numbers');
 
-/** The first part, in which caches fill and code is compiled, is not judged. */
+/** The warm-up, in which caches fill and code is compiled, is not judged. */
 const WARM_UP = 0.2;
-/** Rests in the whole run; not more often than each 20 s. */
+/** The number of rests in the whole run, at most one each 20 s. */
 const RESTS = 40;
 const BUSY_SAMPLE_MS = 10_000;
 /** Idle connections of the driver are closed within this time. */

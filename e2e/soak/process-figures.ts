@@ -1,10 +1,10 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** One look at a process through /proc. */
+/** The figures of a process from /proc. */
 export interface ProcessFigures {
   rssBytes: number;
-  /** Its share of what it shares with others. */
+  /** Its proportional share of shared memory. */
   pssBytes: number;
   cpuSeconds: number;
   threads: number;
@@ -23,7 +23,7 @@ export async function readProcess(pid: number): Promise<ProcessFigures> {
     openFiles(pid),
     childrenOf(pid),
   ]);
-  // Behind the program's name in parentheses, which may hold anything.
+  // After the program's name in parentheses, which may contain anything.
   const fields = statLine.slice(statLine.lastIndexOf(')') + 2).split(' ');
   return {
     rssBytes: kibibytes(status, 'VmRSS'),

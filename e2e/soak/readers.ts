@@ -7,19 +7,19 @@ import { type Arrivals, createArrivals } from '../support/clients/arrivals.ts';
 import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import type { Logged } from '../support/daemon/ledger.ts';
 
-/** Follows one workstream until it is stopped. What it was told is in `seen`, each event once. */
+/** Follows one workstream until it is stopped. `seen` contains each received event once. */
 export interface Reader {
   readonly seen: Arrivals<Logged>;
-  /** It has been told where the log is now: nothing that comes after this escapes it. */
+  /** Resolves when the reader knows its position in the log; it receives all later events. */
   ready: Promise<void>;
-  /** Resolves when nothing of it is left open; rejects with what it should not have met. */
+  /** Resolves when all its connections are closed; rejects if there was a failure. */
   stop(): Promise<void>;
 }
 
 /** Time between two cuts of a reader's connection; resolves early when the signal aborts. */
 export type Patience = (signal: AbortSignal) => Promise<void>;
 
-/** Over SSE; cut whenever its patience ends, and resumed by cursor. Without patience it stays. */
+/** Reads over SSE; disconnects after its patience and resumes by cursor. Without patience it stays connected. */
 export function readStream(daemon: DaemonUnderTest, wsId: string, patience?: Patience): Reader {
   const seen = createArrivals<Logged>();
   const ready = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ export function readStream(daemon: DaemonUnderTest, wsId: string, patience?: Pat
     }
   };
   const working = work();
-  working.catch(ready.reject); // also told by stop
+  working.catch(ready.reject); // `stop` reports it, too
   return {
     seen,
     ready: ready.promise,
@@ -60,7 +60,7 @@ export function readStream(daemon: DaemonUnderTest, wsId: string, patience?: Pat
   };
 }
 
-/** Over WebSocket; its socket is torn whenever its patience ends, and the client resumes. */
+/** Reads over a WebSocket, which is cut after its patience; the client resumes. */
 export function readSocket(daemon: DaemonUnderTest, wsId: string, patience: Patience): Reader {
   const seen = createArrivals<Logged>();
   const ready = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ export function readSocket(daemon: DaemonUnderTest, wsId: string, patience: Pati
     }
   };
   const working = work();
-  working.catch(ready.reject); // also told by stop
+  working.catch(ready.reject); // `stop` reports it, too
   return {
     seen,
     ready: ready.promise,
@@ -108,6 +108,6 @@ export function readSocket(daemon: DaemonUnderTest, wsId: string, patience: Pati
 
 const offsetOf = (cursor: string): number => parseCursor(cursor)?.offset ?? 0;
 
-/** Of the log; the `history` that a stream begins with looks like one. */
+/** Whether a frame is a log event; the initial `history` of a stream looks like one. */
 const isLogged = (event: StreamMessage['event']): event is StreamEvent =>
   event.type !== 'history' && Object.hasOwn(STREAM_EVENTS, event.type);

@@ -4,8 +4,8 @@ import { judge, type Trend, trendOf } from './trend.ts';
 const MIB = 1024 * 1024;
 
 /**
- * How much a value at rest may grow in an hour; without a bound it is only told. What lives in the heap after a full
- * collection is exact to a few hundred KiB; the memory of the process also depends on what the allocator gives back.
+ * How much a value at rest may grow in an hour; a value without a bound is only reported. The heap after a full
+ * collection is exact to a few hundred KiB; the memory of the process also depends on the allocator.
  */
 const BOUNDS: Record<string, { perHour?: number; unit?: 'MiB' }> = {
   heapBytes: { perHour: 2 * MIB, unit: 'MiB' },

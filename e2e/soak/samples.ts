@@ -3,17 +3,17 @@ import type { DaemonUnderTest } from '../support/daemon/daemon.ts';
 import type { Inspector } from './inspector.ts';
 import { databaseBytes, readProcess } from './process-figures.ts';
 
-/** One look at the daemon; every value is a number by its name. */
+/** One sample of the daemon: numbers by name. */
 export type Sample = { minutes: number } & Record<string, number>;
 
-/** Looks while the load goes on. */
+/** Takes a sample under load. */
 export async function sampleBusy(daemon: DaemonUnderTest, minutes: number): Promise<Sample> {
   const [figures, metrics] = await Promise.all([readProcess(daemon.pid), readMetrics(daemon)]);
   const lagMs = (metrics.get('nodejs_eventloop_lag_p99_seconds') ?? 0) * 1_000;
   return { minutes, ...figures, lagMs };
 }
 
-/** Looks while nobody does anything and all garbage is collected: what is there now stays for ever. */
+/** Takes a sample at rest, after a full collection: the remaining objects stay forever. */
 export async function sampleResting(
   { daemon, inspector }: { daemon: DaemonUnderTest; inspector: Inspector },
   minutes: number,

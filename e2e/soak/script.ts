@@ -13,7 +13,7 @@ import {
   truncated,
 } from '../support/model/scripted-steps.ts';
 
-/** What one turn is about, how often it happens, and how its run has to end. */
+/** The kinds of turns: how often each happens, and how its run must end. */
 export const TURNS = {
   streamed: { weight: 35, status: 'ok' },
   looked: { weight: 10, status: 'ok' },
@@ -27,7 +27,7 @@ export const TURNS = {
 } as const;
 export type TurnKind = keyof typeof TURNS;
 
-/** Each way in which an upstream fails. */
+/** The ways in which an upstream fails. */
 const FAULTS: Record<string, Step> = {
   reset: reset(),
   garbled: garbled(),
@@ -55,12 +55,12 @@ const toScript = (): Record<string, Answer[]> => ({
   'faulty: overload': [fail(503)],
 });
 
-/** Lets the model answer every kind of turn. */
+/** Scripts the model's answers to every kind of turn. */
 export function scriptTurns(model: ScriptedModel): void {
   const script = toScript();
   model.onRequest(({ messages }) => {
     const asked = messages.findLastIndex(({ role }) => role === 'user');
-    // What came before an answer that failed may stand in the same message.
+    // The same message may contain the text before a failed answer.
     const text = JSON.stringify(messages[asked]?.content);
     const [message = ''] = Object.keys(script).sort(
       (a, b) => text.lastIndexOf(toMessage(b)) - text.lastIndexOf(toMessage(a)),
@@ -77,14 +77,14 @@ export function messageOf(kind: TurnKind, random: () => number): string {
   return toMessage(`faulty: ${FAULT_NAMES[Math.floor(random() * FAULT_NAMES.length)]}`);
 }
 
-/** Every kind as often as its weight says. */
+/** Every kind, as often as its weight. */
 const DECK = Object.entries(TURNS).flatMap(
   ([kind, { weight }]) => Array.from({ length: weight }, () => kind as TurnKind), // its own keys
 );
 
 export const pickTurn = (random: () => number): TurnKind => DECK[Math.floor(random() * DECK.length)] ?? 'streamed';
 
-/** A shell with children of its own, one of them in the background, that prints a little. */
+/** A shell with child processes, one of them in the background, that prints a little. */
 const WITH_CHILDREN = 'sleep 0.2 & for n in 1 2 3; do (echo line $n; sleep 0.02); done; printf "%2000s\\n" x; wait';
 
 const streamed = (pieces: number): Step[] =>

@@ -24,8 +24,8 @@ export function trendOf(points: readonly { x: number; y: number }[]): Trend {
 }
 
 /**
- * `grows`: faster than the bound beyond doubt (two standard errors). `flat`: slower beyond doubt. `unclear`: the run was
- * too short, or the values too restless, to say.
+ * `grows`: certainly faster than the bound (by two standard errors). `flat`: certainly slower. `unclear`: the run was
+ * too short, or the values too noisy.
  */
 export function judge({ slope, error }: Trend, maxSlope: number): 'flat' | 'grows' | 'unclear' {
   if (slope - 2 * error > maxSlope) return 'grows';

@@ -6,7 +6,7 @@ import { workstreamEndpoints } from '../../protocol/http/workstream.ts';
 import { openSse } from '../support/clients/sse.ts';
 import type { Load } from './load.ts';
 
-/** What a browser does: loads the page, logs in, looks at the lists, watches all workstreams for a while, logs out. */
+/** A visit by a browser: loads the page, logs in, reads the lists, watches all workstreams for a while, logs out. */
 export async function visit(load: Load): Promise<void> {
   const { daemon } = load;
   const page = await fetch(daemon.url);

@@ -11,6 +11,6 @@ export async function commandsUnder(heading: string): Promise<string[]> {
   return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
 }
 
-/** As somebody would paste it into a shell that stops at the first failure. */
+/** Runs them as if pasted into a shell that stops at the first failure. */
 export const paste = (block: string, { home, cwd }: { home: string; cwd: string }) =>
   run('/bin/sh', ['-euc', block], { cwd, env: { PATH: process.env.PATH, HOME: home } });

@@ -52,7 +52,7 @@ export async function openConversation(
   const socket = followSocket(client, wsId);
   const stream = await followStream(daemon, wsId);
   const until: Conversation['until'] = async (type, fits = () => true) => {
-    const isIt = ({ event }: Logged) => event.type === type && fits(event as never); // its type was just compared
+    const isIt = ({ event }: Logged) => event.type === type && fits(event as never); // the type was just checked
     return (await stream.seen.until(isIt, type)).event as never;
   };
   return {

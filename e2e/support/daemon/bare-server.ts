@@ -4,7 +4,7 @@ import { once } from 'node:events';
 const CODE = `const server = require('node:http').createServer((_, response) => response.end());
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
 
-/** A process that answers and does nothing else: how long it takes is how busy the machine is. */
+/** A process that only answers: its response time shows how busy the machine is. */
 export async function startBareServer() {
   const child = spawn(process.execPath, ['-e', CODE], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');

@@ -18,7 +18,7 @@ const NOON_MS = Date.UTC(2030, 0, 1, 12);
 export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
 
 /**
- * The whole daemon as `src/daemon/compose.ts` joins it, over real sockets and files, in this process: its clock stands still
+ * The whole daemon of `src/daemon/compose.ts` in this process, with real sockets and files. Its clock stands still
  * until the test moves it.
  */
 export async function startClockedDaemon(config: object = {}) {
@@ -60,7 +60,7 @@ export async function startClockedDaemon(config: object = {}) {
       return daemon.port;
     },
     fetch: (route: string, init?: RequestInit) => fetch(new URL(route, url()), init),
-    /** What `/metrics` says of one gauge. */
+    /** The value of one gauge in `/metrics`. */
     async gauge(name: string): Promise<number> {
       const text = await (await fetch(new URL('/metrics', url()))).text();
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
@@ -73,7 +73,7 @@ export async function startClockedDaemon(config: object = {}) {
       return opened;
     },
     loginLink: () => daemon.loginLink(),
-    /** A new one on the same home, at another port. */
+    /** A new daemon on the same home, on another port. */
     async restart(): Promise<void> {
       await daemon.shutdown('restart');
       daemon = await start();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { within } from '../deadline.ts';
 
 export interface Exit {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -15,31 +15,31 @@ export interface DaemonProcess {
   pid: number;
   stdout(): string;
   stderr(): string;
-  /** Resolves once stdout, or stderr, holds this; rejects with what stderr says when the process ends without. */
+  /** Resolves once stdout, or stderr, contains this; rejects with stderr if the process ends before. */
   printed(pattern: RegExp, on?: 'stdout' | 'stderr'): Promise<void>;
-  /** Resolves when the process is gone and all it wrote is read. */
+  /** Resolves when the process has ended and all its output has been read. */
   exited: Promise<Exit>;
   kill(signal: NodeJS.Signals): void;
 }
 
 interface SpawnOptions {
-  /** The file to run; default: what users run. */
+  /** The file to run. Default: the file that users run. */
   entry?: string | URL | undefined;
   args: readonly string[];
   env: Record<string, string>;
-  /** Where it is started. Default: the repository. */
+  /** Its working directory. Default: the repository. */
   cwd?: string | undefined;
-  /** Another user, which only root can choose; also its group. */
+  /** Another user and its group; only root can choose it. */
   uid?: number | undefined;
-  /** One of ours that it inherits under `INHERITED_FD`, as from a careless program that starts it. */
+  /** A file descriptor that it inherits as `INHERITED_FD`, as from a careless parent. */
   descriptor?: number | undefined;
 }
 
-/** High enough that Node does not look for it at its start. */
+/** High enough that Node does not check it at startup. */
 export const INHERITED_FD = 40;
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** For coverage, and for tests of code that is being written: without the bundle. */
+/** Runs the sources instead of the bundle, for coverage and for tests during development. */
 const STANDARD_ENTRY =
   process.env.E2E_SOURCES === '1' ? 'e2e/support/daemon/daemon-from-sources.ts' : 'bin/headgate.js';
 
@@ -48,7 +48,7 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Runs `headgate` with `args` in its own process. */
+/** Runs `headgate` with `args` in a separate process. */
 export async function spawnHeadgate({
   entry = STANDARD_ENTRY,
   args,
@@ -112,7 +112,7 @@ const stdioWith = (descriptor: number): StdioOptions => [
 
 let built: Promise<unknown> | undefined;
 
-/** Builds what of dist/ is older than its sources, once; `npm test` has done so. */
+/** Builds the outdated parts of dist/ once; `npm test` has done so already. */
 export function bundleUpToDate(): Promise<unknown> {
   if (process.env.E2E_BUILT === '1') return Promise.resolve();
   built ??= promisify(execFile)(process.execPath, ['scripts/build.js', '--if-stale'], { cwd: ROOT });
@@ -122,13 +122,13 @@ export function bundleUpToDate(): Promise<unknown> {
 const KEPT = ['PATH', 'LANG', 'TMPDIR'];
 
 /**
- * Keys and settings of whoever runs the tests must not reach the daemon. Coverage is counted in sources only: what a bundle
- * writes down of it takes time and is thrown away. Node would pass the variable on if it were only missing.
+ * The keys and settings of the user who runs the tests must not reach the daemon. Coverage counts sources only: writing the
+ * coverage of a bundle takes time for nothing. Node would pass the variable on if it were only missing here.
  */
 function cleanEnvironment(file: string, env: Record<string, string>): NodeJS.ProcessEnv {
   const kept = KEPT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const NODE_V8_COVERAGE = file.endsWith('.ts') ? process.env.NODE_V8_COVERAGE : undefined;
-  // Hundreds of processes run the same bundle, each from a home that is new.
+  // Hundreds of processes run the same bundle, each with a new home.
   const { NODE_COMPILE_CACHE } = process.env;
   return { ...Object.fromEntries(kept), NODE_V8_COVERAGE, NODE_COMPILE_CACHE, ...env };
 }

@@ -10,25 +10,25 @@ import { type DaemonProcess, type Exit, spawnHeadgate } from './daemon-process.t
 export interface StartOptions {
   /** More flags of `headgate start`. */
   args?: readonly string[];
-  /** Everything else of the environment is left out, but for PATH and the like. */
+  /** The environment, in addition to PATH and similar variables. */
   env?: Record<string, string>;
-  /** Default: one of its own, removed in the end. */
+  /** Default: a new home, removed at the end. */
   home?: string;
-  /** What config.json says at the start. */
+  /** The contents of config.json at the start. */
   config?: object;
   /** Base URL of a scripted model. Default: the demo model. */
   model?: string;
-  /** The file to run: for a composition of a test's own. */
+  /** The file to run, for tests with a changed daemon. */
   entry?: string | URL;
-  /** Where it is started. Default: the repository. */
+  /** Its working directory. Default: the repository. */
   cwd?: string;
-  /** Another user, which only root can choose. The home has to be that user's. */
+  /** Another user, who must own the home; only root can choose it. */
   uid?: number;
   /** See `spawnHeadgate`. */
   descriptor?: number;
 }
 
-/** A daemon in its own process, as users run it. After `restart` its address is the same and its pid another. */
+/** A daemon in a separate process, as users run it. `restart` keeps its address but changes its pid. */
 export interface DaemonUnderTest extends AsyncDisposable {
   readonly url: string;
   /** `ws://…`, for sockets. */
@@ -36,11 +36,11 @@ export interface DaemonUnderTest extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   readonly home: string;
-  /** The operator's. */
+  /** The operator token. */
   readonly token: string;
   /** The typed HTTP client, as the operator. */
   readonly http: HttpClient;
-  /** A plain request as the operator: `fetch('/health')`. Headers given here win. */
+  /** A plain request as the operator: `fetch('/health')`. Headers given here take precedence. */
   fetch(route: string, init?: RequestInit): Promise<Response>;
   /** A JSON request as the operator; the answer's status and parsed body. */
   post(route: string, body: unknown): Promise<JsonAnswer>;
@@ -49,18 +49,18 @@ export interface DaemonUnderTest extends AsyncDisposable {
   client(): Promise<GatewayClient>;
   /** An event stream as the operator: a path, or a workstream's id. */
   sse(route: string, options?: SseOptions): Promise<SseReader>;
-  /** What the present process has said. */
+  /** The output of the current process. */
   output(): { stdout: string; stderr: string };
   /** The login link of the banner. */
   loginLink(): string;
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill9(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
-  /** Resolves when the present process ends by itself. */
+  /** Resolves when the current process ends on its own. */
   exited(): Promise<Exit>;
-  /** Starts again on the same home and port; what still runs is stopped first. */
+  /** Restarts on the same home and port; a running process is stopped first. */
   restart(options?: Pick<StartOptions, 'args' | 'env' | 'entry'>): Promise<void>;
 }
 
@@ -141,7 +141,7 @@ export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnd
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.close();
-      // Only a process that ends by itself writes down its coverage.
+      // Only a process that ends on its own writes its coverage.
       await stop(process.env.E2E_SOURCES === '1' ? 'SIGTERM' : 'SIGKILL');
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },

@@ -6,14 +6,14 @@ import { readDisk } from '../../checker/read-disk.ts';
 
 export type { Logged } from '../../checker/evidence.ts';
 
-/** One workstream as its daemon's file holds it. */
+/** One workstream as stored in the database. */
 export interface Ledger extends Pick<WorkstreamOnDisk, 'events' | 'approvals'> {
   messages: Message[];
   /** In the order of acceptance. */
   runs: RunOnDisk[];
 }
 
-/** Reads a workstream from the file, beside the daemon or after it, and checks what must hold whatever happened. */
+/** Reads a workstream from the database, with or without a running daemon, and checks its invariants. */
 export function readLedger(home: string, wsId: string): Ledger {
   const disk = readDisk(home, [wsId]);
   assert.deepEqual(checkDisk(disk), []);
@@ -23,6 +23,6 @@ export function readLedger(home: string, wsId: string): Ledger {
   return { events, messages: messages.map(({ message }) => message), runs, approvals };
 }
 
-/** What was said, message by message: `user: hello`. */
+/** The text of each message: `user: hello`. */
 export const speechOf = ({ messages }: Ledger): string[] =>
   messages.map((message) => `${message.role}: ${message.role === 'tool' ? message.output.trim() : message.content}`);

@@ -7,18 +7,18 @@ import { type DaemonProcess, spawnHeadgate } from './daemon-process.ts';
 
 export interface NodeUnderTest extends AsyncDisposable {
   readonly home: string;
-  /** A folder that it lends. */
+  /** A folder that the node allows to use. */
   readonly folder: string;
-  /** The process that runs now. */
+  /** The current process. */
   readonly child: DaemonProcess;
   nodeId(): string;
-  /** The code that it shows. */
+  /** The pairing code that it prints. */
   code(): Promise<string>;
-  /** Ends the process and starts another on the same home. */
+  /** Ends the process and starts a new one on the same home. */
   restart(signal: NodeJS.Signals, args?: readonly string[]): Promise<void>;
 }
 
-/** `headgate node run` in a process of its own, for the gateway of `daemon`. */
+/** Runs `headgate node run` in a separate process for the gateway of `daemon`. */
 export async function startNode(
   daemon: DaemonUnderTest,
   args: readonly string[] = [],

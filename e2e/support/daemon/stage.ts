@@ -7,7 +7,7 @@ export interface Stage {
   daemon: DaemonUnderTest;
 }
 
-/** One daemon and the model that it talks to, for all tests of a file; each test takes a workstream of its own. */
+/** One daemon and its model for all tests of a file; each test uses its own workstream. */
 export async function openStage(options: Omit<StartOptions, 'model'> = {}): Promise<Stage> {
   const model = await startScriptedModel();
   const daemon = await startDaemon({ ...options, model: model.url });

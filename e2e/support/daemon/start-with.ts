@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { start } from '../../../src/daemon/start.ts';
 
-/** The daemon as `headgate start` with `--port` and `--home` runs it, except for what is replaced. */
+/** The daemon as `headgate start` with `--port` and `--home` runs it, with some parts replaced. */
 export async function startWith(replace: NonNullable<Parameters<typeof start>[0]['replace']>): Promise<void> {
   const { values: flags } = parseArgs({
     allowPositionals: true, // the command's name

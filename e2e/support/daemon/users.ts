@@ -1,14 +1,14 @@
 export interface User {
   /** For titles of tests. */
   who: string;
-  /** Undefined: whoever runs the tests. */
+  /** Undefined: the user who runs the tests. */
   uid: number | undefined;
 }
 
-/** Anybody who is neither root nor a user of this machine. */
+/** A user id that is neither root nor a user of this machine. */
 const STRANGER = 54_321;
 
-/** Whose daemon is tested: the user's who runs the tests, and if that is root, another one's too. */
+/** The users whose daemon is tested: the user who runs the tests and, if that is root, another one. */
 export const users: readonly User[] =
   process.getuid?.() === 0
     ? [

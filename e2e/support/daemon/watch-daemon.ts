@@ -4,16 +4,16 @@ import { startBareServer } from './bare-server.ts';
 import type { DaemonUnderTest } from './daemon.ts';
 
 export interface Watched {
-  /** Resident memory at its highest. */
+  /** Peak resident memory. */
   peakBytes: number;
-  /** How long /health took: nine of ten, and the slowest. */
+  /** Response times of /health: 90th percentile and maximum. */
   healthP90Ms: number;
   healthMaxMs: number;
-  /** How long a process that does nothing took to answer meanwhile: nine of ten. */
+  /** Response times of an idle process meanwhile: 90th percentile. */
   bareP90Ms: number;
 }
 
-/** Looks at a daemon from outside ten times a second while `work` goes on. */
+/** Measures a daemon from outside ten times a second during `work`. */
 export async function watchDaemon<T>(daemon: DaemonUnderTest, work: Promise<T>): Promise<Watched & { result: T }> {
   const over = new AbortController();
   const watching = watch(daemon, over.signal);

@@ -2,15 +2,15 @@ import type { KyselyPlugin } from 'kysely';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Store, Unit } from '../../../src/gateway/store/store.ts';
 
-/** What goes wrong at one commit: it is refused, or the process dies just before, or just after it is on disk. */
+/** The fault at one commit: it is refused, or the process dies just before it, or just after it is on disk. */
 export interface StoreFault {
   kind: 'unavailable' | 'kill before' | 'kill after';
-  /** Counts commits from 1, of those that `matches` where it is given. */
+  /** The number of the commit, counted from 1 among those that match `matches`, if given. */
   nth: number;
   matches?(unit: Unit): boolean;
 }
 
-/** A store whose nth commit goes wrong once; everything else is the store given. */
+/** A store whose nth commit fails once; everything else is passed to the given store. */
 export function faultyStore(store: Store, fault: StoreFault): Store {
   let seen = 0;
   const isDue = (unit: Unit): boolean => {
@@ -38,14 +38,14 @@ async function fail(store: Store, unit: Unit, kind: StoreFault['kind']): Promise
   return new Promise(() => undefined); // the signal has not been delivered yet
 }
 
-/** As the store itself refuses while the disk takes no writes. */
+/** The error of the real store while the disk refuses writes. */
 export const noWrites = (): GatewayError =>
   new GatewayError('UNAVAILABLE', 'Cannot write to the disk', { retryAfterMs: 1_000 });
 
 export type StoreCall = 'commit' | 'read';
 
 /**
- * A store that asks before each read, and before each group of commits of one turn, what it is to fail with; `undefined`
+ * A store that asks before each read, and before each group of commits of one turn, which error to fail with; `undefined`
  * lets the call through.
  */
 export function tappedStore<S extends Store>(store: S, failureOf: (call: StoreCall) => Error | undefined): S {

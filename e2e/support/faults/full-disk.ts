@@ -7,12 +7,12 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import { pause } from '../deadline.ts';
 
-/** A file system of its own that is soon full. */
+/** A separate, small file system. */
 export interface SmallDisk extends Disposable {
   folder: string;
-  /** Takes all the room there is. */
+  /** Fills it. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees it. */
   free(): void;
 }
 
@@ -37,7 +37,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
   };
 }
 
-/** Waits until /health says so of the disk. */
+/** Waits until /health reports this of the disk. */
 export async function storeIs(daemon: DaemonUnderTest, status: 'ok' | 'degraded', withinMs = 5_000): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
@@ -48,7 +48,7 @@ export async function storeIs(daemon: DaemonUnderTest, status: 'ok' | 'degraded'
   }
 }
 
-/** What SQLite finds wrong with the database of a home; `ok` when nothing. */
+/** The result of SQLite's integrity check of a home's database; `ok` if it is intact. */
 export function integrityOf(home: string): unknown {
   using database = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
   return database.prepare('pragma integrity_check').get()?.integrity_check;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy whose connections can go dead as on a network that was pulled: nothing passes, and nobody is told. */
+/** A TCP proxy whose connections can go dead as if a cable was pulled: no data passes, and neither side is notified. */
 export interface HalfOpenProxy extends Disposable {
   port: number;
-  /** The connections that are open now carry nothing any more, in either direction; new ones work. */
+  /** Silences all open connections in both directions; new ones work. */
   goDead(): void;
 }
 
@@ -13,7 +13,7 @@ export async function startHalfOpenProxy(targetPort: number): Promise<HalfOpenPr
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
     pairs.add([client, upstream]);
-    for (const socket of [client, upstream]) socket.on('error', () => undefined); // a side that is gone is gone
+    for (const socket of [client, upstream]) socket.on('error', () => undefined); // a closed side is ignored
     client.pipe(upstream);
     upstream.pipe(client);
   });

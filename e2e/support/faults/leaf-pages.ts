@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 const LEAF = 10;
 
-/** Numbers, from 1, of the pages of a SQLite file that are leaves of these tables, which are stored by their key. */
+/** The numbers, from 1, of the leaf pages of these tables in a SQLite file. The tables are stored by their key. */
 export function findLeafPages(file: string, tables: readonly string[]): number[] {
   const bytes = readFileSync(file);
   const pageBytes = bytes.readUInt16BE(16);
@@ -16,7 +16,7 @@ function rootsOf(file: string, tables: readonly string[]): number[] {
   return tables.map((table) => Number(find.get(table)?.rootpage));
 }
 
-/** https://www.sqlite.org/fileformat2.html#b_tree_pages; page 1, whose header begins later, is the root of the schema. */
+/** https://www.sqlite.org/fileformat2.html#b_tree_pages; page 1, whose header starts later, is the root of the schema. */
 function* leavesBelow(page: number, file: { bytes: Buffer; pageBytes: number }): Iterable<number> {
   const { bytes, pageBytes } = file;
   const start = (page - 1) * pageBytes;

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What a stranger does once it has its socket, or instead of asking for one; none of it is a handshake. */
+/** What an unauthenticated client does on its socket, or instead of requesting one, without a handshake. */
 export type Silence = 'nothing' | 'half a frame' | 'pings' | 'half an upgrade';
 
 export interface SilentSocket extends Disposable {
-  /** 101: it is held; 503: refused. Undefined: it has not asked to the end. */
+  /** 101: accepted; 503: refused. Undefined: the request is incomplete. */
   status: number | undefined;
   retryAfter: string | undefined;
   isHeld(): boolean;
@@ -20,7 +20,7 @@ interface Stranger {
   silence: Silence;
 }
 
-/** A socket from `from` that never says who it is. */
+/** A socket from `from` that never authenticates. */
 export async function openSilent({ port, from, silence }: Stranger): Promise<SilentSocket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   socket.on('error', () => undefined);
@@ -49,7 +49,7 @@ async function readHead(socket: Socket): Promise<string> {
   }
 }
 
-/** Answers a close frame as any WebSocket client does, so that the server need not wait for its own deadline. */
+/** Answers a close frame as any WebSocket client does, so that the server does not wait for its timeout. */
 function closeBack(this: Socket, chunk: Buffer): void {
   if (chunk[0] === 0x88) this.end(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
 }

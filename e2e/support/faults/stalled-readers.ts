@@ -9,21 +9,21 @@ import type { TestClient } from '../../../src/gateway/testing/test-client.ts';
 import { openSocket } from '../clients/open-socket.ts';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 
-/** A client that has asked for a workstream's events and reads none of them, until it is told to. */
+/** A client that has subscribed to a workstream and reads no event until told to. */
 export interface StalledReader {
   kind: 'SSE' | 'WebSocket';
-  /** Reads from now on, until an event of this kind or the end of the connection. */
+  /** Starts reading, until an event of this kind or the end of the connection. */
   readUntil(type: StreamEvent['type']): Promise<ReadOut>;
   destroy(): void;
 }
 
 export interface ReadOut {
   events: { cursor: string; event: StreamEvent; atMs: number }[];
-  /** Why it got no further; undefined when it came to what it waited for. */
+  /** Why it stopped early; undefined if the expected event came. */
   closed: string | undefined;
 }
 
-/** An event stream over a bare socket: once the kernel's buffers are full, the daemon's writes go nowhere. */
+/** An event stream over a plain socket: once the kernel's buffers are full, the daemon's writes stall. */
 export async function stallStream(daemon: DaemonUnderTest, wsId: string, after: string): Promise<StalledReader> {
   const socket = connect(daemon.port, '127.0.0.1');
   await once(socket, 'connect');
@@ -66,7 +66,7 @@ async function readStream(socket: Socket, type: StreamEvent['type']): Promise<Re
   return { events, closed };
 }
 
-/** Takes HTTP's head and chunked framing away. */
+/** Removes the HTTP head and the chunked framing. */
 function createUnchunker(onBytes: (bytes: Buffer) => void): (bytes: Buffer) => void {
   let held = Buffer.alloc(0);
   let hasHead = false;

@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../../src/gateway/store/sqlite-store.ts';
 import { insertWorkstream, toWorkstreamRow } from '../../../src/gateway/workstreams/workstream-rows.ts';
 import { randomIds } from '../../../src/ids.ts';
 
-/** Puts an open workstream of this name and so many messages into a home that no daemon holds; answers its id. */
+/** Adds an open workstream with this name and number of messages to a home without a running daemon. Returns its id. */
 export async function storeLongConversation(home: string, name: string, messages: number): Promise<string> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -31,7 +31,7 @@ export async function storeLongConversation(home: string, name: string, messages
 
 const ignore = () => undefined;
 
-/** In fours: a question, a command, what it printed, an answer with text, a list, a table or code. */
+/** Groups of four: a question, a command, its output, and an answer with text, a list, a table or code. */
 function toMessage(number: number): Message {
   const turn = Math.ceil(number / 4);
   const callId = `call_${turn}`;

@@ -7,7 +7,7 @@ import type { ScriptedModel } from './scripted-model.ts';
 const ignore = () => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** Sleeps nothing, but remembers for how long it was asked to. */
+/** A clock that does not sleep but records the requested times. */
 export function impatientClock(): Clock & { slept: number[] } {
   const slept: number[] = [];
   return {
@@ -21,7 +21,7 @@ export function impatientClock(): Clock & { slept: number[] } {
   };
 }
 
-/** The product's own way to a model, pointed at a scripted server. */
+/** The product's model client, connected to a scripted server. */
 export async function modelOf(upstream: ScriptedModel, { clock = impatientClock() as Clock, key = '' } = {}) {
   const models = createModels({
     fetch,
@@ -35,7 +35,7 @@ export async function modelOf(upstream: ScriptedModel, { clock = impatientClock(
   return { models, model: await models.resolve() };
 }
 
-/** A request with what every request has. */
+/** A request with all required fields. */
 export function request(
   messages: Message[] = [{ role: 'user', content: 'hi' }],
   more: Partial<ModelRequest> = {},

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { z } from 'zod';
 import type { OpenAnswer, Step } from './scripted-steps.ts';
 
-/** What the model is to do for one request: its steps in order. A finish chunk follows by itself. */
+/** The model's steps for one request, in order. A finish chunk is added automatically. */
 export type Answer = Step | readonly Step[];
 
 const ChatRequest = z.looseObject({
@@ -16,7 +16,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 export interface RecordedRequest {
   body: ChatRequest;
   headers: IncomingHttpHeaders;
-  /** Resolves when the response is over: whether it was sent whole, or the client went away before. */
+  /** Resolves when the response has ended: whether it was sent completely or the client disconnected before. */
   closed: Promise<{ whole: boolean }>;
 }
 
@@ -31,14 +31,14 @@ export interface ScriptedModel extends AsyncDisposable {
   script(...answers: Answer[]): void;
   /** The answers whenever the last user message contains `text`: the first, then one after each batch of tool results. */
   when(text: string, ...answers: Answer[]): void;
-  /** Asked before everything else; undefined leaves the request to `when` and `script`. */
+  /** Checked first; undefined leaves the request to `when` and `script`. */
   onRequest(decide: (body: ChatRequest) => Answer | undefined): void;
   /** Resolves with the n-th chat request, counted from 0, once it has arrived. */
   request(index: number): Promise<RecordedRequest>;
   close(): Promise<void>;
 }
 
-/** A real OpenAI-compatible server on a free port that answers as the test says. */
+/** An OpenAI-compatible server on a free port with scripted answers. */
 export async function startScriptedModel({
   modelId = 'scripted',
   contextWindow = 32_768,
@@ -101,7 +101,7 @@ export async function startScriptedModel({
   };
 }
 
-/** The last thing the user said. */
+/** The last user message. */
 function userText({ messages }: ChatRequest): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content;
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/clock.ts';
 /** One thing the scripted model does to the response it is writing. */
 export interface Step {
   run(answer: OpenAnswer): void | Promise<void>;
-  /** The answer is over after this step: no finish chunk follows by itself. */
+  /** The answer ends after this step: no finish chunk is added. */
   ends?: boolean;
 }
 
@@ -16,11 +16,11 @@ export interface OpenAnswer {
   data(payload: object): void;
   raw(bytes: string | Uint8Array): void;
   error(status: number, headers: Record<string, string>, body: unknown): void;
-  /** Status and headers of an answer that is no event stream; `raw` and `end` follow. */
+  /** Status and headers of an answer that is not an event stream; `raw` and `end` follow. */
   head(status: number, headers: Record<string, string>): void;
-  /** Ends the response properly, as a server that thinks it is done. */
+  /** Ends the response properly, as a server does after its last chunk. */
   end(): void;
-  /** Breaks the connection, as a killed server or a bad network. */
+  /** Breaks the connection, as a killed server or a bad network would. */
   reset(): void;
   signal: AbortSignal;
   state: { askedForTools: boolean; finishReason?: string; usage?: object };
@@ -28,7 +28,7 @@ export interface OpenAnswer {
 
 export interface ScriptedCall {
   name: string;
-  /** An object, or the very text for malformed arguments. */
+  /** An object, or the raw text for malformed arguments. */
   arguments: object | string;
   id?: string;
 }
@@ -73,7 +73,7 @@ export const useTokens = (usage: { prompt: number; completion: number; cached?: 
   },
 });
 
-/** Waits until `release`: as the first step before the headers, after `headers()` or a delta in mid-stream. */
+/** Waits until `release`: before the headers if it is the first step, otherwise within the stream. */
 export function stall(): Step & { reached: Promise<void>; release(): void } {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -87,19 +87,19 @@ export function stall(): Step & { reached: Promise<void>; release(): void } {
   };
 }
 
-/** Only the headers; something else has to follow. */
+/** Only the headers; another step must follow. */
 export const headers = (): Step => ({ run: (answer) => answer.sendHeaders() });
 
 export const pause = (ms: number): Step => ({
-  run: ({ signal }) => systemClock.sleep(ms, signal).catch(() => undefined), // the client went away
+  run: ({ signal }) => systemClock.sleep(ms, signal).catch(() => undefined), // the client disconnected
 });
 
 export const raw = (bytes: string | Uint8Array): Step => ({ run: (answer) => answer.raw(bytes) });
 
-/** A chunk that is no JSON. */
+/** A chunk that is not JSON. */
 export const garbled = (): Step => raw('data: {"choices":[{"delta":{"content":"\u0000 garb}\n\n');
 
-/** A chunk that ends in its middle, and with it the response. */
+/** An incomplete chunk that ends the response. */
 export const truncated = (): Step => ({
   ends: true,
   run(answer) {
@@ -134,7 +134,7 @@ export const fail = (
     }),
 });
 
-/** A whole answer of any kind. */
+/** A complete answer of any kind. */
 export const respond = (headers: Record<string, string>, body: string | Uint8Array, status = 200): Step => ({
   ends: true,
   run(answer) {
@@ -144,13 +144,13 @@ export const respond = (headers: Record<string, string>, body: string | Uint8Arr
   },
 });
 
-/** The same bytes until nobody is there any more. */
+/** The same bytes until the client disconnects. */
 export const endless = (bytes: string): Step => ({
   ends: true,
   async run(answer) {
     while (!answer.signal.aborted) {
       answer.raw(bytes);
-      await systemClock.sleep(1, answer.signal).catch(() => undefined); // the client went away
+      await systemClock.sleep(1, answer.signal).catch(() => undefined); // the client disconnected
     }
   },
 });

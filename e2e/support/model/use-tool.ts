@@ -4,7 +4,7 @@ import { readLedger } from '../daemon/ledger.ts';
 import type { Stage } from '../daemon/stage.ts';
 import { callTools, type ScriptedCall, say } from './scripted-steps.ts';
 
-/** Lets the model make one call in a workstream of its own, approves it if it is a command, and answers what it gave. */
+/** Lets the model make one call in a new workstream, approves it if it is a command, and returns its result. */
 export async function useTool({ model, daemon }: Stage, call: ScriptedCall): Promise<string> {
   const name = `${call.name} ${randomUUID()}`;
   model.when(name, callTools(call), say('done'));
@@ -20,6 +20,6 @@ export async function useTool({ model, daemon }: Stage, call: ScriptedCall): Pro
   return messages.flatMap((message) => (message.role === 'tool' ? [message.output] : [])).join('\n');
 }
 
-/** Runs a command as the agent would, and answers what the model reads of it. */
+/** Runs a command as the agent would, and returns the output that the model reads. */
 export const runAsAgent = (stage: Stage, command: string): Promise<string> =>
   useTool(stage, { name: 'bash', arguments: { command } });
