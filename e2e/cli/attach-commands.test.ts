@@ -14,14 +14,14 @@ const { model, daemon } = await openStage();
 const slow = stall();
 model.onRequest(({ messages }) => (JSON.stringify(messages).includes('slowly') ? [slow, say('seen')] : say('seen')));
 
-/** An image as far as its first bytes say. */
+/** Bytes that start like an image. */
 const png = (size = 64) => Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(size - 8, 7)]);
 const imagePart = (bytes: Buffer) => ({
   type: 'image_url',
   image_url: { url: `data:image/png;base64,${bytes.toString('base64')}` },
 });
 const filesOf = ({ home }: { home: string }): Promise<string[]> =>
-  readdir(path.join(home, 'attachments')).catch(() => []); // made with the first attachment
+  readdir(path.join(home, 'attachments')).catch(() => []); // created with the first attachment
 
 /** The user messages of the last request, each with its parts. */
 const asked = () =>
@@ -108,7 +108,7 @@ test('headgate run --attach reports in one line that the file cannot be stored, 
   const [file, folder] = [path.join(daemon.home, 'fine.txt'), path.join(daemon.home, 'attachments')];
   await writeFile(file, 'fine');
   const before = await knownWorkstreams();
-  await rename(folder, `${folder}.away`).catch(() => undefined); // made with the first attachment
+  await rename(folder, `${folder}.away`).catch(() => undefined); // created with the first attachment
   await writeFile(folder, 'in the way');
   const target = ['--url', daemon.url, '--token', daemon.token];
   const { code, stderr } = await runHeadgate(['run', 'look', '--attach', file, ...target]);
@@ -159,7 +159,7 @@ test('a conversation resumed in another workstream keeps its files, even if the 
   assert.deepEqual([file.type, Buffer.from(await file.arrayBuffer())], ['image/png', png(70)]);
 });
 
-/** Ids of those that are open, and of those that are saved. */
+/** The ids of open and of saved workstreams. */
 async function knownWorkstreams(): Promise<string[][]> {
   const client = await daemon.client();
   const lists = [await client.call('workstream.list', {}), await client.call('workstream.saved', {})];
@@ -171,6 +171,6 @@ async function newWorkstream(name: string): Promise<string> {
 }
 
 const has = (text: string) => (rows: string[]) => rows.some((row) => row.includes(text));
-/** So many answers, and the prompt after them. */
+/** Waits for this many answers, and the prompt after them. */
 const isAnswered = (count: number) => (rows: string[]) =>
   rows.filter((row) => row === 'seen').length === count && rows.at(-1) === '›';

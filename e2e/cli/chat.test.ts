@@ -15,7 +15,7 @@ const { model, daemon } = await openStage();
 
 let count = 0;
 
-/** A chat in a workstream of its own. */
+/** A chat in a new workstream. */
 async function openChat(where: DaemonUnderTest = daemon): Promise<TerminalUnderTest & { ws: string }> {
   count += 1;
   const ws = `chat-${count}`;
@@ -26,10 +26,10 @@ async function openChat(where: DaemonUnderTest = daemon): Promise<TerminalUnderT
 }
 
 const has = (text: string) => (rows: string[]) => rows.some((row) => row.includes(text));
-/** Nothing runs and nothing is asked. */
+/** Nothing runs and no approval is pending. */
 const isQuiet = (rows: string[]) =>
   rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Ctrl-C stops it|y approve/.test(row));
-/** Longer than a key that was on its way when a question appeared. */
+/** Longer than the time in which keys pressed before the approval appeared are ignored. */
 const STARTLED_MS = 500;
 
 test('an answer is shown as formatted Markdown, and the transcript is complete', async () => {

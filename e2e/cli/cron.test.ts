@@ -81,7 +81,7 @@ test('a failed run exits with 1 and the reason; a run that is not due is not a f
 });
 
 test('a due run reports its own result, not that of an earlier run; a run that will be retried counts as failed', async () => {
-  await using still = await startDaemon({ env: { HEADGATE_SKIP_CRON: '1' } }); // its model refuses jobs of their own
+  await using still = await startDaemon({ env: { HEADGATE_SKIP_CRON: '1' } }); // its model refuses isolated jobs
   const on = (...args: string[]) => runHeadgate(['cron', ...args, '--home', still.home]);
   const runOnceDue = async (job: string) => {
     let ended = await on('run', job, '--due');

@@ -23,7 +23,7 @@ async function judge(url: string, token: string): Promise<Report & { code: numbe
   return { code, ...JSON.parse(child.stdout()) };
 }
 
-/** A visit left nothing: no session but `main`, which heard nothing, and no token, node or job. */
+/** Checks that nothing is left: no session but `main`, which is unchanged, and no token, node or job. */
 async function assertUntouched(client: GatewayClient): Promise<void> {
   const { sessions } = await client.call('sessions.list', {});
   const { nodes } = await client.call('node.list', {});
@@ -45,10 +45,10 @@ async function assertUntouched(client: GatewayClient): Promise<void> {
 const withOutcome = (findings: readonly Finding[], outcome: Finding['outcome']) =>
   findings.filter((finding) => finding.outcome === outcome).map(({ must }) => must);
 
-/** A gateway with faults: what it says to a client is turned before it goes out; false leaves it out. */
+/** Changes a frame of the gateway before it is sent; false drops it. */
 type Turn = (text: string) => string | false;
 
-/** Stands between clients and the daemon, and lies. */
+/** A proxy between clients and the daemon that changes frames. */
 async function openLyingProxy(daemon: DaemonUnderTest, turn: Turn) {
   const http = createServer((_, response) => response.writeHead(404).end()); // it has no other interface
   const sockets = new WebSocketServer({ server: http });
@@ -80,7 +80,7 @@ async function openLyingProxy(daemon: DaemonUnderTest, turn: Turn) {
   };
 }
 
-// Side by side: each waits half a minute for a tick.
+// In parallel, because each waits half a minute for a tick.
 suite('headgate conformance', { concurrency: true }, () => {
   test('the daemon passes every check, and the checks leave nothing behind', async () => {
     await using daemon = await startDaemon();
@@ -98,7 +98,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     await using daemon = await startDaemon({ model: model.url });
     const client = await daemon.client();
     const child = await spawnHeadgate({ args: ['conformance', daemon.url, '--token', daemon.token], env: {} });
-    await model.request(0); // a run of a case is going on, and will for a minute
+    await model.request(0); // a case is running, and takes a minute
     child.kill('SIGINT');
     const { code } = await within(child.exited, 20_000, () => `an end of conformance: ${child.stderr()}`);
     assert.equal(code, 130);

@@ -13,7 +13,7 @@ interface Example {
   daemon: DaemonUnderTest;
 }
 
-/** Runs one of docs/examples as its reader would, after `import … from 'headgate/…'`. */
+/** Runs one of docs/examples as a reader would, with `import … from 'headgate/…'`. */
 async function start(t: TestContext, { name, args, daemon }: Example) {
   const child = await spawnHeadgate({
     entry: `docs/examples/${name}.mjs`,

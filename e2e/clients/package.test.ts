@@ -15,7 +15,7 @@ import { bundleUpToDate } from '../support/daemon/daemon-process.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** A program of somebody else's, without Node's types. The lines that are marked must not compile. */
+/** A user's program, without Node's types. The marked lines must not compile. */
 const PROGRAM = `
 import { createGatewayClient, RequestError, type Result } from 'headgate/client';
 import { createHttpClient, endpoints } from 'headgate/http';
@@ -29,7 +29,7 @@ client.call('chat.send', { sessionKey: 'main', message: names.join() });
 client.on('tick', ({ ts }) => new Date(ts));
 const sent = await createHttpClient({ baseUrl: 'http://h' }).call(endpoints.workstream.send, { message: 'm', ws_id: 'w' });
 const status: 'ok' | 'busy' = sent.status;
-// @ts-expect-error a file is no JSON: it is downloaded
+// @ts-expect-error a file is not JSON: it is downloaded
 createHttpClient({ baseUrl: 'http://h' }).call(endpoints.attachment.content, { ws_id: 'w', attachment_id: 'a' });
 // @ts-expect-error there is no such field
 sent.surprise;
@@ -74,7 +74,7 @@ test('the package contains every file it exports', async () => {
   );
 });
 
-/** Packages named by the source maps of the bundles: what esbuild wrote, not what our own list says. */
+/** Packages in the source maps of the bundles, independent of our own list. */
 async function bundledPackages(): Promise<string[]> {
   const dist = path.join(ROOT, 'dist');
   const main = await readFile(path.join(dist, 'main.js'), 'utf8');
@@ -90,7 +90,7 @@ async function bundledPackages(): Promise<string[]> {
   return [...new Set(names)].sort();
 }
 
-/** Chunks of earlier builds may lie beside those of this one. */
+/** Chunks of earlier builds may be next to those of this one. */
 async function chunksReachedFrom(text: string, dist: string, found = new Set<string>()): Promise<Set<string>> {
   for (const [, name = ''] of text.matchAll(/["'](?:\.\/|\.\/chunks\/)([\w-]+\.js)["']/g)) {
     const file = `chunks/${name}`;
@@ -134,7 +134,7 @@ test('the installed package takes at most 15 MB, including dependencies', async 
   const [{ files }]: [{ files: { path: string; size: number }[] }] = JSON.parse(stdout);
   const dist = path.join(ROOT, 'dist');
   const chunks = await chunksReachedFrom(await readFile(path.join(dist, 'main.js'), 'utf8'), dist);
-  // Packing builds anew; here chunks of earlier builds may lie about.
+  // Packing rebuilds; here chunks of earlier builds may exist.
   const packed = files.filter(({ path: file }) => !file.startsWith('dist/chunks/') || chunks.has(file.slice(5)));
   const unpacked = packed.reduce((sum, { size }) => sum + size, 0);
   const { dependencies, scripts } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));

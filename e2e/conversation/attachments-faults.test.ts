@@ -24,7 +24,7 @@ test('An upload must be accepted while it brings at least 256 KiB each minute, a
   const { wsId } = (await operator.call('workstream.create', {})) as { wsId: string };
   const folder = path.join(clocked.home, 'attachments');
   const onDisk = async () => {
-    const names = await readdir(folder).catch(() => []); // made with the first attachment
+    const names = await readdir(folder).catch(() => []); // created with the first attachment
     const sizes = names.map(async (name) => (await stat(path.join(folder, name)).catch(() => undefined))?.size ?? 0);
     return { files: names.length, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) };
   };

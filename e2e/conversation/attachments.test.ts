@@ -15,7 +15,7 @@ const { model, daemon } = await openStage();
 model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined));
 
 const PNG_HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
-/** An image as far as its first bytes say. */
+/** Bytes that start like an image. */
 const png = (size = 64) => Buffer.concat([PNG_HEAD, Buffer.alloc(size - PNG_HEAD.length, 7)]);
 
 const placeOf = (wsId: string, rest = '') => `/v1/api/workstreams/${wsId}/attachments${rest}`;
@@ -36,9 +36,9 @@ async function uploaded(wsId: string, bytes: Buffer, name = 'cat.png'): Promise<
 const newWorkstream = async (client: GatewayClient) => (await client.call('workstream.create', {})).wsId;
 const ended = (client: GatewayClient, runId = '') => client.call('agent.wait', { runId, timeoutMs: 60_000 });
 const filesOf = ({ home }: DaemonUnderTest): Promise<string[]> =>
-  readdir(path.join(home, 'attachments')).catch(() => []); // made with the first attachment
+  readdir(path.join(home, 'attachments')).catch(() => []); // created with the first attachment
 
-/** The parts of the last user message that the model was sent. */
+/** The parts of the last user message sent to the model. */
 const lastParts = () => model.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'user')?.content;
 const imagePart = (bytes: Buffer) => ({
   type: 'image_url',

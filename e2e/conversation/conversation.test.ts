@@ -17,7 +17,7 @@ const bash = (command: string, id?: string): ScriptedCall => ({
 });
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 
-/** What the model was sent last, without the system prompt. */
+/** The last messages sent to the model, without the system prompt. */
 const lastHeard = () => model.requests.at(-1)?.body.messages.slice(1) ?? [];
 const resultsHeard = () => lastHeard().flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
 
@@ -30,7 +30,7 @@ async function decideNext(talk: Conversation, decision: { approved: boolean; fee
 test('parallel calls share one approval, run in parallel and are shown in order', async () => {
   await using talk = await openConversation(daemon);
   await writeFile(workFile('notes.txt'), 'milk\n');
-  // Each waits for the other, and the first to be asked for is the last to end.
+  // Each waits for the other, and the first call ends last.
   const first = 'touch one; until [ -e two ]; do sleep 0.02; done; sleep 0.1; echo first';
   const second = 'touch two; until [ -e one ]; do sleep 0.02; done; echo second';
   const third = { name: 'read_file', arguments: { path: 'notes.txt' }, id: 'c' };

@@ -10,10 +10,10 @@ const { model, daemon } = await openStage();
 
 const cancel = ({ client, wsId }: Conversation, force = false) => client.call('workstream.cancel', { wsId, force });
 
-/** Asks, and does not mind how it ends. */
+/** Sends a question and ignores how it ends. */
 async function askFor(talk: Conversation, message: string) {
   const question = await talk.ask(message);
-  question.answer.catch(() => undefined); // what became of it is read from the log
+  question.answer.catch(() => undefined); // the log has the result
   return question;
 }
 

@@ -13,7 +13,7 @@ interface Refused {
   retryAfter: string | undefined;
 }
 
-/** One upgrade request; the socket when it was taken. */
+/** One upgrade request; returns the socket if it was accepted. */
 function upgrade({ port }: DaemonUnderTest): Promise<Duplex | Refused> {
   const sent = request({
     port,
@@ -56,7 +56,7 @@ test(`${CLIENTS} clients that reconnect at the same time all succeed, some after
   assert.match(metrics, new RegExp(`^\\S*connections\\S* ${CLIENTS}$`, 'm'));
 });
 
-/** Comes back until it is let in, as long as the gateway says; answers its socket and how often it was refused. */
+/** Retries after the time the gateway gives until it is accepted. Returns its socket and the number of refusals. */
 async function comeBack(daemon: DaemonUnderTest) {
   for (let refusals = 0; ; refusals += 1) {
     const taken = await upgrade(daemon);
@@ -68,7 +68,7 @@ async function comeBack(daemon: DaemonUnderTest) {
       return { socket: taken, refusals };
     }
     assert.deepEqual(taken, { status: 503, retryAfter: '1' });
-    await pause(1_000 + Math.random() * 1_000); // jitter, as well-behaved clients have it
+    await pause(1_000 + Math.random() * 1_000); // jitter, as in well-behaved clients
   }
 }
 

@@ -8,13 +8,13 @@ import { type ReadOut, type StalledReader, stallSocket, stallStream } from '../s
 import { pause, type Step, say } from '../support/model/scripted-steps.ts';
 
 const MIB = 1024 * 1024;
-/** Of text for each reader: more than the kernel's buffers of a connection hold on both sides. */
+/** Text for each reader: more than the kernel's buffers of a connection on both sides. */
 const FLOOD_BYTES = 18 * MIB;
 const DELTA_BYTES = 8 * 1024;
 const DELTAS = FLOOD_BYTES / DELTA_BYTES;
 const STALLED = 20;
 const READING = 5;
-/** Of those that stood still, so many of both kinds read in the end. */
+/** How many stalled readers of each kind read at the end. */
 const CATCHING_UP = 6;
 /**
  * What a reader that stands still may cost. It holds less than one in the end; the rest is garbage of a busy machine. If it
@@ -24,7 +24,7 @@ const MIB_PER_STALLED = 6;
 
 const { model, daemon } = await openStage({ config: { answers: { maxChars: 2 * FLOOD_BYTES } } });
 
-/** Deltas that carry the time at which they were sent. */
+/** Deltas with the time of sending. */
 const flood: Step[] = Array.from({ length: DELTAS }, (_, n): Step[] => [
   { run: (answer) => say(`@${performance.now().toFixed(1)}@`.padEnd(DELTA_BYTES, '.')).run(answer) },
   ...(n % 4 === 3 ? [pause(10)] : []),
@@ -45,7 +45,7 @@ test('stalled readers cost little memory, delay no other reader, and continue wi
   };
   t.diagnostic(JSON.stringify(figures));
   const allowed = alone.peakBytes + 2 * STALLED * MIB_PER_STALLED * MIB;
-  // That the others got everything while the stalled ones stood still, `floodThrough` has waited for.
+  // `floodThrough` has waited until the others got everything while the stalled ones did not read.
   assert.ok(beside.peakBytes < allowed, JSON.stringify(figures));
 });
 
@@ -60,7 +60,7 @@ async function floodThrough(daemon: DaemonUnderTest, { stalled }: { stalled: num
     );
   const standing = await open(stalled);
   const reading = await open(READING);
-  // Those that stand still read only afterwards: whoever waited for one of them would wait for ever.
+  // The stalled readers read only afterwards; waiting for one before would never end.
   const told = Promise.all(reading.map((reader) => reader.readUntil('stream_end')));
   await daemon.post('/v1/api/send', { ws_id: wsId, message: 'flood' });
   const { result: everything, ...watched } = await watchDaemon(daemon, told);
@@ -82,7 +82,7 @@ async function floodThrough(daemon: DaemonUnderTest, { stalled }: { stalled: num
   };
 }
 
-/** Reads from where it stood; whoever lost the connection goes on from the last cursor over a new one. */
+/** Continues reading; a reader that lost its connection resumes from the last cursor over a new one. */
 async function catchUp(
   reader: StalledReader,
   { daemon, wsId, from }: { daemon: DaemonUnderTest; wsId: string; from: string },
@@ -97,7 +97,7 @@ async function catchUp(
   return { closed: first.closed, text: textOf({ events: [...first.events, ...rest.events] }) };
 }
 
-/** What was said, if it was told once and in order. */
+/** The text, if it was received once and in order. */
 function textOf({ events }: Pick<ReadOut, 'events'>): string {
   const offsets = events.map(({ cursor }) => parseCursor(cursor)?.offset ?? 0);
   assert.ok(

@@ -10,7 +10,7 @@ import { errorChunk, fail, finishWith, say, stall, think } from '../support/mode
 const { model, daemon } = await openStage();
 
 const REFUSED = fail(400, { message: 'too much of it' });
-/** What the model was told in a conversation, without the system prompt. */
+/** The messages sent to the model in a conversation, without the system prompt. */
 const toldOf = (body: ChatRequest | undefined) =>
   body?.messages.slice(1).map(({ role, content }) => `${role}: ${content}`);
 const lastTold = () => toldOf(model.requests.at(-1)?.body);

@@ -74,7 +74,7 @@ test('ten thousand jobs are listed completely, and events continue meanwhile', a
     assert.equal(readSpecifiedList(await asked).length, ids.length);
     await client.event('cron');
     await client.ask('cron.remove', { id });
-    // As many as may wait unread; the memory that a client can take is bounded.
+    // The maximum number of unread frames; the memory per client is limited.
     const lists = await Promise.all(Array.from({ length: 3 }, () => client.ask('cron.list', { extended: true })));
     assert.ok(lists.every(({ jobs }) => jobs.length === ids.length));
     client.socket.close();

@@ -85,7 +85,7 @@ test('Without `extended` an interrupted run must be reported as an error, and a 
 
 const cronOf = (expr: string, tz?: string) => ({ kind: 'cron' as const, expr, ...(tz !== undefined && { tz }) });
 
-/** A part of a job that is refused, and the field that the refusal names. */
+/** An invalid part of a job, and the field named by the error. */
 const WRONG: [field: RegExp, part: object][] = [
   [/schedule\.expr .*invalid minute "61"/, { schedule: cronOf('61 * * * *') }],
   [/schedule\.expr has 3 fields/, { schedule: cronOf('* * *') }],

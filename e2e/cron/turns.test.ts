@@ -15,7 +15,7 @@ import { within } from '../support/deadline.ts';
 import type { ChatRequest } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-/** What arrived at the webhook. */
+/** The requests to the webhook. */
 const delivered: string[] = [];
 const hook = createServer(async (request, response) => {
   let body = '';
@@ -36,7 +36,7 @@ const bash = (command: string) => callTools({ name: 'bash', arguments: { command
 type Add = ParamsInput<'cron.add'>;
 type Turn = Partial<Extract<Add['payload'], { kind: 'agentTurn' }>>;
 
-/** A job that is due in an hour, unless it is said otherwise. */
+/** A job that is due in an hour by default. */
 async function addJob(
   client: GatewayClient,
   message: string,

@@ -161,7 +161,7 @@ test('a reader further up is notified of an approval, and Review scrolls to it',
   await page.locator('.transcript').focus();
   await page.keyboard.press('Home');
   await page.getByRole('button', { name: 'Go to the latest' }).waitFor();
-  await page.waitForFunction(() => document.querySelector('.transcript')?.scrollTop === 0); // it glides
+  await page.waitForFunction(() => document.querySelector('.transcript')?.scrollTop === 0); // it scrolls smoothly
   rest.release();
   await page.locator('.review', { hasText: 'May the agent do this?' }).waitFor();
   await button(page, 'Review').click();

@@ -22,13 +22,13 @@ test(
     for (const each of pages) await each.locator('.link-open').waitFor();
     await openWorkstream(page, 'ten');
     const others = pages.slice(1);
-    for (const each of others) await each.getByRole('tab', { name: 'ten' }).click(); // it has come by itself
+    for (const each of others) await each.getByRole('tab', { name: 'ten' }).click(); // it appears without a reload
     const rest = stall();
     const command = { name: 'bash', arguments: { command: 'echo once >> ten.txt; cat ten.txt' } };
     model.when('in all', [say('It streams '), rest, say('everywhere.'), callTools(command)], say('Once.'));
     await send(page, 'in all');
     for (const each of pages) await each.locator('.answer', { hasText: 'It streams' }).waitFor();
-    // Six connections are all that HTTP/1.1 has for a host: were they taken, this would wait for ever.
+    // HTTP/1.1 allows six connections per host: if all were in use, this would wait forever.
     const answered = await Promise.all(
       pages.map((each) => each.evaluate(() => fetch('/v1/api/auth/status').then(({ status }) => status))),
     );

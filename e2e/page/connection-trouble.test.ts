@@ -26,7 +26,7 @@ test('while disconnected a banner counts down, the draft stays, and Try now reco
     .waitFor();
   await page.getByText('Disconnected', { exact: true }).first().waitFor();
   await daemon.restart();
-  // The pauses grow to half a minute: without the button this could take longer than the test waits.
+  // The reconnect delay grows to half a minute, so without the button this could exceed the test's timeout.
   const tryNow = button(page, 'Try now');
   await tryNow.or(page.locator('.link-open')).first().waitFor();
   if (await tryNow.isVisible()) await tryNow.click();
@@ -101,7 +101,7 @@ test('an API key that the provider refuses is reported in a banner', async (t) =
   await page.locator('.note.error').first().waitFor();
 });
 
-/** What is stored of a workstream, as the blocks of the page that show it. */
+/** The stored events of a workstream, as the blocks of the page. */
 async function storedBlocks(wsId: string): Promise<string[]> {
   const { messages } = await (await daemon.client()).call('workstream.history', { wsId });
   return messages.flatMap(({ role, content }) => {

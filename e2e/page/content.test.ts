@@ -13,7 +13,7 @@ const CODE = `import { readFile } from 'node:fs/promises';
 // <img src=x onerror=window.injected=1>
 export const total = (count: number) => count * 2;`;
 
-/** Texts of the stretches that have this colour. */
+/** The texts with this colour. */
 const coloured = (within: Locator, className: string) => within.locator(`.${className}`).allInnerTexts();
 
 test('a code block is highlighted once it is complete, and copied unchanged', async (t) => {
@@ -43,7 +43,7 @@ test('a code block is highlighted once it is complete, and copied unchanged', as
 
 const FILE = `${Array.from({ length: 30 }, (_, line) => `export const n${line + 1} = ${line + 1};`).join('\n')}\n`;
 
-/** Lets the agent ask to change line 20 of a file. */
+/** Lets the agent edit line 20 of a file. */
 async function askForEdit(page: Page, name: string): Promise<void> {
   const folder = path.join(daemon.home, 'workspace');
   await mkdir(folder, { recursive: true });
@@ -59,7 +59,7 @@ async function askForEdit(page: Page, name: string): Promise<void> {
   await page.locator('.approval.pending .diff').waitFor();
 }
 
-/** The rows of a difference: numbers, what happened to the line, its text. */
+/** The rows of a diff: line numbers, kind of change, text. */
 const rowsOf = (diff: Locator) =>
   diff.locator('.diff-row').evaluateAll((rows) =>
     rows.map((row) => {
@@ -136,7 +136,7 @@ test('a change of thousands of lines is shown page by page', async (t) => {
   assert.equal(await diff.locator('.diff-row').count(), 200);
 });
 
-/** Runs a command in a workstream of its own and answers its output. */
+/** Runs a command in a new workstream and returns its output. */
 async function run(page: Page, name: string, command: string): Promise<Locator> {
   await openWorkstream(page, name);
   model.when(`run ${name}`, callTools({ name: 'bash', arguments: { command } }), say('It ran.'));

@@ -12,7 +12,7 @@ const { model, daemon } = await openStage({ config: { cron: { maxConcurrentRuns:
 
 const client = await daemon.client();
 
-/** Makes a job without the page; it is removed with the test. */
+/** Adds a job without the page; it is removed with the test. */
 async function addJob(name: string, more: Partial<ParamsInput<'cron.add'>> = {}): Promise<string> {
   const { id } = await client.call('cron.add', {
     ...{ name, schedule: { kind: 'every', everyMs: 7_200_000 }, sessionTarget: 'isolated', wakeMode: 'next-heartbeat' },
@@ -62,7 +62,7 @@ test('an empty schedule view says what to do; a job is added with a preview of i
     { name: 'plants', schedule: { kind: 'cron', expr: '0 9 * * 1-5', tz: 'Asia/Tokyo' }, sessionTarget: 'isolated' },
   ]);
   await button(page, 'Delete plants').click();
-  await page.keyboard.press('Enter'); // the focus is where nothing is lost
+  await page.keyboard.press('Enter'); // the focus is on the button that changes nothing
   await button(page, 'Delete plants').click();
   const question = page.getByRole('alertdialog', { name: 'Delete plants?' });
   await question.getByText('The history is kept for a while').waitFor();
@@ -255,7 +255,7 @@ test('the button that adds a job is legible under the mouse at every window widt
         const { color, backgroundColor } = getComputedStyle(element);
         return [color, backgroundColor];
       });
-      assert.notEqual(text, ground); // axe does not judge text that has the very colour of its ground
+      assert.notEqual(text, ground); // axe ignores text that has the colour of its background
       await assertAccessible(page, `${colorScheme} at ${width} pixels`);
     }
 });

@@ -8,7 +8,7 @@ import { say, stall, think } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
-/** Has the model answer this in a workstream of its own. */
+/** Lets the model answer with this in a new workstream. */
 async function answer(page: Page, name: string, markdown: string): Promise<void> {
   await openWorkstream(page, name);
   model.when(`answer ${name}`, say(markdown));

@@ -34,7 +34,7 @@ test('global shortcuts open the list of keys, neighbouring workstreams, a new wo
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
   for (let presses = 0; presses < 4; presses += 1) {
-    await page.keyboard.press('Tab'); // after the last one come the browser's own buttons: then no element has it
+    await page.keyboard.press('Tab'); // after the last element the focus moves to the browser's own buttons, and no element has it
     assert.equal(await page.locator('.rail :focus, .stage :focus').count(), 0);
   }
   await page.keyboard.press('Escape');
@@ -73,7 +73,7 @@ test('the list of workstreams is one tab stop; arrows move, F2 renames, Delete c
   await tab.focus();
   await page.keyboard.press('Delete');
   await tab.waitFor({ state: 'detached' });
-  await page.getByRole('tab', { selected: true }).waitFor(); // another one is in front now
+  await page.getByRole('tab', { selected: true }).waitFor(); // another workstream is selected now
   await page.keyboard.press('Alt+r');
   await page.getByRole('textbox', { name: 'New name' }).fill('renamed above');
   await page.keyboard.press('Enter');
@@ -136,7 +136,7 @@ test('the theme follows the system until one is chosen; the choice applies befor
   assert.equal(await theme(other), dark);
   const early = await context.newPage();
   await early.addInitScript(() => {
-    // The page's module runs when the document is whole; its body is there before that.
+    // The page's module runs when the document is complete; its body exists before that.
     new MutationObserver((_changes, observer) => {
       if (!document.body) return;
       observer.disconnect();

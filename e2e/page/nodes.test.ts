@@ -18,7 +18,7 @@ async function openNodes(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
 }
 
-/** The way to the nodes; its name tells when somebody asks. */
+/** The button that opens the nodes; its name shows a request. */
 const entry = (page: Page) => page.getByRole('button', { name: /^Nodes/ });
 const request = (page: Page, text: string) => page.locator('.pairing').filter({ hasText: text });
 const row = (page: Page, name: string) =>
@@ -57,7 +57,7 @@ test('an empty list says how to pair a machine; a requesting machine is approved
   await assertAccessible(page, 'a node');
 
   await button(page, 'Revoke box').click();
-  await page.keyboard.press('Enter'); // the focus is where nothing is lost
+  await page.keyboard.press('Enter'); // the focus is on the button that changes nothing
   await focusIsIn(page, '[aria-label="Revoke box"]');
   await page.keyboard.press('Enter');
   await assertAccessible(page, 'the question before a revocation');

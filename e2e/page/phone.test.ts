@@ -9,20 +9,20 @@ const { model, daemon } = await openStage();
 
 const FINGER_PX = 44;
 
-/** Everything that a finger may want to hit, and that is too small for one. */
+/** All controls that are too small for a finger. */
 const tooSmall = (page: Page) =>
   page.evaluate((least) => {
     const targets = [...document.querySelectorAll('button, input, textarea, summary, a[href]')];
     const seen = targets.filter((target) => target.checkVisibility({ visibilityProperty: true }));
     return seen.flatMap((target) => {
       const { width, height } = target.getBoundingClientRect();
-      const isBigEnough = Math.round(width) >= least && Math.round(height) >= least; // what slides is off by a hair
+      const isBigEnough = Math.round(width) >= least && Math.round(height) >= least; // sliding elements can be off by a fraction of a pixel
       const isInText = target.matches('.answer a'); // a link in a sentence is as high as its line
       return isInText || isBigEnough ? [] : [`${target.outerHTML.slice(0, 90)} ${width}×${height}`];
     });
   }, FINGER_PX);
 
-/** How far the page itself can be moved sideways. */
+/** How far the page can be scrolled sideways. */
 const overflowOf = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

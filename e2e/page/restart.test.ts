@@ -15,7 +15,7 @@ const bash = (command: string) => callTools({ name: 'bash', arguments: { command
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 const contentOf = (name: string) => readFile(workFile(name), 'utf8').catch(() => 'not there');
 
-/** A page that loses its daemon: the browser says so for every attempt to come back. */
+/** A page that loses its daemon: the browser logs every attempt to reconnect. */
 async function visitForKill(t: TestContext, name: string) {
   const { page } = await visit(t, daemon, { expected: [/ERR_CONNECTION/] });
   await openWorkstream(page, name);
@@ -86,7 +86,7 @@ for (const { name, press, ran, settled } of [
   test(`killed while a command runs: the outcome is unknown, and a person is asked; ${name}`, async (t) => {
     const page = await visitForKill(t, name);
     const file = `${press.replace(' ', '-')}.txt`;
-    // The first time it would take a minute; the second time the file is there.
+    // The first run would take a minute; the second one finds the file.
     const command = `echo ran >> ${file}; echo up; [ -e ${file}.again ] || sleep 60; echo slept`;
     model.when(`interrupt ${press}`, bash(command), say('Moving on.'));
     await send(page, `interrupt ${press}`);

@@ -15,7 +15,7 @@ declare global {
 const { model, daemon } = await openStage();
 
 test('the content security policy is in force: an injected script does not run, and nothing is fetched', async (t) => {
-  // The image's request is told of, and ends at the policy.
+  // The request for the image is reported, and blocked by the policy.
   const expected = [/violates the .*Content Security Policy/, /^request: http:\/\/127\.0\.0\.1:9\/pixel$/];
   const { page } = await visit(t, daemon, { expected });
   await page.locator('.link-open').waitFor();

@@ -13,7 +13,7 @@ await daemon.stop();
 storeConversations();
 await daemon.restart();
 
-/** As if somebody had talked for years; a whole import has one time. */
+/** As if there had been conversations for years; a whole import has one time. */
 function storeConversations(): void {
   const connection = openConnection(path.join(daemon.home, 'headgate.db'));
   const store = connection.database;
@@ -131,7 +131,7 @@ test('a conversation is deleted only after a confirmation, with all its messages
   await page.getByRole('searchbox', { name: 'Search saved conversations' }).fill('doomed');
   const row = rows(page).filter({ hasText: 'doomed' });
   await button(page, 'Delete doomed').click();
-  await page.keyboard.press('Enter'); // the focus is where nothing is lost
+  await page.keyboard.press('Enter'); // the focus is on the button that changes nothing
   await row.locator('.saved-main').focus();
   await page.keyboard.press('Delete');
   const question = page.getByRole('alertdialog', { name: 'Delete doomed?' });

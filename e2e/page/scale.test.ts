@@ -30,7 +30,7 @@ async function open(page: Page): Promise<void> {
   await page.locator('.answer').last().waitFor();
 }
 
-/** Where an element stands in the view, in pixels. */
+/** The position of an element in the view, in pixels. */
 const topOf = (page: Page, text: string) =>
   page.getByRole('heading', { name: text, exact: true }).evaluate((element) => element.getBoundingClientRect().top);
 
@@ -130,7 +130,7 @@ test('the visible text does not move while older messages load or an answer stre
 const heightOf = (page: Page): Promise<number> =>
   page.evaluate(() => document.querySelector('.transcript')?.scrollHeight ?? 0);
 
-/** The place of a heading once it stands still. */
+/** The position of a heading once it no longer moves. */
 async function settled(page: Page, heading: string): Promise<number> {
   let last = Number.NaN;
   for (let top = await topOf(page, heading); top !== last; top = await topOf(page, heading)) {

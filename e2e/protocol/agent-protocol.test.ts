@@ -8,7 +8,7 @@ import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
-// What a client knows that has read the frame specification and nothing else of ours: unknown properties are errors.
+// A client that knows only the frame specification: unknown properties are errors.
 const Text = z.string().min(1);
 const Count = z.int().min(0);
 const ErrorShape = z.strictObject({
@@ -55,7 +55,7 @@ const ChatEvent = z.strictObject({
   errorMessage: z.string().optional(),
 });
 
-/** The events of one run, after every frame has been held against the specification. */
+/** The events of one run, after checking every frame against the specification. */
 function eventsOf(client: TestClient, runId: string) {
   for (const frame of client.frames) (frame.type === 'res' ? Response : Event).parse(frame);
   const named = (name: string) => client.events().filter(({ event }) => event === name);
@@ -69,7 +69,7 @@ function eventsOf(client: TestClient, runId: string) {
   };
 }
 
-/** The run's end as this connection is told of it: also after the answer, which goes another way. */
+/** The end of the run in the events of this connection, which can come after the answer. */
 const finalOf = async (client: TestClient, runId: string) => {
   for (;;) {
     const ended = client.events().find(({ event, payload }) => {

@@ -49,7 +49,7 @@ test('a client that requests many long histories without reading them gets BUSY,
   client.socket.pause();
   const asked = Array.from({ length: 40 }, () => client.request('chat.history', { sessionKey: 'long' }));
   const other = await openSocket(daemon);
-  await historyOf(other); // those before it have been answered
+  await historyOf(other); // all requests before it have been answered
   client.socket.resume();
   const answers: ResponseFrame[] = await Promise.all(asked);
   const codes = answers.map(({ ok, error }) => (ok ? 'ok' : error?.code));

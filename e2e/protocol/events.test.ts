@@ -13,13 +13,13 @@ const { model, daemon } = await openStage();
 
 type Payload = Record<string, unknown> & { wsId?: string; runId?: string; cursor?: string; event?: { type: string } };
 
-/** The payloads of one kind of event frame, in the order in which they came. */
+/** The payloads of one kind of event frame, in the order of arrival. */
 const payloadsOf = ({ frames }: TestClient, name: string): Payload[] =>
   frames
     .filter((frame): frame is EventFrame => frame.type === 'event' && frame.event === name)
     .map(({ payload }) => payload as Payload);
 
-/** A workstream whose log holds one whole turn. */
+/** A workstream whose log contains one complete turn. */
 async function openSpoken(text: string) {
   const talk = await openConversation(daemon);
   model.when(text, say('hello ', 'there'));
@@ -30,7 +30,7 @@ async function openSpoken(text: string) {
   return { talk, epoch, last: events.length };
 }
 
-/** Everything that a socket has to say so far has been said. */
+/** Waits until a socket has received all frames so far. */
 const settle = (socket: TestClient) => socket.call('health');
 
 test('`events.subscribe` must be answered before the first event of the subscription', async () => {
@@ -77,7 +77,7 @@ test('A subscription with a cursor inside the log must continue exactly after it
   }
 });
 
-/** What a subscription hears whose cursor cannot be continued from. */
+/** The answer to a subscription whose cursor cannot be resumed. */
 async function hearsOf(text: string, cursorOf: (epoch: string) => string) {
   const { talk, epoch, last } = await openSpoken(text);
   await using _ = talk;
@@ -107,7 +107,7 @@ test('A cursor whose events are no longer kept must be answered `recovered: fals
   const { talk, epoch, last } = await openSpoken('long ago');
   await using _ = talk;
   await daemon.stop();
-  // What the daily removal does when the days are over.
+  // What the daily removal of expired rows does.
   const db = new DatabaseSync(path.join(daemon.home, 'headgate.db'));
   db.prepare('delete from events where ws_id = ? and "offset" <= 4').run(talk.wsId);
   db.prepare('update log_heads set "first" = 5 where ws_id = ?').run(talk.wsId);

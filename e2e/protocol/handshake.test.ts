@@ -17,7 +17,7 @@ async function greet(gateway: Gateway, text: string) {
 
 const req = (method: string, params?: unknown) => JSON.stringify({ type: 'req', id: '1', method, params });
 
-/** The status that an upgrade request gets: 101 when it may have a socket. */
+/** The status of an upgrade request: 101 if it is accepted. */
 const upgrade = async (...args: Parameters<typeof answerToUpgrade>) => (await answerToUpgrade(...args)).statusCode;
 
 function answerToUpgrade(
@@ -59,7 +59,7 @@ test('`features.methods` must list every method that the caller may use, except 
   const { hello } = await gateway.client('approve-token');
   const { hello: reader } = await gateway.client('read-token');
   const names = Object.entries(CONTRACTS)
-    .filter(([name, { scope }]) => name !== 'connect' && scope !== 'node') // those are for nodes alone
+    .filter(([name, { scope }]) => name !== 'connect' && scope !== 'node') // those are only for nodes
     .map(([name]) => name);
   const readable = Object.entries(CONTRACTS)
     .filter(([name, { scope }]) => name !== 'connect' && (scope === 'read' || scope === 'public'))

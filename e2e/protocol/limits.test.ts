@@ -30,7 +30,7 @@ test('Requests beyond the burst must be answered RATE_LIMITED with `retryAfterMs
   await using gateway = await listeningGateway();
   const client = await gateway.client();
   const ask = (length: number) => Promise.all(Array.from({ length }, () => client.request('system-presence')));
-  // In two halves: what comes in one packet is in flight together, and that has a limit of its own.
+  // In two halves, because requests in one packet are in flight together, which has its own limit.
   const answers = [await ask(150), await ask(151)];
   assert.deepEqual(
     answers

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const ROOT = new URL('../../', import.meta.url);
 const DOCUMENTS = { P: 'PROTOCOL.md', H: 'HTTP.md' };
 
-/** Every line of prose that says "must"; what stands in code is quoted. */
+/** Every line of prose with "must"; code blocks are skipped. */
 async function mustsOf(document: string): Promise<string[]> {
   const text = await readFile(new URL(document, ROOT), 'utf8');
   const prose = text.replaceAll(/^```.*?^```/gms, '');

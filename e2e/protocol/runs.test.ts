@@ -38,7 +38,7 @@ test('A repeat of a finished `agent` must be answered once, with the final answe
   await daemon.restart();
   const after = await openSocket(daemon);
   await after.call('agent', params);
-  await after.call('health'); // whatever else was to come has come
+  await after.call('health'); // all other frames have arrived
   for (const { frames } of [socket, after]) {
     assert.deepEqual(
       frames.filter((frame) => frame.type === 'res' && frame.id === 'r2'),

@@ -9,7 +9,7 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-// A client that knows PROTOCOL.md uses all of it. A method or event that is added there and has no case here fails.
+// Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
 const { model, daemon } = await openStage();
 const clients: CheckedClient[] = [];
@@ -21,7 +21,7 @@ async function open(options?: Parameters<typeof openChecked>[1]): Promise<Checke
 }
 
 const operator = await open();
-/** Sees less than the operator does. */
+/** A client with fewer rights than the operator. */
 await open({ token: (await operator.ask('token.create', { name: 'reader', scope: 'read' })).token });
 after(() => {
   for (const { socket } of clients) socket.close();
@@ -37,7 +37,7 @@ model.when('', say('hello'));
 model.when('look around', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('nothing there'));
 model.when('change it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('done'));
 
-/** A question that waits for a person, in a session of its own. */
+/** A pending approval in a new session. */
 async function waitingApproval() {
   const wsId = await newSession();
   await call('chat.send', { sessionKey: wsId, message: 'change it', idempotencyKey: key() });
@@ -46,23 +46,23 @@ async function waitingApproval() {
   return { wsId, approvalId: approval.approvalId };
 }
 
-/** What a look finds as soon as it finds something. */
+/** Repeats a query until it finds something. */
 async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    await operator.call('health'); // a round trip, in which things happen
+    await operator.call('health'); // a round trip, which lets events happen
   }
 }
 
-/** A machine that asks to be paired. */
+/** A machine that requests pairing. */
 async function asking(nodeId = `node-${key()}`) {
   const node = await open({ token: '', client: { mode: 'node', instanceId: nodeId } });
   const { request } = await node.ask('node.pair.request', { nodeId, commands: ['camera.snap'] });
   return { node, nodeId, requestId: request.requestId };
 }
 
-/** A node that is paired and connected. */
+/** A paired, connected node. */
 async function connected() {
   const { node, nodeId, requestId } = await asking();
   await call('node.pair.approve', { requestId });
@@ -108,7 +108,7 @@ async function calledOff() {
 
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
 
-/** For each method a use that is answered well. */
+/** A successful call of each method. */
 const METHODS: Record<MethodName, () => Promise<unknown>> = {
   connect: () => open(),
   health: () => nothing('health'),
@@ -259,7 +259,7 @@ test('every event of PROTOCOL.md reaches an authorized client as its row says', 
   const names = await namesUnder('Events');
   assert.deepEqual(names, new Set(Object.keys(GATEWAY_EVENTS)));
   await model.close();
-  // So many failures that the daemon says it of its health.
+  // Enough failures that the daemon reports them in its health.
   for (let n = 0; n < 5; n += 1)
     await call('chat.send', { sessionKey: await newSession(), message: 'anybody?', idempotencyKey: key() });
   await within(Promise.all([operator.event('health'), operator.event('tick')]), 60_000, () => 'a tick');

@@ -8,7 +8,7 @@ import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
-/** Kills the process, starts it again, and everybody comes back. */
+/** Kills and restarts the process, and waits until all clients have reconnected. */
 async function killAndRestart(...conversations: Conversation[]): Promise<void> {
   await daemon.kill9();
   await daemon.restart();
@@ -137,7 +137,7 @@ test('killed with queued messages: each is answered once, in the order of arriva
 
 test('killed during a cancel: an unanswered cancel had no effect, and a second cancel ends the run', async () => {
   await using talk = await openConversation(daemon);
-  // `wait` lets the trap run at once; while a program runs in front, bash would put it off until that ends.
+  // `wait` lets the trap run at once; bash would delay it until the end of a foreground program.
   const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60 & wait; sleep 60";
   model.when('stubborn', callTools({ name: 'bash', arguments: { command: stubborn } }));
   const question = await talk.ask('stubborn');

@@ -7,9 +7,9 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
-/** Of each method, spread over the lives of the daemon. */
+/** The number of calls of each method, spread over the lives of the daemon. */
 const RETRIES = 1_000;
-/** How many calls have been told something when the daemon is killed: none, the first, some, most. */
+/** How many calls have an answer when the daemon is killed: none, one, some or most. */
 const KILLED_AFTER = [0, 1, 40, 300];
 const LIVES = KILLED_AFTER.length + 1;
 const CLIENTS = 10;
@@ -20,7 +20,7 @@ const { model, daemon } = await openStage({
 model.when('agent once', say('one ', 'run'));
 model.when('chat once', say('one ', 'answer'));
 
-/** Whoever lost its connection is told, and asks again only when the test says so. */
+/** A client whose connection breaks gets an error, and retries only when the test says so. */
 async function openClients(): Promise<GatewayClient[]> {
   const clients = Array.from({ length: CLIENTS }, () =>
     createGatewayClient({
@@ -39,10 +39,10 @@ async function newWorkstream(): Promise<string> {
 }
 
 type Told = (answer: string) => void;
-/** Asks for one thing under one key; `told` hears every answer. */
+/** Makes one call with one key; `told` gets every answer. */
 type Ask = (client: GatewayClient, told: Told) => Promise<unknown>;
 
-/** The same calls from all clients at once; those that the end of the daemon took with it are no answers. */
+/** Makes the same calls from all clients at once; calls lost with the daemon do not count as answers. */
 function askAll(clients: GatewayClient[], asks: Record<string, Ask>, told: (method: string, answer: string) => void) {
   const each = RETRIES / LIVES / CLIENTS;
   return Promise.all(
@@ -90,7 +90,7 @@ test(`${RETRIES} concurrent retries with one key, across ${KILLED_AFTER.length} 
       answers.set(method, (answers.get(method) ?? new Set()).add(answer));
       told += 1;
       if (told !== killedAfter) return;
-      daemon.signal('SIGKILL'); // at once: answers that have arrived together are told one after the other
+      daemon.signal('SIGKILL'); // at once, because answers that arrive together are handled one after the other
       due.resolve();
     });
     if (killedAfter === 0) due.resolve();
@@ -103,10 +103,10 @@ test(`${RETRIES} concurrent retries with one key, across ${KILLED_AFTER.length} 
   }
   t.diagnostic(`answers before each kill, and at last: ${answered.join(', ')}`);
   const perLife = (RETRIES / LIVES) * Object.keys(asks).length;
-  // What a daemon has written before it died is read after its death: now and then that is all of it.
+  // Data that a daemon wrote before its death can be read after it; sometimes this is all of the data.
   const among = answered.slice(0, -1).filter((count) => count < perLife);
   assert.ok(among.length >= KILLED_AFTER.length / 2, 'kills came among them');
-  // Absent where the run was over in every life that told something.
+  // Absent if the run had ended before every answer.
   assert.ok((answers.get('agent, first')?.size ?? 1) === 1, 'all were accepted as the same run');
   answers.delete('agent, first');
   assert.deepEqual(

@@ -12,7 +12,7 @@ const { model, daemon } = await openStage();
 
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 
-/** Ends the daemon as a service manager does, and checks how it says good-bye. */
+/** Ends the daemon as a service manager does, and checks the shutdown event and the close code. */
 async function terminate(): Promise<void> {
   const socket = await openSocket(daemon);
   const exit = await daemon.stop('SIGTERM');
@@ -35,7 +35,7 @@ async function startAgain(talk: Conversation): Promise<void> {
 
 async function askFor(talk: Conversation, message: string): Promise<Question> {
   const question = await talk.ask(message);
-  question.answer.catch(() => undefined); // the daemon goes before it has one
+  question.answer.catch(() => undefined); // the daemon ends before it has one
   return question;
 }
 

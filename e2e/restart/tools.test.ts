@@ -22,7 +22,7 @@ const linesOf = async (name: string) =>
 const completed = ({ runId }: Question) => ({ runId, status: 'ok', summary: 'completed' });
 const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
 
-/** Lets the agent ask for one tool call, and waits for the question. */
+/** Lets the agent make one tool call, and waits for the approval request. */
 async function askFor(talk: Conversation, message: string) {
   const question = await talk.ask(message);
   question.answer.catch(() => undefined); // the connection will be lost
@@ -35,7 +35,7 @@ async function restart(...conversations: Conversation[]): Promise<void> {
   for (const conversation of conversations) await conversation.reconnect();
 }
 
-/** How a story begins that asks for one bash command. */
+/** The first events of a turn with one bash command. */
 const asked = (message: string) => [`agent: ${message}`, ...turnLines(''), 'asks tools bash', 'state attention'];
 
 test('A pending approval must survive a kill of the daemon under the same id and stay answerable', async () => {
@@ -135,7 +135,7 @@ for (const { name, sandbox, approved, lines, told } of [
     await daemon.restart();
     await using talk = await openConversation(daemon);
     const file = `running-${sandbox}.txt`;
-    // The first time it would take a minute; the second time the file is there.
+    // The first run would take a minute; the second one finds the file.
     const nap = `60.${process.pid}${approved ? 1 : 2}`;
     model.when(
       name,

@@ -53,7 +53,7 @@ test('an attempt that fails after a kill counts once: the retry is the second at
   );
 });
 
-/** The only end of a job, with the next client that can be had. */
+/** The only result of a job, read with a new client. */
 async function endAfter(daemon: DaemonUnderTest, id: string) {
   const client = await daemon.client();
   const ends = createArrivals<{ action: string }>();

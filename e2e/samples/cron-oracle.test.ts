@@ -4,7 +4,7 @@ import { compare, compareOffsets, type Stretch, toSubject, toSubjectOfCroner } f
 import { drawExpressions } from '../cron-oracle/expressions.ts';
 import { readZones, stretchesAroundChanges, stretchesOfDays } from '../cron-oracle/stretches.ts';
 
-// All of it: npm run cron-oracle.
+// `npm run cron-oracle` compares everything.
 const ZONES = [
   'Europe/Berlin',
   'America/Havana',

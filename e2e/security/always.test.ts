@@ -13,7 +13,7 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 const HOURS_MS = 3_600_000;
 
 const { model, daemon } = await openStage();
-// The model makes every file that anybody in the conversation asks for.
+// The model creates every file that a message asks for.
 model.onRequest(({ messages }) => {
   if (messages.at(-1)?.role === 'tool') return say('done');
   const asked = messages.flatMap(({ role, content }) => (role === 'user' ? [JSON.stringify(content)] : []));
@@ -27,7 +27,7 @@ interface Caller {
   client: GatewayClient;
 }
 
-/** Somebody with an API token of their own. */
+/** A user with an API token. */
 async function caller(scope: 'write' | 'approve'): Promise<Caller> {
   const { token, tokenId } = await (await daemon.client()).call('token.create', {
     scope,
@@ -44,7 +44,7 @@ after(() => {
   for (const client of clients) client.close();
 });
 
-/** What becomes of what a message causes, read from the workstream's stream. */
+/** Watches the effects of messages in the workstream's stream. */
 function watch(stream: SseReader) {
   let seen: SseFrame | undefined;
   const next = async (fits: (data: SseFrame['data']) => boolean) => {
@@ -53,7 +53,7 @@ function watch(stream: SseReader) {
   };
   return {
     next,
-    /** Whether a person is asked before the run is over; denies what is asked. */
+    /** Whether an approval is requested before the run ends; denies it. */
     async asks(send: () => Promise<unknown>): Promise<boolean> {
       await send();
       const { type, approval_id: approvalId } = await next((data) => data.type === 'approve_request' || isEnd(data));
@@ -62,7 +62,7 @@ function watch(stream: SseReader) {
       await next(isEnd);
       return true;
     },
-    /** Somebody asks for a file and answers the question with "always". */
+    /** Requests a file and answers the approval with "always". */
     async giveAlways({ client }: Pick<Caller, 'client'>, wsId: string) {
       await client.call('chat.send', sending(wsId, 'make first'));
       const { approval_id: approvalId } = await next(({ type }) => type === 'approve_request');

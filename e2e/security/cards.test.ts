@@ -37,7 +37,7 @@ async function pairedNode() {
   return started;
 }
 
-/** Every trick waits for approval, in a workstream of its own. */
+/** Every trick waits for approval in a separate workstream. */
 async function askAll(): Promise<Map<string, string>> {
   const client = await daemon.client();
   const ids = new Map<string, string>();
@@ -71,7 +71,7 @@ for (const [device, { size, options }] of Object.entries(DEVICES)) {
         await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
         await page.locator('.approval.pending .asked').waitFor();
         await button(page, 'Approve').click({ trial: true });
-        await blocksOf(page); // the card has found out how much fits
+        await blocksOf(page); // the card has measured how much fits
         assert.deepEqual(await lookAtCard(page), IN_VIEW);
         const whole = await readAll(page);
         assert.ok(whole.includes(middle) && whole.includes(EVIL));
@@ -85,13 +85,13 @@ for (const [device, { size, options }] of Object.entries(DEVICES)) {
   });
 }
 
-/** Whether a person who scrolls nothing sees the last EVIL of the card that waits, and may answer. */
+/** Whether the last EVIL of the pending card is visible without scrolling, and the card can be answered. */
 const lookAtCard = (page: Page) =>
   page.evaluate((evil) => {
     const card = document.querySelector('.approval.pending');
     const frame = card?.querySelector('.asked');
     if (!card || !frame) return undefined;
-    /** Of everything that is written in the frame. */
+    /** Of all text in the frame. */
     const characters: { text: Node; at: number }[] = [];
     const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
@@ -124,7 +124,7 @@ const lookAtCard = (page: Page) =>
 
 const IN_VIEW = { isThere: true, endInView: true, buttonsInView: true, scrolls: false };
 
-/** Shows everything, reads it to its end and folds it up again. */
+/** Shows all of it, reads to the end and collapses it again. */
 async function readAll(page: Page): Promise<string> {
   const frame = page.locator('.approval.pending .asked');
   const read = async () => ((await frame.textContent()) ?? '').replaceAll('\n', '');
@@ -232,13 +232,13 @@ test('a command of one megabyte can be read completely, page by page, and decide
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const has = (text: string) => (rows: readonly string[]) => rows.some((row) => row.includes(text));
-/** Longer than a key that was on its way when a question appeared. */
+/** Longer than the time in which keys pressed before the approval appeared are ignored. */
 const STARTLED_MS = 500;
 
-/** How a terminal folds a text is of no interest. */
+/** Ignores how a terminal wraps a text. */
 const squeeze = (rows: readonly string[]) => rows.join('').replaceAll(/\s/g, '');
 
-/** What was hidden stands there, and the end stands there a second time. */
+/** The hidden part is there, and the end occurs a second time. */
 function isPrintedWhole(rows: readonly string[], { middle }: { middle: string }): boolean {
   const text = squeeze(rows);
   return text.includes(squeeze([middle])) && text.split(squeeze([EVIL])).length === 3;

@@ -21,7 +21,7 @@ import { say } from '../support/model/scripted-steps.ts';
 /** `npm run damage` asks for 500. */
 const FLIPS = Number(process.env.DAMAGE_FLIPS ?? 60);
 const SEED = Number(process.env.DAMAGE_SEED ?? Math.trunc(Math.random() * 2 ** 31));
-/** At once, each in a page of its own. */
+/** In parallel, each in its own page. */
 const FLIPS_PER_START = 30;
 const CONVERSATIONS = 20;
 const MESSAGES = 60;
@@ -62,7 +62,7 @@ test(`events and messages with flipped bits are never served silently after a cl
 
 interface Score {
   flips: number;
-  /** Places that a placeholder stands for. */
+  /** Positions replaced by a placeholder. */
   lost: number;
   /** Reads that were answered with an error. */
   refused: number;
@@ -110,7 +110,7 @@ function flipped(file: string, pages: readonly number[], random: Random): Buffer
   return bytes;
 }
 
-/** Every way that leads to stored events and messages; each answers what was written, a placeholder, or an error. */
+/** Every way to read stored events and messages; each must return the original, a placeholder or an error. */
 async function readAll(daemon: DaemonUnderTest, wsIds: readonly string[], score: Score): Promise<void> {
   const client = await daemon.client();
   const epoch = metaOf(daemon.home, 'epoch');
@@ -173,7 +173,7 @@ function judge(read: { content: string | null; damaged: true | undefined }, writ
   if (read.damaged) score.lost += 1;
 }
 
-/** An error that names the damage is a clear answer; any other one is not. */
+/** Only an error that names the damage counts as a clear answer. */
 async function refusable(score: Score, read: () => Promise<void>): Promise<void> {
   try {
     await read();
@@ -189,7 +189,7 @@ function metaOf(home: string, key: string): string {
   return String(database.prepare('select value from meta where key = ?').get(key)?.value);
 }
 
-/** Stops the daemon in order, changes its database and starts it again. */
+/** Stops the daemon cleanly, changes its database and restarts it. */
 async function change(daemon: DaemonUnderTest, sql: string, ...parameters: string[]): Promise<void> {
   await daemon.stop();
   using database = new DatabaseSync(path.join(daemon.home, 'headgate.db'));

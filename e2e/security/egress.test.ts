@@ -70,7 +70,7 @@ test('a configuration change over the wire cannot send environment variables, or
   }
   assert.equal(await readFile(file, 'utf8'), before);
 
-  // Taken out and put back with another host: the binding outlives its entry, and the daemon.
+  // Removed and added again with another host: the binding of the key survives its entry and the daemon.
   const { hash = '' } = await client.call('config.get', {});
   await client.call('config.patch', { raw: '{ models: { lab: null } }', baseHash: hash });
   await daemon.restart({ env });

@@ -22,7 +22,7 @@ async function login({ fetch }: Daemon, token: string): Promise<string> {
   return (await response.json()).jwt;
 }
 
-/** What one credential holds open: a socket, the stream of all states, and the one of a workstream. */
+/** The open connections of one credential: a socket, the global stream, and the stream of a workstream. */
 async function hold(daemon: Daemon, auth: string) {
   const socket = await daemon.connect({ auth });
   const { workstreams } = (await socket.call('workstream.list', {})) as { workstreams: { wsId: string }[] };

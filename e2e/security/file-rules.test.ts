@@ -18,7 +18,7 @@ async function put(name: string): Promise<void> {
   await writeFile(file, `${CANARY}\n`);
 }
 
-/** The first thing that happens to a call: a question, or its result. */
+/** The first event of a call: an approval request or its result. */
 async function outcomeOf(name: string, call: { name: string; arguments: object }): Promise<string> {
   await using talk = await openConversation(daemon);
   model.when(name, callTools(call), say('done'));

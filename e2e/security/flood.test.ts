@@ -7,12 +7,12 @@ import { openSocket } from '../support/clients/open-socket.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { within } from '../support/deadline.ts';
 
-/** Of the flood, always under way. */
+/** The number of flood requests that are always in flight. */
 const UNDER_WAY = 2_000;
 const NEIGHBOURS = 3;
 const REQUESTS = 40;
 
-/** One connection that never lets up: for each answer it asks again, until it is told to stop. */
+/** One connection that sends a new request for each answer until it is stopped. */
 async function startFlood(daemon: DaemonUnderTest) {
   const { socket } = await openSocket(daemon);
   const outcomes: Record<string, number> = {};
@@ -27,7 +27,7 @@ async function startFlood(daemon: DaemonUnderTest) {
     if ((outcomes.answered ?? 0) >= 2 * LIMITS.inboundBurst) served.resolve();
     ask();
   };
-  socket.removeAllListeners('message'); // millions of frames are not to be kept
+  socket.removeAllListeners('message'); // millions of frames must not be kept in memory
   socket.on('message', (data) => {
     const frame: Frame = JSON.parse(data.toString());
     if (frame.type === 'res') onAnswer(frame);
@@ -37,9 +37,9 @@ async function startFlood(daemon: DaemonUnderTest) {
   return {
     outcomes,
     refused: () => outcomes[REFUSED] ?? 0,
-    /** Asked for, and not answered yet. */
+    /** The number of unanswered requests. */
     waiting: () => asked - Object.values(outcomes).reduce((sum, count) => sum + count, 0),
-    /** Once more than the burst was answered, which it is only after a refusal. */
+    /** Resolves once more requests than the burst were answered, which happens only after a refusal. */
     servedAgain: () => served.promise,
     stop: () => socket.terminate(),
   };
@@ -53,7 +53,7 @@ test('a flood of requests is refused on its own connection, and all others are s
   await using daemon = await startDaemon();
   const neighbours = await Promise.all(Array.from({ length: NEIGHBOURS }, () => openSocket(daemon)));
   const flood = await startFlood(daemon);
-  /** What of the flood waited at each answer of a neighbour. */
+  /** The unanswered flood requests at each answer to another client. */
   const talk = async ({ request }: TestClient) => {
     const waiting: number[] = [];
     for (let n = 0; n < REQUESTS; n += 1) {

@@ -13,13 +13,13 @@ import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-/** Tool calls made while the folder is being exchanged; SWAP_RACES=1000 takes a minute. */
+/** Tool calls made while the folder is being swapped; SWAP_RACES=1000 takes a minute. */
 const RACES = Number(process.env.SWAP_RACES ?? 240);
 const CANARY = 'CANARY-5b1c';
-/** Of this run: the tests look for it at the root of the disk too. */
+/** Unique to this run, because the tests also search for it at the root of the disk. */
 const PLANTED = `planted-${process.pid}-${randomBytes(4).toString('hex')}`;
 const HARMLESS = 'harmless';
-/** How commands run, and what a test of it needs. */
+/** The sandbox settings, and the requirements of their tests. */
 const SANDBOXES = { required: await needs('bubblewrap'), off: {} };
 const SWAPPER = fileURLToPath(new URL('../support/fixtures/folder-swapper.ts', import.meta.url));
 
@@ -31,7 +31,7 @@ interface Scene extends AsyncDisposable {
   userHome: string;
 }
 
-/** A folder of a workstream beside one with a canary, in a tree that is not hidden inside the sandbox, as /tmp is. */
+/** A workstream's folder next to one with a canary, in a tree that, unlike /tmp, is visible inside the sandbox. */
 async function openScene(sandbox: string): Promise<Scene> {
   const root = await realpath(await mkdtemp('/var/tmp/headgate-swaps-'));
   const [userHome, work, sibling] = ['ada', 'tree/work', 'tree/sibling'].map((name) => path.join(root, name));
@@ -66,10 +66,10 @@ async function openScene(sandbox: string): Promise<Scene> {
 const open = ({ daemon, work }: Scene, autoApprove: boolean) =>
   openConversation(daemon, { workdir: work, autoApprove });
 
-/** What the model was told since, as one text. */
+/** The text sent to the model since then. */
 const readBy = (model: ScriptedModel): string => JSON.stringify(model.requests.map(({ body }) => body.messages));
 
-/** Every way to read or write, by relative names that exist in all the places. */
+/** Every way to read or write, with relative names that exist in all the folders. */
 const calls = (n: number) => [
   { name: 'read_file', arguments: { path: 'note.txt' } },
   { name: 'read_file', arguments: { path: 'etc/passwd' } },
@@ -133,7 +133,7 @@ for (const [sandbox, options] of Object.entries(SANDBOXES)) {
   );
 }
 
-/** What the model itself wrote. */
+/** The text that the model itself wrote. */
 const withoutQueries = (read: string): string => read.replaceAll(`${CANARY}|root:`, '');
 
 const ASK = [{ name: 'bash', arguments: { command: `cat note.txt; touch ${PLANTED}` } }];

@@ -11,11 +11,11 @@ import { startHalfOpenProxy } from '../support/faults/half-open-proxy.ts';
 
 const CONNECTIONS = 'service_gateway_connections_active';
 
-/** Something to read, stored and told to all: a command that nobody knows. */
+/** Produces a stored event for all clients, with an unknown command. */
 const say = (client: TestClient, wsId: string, text: string) =>
   client.call('workstream.command', { wsId, command: `/${text}` });
 
-/** A tick passes, and whoever is there has answered its ping: the pong is on its way before the request. */
+/** Advances the clock by a tick and waits until all live clients have answered the ping. */
 async function tick(daemon: ClockedDaemon, present: TestClient): Promise<void> {
   const seen = present.events().filter(({ event }) => event === 'tick').length;
   await daemon.clock.advance(LIMITS.tickIntervalMs);

@@ -9,7 +9,7 @@ const startedMs = performance.now();
 const daemon = await startDaemon();
 after(() => daemon[Symbol.asyncDispose]());
 
-/** Sends bytes as they are and reads until the daemon closes: status, headers and body in one text. */
+/** Sends raw bytes and reads until the daemon closes: status, headers and body in one text. */
 async function exchange(bytes: string | Buffer): Promise<string> {
   const socket = connect(daemon.port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -26,7 +26,7 @@ const head = (start: string, headers: readonly string[]) =>
   [start, ...headers, `Authorization: Bearer ${daemon.token}`, 'Connection: close', '', ''].join('\r\n');
 
 test('an incomplete request head times out after 15 s to 20 s', async () => {
-  // Started first, right after the daemon: Node alone would look at its connections once every 30 s from its start.
+  // Started right after the daemon, because by default Node checks its connections only every 30 s after its start.
   const waiting = [
     '',
     'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Half: ',
@@ -85,7 +85,7 @@ test('an allowed Host header cannot hide a foreign one, in either order', async 
     );
     assert.match(answer, /^HTTP\/1\.1 400 /);
   }
-  // Beyond the hundredth header Node would not even see it.
+  // Node ignores headers after the hundredth.
   const many = ['Host: localhost', ...Array.from({ length: 100 }, (_, n) => `X-${n}: 1`), 'Host: evil.test'];
   assert.match(await exchange(head('GET /health HTTP/1.1', many)), /^HTTP\/1\.1 431 /);
 });

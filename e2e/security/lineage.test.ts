@@ -11,7 +11,7 @@ import { within } from '../support/deadline.ts';
 const HOUR_MS = 3_600_000;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What both kinds of daemon under test offer. */
+/** The interface of both kinds of daemon under test. */
 interface Reached {
   url: string;
 }
@@ -28,7 +28,7 @@ async function connect({ url }: Reached, token: string): Promise<TestClient> {
   return client;
 }
 
-/** One call under a credential, on a connection of its own. */
+/** One call with a credential, on a separate connection. */
 async function callAs<T>(daemon: Reached, secret: string, [method, params]: [string, object?]): Promise<T> {
   const client = await connect(daemon, secret);
   const payload = (await client.call(method, params ?? {})) as T;
@@ -62,8 +62,8 @@ async function statusFor({ url }: Reached, secret: string): Promise<number> {
 }
 
 /**
- * Everything that one token can mint, directly and through others: a login by its link, tokens made in that login, logins
- * by these, and links that nobody has used yet.
+ * All credentials derived from one token, directly or indirectly: a login by its link, tokens created in that login, logins
+ * with these, and unused links.
  */
 async function mintTree(daemon: Reached, top: string, asked: object = {}) {
   const first = await login(daemon, { code: await createLink(daemon, top) });
@@ -84,7 +84,7 @@ async function mintTree(daemon: Reached, top: string, asked: object = {}) {
   };
 }
 
-/** A socket and both kinds of event stream under a credential. */
+/** A socket and both kinds of event stream with a credential. */
 async function hold(daemon: Reached, secret: string) {
   const socket = await connect(daemon, secret);
   const { workstreams } = (await socket.call('workstream.list', {})) as { workstreams: { wsId: string }[] };

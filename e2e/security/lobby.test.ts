@@ -20,14 +20,14 @@ const FLOOD = 64;
 const daemon = await startDaemon();
 after(() => daemon[Symbol.asyncDispose]());
 
-/** A page that belongs to somebody else: on the daemon's host, so that its cookie is sent along, but on another port. */
+/** A page of another site: on the daemon's host, so that the cookie is sent along, but on another port. */
 const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Other</title>'));
 site.listen(0, '127.0.0.1');
 await once(site, 'listening');
 after(() => site.close());
 const { port: foreignPort } = site.address() as AddressInfo;
 
-/** Keeps so many sockets coming: each that ends is followed by another. */
+/** Keeps this many sockets open: each one that ends is replaced. */
 const flood = (page: Page) =>
   page.evaluate(
     ({ url, count }) => {
@@ -47,11 +47,11 @@ const flood = (page: Page) =>
     { url: `${daemon.wsUrl}/v1/ws`, count: FLOOD },
   );
 
-/** Until the page has tried as often as there are places for sockets that have not authenticated. */
+/** Waits until the page has made as many attempts as there are places for unauthenticated sockets. */
 const hasTriedOften = (page: Page) =>
   page.waitForFunction(() => window.attempts.opened + window.attempts.ended >= 32, undefined, { timeout: 60_000 });
 
-/** What the daemon's own page gets for one socket after another: a hello, or its end. */
+/** The results of the daemon's own page for consecutive sockets: hello-ok, or a close. */
 const connectFromPage = (page: Page, count: number) =>
   page.evaluate(
     async ({ url, connect, times }) => {

@@ -10,7 +10,7 @@ after(() => daemon[Symbol.asyncDispose]());
 const operator = await openSocket(daemon);
 after(() => operator.socket.close());
 
-/** What could steer a terminal, fake a line or reorder what is read. */
+/** Characters that could control a terminal, fake a line or reorder text. */
 const BAD: Record<string, string> = {
   ...{ escape: '\u001b[2J', bell: '\u0007', nul: '\0', return: '\r', delete: '\u007f' },
   ...{
@@ -23,7 +23,7 @@ const BAD: Record<string, string> = {
 };
 const LINE_BREAKS: Record<string, string> = { newline: '\n', tab: '\t' };
 
-/** An answer on a socket of its own that never was anybody's before. */
+/** The answer on a new, unauthenticated socket. */
 async function refusalOf(method: string, params: unknown): Promise<string> {
   const { ok, error } = await operator.request(method, params);
   return ok ? 'accepted' : `${error?.code}: ${error?.message}`;
@@ -102,7 +102,7 @@ test('the client description in connect is checked, so presence cannot be forged
     }
 });
 
-/** A machine that asks to be paired, as whatever it says. */
+/** A machine that requests pairing with any description. */
 async function stranger(nodeId: string) {
   const socket = await openClient(daemon.wsUrl, {});
   await socket.call('connect', { ...CONNECT, client: { ...CONNECT.client, mode: 'node', instanceId: nodeId } });
@@ -111,7 +111,7 @@ async function stranger(nodeId: string) {
 
 test('a machine cannot request pairing with such names', async () => {
   for (const bad of Object.values({ ...BAD, ...LINE_BREAKS })) {
-    const node = await stranger('n'); // one may ask 32 times at most
+    const node = await stranger('n'); // one address may ask at most 32 times
     const text = `a${bad}b`;
     for (const claim of [
       ...['displayName', 'platform', 'version', 'deviceFamily', 'modelIdentifier'].map((field) => ({ [field]: text })),

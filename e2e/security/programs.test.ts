@@ -20,15 +20,15 @@ interface Ground {
   root: string;
   work: string;
   home: string;
-  /** Grows by a line whenever something that was planted runs outside the sandbox. */
+  /** Gets a line whenever a planted program runs outside the sandbox. */
   marks: string;
   uid: number | undefined;
-  /** PATH entries, each of which somebody can plant programs in, and the folders that they lead to. */
+  /** PATH entries in which programs can be planted, and the folders they resolve to. */
   entries: string[];
   folders: string[];
 }
 
-/** Not below /tmp, which is private inside the sandbox: what runs inside must see the planted programs too. */
+/** Not below /tmp, which is private inside the sandbox, because sandboxed commands must see the planted programs, too. */
 async function layOut(t: TestContext, uid?: number): Promise<Ground> {
   const root = await mkdtemp('/var/tmp/headgate-programs-');
   t.after(() => rm(root, { recursive: true, force: true }));
@@ -36,7 +36,7 @@ async function layOut(t: TestContext, uid?: number): Promise<Ground> {
   const [work, home, marks] = [at('work'), at('me/home'), at('marks')];
   const folders = [
     path.join(work, 'bin'),
-    work, // by the relative and empty entries: the daemon is started there
+    work, // for the relative and empty entries, because the daemon is started there
     path.join(work, 'relative'),
     path.join(work, 'node_modules/.bin'),
     at('me/project/node_modules/.bin'),
@@ -72,7 +72,7 @@ async function plant(ground: Ground): Promise<void> {
   }
 }
 
-/** What a sandboxed command does to plant programs: wherever it may write. */
+/** How a sandboxed command plants programs: in every folder where it may write. */
 const plantingCommand = (ground: Ground): string =>
   [...ground.folders, path.join(ground.work, 'later')]
     .flatMap((folder) => [`mkdir -p ${folder}`, ...NAMES.map((name) => toWriting(ground, path.join(folder, name)))])

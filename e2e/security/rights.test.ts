@@ -34,7 +34,7 @@ const jsonPost = (body: unknown, headers: Record<string, string> = {}): RequestI
   body: JSON.stringify(body),
 });
 
-/** A node's token, from the pairing of a machine that then lets go. */
+/** A node's token, from pairing a machine that then disconnects. */
 async function pairNode(nodeId: string): Promise<string> {
   const socket = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
   await socket.call('connect', connectOf(undefined, { mode: 'node', instanceId: nodeId }));
@@ -65,7 +65,7 @@ await daemon.fetch('/v1/api/auth/logout', jsonPost({}, { authorization: `Bearer 
 await operator.call('token.revoke', { tokenId: revoked.tokenId });
 daemon.clock.jump(DAY_MS + 1);
 
-/** Credentials that were good once, or never. */
+/** Invalid or expired credentials. */
 const WORTHLESS: Record<string, string> = {
   ...{ revoked: revoked.token, expired: expiring.token, ...endedLogins },
   ...{ 'of a node': nodeToken, guessed: `svc_${'0'.repeat(64)}`, empty: '' },
@@ -106,10 +106,10 @@ test('every method and every route has its expected right', async () => {
 const scopeOf = (table: Partial<Record<string, readonly string[]>>, name: string) =>
   Object.entries(table).find(([, names]) => names?.includes(name))?.[0];
 
-/** Params that no method takes: who may call it is told so, who may not is told that, and nothing happens. */
+/** Params that no method accepts: an authorized caller gets INVALID_REQUEST, others get FORBIDDEN, and nothing happens. */
 const WRONG = { wrong: 'params' };
 
-/** What a caller is told of every method, each on a connection of its own: `FORBIDDEN`, or `allowed` when its params are looked at. */
+/** The result of every method for a caller, each on a new connection: `FORBIDDEN`, or `allowed` if its params are checked. */
 async function tryMethods(connect: object): Promise<Record<string, string>> {
   const outcomes: [string, string][] = [];
   for (const method of METHODS) {
@@ -173,14 +173,14 @@ test('no method can be reached without a handshake', async () => {
   }
 });
 
-/** How a route is answered: `unauthorized`, `forbidden`, or `allowed` when it looks at what it is asked. */
+/** The result of a route: `unauthorized`, `forbidden`, or `allowed` if it checks the request. */
 async function tryRoute(route: string, headers: Record<string, string>): Promise<string> {
   const [method = '', path = ''] = route.split(' ');
   const stop = new AbortController();
-  // A login's credential is in its body, so that it is tried with one that is good.
+  // The credential of a login is in its body, so the body contains a valid one.
   const body = path.endsWith('/auth/login') ? { token: daemon.token } : {};
   const { status } = await daemon.fetch(path.replaceAll(/\{\w+\}/g, 'none'), {
-    ...(method === 'GET' ? { headers } : { ...jsonPost(body, headers), method }), // a cookie counts with JSON alone
+    ...(method === 'GET' ? { headers } : { ...jsonPost(body, headers), method }), // a cookie is accepted only with JSON
     signal: stop.signal,
   });
   stop.abort(); // some are streams
@@ -204,7 +204,7 @@ const expectedRoutes = (may: readonly string[], refused: string) =>
 
 test('over HTTP every route enforces its right for every scope, with tokens, logins and cookies', async () => {
   for (const { scope, token } of GOOD) {
-    // A login for each route: one of them ends it.
+    // A new login for each route, because one of the routes ends it.
     const transports = {
       token: async () => ({ authorization: `Bearer ${token}` }),
       login: async () => ({ authorization: `Bearer ${await login(token)}` }),

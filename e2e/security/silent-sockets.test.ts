@@ -9,7 +9,7 @@ const CONNECTIONS = 'service_gateway_connections_active';
 const STRANGERS = 300;
 const SILENCES: Silence[] = ['nothing', 'half a frame', 'pings'];
 
-/** So many at once, each from the address and with the silence that its number gives. */
+/** Opens this many sockets at once; the number of each one selects its address and behaviour. */
 async function openMany(daemon: ClockedDaemon, count: number, of: (n: number) => { from: string; silence: Silence }) {
   const stack = new DisposableStack();
   const sockets = await Promise.all(
@@ -24,7 +24,7 @@ const counted = (sockets: SilentSocket[]) => ({
   refused: sockets.filter(({ status, retryAfter }) => status === 503 && retryAfter === '1').length,
 });
 
-/** What a newcomer from an address gets: a hello, or the status that refuses it. */
+/** The result for a new client from an address: hello-ok, or the status of the refusal. */
 async function newcomer(daemon: ClockedDaemon, localAddress: string): Promise<string> {
   const client = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {}, { localAddress }).catch(String);
   if (typeof client === 'string') return client;

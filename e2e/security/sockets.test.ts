@@ -20,7 +20,7 @@ after(() => model.close());
 
 const linux = await needs('Linux');
 const attackable = await needs('curl', 'perl');
-/** Each user with what tests of their daemon need. */
+/** Each user, with the requirements of tests of their daemon. */
 const cast = await Promise.all(
   users.map(async (user) => ({
     ...user,
@@ -29,7 +29,7 @@ const cast = await Promise.all(
   })),
 );
 
-/** Not below /tmp, which is private inside the sandbox: what is there must be out of reach for another reason. */
+/** Not below /tmp, which is private inside the sandbox, because the sockets must be out of reach for another reason. */
 async function start(t: TestContext, { uid }: User, args: string[] = []) {
   const root = await mkdtemp('/var/tmp/headgate-sockets-');
   t.after(() => rm(root, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ async function start(t: TestContext, { uid }: User, args: string[] = []) {
   await chmod(root, 0o755);
   await chmod(home, 0o700);
   if (uid !== undefined) for (const folder of [path.dirname(work), work, home]) await chown(folder, uid, uid);
-  // The one of the tests may lie where the sandbox hides it.
+  // The folder of the tests may be hidden by the sandbox.
   await link(process.execPath, path.join(work, 'node')).catch(() =>
     copyFile(process.execPath, path.join(work, 'node')),
   );
@@ -51,14 +51,14 @@ async function start(t: TestContext, { uid }: User, args: string[] = []) {
   return { root, work, daemon, isSandboxed: active };
 }
 
-/** Services like Docker's or ssh-agent's: each line that reaches one is remembered. */
+/** Services such as Docker or ssh-agent; records each line that reaches one. */
 async function serve(t: TestContext, root: string, work: string) {
   const reached: string[] = [];
   const name = `headgate-test-${path.basename(root)}`;
   const streams = [path.join(root, 'docker.sock'), path.join(work, 'agent.sock'), `\0${name}`];
   for (const place of streams) {
     const server = createServer((socket) => {
-      socket.on('error', () => undefined); // whoever it was has gone
+      socket.on('error', () => undefined); // the client has disconnected
       socket.on('data', (bytes) => {
         reached.push(bytes.toString());
         socket.end();
@@ -92,7 +92,7 @@ const DATAGRAM_SERVER = `$| = 1; my $at = shift; $at =~ s/^@/\\0/;
 socket(S, AF_UNIX, SOCK_DGRAM, 0) or die; bind(S, pack_sockaddr_un($at)) or die "$!"; chmod 0777, $at unless $at =~ /^\\0/;
 print "up\\n"; while (defined recv(S, my $line, 100, 0)) { print "$line\\n" }`;
 
-/** Tries every socket in every way, and prints what still has to work. */
+/** Tries every socket in every way, and prints the operations that must still work. */
 const PERL_ATTACK = `my ($streams, $datagrams) = map { [map { s/^@/\\0/r } split /,/] } @ARGV;
 for my $at (@$streams) { socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un($at)) && syswrite(S, "perl stream") }
 for my $at (@$streams) { socketpair(P, Q, AF_UNIX, SOCK_STREAM, 0) && connect(P, pack_sockaddr_un($at)) && syswrite(P, "stream of a pair") }
@@ -149,7 +149,7 @@ const linesOf = (texts: readonly string[]): string[] => texts.flatMap((text) => 
 
 const NEW = '/v1/api/workstreams/new';
 
-/** Ways to make a workstream over the network, each with a name of its own; they print what they are answered. */
+/** Ways to create a workstream over the network, each with its own name; they print the answer. */
 function intrusionsOf(host: string, port: number): string[] {
   const bodyOf = (way: string) => JSON.stringify({ name: `intruder-${way}` });
   const requestOf = (way: string) =>
@@ -185,11 +185,11 @@ function intrusionsOf(host: string, port: number): string[] {
   ];
 }
 
-/** Lets no process of its own user look into it: prctl(PR_SET_DUMPABLE, 0). */
+/** Cannot be inspected by processes of its own user: prctl(PR_SET_DUMPABLE, 0). */
 const UNSEEN_CLIENT = `syscall(${process.arch === 'arm64' ? 167 : 157}, 4, 0); my ($host, $port, $request) = @ARGV;
 my $s = IO::Socket::INET->new("$host:$port") or die; print $s $request; $s->flush; print <$s>`;
 
-/** The socket is open in no process while the request is judged: it is on its way from the program to itself. */
+/** While the request is checked, no process has the socket open: the program is sending it to itself. */
 const HIDDEN_SOCKET = [
   'import socket, sys, time, array, ctypes',
   'ctypes.CDLL(None).prctl(4, 0)',
@@ -206,7 +206,7 @@ async function namesOf(daemon: DaemonUnderTest): Promise<string[]> {
   return body.workstreams.map(({ name }: { name: string }) => name);
 }
 
-/** Of this machine, but not by a loopback address. */
+/** An address of this machine that is not a loopback address. */
 const ownAddress = Object.values(networkInterfaces())
   .flatMap((entries) => entries ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -229,7 +229,7 @@ for (const user of cast) {
         while (!isOver) {
           const { status } = await daemon.fetch('/v1/api/workstreams', { headers: { connection: 'close' } });
           statuses.add(status);
-          await pause(20); // the attack wants a processor too
+          await pause(20); // the attack needs processor time, too
         }
         const printed = await attack;
         assert.match(printed, /end\n$/);

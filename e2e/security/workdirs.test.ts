@@ -49,7 +49,7 @@ async function as(daemon: DaemonUnderTest, scope: 'write' | 'approve'): Promise<
   return { token, client };
 }
 
-/** Every way to name a folder for a workstream: how each one ends. */
+/** Every way to name a folder for a workstream, and its result. */
 const WAYS: Record<string, (daemon: DaemonUnderTest, caller: Caller, workdir: string) => Promise<string>> = {
   'workstream.create': async (_, { client }, workdir) => codeOf(client.call('workstream.create', { workdir })),
   'POST workstreams/new': async (daemon, { token }, workdir) => {

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
-delete process.env.NODE_COMPILE_CACHE; // which other tests share; here each home has its own
+delete process.env.NODE_COMPILE_CACHE; // other tests share it; here each home has its own
 
-/** A home folder, with what an older build has left. */
+/** A home folder with the cache of an older build. */
 async function usedHome(t: TestContext) {
   const home = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
   t.after(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));

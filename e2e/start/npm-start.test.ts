@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { within } from '../support/deadline.ts';
 
-/** `npm start` as a shell runs it, in a process group of its own, until the banner is there. */
+/** Runs `npm start` as a shell does, in a separate process group, until the banner appears. */
 async function npmStart() {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-e2e-'));
   const home = path.join(folder, 'home');
@@ -30,7 +30,7 @@ async function npmStart() {
   const pid = child.pid ?? 0;
   return {
     home,
-    /** To npm alone, as a service manager sends it, or to the whole group, as a terminal does. */
+    /** Only to npm, as a service manager does, or to the whole group, as a terminal does. */
     kill: (signal: NodeJS.Signals, to: 'npm' | 'group') => process.kill(to === 'npm' ? pid : -pid, signal),
     exited: () => within(exited, 60_000, () => 'an end of npm start'),
     async [Symbol.asyncDispose]() {

@@ -17,7 +17,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 const home = path.join(folder, 'home');
 const demo = { HOME: folder, HEADGATE_MODEL: 'demo' };
 
-/** Starts where it cannot: the exit code, and what stderr says besides the log. */
+/** A failed start: its exit code, and stderr without the log. */
 async function fail(args: readonly string[], env: Record<string, string> = {}) {
   const { code, stdout, stderr } = await runHeadgate(['start', '--port', '0', '--home', home, ...args], {
     ...demo,

@@ -8,11 +8,11 @@ declare global {
   }
 }
 
-/** Fails with what axe finds on the screen: names, roles, focus order, contrast. */
+/** Fails if axe finds violations on the screen: names, roles, focus order, contrast. */
 export async function assertAccessible(page: Page, screen: string): Promise<void> {
-  await page.evaluate(axe.source); // by the debugger, which the page's policy does not concern
+  await page.evaluate(axe.source); // with the debugger, to which the page's policy does not apply
   const violations = await page.evaluate(async () => {
-    // What fades or slides in has its colours when it has arrived.
+    // Animated elements have their final colours only after the animation.
     await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)));
     return (await window.axe.run()).violations;
   });

@@ -1,10 +1,10 @@
 import { within } from '../deadline.ts';
 
-/** A list that others wait on: what comes in is kept, and whoever waits for it is told. */
+/** A list of received items, with waiters for items that match. */
 export interface Arrivals<T> {
   readonly all: readonly T[];
   add(item: T): void;
-  /** The first that fits, come or still to come. */
+  /** The first matching item, past or future. */
   until(fits: (item: T) => boolean, what?: string): Promise<T>;
 }
 

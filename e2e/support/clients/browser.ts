@@ -5,16 +5,16 @@ import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import { installedChromium } from './chromium.ts';
 
 interface VisitOptions {
-  /** Default true: the browser has a session. */
+  /** Whether the browser has a session. Default: true. */
   loggedIn?: boolean;
-  /** What the browser's console may say all the same. */
+  /** Messages that the browser's console may contain. */
   expected?: readonly RegExp[];
   phone?: boolean;
-  /** Scrollbars that take room, as most desktops have them; by default there are none. */
+  /** Scrollbars that take up space, as on most desktops. Default: none. */
   scrollbars?: boolean;
 }
 
-/** One visitor: a browser profile of their own, with one tab open. */
+/** One visitor: a separate browser profile with one open tab. */
 export interface Visit {
   page: Page;
   context: BrowserContext;
@@ -23,8 +23,8 @@ export interface Visit {
 }
 
 /**
- * Opens the daemon's page as a new visitor. When the test is over, it fails if the console told of an error (a violated
- * policy is one), a script threw, or anything but the daemon was asked for anything.
+ * Opens the daemon's page as a new visitor. After the test, fails if the console reported an error (such as a violated
+ * policy), a script threw, or a request went to any other host than the daemon.
  */
 export async function visit(t: TestContext, daemon: DaemonUnderTest, options: VisitOptions = {}): Promise<Visit> {
   const { loggedIn = true, expected = [], phone = false, scrollbars = false } = options;
@@ -51,14 +51,14 @@ export async function visit(t: TestContext, daemon: DaemonUnderTest, options: Vi
   return { page: await openTab(), context, openTab };
 }
 
-/** Opens a new workstream, which is in front; answers its id. */
+/** Opens and selects a new workstream. Returns its id. */
 export async function openWorkstream(page: Page, name: string): Promise<string> {
   await openDrawer(page);
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await button(page, 'Create').click();
   await page.getByRole('heading', { name, level: 1 }).waitFor();
-  // On a phone the tab lies in the closed drawer.
+  // On a phone the tab is in the closed drawer.
   const id = await page.getByRole('tab', { name, selected: true, includeHidden: true }).getAttribute('id');
   return id?.replace('tab-', '') ?? '';
 }
@@ -76,7 +76,7 @@ export async function send(page: Page, message: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).press('Enter');
 }
 
-/** The texts of the conversation's blocks, as a person reads them, once the frames that draw them one by one have come. */
+/** The visible texts of the conversation's blocks, once all of them have been drawn. */
 export async function blocksOf(page: Page): Promise<string[]> {
   const texts = await page.evaluate(async () => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -94,7 +94,7 @@ export async function blocksOf(page: Page): Promise<string[]> {
   return texts.map((text) => text.replace(/\s+/g, ' ').trim());
 }
 
-/** Waits for the workstream in front to be in this state; `idle` is not shown. */
+/** Waits until the selected workstream is in this state; `idle` is not shown. */
 export const state = (page: Page, name: string) => page.locator(`.state-word.${name}`).waitFor({ state: 'attached' });
 
 /** The button with exactly this name. */
@@ -113,7 +113,7 @@ const FLAGS = [
 
 const browsers = new Map<boolean, Promise<Browser>>();
 
-/** One for all tests of a file; another one for those that want scrollbars. */
+/** One browser for all tests of a file, and another for tests with scrollbars. */
 export function launched({ scrollbars = false } = {}): Promise<Browser> {
   const known = browsers.get(scrollbars);
   if (known !== undefined) return known;
@@ -130,7 +130,7 @@ after(async () => {
 });
 
 function watch(context: BrowserContext, daemon: DaemonUnderTest, tell: (trouble: string) => void): void {
-  // The address and the login link may name one host in two ways.
+  // The address and the login link may use different names for the same host.
   const hosts = [`127.0.0.1:${daemon.port}`, `localhost:${daemon.port}`];
   const isDaemon = (url: string) => hosts.includes(new URL(url).host);
   context.on('console', (message) => {
@@ -147,7 +147,7 @@ function watch(context: BrowserContext, daemon: DaemonUnderTest, tell: (trouble:
   );
 }
 
-/** By the operator's token, without the page. */
+/** Logs in with the operator token, without the page. */
 async function logIn(context: BrowserContext, { url, token }: DaemonUnderTest): Promise<void> {
   const answer = await context.request.post(new URL('/v1/api/auth/login', url).href, { data: { token } });
   assert.equal(answer.status(), 200);

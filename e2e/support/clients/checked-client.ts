@@ -5,7 +5,7 @@ import { CONTRACTS, type MethodName, type ParamsInput, type Result } from '../..
 import { CONNECT, openClient, type TestClient } from '../../../src/gateway/testing/test-client.ts';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 
-/** What is wrong with a frame that a client received, held against the contract; undefined: nothing. */
+/** The violation of the contract by a received frame; undefined if it is valid. */
 export function problemOf(frame: unknown, methodOf: (id: string) => MethodName | undefined): string | undefined {
   const read = Frame.safeParse(frame);
   if (!read.success) return `no frame: ${JSON.stringify(frame).slice(0, 200)}: ${read.error.message}`;
@@ -25,29 +25,29 @@ function problemOfAnswer({ ok, payload, error }: ResponseFrame, method: MethodNa
 
 function problemOfEvent({ event, payload, seq, stateVersion }: EventFrame): string | undefined {
   if (!Object.hasOwn(GATEWAY_EVENTS, event)) return `an event that no row names: ${event}`;
-  const row = GATEWAY_EVENTS[event as GatewayEventName]; // as it was just looked up
+  const row = GATEWAY_EVENTS[event as GatewayEventName]; // just looked up
   const { success, error } = row.payload.safeParse(payload);
   if (!success) return `a ${event} event does not fit its row: ${error.message}`;
   if (!row.sequenced && seq !== undefined) return `a ${event} event with seq`;
   return row.versioned === (stateVersion !== undefined) ? undefined : `a ${event} event: stateVersion`;
 }
 
-/** A client that holds every frame against the contract. */
+/** A client that checks every frame against the contract. */
 export interface CheckedClient extends TestClient {
-  /** The answer, which must be a good one. */
+  /** The answer, which must be a success. */
   ask<M extends MethodName>(method: M, params: ParamsInput<M>): Promise<Result<M>>;
-  /** Throws when a frame so far was not as the contract says. */
+  /** Throws if a frame so far violated the contract. */
   check(): void;
 }
 
 interface CheckedOptions {
-  /** Default: the operator's. */
+  /** Default: the operator token. */
   token?: string | undefined;
   /** More fields of `client`. */
   client?: object;
 }
 
-/** Connects over a socket of its own; close it by its `socket`. */
+/** Connects over a new socket; close it with its `socket`. */
 export async function openChecked(daemon: DaemonUnderTest, options: CheckedOptions = {}): Promise<CheckedClient> {
   const { token = daemon.token, client } = options;
   const socket = await openClient(daemon.wsUrl, {});
@@ -56,7 +56,7 @@ export async function openChecked(daemon: DaemonUnderTest, options: CheckedOptio
     const { id, ok, payload, error } = await socket.request(method, params);
     asked.set(id, method);
     assert.ok(ok, `${method}: ${error?.code} ${error?.message}`);
-    return payload as Result<M>; // `check` holds it against the row
+    return payload as Result<M>; // `check` compares it with the row
   };
   await ask('connect', {
     ...CONNECT,

@@ -24,7 +24,7 @@ export async function installedChromium(): Promise<{
   };
 }
 
-/** The folder with the unpacked browser. Several processes may unpack at once: each does it aside, and one of them wins. */
+/** The folder with the unpacked browser. Several processes may unpack at once, each into its own folder; one of them wins. */
 async function unpacked(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error('the browser of the tests needs Linux on x64');
@@ -42,13 +42,13 @@ async function unpacked(): Promise<string> {
   return folder;
 }
 
-/** The fonts of the package and no others, so that a page looks the same on every machine. */
+/** Only the fonts of the package, so that a page looks the same on every machine. */
 const toFontConfig = (folder: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
 `;
 
-/** The package unpacks into the folder for temporary files, and its libraries only where it takes itself to be in AWS Lambda. */
+/** The package unpacks into the temporary folder, and its libraries only if it detects AWS Lambda. */
 async function unpackTo(folder: string): Promise<void> {
   const code = `import('${PACKAGE}').then(({ default: chromium }) => chromium.executablePath())`;
   const env = { TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };

@@ -11,38 +11,38 @@ import type { Arrivals } from './arrivals.ts';
 import { followSocket, followStream, type SocketFollower, type StreamFollower } from './followers.ts';
 import { storyOf } from './story.ts';
 
-/** A question to the agent that can be repeated under its key. */
+/** A question to the agent that can be repeated with its key. */
 export interface Question {
   runId: string;
   params: { message: string; sessionKey: string; idempotencyKey: string };
-  /** Rejects when the connection is lost before the answer. */
+  /** Rejects if the connection is lost before the answer. */
   answer: Promise<unknown>;
 }
 
-/** One workstream, what can be done in it, and two clients that follow it over any number of restarts. */
+/** One workstream, its actions, and two clients that follow it across restarts. */
 export interface Conversation extends AsyncDisposable {
   readonly wsId: string;
   readonly client: GatewayClient;
   /** Asks through `agent`; resolves when it is accepted. */
   ask(message: string): Promise<Question>;
-  /** Asks again under the same key. */
+  /** Repeats the question with the same key. */
   repeat(question: Question): Promise<unknown>;
-  /** The first event of the type that fits, told or still to be told. */
+  /** The first matching event of the type, past or future. */
   until<T extends StreamEventType>(type: T, fits?: (event: StreamEventOf<T>) => boolean): Promise<StreamEventOf<T>>;
-  /** The run is over and the workstream free. */
+  /** Resolves when the run has ended and the workstream is idle. */
   ended(question: { runId: string }): Promise<void>;
   pending(): Promise<Approval[]>;
   decide(approvalId: string, decision: { approved: boolean; feedback?: string; always?: boolean }): Promise<unknown>;
-  /** Everybody comes back after a restart. */
+  /** Reconnects all clients after a restart. */
   reconnect(): Promise<void>;
-  /** Everybody has heard what the file says, a fresh reader hears it too, and it is consistent. Answers the file. */
+  /** Checks that all clients and a new reader received the log in the database, and that it is consistent. Returns it. */
   agree(): Promise<Ledger>;
-  /** What the event stream has told so far. */
+  /** The events of the stream so far. */
   readonly seen: readonly Logged[];
   story(): string[];
 }
 
-/** Opens a workstream of its own, followed from its beginning. */
+/** Opens a new workstream and follows it from its beginning. */
 export async function openConversation(
   daemon: DaemonUnderTest,
   options: ParamsInput<'workstream.create'> = {},
@@ -83,7 +83,7 @@ export async function openConversation(
 async function ask(client: GatewayClient, params: Question['params']): Promise<Question> {
   const accepted = Promise.withResolvers<unknown>();
   const answer = client.call('agent', params, { onInterim: accepted.resolve, timeoutMs: 150_000 });
-  answer.catch(accepted.reject); // tells a refusal; a lost connection comes later and is told by `answer`
+  answer.catch(accepted.reject); // reports a refusal; `answer` reports a connection lost later
   await accepted.promise;
   return { runId: params.idempotencyKey, params, answer };
 }
@@ -131,7 +131,7 @@ async function agreeAfresh(daemon: DaemonUnderTest, wsId: string, { events, mess
   if (asReplayed.length === 0) assert.equal(history.messages.length, messages.length, 'and all of it');
 }
 
-/** A question that is decided replays as what runs. */
+/** A decided approval is replayed as its running calls. */
 function replayOf(events: StreamEvent[]): string[] {
   const decided = new Set(events.flatMap((event) => (event.type === 'approval_resolved' ? [event.approval_id] : [])));
   return storyOf(

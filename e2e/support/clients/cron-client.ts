@@ -4,7 +4,7 @@ import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import { createArrivals } from './arrivals.ts';
 import { openChecked } from './checked-client.ts';
 
-/** A client whose frames are all held against the contract, and what it hears of jobs. */
+/** A client that checks all frames against the contract, and records the events of jobs. */
 export async function openCronClient(daemon: DaemonUnderTest) {
   const client = await openChecked(daemon);
   const told = createArrivals<CronEvent>();

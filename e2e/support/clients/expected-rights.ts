@@ -1,8 +1,8 @@
 import type { Scope } from '../../../protocol/contract.ts';
 
 /**
- * Who may do what, written down a second time: the rows of the protocol say it to the daemon, this says it to the test
- * that tries every one of them. A right that is widened by mistake is widened in one place only.
+ * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
+ * to try all of them. A right that is extended by mistake is extended only in one place.
  */
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: ['auth.login', 'auth.logout', 'auth.status'],
@@ -50,7 +50,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   approve: ['POST /v1/api/approve'],
 };
 
-/** What each kind of caller may call over WebSocket, by the scope that it needs. */
+/** The WebSocket methods by the required scope. */
 export const MAY_CALL = {
   read: ['public', 'read'],
   write: ['public', 'read', 'write'],

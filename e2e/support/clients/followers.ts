@@ -7,12 +7,12 @@ import type { Logged } from '../daemon/ledger.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
 import type { SseFrame, SseReader } from './sse.ts';
 
-/** One workstream's log as an event stream tells it, over any number of connections. */
+/** One workstream's log, read from event streams over any number of connections. */
 export interface StreamFollower extends AsyncDisposable {
   readonly seen: Arrivals<Logged>;
   /** The id of the last frame that had one. */
   readonly lastId: string;
-  /** Opens the stream again where it broke, and checks that it says so. */
+  /** Resumes the stream where it broke, and checks that it reports this. */
   resume(): Promise<void>;
 }
 
@@ -57,10 +57,10 @@ export async function followStream(daemon: DaemonUnderTest, wsId: string): Promi
   };
 }
 
-/** The same log as the typed WebSocket client tells it, which reconnects by itself. */
+/** The same log, read with the typed WebSocket client, which reconnects automatically. */
 export interface SocketFollower {
   readonly seen: Arrivals<Logged>;
-  /** Why it could not be continued exactly, each time. */
+  /** The reasons for each time that it could not resume exactly. */
   readonly resets: readonly unknown[];
 }
 
@@ -75,7 +75,7 @@ export function followSocket(client: GatewayClient, wsId: string): SocketFollowe
   return { seen, resets };
 }
 
-/** Hands over every frame until the stream ends. */
+/** Passes on every frame until the stream ends. */
 async function eachFrame(stream: SseReader, take: (frame: SseFrame) => void): Promise<void> {
   let last: SseFrame | undefined;
   for (;;) {
@@ -86,5 +86,5 @@ async function eachFrame(stream: SseReader, take: (frame: SseFrame) => void): Pr
   }
 }
 
-/** The `history` that a stream begins with; `/resume` puts one into the log that looks the same but for its place. */
+/** The initial `history` of a stream; `/resume` adds a similar one to the log, which differs only in its position. */
 const isOpening = (event: StreamEvent): boolean => event.type === 'history';

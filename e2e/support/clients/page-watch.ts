@@ -1,13 +1,13 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** What the page was seen doing since it was watched, or since the last look. */
+/** Measurements of the page since the start or the last sample. */
 export interface PageFigures {
-  /** The most blocks of a conversation that were in the document at once. */
+  /** The maximum number of conversation blocks in the document at the same time. */
   blocks: number;
-  /** Tasks that kept the page from answering for more than 50 ms: how many, and the longest. */
+  /** Tasks that blocked the page for more than 50 ms: their number, and the longest one. */
   longTasks: number;
   longestTaskMs: number;
-  /** The processor time of the task that took most of it: what the longest would be on a machine that does nothing else. */
+  /** The highest processor time of a task: how long it would take on an idle machine. */
   longestTaskCpuMs: number;
 }
 
@@ -22,7 +22,7 @@ declare global {
   }
 }
 
-/** Watches every document that the page opens from now on; each look answers what was seen since the last one. */
+/** Watches every document that the page opens from now on; each sample covers the time since the last one. */
 export async function watchPage(page: Page): Promise<{ look(): Promise<PageFigures> }> {
   await page.addInitScript(() => {
     window.watched = { blocks: 0, longTasks: [] };
@@ -54,7 +54,7 @@ export async function watchPage(page: Page): Promise<{ look(): Promise<PageFigur
 
 function takeWatched(page: Page): Promise<Watched> {
   return page.evaluate(async () => {
-    // Entries are handed over when there is time.
+    // Entries are delivered with a delay.
     await new Promise((resolve) => requestIdleCallback(resolve));
     const seen = window.watched;
     window.watched = { blocks: 0, longTasks: [] };
@@ -71,10 +71,10 @@ interface TraceEvent {
   args: { name?: string };
 }
 
-/** Traces until the answer is called, which gives the processor times of the page's tasks. */
+/** Traces until the returned function is called, which returns the processor times of the page's tasks. */
 async function traceTasks(session: CDPSession): Promise<() => Promise<number[]>> {
   const events: TraceEvent[] = [];
-  const keep = ({ value }: { value: object[] }) => void events.push(...(value as TraceEvent[])); // as Chromium writes it
+  const keep = ({ value }: { value: object[] }) => void events.push(...(value as TraceEvent[])); // in the format of Chromium
   session.on('Tracing.dataCollected', keep);
   await session.send('Tracing.start', {
     transferMode: 'ReportEvents',
@@ -93,7 +93,7 @@ async function traceTasks(session: CDPSession): Promise<() => Promise<number[]>>
   };
 }
 
-/** Moves the transcript by so many pixels a frame until it stands at its start (`up`) or end, everything loaded. */
+/** Scrolls the transcript by this many pixels per frame until its start (`up`) or end is reached and everything is loaded. */
 export async function scrollThrough(page: Page, pixelsPerFrame: number): Promise<void> {
   await page.evaluate(async (pixels) => {
     const view = document.querySelector('.transcript');

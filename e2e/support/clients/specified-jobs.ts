@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * Scheduled jobs as a client knows them that was written from the specification alone: what is not in it is an error. On
- * purpose not made from the contract, which it is held against.
+ * Scheduled jobs for a client written only from the specification: any addition is an error. Deliberately
+ * not generated from the contract, which is checked against it.
  */
 
 const Text = z.string().min(1);
@@ -49,6 +49,6 @@ const Job = z.strictObject({
   }),
 });
 
-/** Throws where the answer holds something that the specification does not know. */
+/** Throws if the answer contains anything that is not in the specification. */
 export const readSpecifiedJob = (answer: unknown) => Job.parse(answer);
 export const readSpecifiedList = (answer: unknown) => z.strictObject({ jobs: z.array(Job) }).parse(answer).jobs;

@@ -14,9 +14,9 @@ export interface SseReader extends AsyncDisposable {
   frames: readonly SseFrame[];
   /** Comments so far, such as keepalives. */
   comments: readonly string[];
-  /** Everything as it came. */
+  /** The raw text. */
   text(): string;
-  /** The first frame, read or still to come, that fits: a test of it, or its `type`. Frames before `after` are skipped. */
+  /** The first matching frame, past or future, by a predicate or its `type`. Frames before `after` are skipped. */
   until(wanted: string | ((frame: SseFrame) => boolean), options?: UntilOptions): Promise<SseFrame>;
   /** Resolves when the server ends the stream. */
   ended: Promise<void>;
@@ -25,7 +25,7 @@ export interface SseReader extends AsyncDisposable {
 
 export interface UntilOptions {
   timeoutMs?: number;
-  /** Look only at frames behind this one. */
+  /** Consider only frames after this one. */
   after?: SseFrame;
 }
 
@@ -36,7 +36,7 @@ export interface SseOptions {
   headers?: Record<string, string>;
 }
 
-/** Opens an event stream and reads it as fast as it comes. Rejects unless the answer is 200. */
+/** Opens an event stream and reads it continuously. Rejects unless the answer is 200. */
 export async function openSse(url: string | URL, { token, lastEventId, headers }: SseOptions = {}): Promise<SseReader> {
   const stop = new AbortController();
   const response = await fetch(url, {
@@ -79,13 +79,13 @@ export async function openSse(url: string | URL, { token, lastEventId, headers }
   };
 }
 
-/** Resolves at the end, however it comes: a daemon that was killed breaks the stream off. */
+/** Resolves at the end of the stream, including a broken connection. */
 async function readAll(body: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   try {
     for await (const chunk of body) onText(decoder.decode(chunk, { stream: true }));
   } catch {
-    // broken off: what came is in the frames
+    // aborted: the received frames are kept
   }
 }
 

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 
-/** What a log says, one line per event; neighbouring deltas are one line, whichever pieces a reader got them in. */
+/** A log as text, one line per event; consecutive deltas are one line, because readers get them in different pieces. */
 export function storyOf(events: readonly StreamEvent[]): string[] {
   const lines: string[] = [];
   let open: { kind: string; line: string } | undefined;
@@ -22,7 +22,7 @@ function deltaOf(event: StreamEvent): { kind: string; text: string } | undefined
   return undefined;
 }
 
-/** What differs between two runs of a test (ids, times, counts) is left out. */
+/** Values that differ between two runs of a test (ids, times, counts) are omitted. */
 function lineOf(event: StreamEvent): string {
   switch (event.type) {
     case 'user_turn':
@@ -47,7 +47,7 @@ function lineOf(event: StreamEvent): string {
   }
 }
 
-/** The lines of a whole model turn that says `text`, from its question to its token counts. */
+/** The lines of a complete model turn with `text`, from its question to its token counts. */
 export const turnLines = (text: string): string[] => [
   'thinking_start',
   'state thinking',

@@ -5,7 +5,7 @@ import type { DaemonUnderTest } from '../daemon/daemon.ts';
 
 type Asked = Omit<ParamsInput<'node.pair.request'>, 'nodeId'>;
 
-/** A machine that says of itself whatever a test wants; what it asks ends with its connection. */
+/** A machine with any description; its request ends with its connection. */
 export async function openStranger(t: TestContext, daemon: DaemonUnderTest, nodeId: string) {
   const node = createGatewayClient({
     url: daemon.wsUrl,
@@ -19,7 +19,7 @@ export async function openStranger(t: TestContext, daemon: DaemonUnderTest, node
   };
 }
 
-/** A node that was approved and is away; its pairing ends with the test. */
+/** An approved, disconnected node; its pairing ends with the test. */
 export async function pairStranger(
   t: TestContext,
   daemon: DaemonUnderTest,

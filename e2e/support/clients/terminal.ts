@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';
 import { within } from '../deadline.ts';
 
-/** A program in a real pseudo terminal, and the screen that a person would see. */
+/** A program in a pseudo terminal, and its screen. */
 export interface TerminalUnderTest extends AsyncDisposable {
-  /** What is on the screen and above it, rows without their trailing blanks. */
+  /** The rows of the screen and above it, without trailing blanks. */
   rows(): string[];
-  /** Resolves once the rows fit; the answer is them. */
+  /** Resolves with the rows once they match. */
   until(fits: (rows: string[]) => boolean, what: string): Promise<string[]>;
   /** Types keys as a terminal sends them: `\r` is Enter, `\x03` Ctrl-C. */
   type(keys: string): void;
-  /** What the program ended with. */
+  /** The exit code of the program. */
   exited: Promise<number | null>;
 }
 
@@ -26,7 +26,7 @@ interface TerminalOptions {
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Runs `headgate` in a terminal that `script` of util-linux makes; the bundle has to be there (a started daemon made it). */
+/** Runs `headgate` in a terminal created by `script` of util-linux. The bundle must exist, for example because a daemon was started. */
 export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOptions): TerminalUnderTest {
   const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
   const command = [process.execPath, 'bin/headgate.js', ...args].map((word) => `'${word}'`).join(' ');
@@ -66,7 +66,7 @@ export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOpt
     type: (keys) => void child.stdin.write(keys),
     exited,
     async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL'); // its terminal goes with it, and that ends the program
+      child.kill('SIGKILL'); // its terminal closes with it, which ends the program
       await exited;
     },
   };

@@ -32,7 +32,7 @@ const lines = (count: number, toLine: (index: number) => string): string =>
 const comments = (count: number) => lines(count, (index) => `# step ${index} of the build`);
 const STEP = '# step 150 of the build';
 
-/** Writes a file with this name and content. */
+/** A file that exists before the edit. */
 export const OLD_FILE = { name: 'deploy.sh', content: lines(300, (index) => `old ${index}`) };
 
 export const TRICKS: Record<string, Trick> = {
