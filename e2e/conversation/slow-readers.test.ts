@@ -17,8 +17,8 @@ const READING = 5;
 /** How many stalled readers of each kind read at the end. */
 const CATCHING_UP = 6;
 /**
- * What a reader that stands still may cost. It holds less than one in the end; the rest is garbage of a busy machine. If it
- * kept what it does not read, it would be 18.
+ * The memory that a stalled reader may cost. At the end it is less than one MiB; the rest is garbage on a busy machine. If
+ * unread events were kept, it would be 18.
  */
 const MIB_PER_STALLED = 6;
 

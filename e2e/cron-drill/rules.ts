@@ -51,7 +51,7 @@ function* oneRow({ jobs, ledger }: CronEvidence): Generator<Finding> {
 const covers = (row: CronOccurrenceTable, atMs: number): boolean => row.scheduled_ms <= atMs && atMs <= row.through_ms;
 
 function* wrongRange(row: CronOccurrenceTable, due: readonly number[]): Generator<Finding> {
-  if (!due.includes(row.scheduled_ms)) yield { what: 'a row for no instant', where: placeOf(row) };
+  if (!due.includes(row.scheduled_ms)) yield { what: 'a row without a due time', where: placeOf(row) };
   const count = due.filter((atMs) => covers(row, atMs)).length;
   if ((row.count ?? count) !== count) yield { what: `counts ${row.count} of ${count}`, where: placeOf(row) };
 }
@@ -67,7 +67,7 @@ function* oneEnd({ ledger }: CronEvidence): Generator<Finding> {
     const isOver = TERMINAL.includes(row.status) && row.ended_ms !== null;
     if (!isOver) yield { what: `is ${row.status}`, where: placeOf(row) };
     if (row.status === 'missed' && row.started_ms !== null)
-      yield { what: 'was missed and has started', where: placeOf(row) };
+      yield { what: 'was missed, but has started', where: placeOf(row) };
   }
 }
 
@@ -79,7 +79,7 @@ function* oneStart({ jobs, ledger }: CronEvidence): Generator<Finding> {
     const numbers = (starts.get(placeOf(row)) ?? []).map(({ attempt }) => attempt).join();
     const expected = Array.from({ length: row.attempts }, (_, index) => index + 1).join();
     if (numbers !== expected) yield { what: `starts ${numbers}, says ${row.attempts}`, where: placeOf(row) };
-    if (repeats.has(row.job_id) && row.attempts > 1) yield { what: 'begun again', where: placeOf(row) };
+    if (repeats.has(row.job_id) && row.attempts > 1) yield { what: 'started again', where: placeOf(row) };
     if (row.status === 'ok' && row.attempts === 0) yield { what: 'ok without a start', where: placeOf(row) };
     starts.delete(placeOf(row));
   }
@@ -100,14 +100,14 @@ function* oneAttempt(evidence: CronEvidence): Generator<Finding> {
   }
   const known = new Set(runs.map(({ run_id }) => run_id));
   for (const { run_id: runId, ...start } of evidence.ledger.attempts) {
-    if (runId !== null && !known.has(runId)) yield { what: `its run ${runId} is not there`, where: placeOf(start) };
+    if (runId !== null && !known.has(runId)) yield { what: `its run ${runId} does not exist`, where: placeOf(start) };
   }
 }
 
 /** Every occurrence is started or given up within a minute after it was due and a daemon was ready. */
 function* notLate({ ledger, boots, restMs }: CronEvidence): Generator<Finding> {
   for (const [jobId, nextMs] of Object.entries(ledger.cursors)) {
-    if (nextMs !== null && nextMs < restMs - LATE_MS) yield { what: `is due since ${nextMs}`, where: jobId };
+    if (nextMs !== null && nextMs < restMs - LATE_MS) yield { what: `has been due since ${nextMs}`, where: jobId };
   }
   for (const row of ledger.occurrences) {
     const lateMs = latenessOf(row, boots);
@@ -134,7 +134,7 @@ function* oneEffect(evidence: CronEvidence): Generator<Finding> {
     const where = onDisk.run.run_id;
     if (tags.length > 1) yield { what: `did ${tags.join(' and ')}`, where };
     const isUndisturbed = onDisk.run.status === 'ok' && !sawDeath(onDisk, evidence);
-    if (tags.length === 0 && isUndisturbed) yield { what: 'went well and did nothing', where };
+    if (tags.length === 0 && isUndisturbed) yield { what: 'succeeded without running its command', where };
   }
 }
 
@@ -156,14 +156,14 @@ function* toldOnce({ jobs, ledger, disk }: CronEvidence): Generator<Finding> {
     if (line === undefined) continue;
     const told = heard.filter((text) => text.endsWith(line)).length;
     const ran = rowsOf(job, ledger.occurrences).filter(({ status }) => status === 'ok').length;
-    if (told > ran) yield { what: `told ${told} times, ran ${ran} times`, where: job.id };
+    if (told > ran) yield { what: `reported ${told} times, ran ${ran} times`, where: job.id };
   }
 }
 
 function* oneRunPerKey({ jobs, ledger }: CronEvidence): Generator<Finding> {
   for (const job of jobs) {
     const ran = rowsOf(job, ledger.occurrences).filter(({ trigger }) => trigger === 'forced').length;
-    if (ran !== job.forced) yield { what: `${ran} runs by hand, ${job.forced} asked for`, where: job.id };
+    if (ran !== job.forced) yield { what: `${ran} manual runs, but ${job.forced} were requested`, where: job.id };
   }
 }
 

@@ -28,12 +28,12 @@ const answersOf = (calls: readonly CallHistory[]): Answered[] =>
 const saidIn = ({ payload }: Answer) => (payload ?? {}) as { runId?: string; status?: string };
 
 function misfit({ call, answer }: Answered, run: RunTable | undefined): string | undefined {
-  if (!run) return 'was accepted and is not stored';
+  if (!run) return 'was accepted, but is not stored';
   if (run.ws_id !== call.params.wsId || messageOf(run) !== call.params.message) return 'is the run of another message';
   const { status } = saidIn(answer);
   const isEnd = call.method !== 'workstream.send' && (status === 'ok' || status === 'error');
   if (!isEnd || (run.ended_ms !== null && (status === 'ok') === (run.status === 'ok'))) return undefined;
-  return `was answered ${status} and is ${run.status}`;
+  return `was answered ${status}, but is ${run.status}`;
 }
 
 const messageOf = (run: RunTable): string => JSON.parse(run.request_json).message;
@@ -50,7 +50,7 @@ export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> 
     const count = runs.get(nameOf(first?.params.wsId, first?.params.message))?.length ?? 0;
     if (named.size > 1) yield { what: `was answered with ${[...named].join(' and ')}`, where };
     if (count > 1) yield { what: `its message has ${count} runs`, where };
-    if (count > 0 && attempts.every(isRefused)) yield { what: 'was refused every time, and has a run', where };
+    if (count > 0 && attempts.every(isRefused)) yield { what: 'was refused every time, but has a run', where };
   }
 }
 
@@ -82,7 +82,7 @@ export function* decisionsKept({ disk, calls }: Evidence): Generator<Finding> {
 function wrongDecision({ call, answer }: Answered, approval: ApprovalTable | undefined): string | undefined {
   const { approved, feedback = '' } = call.params;
   const status = approval?.status ?? 'not stored';
-  if (answer.code === 'CONFLICT') return status === 'pending' ? 'was called decided and is pending' : undefined;
+  if (answer.code === 'CONFLICT') return status === 'pending' ? 'was reported as decided, but is pending' : undefined;
   const isAsSaid = status === (approved ? 'approved' : 'denied') && approval?.feedback === feedback;
   return answer.ok && !isAsSaid ? `was decided by a call and is ${status}` : undefined;
 }
@@ -96,7 +96,7 @@ export function* cancelled({ disk, calls }: Evidence): Generator<Finding> {
     for (const { run } of runs ?? []) {
       const endedMs = run.ended_ms ?? Number.POSITIVE_INFINITY;
       if (run.accepted_ms >= call.sentMs || endedMs <= answer.atMs) continue;
-      yield { what: `${run.run_id} went on after a cancel was answered`, where: wsId };
+      yield { what: `${run.run_id} continued after a cancel was answered`, where: wsId };
     }
   }
 }

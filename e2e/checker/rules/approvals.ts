@@ -7,7 +7,7 @@ export function* oneDecision({ disk }: Evidence): Generator<Finding> {
     const known = new Set(workstream.approvals.map(({ approval_id }) => approval_id));
     for (const { offset, event } of workstream.events) {
       if (event.type !== 'approve_request' || known.has(event.approval_id)) continue;
-      yield { what: `${event.approval_id} was asked, but is not stored`, where: `${workstream.wsId}:${offset}` };
+      yield { what: `${event.approval_id} was requested, but is not stored`, where: `${workstream.wsId}:${offset}` };
     }
     for (const approval of workstream.approvals) yield* settledOnce(approval, workstream);
   }
@@ -42,7 +42,7 @@ export function* decidedBySomebody({ disk, calls }: Evidence): Generator<Finding
   for (const { wsId, approvals } of disk.workstreams) {
     for (const { approval_id: id, status } of approvals) {
       if (status !== 'approved' && status !== 'denied') continue;
-      if (!said.has(JSON.stringify([id, status === 'approved']))) yield { what: `nobody ${status} ${id}`, where: wsId };
+      if (!said.has(JSON.stringify([id, status === 'approved']))) yield { what: `no one ${status} ${id}`, where: wsId };
     }
   }
 }

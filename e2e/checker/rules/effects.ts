@@ -29,7 +29,7 @@ function* excesses({ effects, call }: Performance): Generator<string> {
   const ran = new Set(effects.map(({ start }) => start)).size;
   if (ran > startsMs.length) yield `ran ${ran} times, started ${startsMs.length} times`;
   const [firstMs] = startsMs;
-  if (firstMs !== undefined && effects.some(({ atMs }) => atMs < firstMs)) yield 'ran before its start was on record';
+  if (firstMs !== undefined && effects.some(({ atMs }) => atMs < firstMs)) yield 'ran before its start was recorded';
 }
 
 /** The starts in the journal, oldest first. */

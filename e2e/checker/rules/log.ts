@@ -14,7 +14,7 @@ export function* denseMessages({ disk }: Evidence): Generator<Finding> {
     const wrong = firstOutOfPlace(messages.map(({ seq }) => seq));
     if (wrong) yield { what: `message ${wrong.place} has number ${wrong.number}`, where: wsId };
     if (messageCount !== messages.length) {
-      yield { what: `${messages.length} messages are stored and ${messageCount} counted`, where: wsId };
+      yield { what: `${messages.length} messages are stored, but ${messageCount} are counted`, where: wsId };
     }
   }
 }
@@ -33,7 +33,7 @@ export function* nothingForgotten({ disk, earlier }: Evidence): Generator<Findin
   for (const before of earlier.workstreams) {
     const after = now.get(before.wsId);
     if (after) yield* changesOf(before, after);
-    else yield { what: 'the workstream is gone', where: before.wsId };
+    else yield { what: 'the workstream no longer exists', where: before.wsId };
   }
 }
 
@@ -42,11 +42,11 @@ function* changesOf(before: WorkstreamOnDisk, after: WorkstreamOnDisk): Generato
   const ofEvents = before.events.findIndex((event, at) => !isSame(event, after.events[at]));
   const ofMessages = before.messages.findIndex((message, at) => !isSameMessage(message, after.messages[at]));
   for (const [what, index] of Object.entries({ events: ofEvents, messages: ofMessages }))
-    if (index >= 0) yield { what: `number ${index + 1} of the ${what} was changed or is gone`, where };
+    if (index >= 0) yield { what: `number ${index + 1} of the ${what} was changed or removed`, where };
   const found = new Map(settlementsOf(after));
   for (const [id, settled] of settlementsOf(before)) {
-    if (!found.has(id)) yield { what: `${id} is gone`, where };
-    else if (settled !== undefined && settled !== found.get(id)) yield { what: `${id} was settled otherwise`, where };
+    if (!found.has(id)) yield { what: `${id} no longer exists`, where };
+    else if (settled !== undefined && settled !== found.get(id)) yield { what: `${id} has a different result`, where };
   }
 }
 

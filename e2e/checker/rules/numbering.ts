@@ -58,7 +58,7 @@ export function* cumulativeText(evidence: Evidence): Generator<Finding> {
         const before = samples[index - 1]?.text;
         // A client that joins later has no previous text; a new turn starts empty.
         if (before === undefined || text === delta || text === before + delta) continue;
-        yield { what: `${stream} text is not what was said before and its delta`, where };
+        yield { what: `${stream} text is not the previous text plus its delta`, where };
       }
     }
   }

@@ -27,18 +27,18 @@ interface Granted {
 function problemOf({ opening }: View, granted: Granted): string | undefined {
   const { asked, recovered } = opening;
   if (asked === undefined || epochOf(asked) === undefined) return recovered ? 'continued without a cursor' : undefined;
-  if (recovered === undefined) return 'not told whether it is continued';
+  if (recovered === undefined) return 'does not say whether it resumed';
   return recovered ? continuedWrongly(opening) : refusedWrongly({ ...opening, asked }, granted);
 }
 
 function continuedWrongly({ asked, cursor, messages }: View['opening']): string | undefined {
-  if (cursor !== asked) return `continued, but at ${cursor}`;
+  if (cursor !== asked) return `resumed, but at ${cursor}`;
   return messages.length > 0 ? 'continued, and given the history again' : undefined;
 }
 
 function refusedWrongly(opening: View['opening'] & { asked: string }, { known, epoch }: Granted): string | undefined {
   const { asked, reason, cursor } = opening;
-  if (known.has(asked) && epochOf(asked) === epoch) return `not continued: ${reason}`;
+  if (known.has(asked) && epochOf(asked) === epoch) return `not resumed: ${reason}`;
   const isOtherLog = epochOf(asked) !== epochOf(cursor);
   const isTrue =
     (reason === 'epoch' && isOtherLog) ||
@@ -83,7 +83,7 @@ function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk)
   if (seqs.some((seq, index) => seq !== index + 1)) return `shows the messages ${seqs.join(', ')}`;
   const stored = new Map(messages.map((message) => [message.seq, message]));
   const wrong = shown.find((message) => !isShownTruly(message, stored.get(message.seq)));
-  if (wrong) return `shows message ${wrong.seq} otherwise than it is stored`;
+  if (wrong) return `shows message ${wrong.seq} differently from how it is stored`;
   const place = offsetOf(opening.cursor);
   const told = events.filter(({ offset, event }) => offset <= place && event.type === 'user_turn').length;
   const said = shown.filter(({ role }) => role === 'user').length;

@@ -13,6 +13,6 @@ export function* noSecret({ secrets, streams, sockets, calls, artefacts }: Evide
   ];
   for (const { name, text } of [...received, ...artefacts]) {
     for (const secret of secrets)
-      if (text.includes(secret.value)) yield { what: `${secret.name} is told`, where: name };
+      if (text.includes(secret.value)) yield { what: `${secret.name} is revealed`, where: name };
   }
 }

@@ -8,10 +8,10 @@ export function* seenIsOnDisk(evidence: Evidence): Generator<Finding> {
   for (const [view, log] of viewsWithLogs(evidence)) {
     for (const { where, shown, covered, offset } of stepsOf(view, log)) {
       const own = covered.at(-1);
-      if (own?.offset !== offset) yield { what: `${shown.type} was seen, but is not on disk`, where };
+      if (own?.offset !== offset) yield { what: `${shown.type} was received, but is not on disk`, where };
       // The rule about order reports gaps and repeats.
       else if (!showsTruly(shown, covered) && !isSame(shown, own.event)) {
-        yield { what: `${shown.type} was seen as ${excerpt(shown)} and is ${excerpt(own.event)}`, where };
+        yield { what: `${shown.type} was received as ${excerpt(shown)}, but is ${excerpt(own.event)}`, where };
       }
     }
   }
@@ -23,7 +23,7 @@ export function* onceInOrder(evidence: Evidence): Generator<Finding> {
     for (const { where, shown, covered, offset, before } of stepsOf(view, log)) {
       if (offset <= before) yield { what: `${shown.type} again, after ${before}`, where };
       else if (covered.length > 1 && !showsTruly(shown, covered) && isSame(shown, covered.at(-1)?.event)) {
-        yield { what: `${covered.length - 1} events before ${shown.type} were left out`, where };
+        yield { what: `${covered.length - 1} events before ${shown.type} are missing`, where };
       }
     }
   }
@@ -38,7 +38,7 @@ function* continuations(evidence: Evidence): Generator<Finding> {
     const name = `${reader} ${wsId}`;
     const place = places.get(name);
     if (opening.recovered && place !== undefined && opening.cursor !== place) {
-      yield { what: `was at ${place} and is continued at ${opening.cursor}`, where: name };
+      yield { what: `was at ${place}, but resumes at ${opening.cursor}`, where: name };
     }
     places.set(name, lastCursorOf(view));
   }

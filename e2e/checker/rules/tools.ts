@@ -6,7 +6,7 @@ export function* permittedStarts({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, runs } of disk.workstreams) {
     for (const { run, journal } of runs) {
       for (const callId of startsWithoutPermission(journal)) {
-        yield { what: `${callId} was started without a permission of its own`, where: `${wsId} ${run.run_id}` };
+        yield { what: `${callId} was started without its own permission`, where: `${wsId} ${run.run_id}` };
       }
     }
   }

@@ -14,7 +14,7 @@ function* differences({ what, where }: Finding, told: string[], stored: string[]
   const index = stored.findIndex((text, at) => text !== told[at]);
   const at = index < 0 && told.length > stored.length ? stored.length : index;
   if (at < 0) return;
-  yield { what: `${what}, text ${at + 1}: told ${excerpt(told[at])}, stored ${excerpt(stored[at])}`, where };
+  yield { what: `${what}, text ${at + 1}: sent ${excerpt(told[at])}, stored ${excerpt(stored[at])}`, where };
 }
 
 const excerpt = (text: string | undefined): string =>
@@ -55,6 +55,9 @@ function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generat
     if (event.type !== 'tool_result') continue;
     const message = stored.get(event.call_id);
     if (message?.output === event.output && message.outcome === event.outcome) continue;
-    yield { what: `the result of ${event.call_id} is told, but not stored so`, where: `${wsId}:${offset}` };
+    yield {
+      what: `the result of ${event.call_id} was sent differently from how it is stored`,
+      where: `${wsId}:${offset}`,
+    };
   }
 }

@@ -7,10 +7,10 @@ export function* attemptsMatch({ attempts, runs }: CronEvidence): Iterable<CronF
   const recorded = new Set(attempts.map(({ run_id }) => run_id));
   const known = new Set(runs.map(({ runId }) => runId));
   for (const { jobId, runId, startMs } of runs) {
-    if (startMs !== undefined && !recorded.has(runId)) yield { jobId, what: `${runId} started and is not on record` };
+    if (startMs !== undefined && !recorded.has(runId)) yield { jobId, what: `${runId} started, but is not recorded` };
   }
   for (const { job_id, run_id } of attempts) {
-    if (!known.has(run_id ?? '')) yield { jobId: job_id, what: `${run_id} is on record and never was` };
+    if (!known.has(run_id ?? '')) yield { jobId: job_id, what: `${run_id} is recorded, but did not run` };
   }
 }
 
@@ -56,7 +56,7 @@ interface NextContext {
 /** The next due time is the first future one without a record. */
 function wrongNext({ next_ms }: CronJobTable, { rows, grid, isOnce, endWallMs }: NextContext): string | undefined {
   const recorded = new Set(rows.map(({ scheduled_ms }) => scheduled_ms));
-  if (isOnce && next_ms === null) return 'it waits for nothing and is enabled';
+  if (isOnce && next_ms === null) return 'it has no next time, but is enabled';
   let next = grid.next(endWallMs);
   while (next !== undefined && recorded.has(next)) next = grid.next(next);
   const isRight = next_ms === (next ?? null) || (next_ms !== null && next_ms <= endWallMs && grid.has(next_ms));
@@ -71,13 +71,13 @@ function wrongLast(
 ): string | undefined {
   const ended = runs.filter(({ endMs }) => endMs !== undefined).sort((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));
   const run = ended.at(-1);
-  if (last_json === null) return run ? 'it has run, and says nothing of it' : undefined;
+  if (last_json === null) return run ? 'it has run, but has no last result' : undefined;
   const last: { scheduledMs: number; status: string } = JSON.parse(last_json);
   const row = rows.find(({ scheduled_ms }) => scheduled_ms === last.scheduledMs);
   if (row?.status !== last.status) return `last is ${last.status}, its record ${row?.status}`;
   if (row.attempts > 0 && run?.scheduledMs !== last.scheduledMs)
-    return `last is of ${last.scheduledMs}, not ${run?.scheduledMs}`;
+    return `last belongs to ${last.scheduledMs}, not ${run?.scheduledMs}`;
   return last.status === 'ok' && (failures > 0 || hold_ms !== null)
-    ? 'it is held although its last run went well'
+    ? 'it waits for its backoff although its last run succeeded'
     : undefined;
 }

@@ -30,7 +30,7 @@ export function* notRobbed(evidence: CronEvidence): Iterable<CronFinding> {
     const key = `${jobId} ${write.scheduledMs}`;
     const before = holders.get(key);
     if (before && what === 'claim' && isThere(before, atMs, { free, leaseMs: evidence.leaseMs })) {
-      yield { jobId, what: `${write.owner} took ${nameOf(write)} from ${before.owner}, who was there` };
+      yield { jobId, what: `${write.owner} took ${nameOf(write)} from ${before.owner}, which was alive` };
     }
     if (what === 'end' || what === 'postpone') holders.delete(key);
     else if (what !== 'settle') holders.set(key, write);

@@ -16,7 +16,7 @@ export function* covered(evidence: CronEvidence): Iterable<CronFinding> {
       continue;
     const rows = ofJob.filter((row) => grid.has(row.scheduled_ms));
     for (const atMs of gaps(owedBy(plan, grid, line), rows, grid)) {
-      yield { jobId: plan.jobId, what: `${new Date(atMs).toISOString()} was due and has no record` };
+      yield { jobId: plan.jobId, what: `${new Date(atMs).toISOString()} was due, but has no record` };
     }
   }
 }
@@ -66,6 +66,7 @@ export function* onInstants({ occurrences, plans }: CronEvidence): Iterable<Cron
   for (const row of occurrences) {
     if (row.trigger === 'forced') continue;
     const isKnown = byJob.get(row.job_id)?.some(({ schedule }) => gridOf(schedule).has(row.scheduled_ms));
-    if (!isKnown) yield { jobId: row.job_id, what: `${new Date(row.scheduled_ms).toISOString()} is no instant of it` };
+    if (!isKnown)
+      yield { jobId: row.job_id, what: `${new Date(row.scheduled_ms).toISOString()} is not a due time of the job` };
   }
 }

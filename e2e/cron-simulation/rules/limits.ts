@@ -76,7 +76,7 @@ export function* leftAlone({ runs, asked, wallSteps }: CronEvidence): Iterable<C
       const waitedMs = startMs - (endMs ?? 0);
       const isSteady = !wallSteps.some(({ trueMs }) => trueMs >= (sinceMs ?? 0) && trueMs <= startMs);
       if (!isSteady || waitedMs >= waitMs) continue;
-      yield { jobId, what: `${nameOf(run)} began ${waitedMs} ms after an error, not ${waitMs}` };
+      yield { jobId, what: `${nameOf(run)} started ${waitedMs} ms after an error, not ${waitMs}` };
     }
   }
 }

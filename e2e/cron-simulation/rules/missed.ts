@@ -62,14 +62,14 @@ function lieOfClaimed({ job_id, scheduled_ms }: CronOccurrenceTable, { free, end
   const ofJob = free.episodesOf(job_id);
   const episode = ofJob.findLast((one) => one.scheduledMs === scheduled_ms && one.toMs === end.atMs);
   const waitedMs = episode ? longest(free.windows({ jobId: job_id, episode }, episode)) : 0;
-  return waitedMs > STEADY_MS ? 'although who had claimed it could have begun it' : undefined;
+  return waitedMs > STEADY_MS ? 'although the process with the claim could have started it' : undefined;
 }
 
 /** Whether one of its due times came, perhaps again, while a scheduler could run it. */
 function lieOfAny(row: CronOccurrenceTable, surroundings: Surroundings): string | undefined {
   for (const plan of surroundings.plans.get(row.job_id) ?? []) {
     const atMs = couldHaveRun(row, plan, surroundings);
-    if (atMs !== undefined) return `although nothing kept ${new Date(atMs).toISOString()} from being run`;
+    if (atMs !== undefined) return `although nothing prevented the run of ${new Date(atMs).toISOString()}`;
   }
   return undefined;
 }

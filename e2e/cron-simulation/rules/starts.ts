@@ -22,7 +22,7 @@ export function* triedAgainAfterErrors({ runs }: CronEvidence): Iterable<CronFin
     for (const [before, run] of neighbours(tries)) {
       const isAfterError = before.outcome === 'error' && endOf(before) <= startOf(run);
       if (isAfterError && run.trigger === 'schedule' && run.attempt <= MAX_TRIES) continue;
-      yield { jobId: run.jobId, what: `${nameOf(run)} follows one that was no error, or is one too many` };
+      yield { jobId: run.jobId, what: `${nameOf(run)} does not follow an error, or exceeds the number of retries` };
     }
   }
 }
@@ -30,7 +30,8 @@ export function* triedAgainAfterErrors({ runs }: CronEvidence): Iterable<CronFin
 export function* neverTwoAtOnce({ runs }: CronEvidence): Iterable<CronFinding> {
   for (const [jobId, ofJob] of runsByJob(runs)) {
     for (const [before, run] of neighbours(ofJob)) {
-      if (endOf(before) > startOf(run)) yield { jobId, what: `${nameOf(run)} began while ${nameOf(before)} was going` };
+      if (endOf(before) > startOf(run))
+        yield { jobId, what: `${nameOf(run)} started while ${nameOf(before)} was running` };
     }
   }
 }

@@ -33,7 +33,10 @@ export function* toldTruly(evidence: CronEvidence): Iterable<CronFinding> {
     const write = decided.get(`${row.job_id} ${row.scheduled_ms}`);
     if (row.status !== 'missed' || !write) continue;
     if (isTrue(row, { ...write, firstMs: firstOf.get(groupOf(write)) ?? write.scheduledMs }, surroundings)) continue;
-    yield { jobId: row.job_id, what: `${new Date(row.scheduled_ms).toISOString()}: it is not so that ${row.error}` };
+    yield {
+      jobId: row.job_id,
+      what: `${new Date(row.scheduled_ms).toISOString()}: the reason "${row.error}" is wrong`,
+    };
   }
 }
 
