@@ -14,7 +14,7 @@ import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
 import { followRun, type RunEnd } from '../run/follow-run.ts';
 import { createJsonOutput, createTextOutput } from '../run/run-output.ts';
-import { createStopping, type StopReason } from '../run/stopping.ts';
+import { createStopping, type StopCause } from '../run/stopping.ts';
 import { untilAnswered } from '../until-answered.ts';
 import { createUpload, readAttachment, type Upload } from '../upload.ts';
 
@@ -207,7 +207,7 @@ async function chooseWorkstream(
 
 function toExitCode(
   { status }: RunEnd,
-  { reason, denied }: { reason: StopReason | undefined; denied: number },
+  { reason, denied }: { reason: StopCause | undefined; denied: number },
 ): number {
   if (reason === 'timeout' && status !== 'ok') return EXIT.timeout;
   if (reason === 'interrupted' || status === 'cancelled') return EXIT.interrupted;

@@ -3,7 +3,7 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { FollowedRun } from './follow-run.ts';
 
-export type StopReason = 'timeout' | 'interrupted';
+export type StopCause = 'timeout' | 'interrupted';
 
 interface StoppingDeps {
   client: Pick<GatewayClient, 'call'>;
@@ -14,13 +14,13 @@ interface StoppingDeps {
 
 /** Stops the run at its timeout or on Ctrl-C. A second Ctrl-C ends only this process. */
 export function createStopping({ client, wsId, leave }: StoppingDeps) {
-  let reason: StopReason | undefined;
+  let reason: StopCause | undefined;
   let runId: string | undefined;
   const abort = () => {
     const which = { sessionKey: wsId, runId };
     untilAnswered(() => client.call('chat.abort', which)).catch(() => undefined); // the end of the run shows the outcome
   };
-  const stop = (why: StopReason) => {
+  const stop = (why: StopCause) => {
     if (reason !== undefined && why === 'interrupted') leave();
     reason ??= why;
     if (runId !== undefined) abort();
