@@ -50,7 +50,7 @@ window.addEventListener('online', () => app.onVisible());
 followVisibleHeight();
 void app.start();
 
-/** A hidden page draws no frames, yet its title must say that somebody is asked. */
+/** Uses a timer too: a hidden page draws no frames, but its title must still show that a decision is needed. */
 function onNextFrame(run: () => void): void {
   let ran = false;
   const runOnce = () => {

@@ -37,7 +37,7 @@ test('a sent draft leaves the composer', async () => {
   assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', undefined, undefined]);
 });
 
-test('a message on its way is kept as a draft until the daemon has it', async () => {
+test('a message being sent is kept as a draft until the daemon has it', async () => {
   const { actions, tab, answer, kept } = open();
   const taken = Promise.withResolvers<void>();
   answer('workstream.send', async () => {
@@ -52,7 +52,7 @@ test('a message on its way is kept as a draft until the daemon has it', async ()
   assert.equal(kept.at(-1), '');
 });
 
-test('a message that was on its way when the connection died goes once more under the same key', async () => {
+test('a message cut off by a lost connection is sent again with the same key', async () => {
   const { actions, tab, calls, answer } = open();
   answer('workstream.send', () => {
     if (calls.length === 1) throw new ConnectionLostError('gone');
@@ -64,7 +64,7 @@ test('a message that was on its way when the connection died goes once more unde
   assert.deepEqual([calls.length, tab.draft.value, tab.problem.value], [2, '', undefined]);
 });
 
-test('a refused message stays in the composer beside the reason', async () => {
+test('a refused message returns to the composer, with the reason', async () => {
   const { actions, tab, answer } = open();
   answer('workstream.send', () => {
     throw new RequestError('UNAVAILABLE', 'the disk is full');
@@ -74,7 +74,7 @@ test('a refused message stays in the composer beside the reason', async () => {
   assert.deepEqual([tab.draft.value, tab.problem.value], ['hello', 'the disk is full']);
 });
 
-test('what is sent while the one before is on its way goes after it, unless somebody wrote on', async () => {
+test('a message submitted during a send follows it, unless the draft was edited since', async () => {
   const { actions, tab, calls, answer } = open();
   let taken = Promise.withResolvers<void>();
   answer('workstream.command', async () => {
@@ -103,7 +103,7 @@ test('what is sent while the one before is on its way goes after it, unless some
   assert.deepEqual([given().at(-1), tab.draft.value], [command('/name b'), '/hello']);
 });
 
-test('what is sent after one that is refused stays in the composer', async () => {
+test('a message submitted after a refused one stays in the composer', async () => {
   const { actions, tab, calls, answer } = open();
   const refused = Promise.withResolvers<never>();
   answer('workstream.command', () => refused.promise);
@@ -133,7 +133,7 @@ test('a slash command is a command, and the workstream it leads to comes to the 
   assert.deepEqual([calls, shown], [[['workstream.command', { wsId: 'w', command: '/new' }]], ['other']]);
 });
 
-test('an older page goes before what is shown', async () => {
+test('an older page is prepended', async () => {
   const { actions, tab, calls, deliver, answer } = open();
   const message = (seq: number) => ({ seq, role: 'user' as const, content: `m${seq}`, tool_calls: null });
   deliver('w').onSnapshot(snapshot({ messages: [message(3)], truncated: true }), 'e:0');

@@ -7,7 +7,7 @@ import type { Tab } from './tab.ts';
 
 const PAGE_MESSAGES = 100;
 
-/** What a person can do in a conversation. A failure ends as the tab's `problem`, never as an exception. */
+/** Actions in a conversation. A failure is shown as the `problem` of the tab and never thrown. */
 export function createActions(port: SubmitPort) {
   const { client } = port;
   const attempt = async (tab: Tab, run: () => Promise<unknown>): Promise<boolean> => {
@@ -33,7 +33,7 @@ export function createActions(port: SubmitPort) {
     update: (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>) =>
       attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change })),
 
-    /** Why not, or undefined when it was done. An empty name goes back to the generated one. */
+    /** Returns an error message, or undefined on success. An empty name restores the generated one. */
     async rename(tab: Tab, name: string): Promise<string | undefined> {
       try {
         await client.call('workstream.update', { wsId: tab.wsId, name });
@@ -57,8 +57,8 @@ export function createActions(port: SubmitPort) {
 export type Actions = ReturnType<typeof createActions>;
 
 /**
- * Once more when the connection died before the answer: a send carries an idempotency key, and everything else here is
- * harmless twice.
+ * Repeats a call once if the connection was lost before the answer. This is safe: a send carries an idempotency key,
+ * and the other calls may run twice.
  */
 async function repeatAfterLoss<T>(run: () => Promise<T>): Promise<T> {
   try {

@@ -94,13 +94,13 @@ test('a used login link says so on the card', async () => {
   assert.deepEqual(phase(), ['login', 'refused']);
 });
 
-test('a used login link is no loss to a browser that is logged in', async () => {
+test('a used login link does not affect a browser that is logged in', async () => {
   const { app, phase } = open({ fragment: 'login=old' });
   await app.start();
   assert.deepEqual(phase(), ['desk']);
 });
 
-test('a status that was asked before a login cannot undo it', async () => {
+test('a status requested before a login cannot undo the login', async () => {
   const { app, phase, browser, statuses } = open({ authenticated: false });
   const early = Promise.withResolvers<void>();
   statuses.push(early.promise);
@@ -112,7 +112,7 @@ test('a status that was asked before a login cannot undo it', async () => {
   assert.deepEqual(phase(), ['desk']);
 });
 
-test('with authentication off nobody logs in and everybody may approve', async () => {
+test('without authentication, no login is needed and everyone can approve', async () => {
   const { app, phase, browser } = open({ authenticated: false, authEnabled: false });
   browser.scopes = [];
   await app.start();
@@ -126,7 +126,7 @@ test('a reader may not approve', async () => {
   assert.equal(app.canApprove.value, false);
 });
 
-test('an opened connection brings the workstreams and the health', async () => {
+test('opening the connection loads the workstreams and the health', async () => {
   const { app, calls, status } = open();
   await app.start();
   status({ kind: 'open', hello });
@@ -137,7 +137,7 @@ test('an opened connection brings the workstreams and the health', async () => {
   );
 });
 
-test('a lost connection of a browser whose login has ended leads to the login card', async () => {
+test('a lost connection shows the login card if the login has ended', async () => {
   const { app, phase, browser, closed, status } = open();
   await app.start();
   browser.authenticated = false;
@@ -146,7 +146,7 @@ test('a lost connection of a browser whose login has ended leads to the login ca
   assert.deepEqual([phase(), closed], [['login', 'Your login has ended.'], ['client']]);
 });
 
-test('a lost connection of a browser that is still logged in waits for the daemon', async () => {
+test('a lost connection waits for the daemon if the login is still valid', async () => {
   const { app, phase, status } = open();
   await app.start();
   status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
@@ -156,14 +156,14 @@ test('a lost connection of a browser that is still logged in waits for the daemo
   assert.equal(app.lost.value, false);
 });
 
-test('a refused handshake leads to the login card', async () => {
+test('a refused handshake shows the login card', async () => {
   const { app, phase, status } = open();
   await app.start();
   status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
   assert.deepEqual(phase(), ['login', 'You have been logged out.']);
 });
 
-test('workstreams that wait for a person are counted, in whatever tab', async () => {
+test('workstreams that wait for a decision are counted in all tabs', async () => {
   const { app, status, deliver } = open();
   await app.start();
   status({ kind: 'open', hello });
@@ -173,7 +173,7 @@ test('workstreams that wait for a person are counted, in whatever tab', async ()
   assert.equal(app.waiting.value, 1);
 });
 
-test('a daemon that comes back as another version makes the page outdated', async () => {
+test('the page is outdated when the daemon returns with another version', async () => {
   const { app, status } = open();
   await app.start();
   status({ kind: 'open', hello });
@@ -182,7 +182,7 @@ test('a daemon that comes back as another version makes the page outdated', asyn
   assert.equal(app.isOutdated.value, true);
 });
 
-test('a draft outlives a login that ended, and not a logout', async () => {
+test('a draft survives the end of a login but not a logout', async () => {
   const { app, status, stored, browser } = open();
   await app.start();
   status({ kind: 'open', hello });

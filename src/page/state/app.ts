@@ -15,26 +15,26 @@ import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
 import { Workstreams } from './workstreams.ts';
 
-/** What the page needs of the browser; tests give their own. */
+/** The browser features that the page uses; tests pass their own. */
 export interface Browser {
   login: Login;
   files: Files;
   openClient(options: Pick<GatewayClientOptions, 'onStatus' | 'onGap'>): GatewayClient;
   schedule(run: () => void): void;
   isVisible(): boolean;
-  /** Of this tab: it survives a reload. */
+  /** Storage of this browser tab that survives a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
   theme: ThemeChoice;
   newKey(): string;
   /** Milliseconds since 1970. */
   now(): number;
-  /** IANA name of where the browser's clocks stand. */
+  /** IANA time zone of the browser. */
   timeZone: string;
-  /** The part of the address after `#`, and its removal. */
+  /** Reads and removes the part of the address after `#`. */
   fragment: { read(): string; clear(): void };
 }
 
-/** A logged-in page: its connection, its workstreams, what can be done. */
+/** The parts of a logged-in page. */
 export interface Desk {
   client: GatewayClient;
   workstreams: Workstreams;
@@ -49,7 +49,7 @@ export type Phase =
   | { kind: 'login'; problem: string | undefined }
   | { kind: 'desk'; desk: Desk };
 
-/** The page as a whole: logged in or not, connected or not, how the daemon is. */
+/** The state of the whole page: login, connection and health of the daemon. */
 export class App {
   readonly #browser: Browser;
   readonly #drafts: Drafts;
@@ -57,13 +57,13 @@ export class App {
   readonly now: () => number;
   readonly timeZone: string;
   #entries = 0;
-  /** The version that the page came from, as the first hello said. */
+  /** The version of the daemon that served this page, from the first hello. */
   #ownVersion: string | undefined;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
   readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
-  /** The connection was lost and is not back: attempts come and go meanwhile. */
+  /** True from the loss of the connection until it is back, also during reconnection attempts. */
   readonly lost = signal(false);
-  /** The daemon is another version than the one that this page came from. */
+  /** The daemon has another version than the one that served this page. */
   readonly isOutdated = signal(false);
   readonly health = signal<HealthSummary | undefined>(undefined);
   readonly auth = signal<AuthStatus>({ authenticated: false, authEnabled: true, scopes: [] });
@@ -79,7 +79,7 @@ export class App {
       timeZone: this.timeZone,
     }),
   );
-  /** How many workstreams, and machines that ask to be paired, wait for a person. */
+  /** Number of workstreams and pairing requests that wait for a decision. */
   readonly waiting = computed(() => {
     if (this.phase.value.kind !== 'desk') return 0;
     const { workstreams, nodes } = this.phase.value.desk;
@@ -94,7 +94,7 @@ export class App {
     this.timeZone = browser.timeZone;
   }
 
-  /** At load, and again when the address gets a new login link. */
+  /** Called when the page loads, and again when a login link is opened in its tab. */
   async start(): Promise<void> {
     const { fragment } = this.#browser;
     const code = findLoginCode(`#${fragment.read()}`);
@@ -108,7 +108,7 @@ export class App {
       await this.#browser.login.login(credential);
       await this.#enter('The browser did not keep the login cookie.');
     } catch (error) {
-      // An old link is no loss to somebody who is logged in already.
+      // An expired link does not matter if the browser is already logged in.
       await this.#enter(wordsOf(error));
     }
   }
@@ -119,7 +119,7 @@ export class App {
     this.#leave(undefined);
   }
 
-  /** Somebody looks at the page again, or the network is back: no reason to wait any longer. */
+  /** Called when the page becomes visible or the network is back. Reconnects at once. */
   onVisible(): void {
     if (!this.#browser.isVisible()) return;
     const workstreams = this.#desk()?.workstreams;
@@ -131,8 +131,8 @@ export class App {
   async #enter(problem: string | undefined): Promise<void> {
     this.#entries += 1;
     const entry = this.#entries;
-    const auth = await this.#browser.login.status().catch(() => undefined); // no answer: said below
-    if (entry !== this.#entries) return; // a login came in between, and its answer counts
+    const auth = await this.#browser.login.status().catch(() => undefined); // reported below
+    if (entry !== this.#entries) return; // a later login replaces this status
     if (!auth) return this.#leave('Headgate does not answer. Is it running?');
     this.auth.value = auth;
     if (auth.authEnabled && !auth.authenticated) this.#leave(problem);
@@ -158,7 +158,7 @@ export class App {
     client.on('health', (health) => {
       this.health.value = health;
     });
-    client.connect().catch(() => undefined); // refused or closed: onStatus has said so
+    client.connect().catch(() => undefined); // onStatus reports a refused or closed connection
   }
 
   #leave(problem: string | undefined): void {
@@ -186,16 +186,16 @@ export class App {
     this.#desk()?.nodes.refreshLater();
   }
 
-  /** A browser is not told why an upgrade was refused; the login may have ended. */
+  /** Browsers do not report why an upgrade was refused, so check whether the login has ended. */
   #checkLogin(): void {
     const desk = this.#desk();
     this.#browser.login.status().then(
       (auth) => {
-        if (this.#desk() !== desk) return; // another login came in between
+        if (this.#desk() !== desk) return; // another login has replaced this one
         this.auth.value = auth;
         if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
       },
-      () => undefined, // the daemon is away: the client keeps trying
+      () => undefined, // the daemon does not answer: the client keeps trying
     );
   }
 

@@ -37,11 +37,11 @@ const calm = {
 const shown = (situation: Partial<Parameters<typeof toBanners>[0]>) =>
   toBanners({ ...calm, ...situation }).map(({ id, level, action }) => ({ id, level, action }));
 
-test('a healthy, connected page shows no banner, nor does its first connecting', () => {
+test('a healthy connected page shows no banner, and neither does the first connection attempt', () => {
   assert.deepEqual(shown({}), []);
 });
 
-test('a lost connection stays announced while attempts come and go', () => {
+test('the banner of a lost connection stays during reconnection attempts', () => {
   const expected = [{ id: 'connection', level: 'warning', action: 'retry' }];
   const waiting = { kind: 'waiting' as const, retryInMs: 1000, error: new Error('x') };
   assert.deepEqual(shown({ connection: waiting, lost: true }), expected);
@@ -50,7 +50,7 @@ test('a lost connection stays announced while attempts come and go', () => {
   assert.deepEqual(shown({ lost: true, health: full }), expected, 'what was known before may have changed');
 });
 
-test('everything that is wrong is told, the most pressing first', () => {
+test('all problems are shown, the most urgent first', () => {
   const health: HealthSummary = {
     ...healthy,
     store: { status: 'degraded', reason: 'disk full' },
@@ -71,7 +71,7 @@ test('everything that is wrong is told, the most pressing first', () => {
   ]);
 });
 
-test('an unreachable model is told when no notice explains it', () => {
+test('an unreachable model is reported if no notice explains it', () => {
   const health: HealthSummary = { ...healthy, backend: { status: 'down', circuitState: 'open' } };
   assert.deepEqual(
     toBanners({ ...calm, health }).map(({ text }) => text),
@@ -79,7 +79,7 @@ test('an unreachable model is told when no notice explains it', () => {
   );
 });
 
-test('a notice that only speaks of a demo or a sandbox is neither news nor stands for them', () => {
+test('a notice that only mentions a demo or a sandbox does not replace their banners', () => {
   const health: HealthSummary = {
     ...healthy,
     sandbox: { active: false },
@@ -104,7 +104,7 @@ test('a notice keeps its id when another one ends, and no two share one', () => 
   assert.deepEqual(idsOf(rg, git), ['program_unsafe0', 'program_unsafe1']);
 });
 
-test('a store that takes no writes and one that is damaged are told apart', () => {
+test('a store that refuses writes and a damaged store have different banners', () => {
   const told = (store: HealthSummary['store']) =>
     toBanners({ ...calm, health: { ...healthy, store } }).map(({ text }) => text);
   assert.deepEqual(
@@ -119,7 +119,7 @@ test('a store that takes no writes and one that is damaged are told apart', () =
   );
 });
 
-test('auto-approve is announced with its end', () => {
+test('the auto-approve banner shows its end', () => {
   const text = (untilMs: number | undefined) => toBanners({ ...calm, autoApprove: { isOn: true, untilMs } })[0]?.text;
   assert.equal(text(undefined), 'This workstream runs every tool without asking.');
   assert.equal(

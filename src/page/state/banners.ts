@@ -4,20 +4,20 @@ import { isModelTrouble } from '../../../protocol/model-trouble.ts';
 import type { AutoApprove } from './conversation/conversation.ts';
 import { toClock } from './text/moment.ts';
 
-/** One sentence across the page that a person should know before typing. */
+/** A notice across the page. */
 export interface Banner {
   id: string;
   level: 'info' | 'warning' | 'error';
   text: string;
-  /** What the page can do about it. */
+  /** The button of the banner. */
   action?: 'retry' | 'ask-again' | 'reload';
 }
 
 interface Situation {
   connection: ConnectionStatus;
-  /** The connection was lost and is not back. */
+  /** True from the loss of the connection until it is back. */
   lost: boolean;
-  /** The page came from another version of the daemon. */
+  /** The page was served by another version of the daemon. */
   isOutdated: boolean;
   health: HealthSummary | undefined;
   autoApprove: AutoApprove | undefined;
@@ -25,11 +25,11 @@ interface Situation {
   timeZone: string;
 }
 
-/** What to tell, the most pressing first. */
+/** The banners to show, the most urgent first. */
 export function toBanners(situation: Situation): Banner[] {
   const { connection, lost, isOutdated, health } = situation;
   const disconnected = connectionBanners(connection, lost);
-  if (disconnected.length > 0) return disconnected; // the rest is from before, and may not be so any more
+  if (disconnected.length > 0) return disconnected; // the other facts may be out of date
   return [
     ...storeBanners(health),
     ...approvalBanners(situation),
@@ -79,7 +79,7 @@ function storeBanners(health: HealthSummary | undefined): Banner[] {
 function approvalBanners({ autoApprove, nowMs, timeZone }: Situation): Banner[] {
   if (!autoApprove?.isOn) return [];
   const { untilMs } = autoApprove;
-  // In whole minutes: what counts is the daemon's clock.
+  // Rounded down to minutes, as the daemon's clock may differ by seconds.
   const until = untilMs === undefined ? '' : ` until ${toClock(toMinute(untilMs), { nowMs, timeZone })}`;
   const text = `This workstream runs every tool without asking${until}.`;
   return [{ id: 'auto-approve', level: 'warning', text, action: 'ask-again' }];

@@ -48,7 +48,7 @@ function setUp() {
 
 const file = (name: string) => new File(['x'], name);
 
-test('files stand in the order in which they were chosen, however fast they are uploaded', async () => {
+test('files keep the order in which they were chosen, however fast they upload', async () => {
   const { chips, tab, uploads, names } = setUp();
   const attached = chips.attach(tab, [file('a'), file('b')]);
   uploads.get('b')?.resolve(attachmentOf('b'));
@@ -68,7 +68,7 @@ test('files stand in the order in which they were chosen, however fast they are 
   );
 });
 
-test('a file that is refused goes and says why, the others stay', async () => {
+test('a refused file disappears with an error; the others stay', async () => {
   const { chips, tab, uploads, names } = setUp();
   const attached = chips.attach(tab, [file('a'), file('b')]);
   uploads.get('a')?.reject(new Error('The file is empty'));
@@ -77,7 +77,7 @@ test('a file that is refused goes and says why, the others stay', async () => {
   assert.deepEqual([names(), tab.problem.value], [[['b', 'att_b']], 'a: The file is empty']);
 });
 
-test('what is taken away is removed from the daemon too, and on its way no further', async () => {
+test('a removed file is deleted from the daemon too, and its upload is aborted', async () => {
   const { chips, tab, uploads, names, removed, stopped } = setUp();
   const attached = chips.attach(tab, [file('a'), file('b')]);
   const [a, b] = tab.chips.value;
@@ -91,7 +91,7 @@ test('what is taken away is removed from the daemon too, and on its way no furth
   assert.deepEqual([names(), stopped, removed, tab.problem.value], [[], ['a'], ['att_a', 'att_b'], undefined]);
 });
 
-test('what was taken away on its way and then refused is no problem of anybody’s', async () => {
+test('the refusal of a file that was already removed is not shown', async () => {
   const { chips, tab, uploads } = setUp();
   const attached = chips.attach(tab, [file('a')]);
   const [a] = tab.chips.value;

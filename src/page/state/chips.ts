@@ -5,9 +5,9 @@ import type { Chip, Tab } from './tab.ts';
 export const isUploading = (chips: readonly Chip[]): boolean =>
   chips.some(({ attachment }) => attachment === undefined);
 
-/** Files put beside the message, and taken away again. What the daemon refuses becomes the tab's `problem`. */
+/** Attaches files to the draft and removes them. If the daemon refuses a file, the tab's `problem` says so. */
 export function createChips({ files, newKey }: { files: Files; newKey(): string }) {
-  /** Of the uploads that go on, by the key of their chip. */
+  /** Aborts running uploads, by the key of their chip. */
   const stops = new Map<string, AbortController>();
   const uploadOne = async (tab: Tab, file: File): Promise<void> => {
     const key = newKey();
@@ -17,11 +17,11 @@ export function createChips({ files, newKey }: { files: Files; newKey(): string 
     const isWanted = () => tab.chips.peek().some((chip) => chip.key === key);
     try {
       const attachment = await files.upload(tab.wsId, file, stop.signal);
-      // Taken away when it had just arrived: then the daemon need not keep it either.
+      // Removed by the person while it was uploaded: delete it from the daemon too.
       if (!isWanted()) await files.remove(tab.wsId, attachment.attachment_id);
       tab.chips.value = tab.chips.peek().map((chip) => (chip.key === key ? { ...chip, attachment } : chip));
     } catch (error) {
-      if (!isWanted()) return; // what becomes of it is nobody's concern any more
+      if (!isWanted()) return; // an error of a removed file does not matter
       tab.chips.value = tab.chips.peek().filter((chip) => chip.key !== key);
       tab.problem.value = `${file.name}: ${wordsOf(error)}`;
     } finally {
@@ -37,7 +37,7 @@ export function createChips({ files, newKey }: { files: Files; newKey(): string 
     async detach(tab: Tab, { key, attachment }: Chip): Promise<void> {
       tab.chips.value = tab.chips.peek().filter((chip) => chip.key !== key);
       stops.get(key)?.abort();
-      if (attachment) await files.remove(tab.wsId, attachment.attachment_id).catch(() => undefined); // it expires by itself
+      if (attachment) await files.remove(tab.wsId, attachment.attachment_id).catch(() => undefined); // it expires anyway
     },
   };
 }

@@ -11,7 +11,7 @@ const known = {
 };
 const drafts = (draft: string) => findSuggestions(draft, known).map((suggestion) => suggestion.draft);
 
-test('a slash and a word is a command, a path is a message', () => {
+test('a slash with a word is a command, a path is a message', () => {
   assert.deepEqual(['/help', '/name new name', ' /clear', '/etc/hosts is odd', 'see /help', '/', '//'].map(isCommand), [
     true,
     true,
@@ -23,7 +23,7 @@ test('a slash and a word is a command, a path is a message', () => {
   ]);
 });
 
-test('the beginning of a command offers the rest, ready for what the command takes', () => {
+test('the beginning of a command offers the full command, ready for its argument', () => {
   assert.deepEqual(drafts('/'), ['/help', '/clear', '/new', '/model ', '/resume ', '/name ']);
   assert.deepEqual(drafts('/n'), ['/new', '/name ']);
   assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);
@@ -47,7 +47,7 @@ test('only /model and what may follow it is about models', () => {
   ]);
 });
 
-test('only /resume asks for saved conversations', () => {
+test('only /resume searches saved conversations', () => {
   assert.deepEqual(['/resume', '/resume ', '/resume my her', '/model x'].map(resumeSearch), [
     undefined,
     '',

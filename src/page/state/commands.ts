@@ -1,25 +1,25 @@
 import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts';
 
-/** One way to go on with a draft. */
+/** One way to complete a draft. */
 export interface Suggestion {
-  /** The draft when it is taken. */
+  /** The draft after it is chosen. */
   draft: string;
-  /** What stands in the list: how it is typed, and what for. */
+  /** The entry in the list: the command and its summary. */
   label: string;
   hint: string;
 }
 
-/** What arguments can be completed from. */
+/** Values to complete arguments from. */
 export interface Known {
   models: readonly string[];
-  /** Conversations that `/resume` could mean, by the name that finds them. */
+  /** Conversations that `/resume` can open. `name` is the argument that finds one. */
   saved: readonly { name: string; title: string }[];
 }
 
 /** Whether a draft is a command and not a message that begins with a path. */
 export const isCommand = (draft: string): boolean => /^\/[a-z]+(\s|$)/.test(draft.trimStart());
 
-/** The commands that a draft may be the beginning of, or the arguments that its command may be given. */
+/** The commands that a draft may be the beginning of, or the possible arguments of its command. */
 export function findSuggestions(draft: string, known: Known): Suggestion[] {
   const [, name = '', space = '', argument = ''] = /^\/(\S*)(\s*)([^\n]*)$/.exec(draft) ?? [];
   if (!draft.startsWith('/') || draft.includes('\n')) return [];
@@ -33,7 +33,7 @@ export function findSuggestions(draft: string, known: Known): Suggestion[] {
 /** Whether a draft is about to name a model. */
 export const isAboutModels = (draft: string): boolean => /^\/model\s+[^\n]*$/.test(draft);
 
-/** What a draft asks `/resume` for so far; undefined when it is another command. */
+/** The argument of `/resume` so far; undefined if the draft is not a `/resume` command. */
 export const resumeSearch = (draft: string): string | undefined => /^\/resume\s+([^\n]*)$/.exec(draft)?.[1];
 
 const commandsFrom = (begun: string): Suggestion[] =>

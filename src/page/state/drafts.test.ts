@@ -13,7 +13,7 @@ function memoryOf(text: string | null = null) {
   return memory;
 }
 
-test('a draft is there again after a reload, a sent one is not', () => {
+test('a draft survives a reload, a sent one does not', () => {
   const memory = memoryOf();
   const drafts = new Drafts(memory);
   drafts.keep('a', 'half a thought');
@@ -23,7 +23,7 @@ test('a draft is there again after a reload, a sent one is not', () => {
   assert.deepEqual([again.find('a'), again.find('b')], ['half a thought', '']);
 });
 
-test('the oldest make room, and one that is too long is not kept', () => {
+test('the oldest drafts are dropped, and a draft that is too long is not stored', () => {
   const memory = memoryOf();
   const drafts = new Drafts(memory);
   for (let index = 0; index < 31; index += 1) drafts.keep(`w${index}`, 'text');
@@ -34,7 +34,7 @@ test('the oldest make room, and one that is too long is not kept', () => {
   );
 });
 
-test('what is damaged counts as nothing, and a full storage harms nobody', () => {
+test('damaged drafts are ignored, and a full storage does no harm', () => {
   assert.equal(new Drafts(memoryOf('{"a"')).find('a'), '');
   assert.equal(new Drafts(memoryOf('[["a",1],["b","kept"]]')).find('b'), 'kept');
   const full = new Drafts({
@@ -47,7 +47,7 @@ test('what is damaged counts as nothing, and a full storage harms nobody', () =>
   assert.equal(full.find('a'), 'text');
 });
 
-test('nothing stays behind after a logout', () => {
+test('no drafts remain after a logout', () => {
   const memory = memoryOf();
   const drafts = new Drafts(memory);
   drafts.keep('a', 'text');

@@ -1,14 +1,14 @@
 type Memory = Pick<Storage, 'getItem' | 'setItem'>;
 
 const MEMORY_KEY = 'headgate.drafts';
-/** So many unsent messages are kept, the oldest go first; a longer one lives only as long as the page. */
+/** At most MOST drafts are stored; the oldest are dropped first. A longer draft than MOST_CHARS is not stored. */
 const MOST = 30;
 const MOST_CHARS = 32_768;
 
-/** Messages that nobody has sent yet, by workstream, kept over a reload. */
+/** Unsent messages by workstream. They survive a reload. */
 export class Drafts {
   readonly #memory: Memory;
-  /** In the order in which they were last changed. */
+  /** Ordered by last change. */
   readonly #texts: Map<string, string>;
 
   constructor(memory: Memory) {
@@ -28,7 +28,7 @@ export class Drafts {
     this.#write();
   }
 
-  /** Whoever logs out leaves nothing behind. */
+  /** Called at logout, so that no drafts remain in the browser. */
   clear(): void {
     if (this.#texts.size === 0) return;
     this.#texts.clear();
@@ -39,7 +39,7 @@ export class Drafts {
     try {
       this.#memory.setItem(MEMORY_KEY, JSON.stringify([...this.#texts]));
     } catch {
-      // The browser's storage is full or switched off: drafts then live as long as the page.
+      // The browser's storage is full or switched off: drafts are lost at a reload.
     }
   }
 }

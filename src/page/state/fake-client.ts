@@ -1,7 +1,7 @@
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 
-/** For tests: a client whose answers and events are given by hand. */
+/** For tests: a client whose answers and events the test provides. */
 export function createFakeClient() {
   const calls: [method: string, params: unknown][] = [];
   const answers = new Map<string, (params: unknown) => unknown>();

@@ -31,7 +31,7 @@ test('a file is uploaded to its workstream, and removed from it', async () => {
   assert.deepEqual(asked, ['POST /v1/api/workstreams/w/attachments', 'DELETE /v1/api/workstreams/w/attachments/att_1']);
 });
 
-test('what is refused is told in the daemon’s words, and what a proxy says in a page of its own by its status', async () => {
+test('a refusal shows the message of the daemon; the error page of a proxy shows its status', async () => {
   const tooLarge = '<html><head><title>413 Request Entity Too Large</title></head></html>';
   const { files } = setUp(
     Response.json({ error: 'The file is empty' }, { status: 400 }),
@@ -41,7 +41,7 @@ test('what is refused is told in the daemon’s words, and what a proxy says in 
   await assert.rejects(files.upload('w', FILE, going()), { message: 'status 413' });
 });
 
-test('an upload that nobody wants any more ends', async () => {
+test('an unwanted upload is aborted', async () => {
   const { files, asked } = setUp();
   await assert.rejects(files.upload('w', FILE, AbortSignal.abort(new Error('taken away'))), { message: 'taken away' });
   assert.deepEqual(asked, []);

@@ -2,11 +2,14 @@ import { endpoints } from '../../../protocol/client/endpoint-addresses.ts';
 import type { HttpClient } from '../../../protocol/client/http-client.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 
-/** Where the bytes of an attachment are read. */
+/** The URL of the content of an attachment. */
 export const contentAddress = (wsId: string, attachmentId: string): string =>
   `/v1/api/workstreams/${wsId}/attachments/${attachmentId}/content`;
 
-/** The HTTP side of attachments; the login cookie goes along. What is refused throws the daemon's words. */
+/**
+ * Uploads and removes attachments over HTTP, with the login cookie. A refusal throws an error with the daemon's
+ * message.
+ */
 export function createFiles(http: Pick<HttpClient, 'call'>) {
   return {
     upload: (wsId: string, file: File, signal: AbortSignal): Promise<Attachment> =>

@@ -9,7 +9,7 @@ test('a pasted link gives its code, anything else is a token', () => {
   );
 });
 
-test('a fragment that is no login link has no code', () => {
+test('a fragment that is not a login link has no code', () => {
   assert.deepEqual(['', '#', '#login=', '#ws=1'].map(findLoginCode), [undefined, undefined, undefined, undefined]);
 });
 
@@ -31,7 +31,7 @@ test('a login posts JSON to the page’s own host', async () => {
   ]);
 });
 
-test('a refused login says what to do', async () => {
+test('a refused login shows what to do', async () => {
   const refusal = (status: number) => createLogin(async () => new Response('{}', { status })).login({ code: 'old' });
   await assert.rejects(refusal(401), new LoginError('This link has been used or has expired. Get a new one.'));
   await assert.rejects(

@@ -1,12 +1,12 @@
 import { isRecord } from '../../../protocol/is-record.ts';
-/** What the daemon says about the caller of the page. */
+/** The login status of the browser. */
 export interface AuthStatus {
   authenticated: boolean;
   authEnabled: boolean;
   scopes: readonly string[];
 }
 
-/** A login answered with a refusal; the message is for people. */
+/** A refused login. The message is shown to the person. */
 export class LoginError extends Error {
   override readonly name = 'LoginError';
 }
@@ -54,7 +54,7 @@ export function findLoginCode(text: string): string | undefined {
   return /#login=([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
 
-/** What somebody pasted into the login card: a link, the end of one, or a token. */
+/** Reads the text pasted into the login card: a link, the end of a link, or a token. */
 export function toCredential(pasted: string): Credential | undefined {
   const text = pasted.trim();
   if (text === '') return undefined;

@@ -24,7 +24,7 @@ function open() {
   return { ...fake, list, ids };
 }
 
-test('pages follow each other by the last row, until one is not full', async () => {
+test('each page continues after the last row, until a page is not full', async () => {
   const { list, answer, calls } = open();
   answer('workstream.saved', ({ before }: { before?: number }) => ({
     workstreams: before === undefined ? rows(0, 50) : rows(49, 3),
@@ -40,7 +40,7 @@ test('pages follow each other by the last row, until one is not full', async () 
   ]);
 });
 
-test('the answer to an earlier search does not replace that of a later one', async () => {
+test('a late answer to an earlier search does not replace the current results', async () => {
   const { list, answer, ids } = open();
   const slow = Promise.withResolvers<void>();
   answer('workstream.saved', async ({ search }: { search?: string }) => {
@@ -54,7 +54,7 @@ test('the answer to an earlier search does not replace that of a later one', asy
   assert.deepEqual(ids(), ['fast']);
 });
 
-test('a renamed row is shown under its new name; a refusal says why', async () => {
+test('a renamed row shows its new name; a refusal shows the reason', async () => {
   const { list, answer } = open();
   answer('workstream.saved', () => ({ workstreams: [row('a', { title: 'Herbs' })] }));
   await list.search('');
@@ -70,7 +70,7 @@ test('a renamed row is shown under its new name; a refusal says why', async () =
   assert.deepEqual(list.listing.value?.rows.map(savedName), ['garden']);
 });
 
-test('a list that cannot be read says why and keeps what it has', async () => {
+test('a failed read shows the reason and keeps the old list', async () => {
   const { list, answer, ids } = open();
   answer('workstream.saved', () => ({ workstreams: [row('a')] }));
   await list.search('');
@@ -81,7 +81,7 @@ test('a list that cannot be read says why and keeps what it has', async () => {
   assert.deepEqual([ids(), list.problem.value], [['a'], 'try later']);
 });
 
-test('a deleted row is gone; a refusal says why and keeps it', async () => {
+test('a deleted row disappears; a refusal keeps it and shows the reason', async () => {
   const { list, answer, calls, ids } = open();
   answer('workstream.saved', () => ({ workstreams: [row('a'), row('b')] }));
   await list.search('');

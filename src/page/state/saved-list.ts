@@ -12,13 +12,13 @@ interface Listing {
 
 const PAGE = 50;
 
-/** Stored conversations, page by page, all or those that a search finds. The last search counts. */
+/** Stored conversations, page by page, optionally those that match a search. Only the last search is shown. */
 export class SavedList {
   readonly #client: Pick<GatewayClient, 'call'>;
   readonly #listing: Signal<Listing | undefined> = signal(undefined);
   readonly #problem: Signal<string | undefined> = signal(undefined);
   #search = '';
-  /** Which question an answer belongs to. */
+  /** Number of the latest request; answers to earlier requests are ignored. */
   #asked = 0;
   #isReading = false;
 
@@ -45,7 +45,7 @@ export class SavedList {
     if (hasMore && !this.#isReading) await this.#read(rows);
   }
 
-  /** Why not, or undefined when it was done. An empty name goes back to the generated one. */
+  /** Returns an error message, or undefined on success. An empty name restores the generated one. */
   async rename(row: SavedRow, name: string): Promise<string | undefined> {
     try {
       const renamed = await this.#client.call('workstream.update', { wsId: row.wsId, name });
@@ -57,7 +57,7 @@ export class SavedList {
     }
   }
 
-  /** Deletes it with everything said in it. Why not, or undefined when it is gone. */
+  /** Deletes a conversation and its messages. Returns an error message, or undefined on success. */
   async remove(row: SavedRow): Promise<string | undefined> {
     try {
       await this.#client.call('sessions.delete', { key: row.wsId, deleteTranscript: true });
@@ -80,7 +80,7 @@ export class SavedList {
         ...(last && { before: last.updatedMs, beforeWsId: last.wsId }),
       });
       if (asked !== this.#asked) return;
-      // One that was used meanwhile moves to the front of the daemon's list: it is not shown twice.
+      // A row used meanwhile has moved to the front of the daemon's list; do not show it twice.
       const seen = new Set(before.map(({ wsId }) => wsId));
       const rows = [...before, ...workstreams.filter(({ wsId }) => !seen.has(wsId))];
       this.#listing.value = { rows, hasMore: workstreams.length === PAGE };
@@ -99,5 +99,5 @@ export class SavedList {
   }
 }
 
-/** What to call it: the name somebody gave, else its title, else the name it was made with. */
+/** The name to show: the name a person gave, else the title, else the generated name. */
 export const savedName = ({ alias, title, name }: SavedRow): string => alias ?? title ?? name;

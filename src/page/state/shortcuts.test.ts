@@ -17,7 +17,7 @@ const press = (code: string, more: object = {}) => ({
 const typing = { isTyping: true, isMac: false };
 const reading = { isTyping: false, isMac: false };
 
-test('a shortcut counts also while somebody types, with its modifier only', () => {
+test('a shortcut also works while typing, but only with its modifier', () => {
   const pressed = [
     press('KeyY', { altKey: true }),
     press('KeyK', { ctrlKey: true }),
@@ -33,12 +33,12 @@ test('a shortcut counts also while somebody types, with its modifier only', () =
   );
 });
 
-test('a key that is held down, or that composes a letter, decides nothing', () => {
+test('key repeat and keys that compose a letter decide nothing', () => {
   assert.equal(findShortcut(press('KeyY', { altKey: true, repeat: true }), reading), undefined);
   assert.equal(findShortcut(press('KeyY', { altKey: true, isComposing: true }), reading), undefined);
 });
 
-test('a question mark asks for the list, unless it is typed', () => {
+test('a question mark opens the list of shortcuts, except while typing', () => {
   const mark = press('Slash', { key: '?', shiftKey: true });
   assert.deepEqual([findShortcut(mark, reading), findShortcut(mark, typing)], ['help', undefined]);
 });
@@ -56,7 +56,7 @@ test('keys are named as on the keyboard', () => {
   );
 });
 
-test('a Mac has its Command key where others have Control, and edits text with Control', () => {
+test('on a Mac, Command replaces Control, which edits text there', () => {
   const mac = { isTyping: true, isMac: true };
   assert.deepEqual(
     [findShortcut(press('KeyK', { metaKey: true }), mac), findShortcut(press('KeyK', { ctrlKey: true }), mac)],

@@ -14,13 +14,13 @@ export type ShortcutId =
   | 'theme';
 
 interface Shortcut {
-  /** `KeyboardEvent.code`, which does not depend on what Alt makes of a letter. */
+  /** `KeyboardEvent.code`, because Alt can change the character of a key. */
   code: string;
   modifier: 'alt' | 'control' | 'none';
   does: string;
 }
 
-/** What the page answers to wherever the focus is. Only `?` has no modifier, and it counts only outside of fields. */
+/** Shortcuts that work wherever the focus is. Only `?` has no modifier, so it works only outside of fields. */
 export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   composer: { code: 'KeyM', modifier: 'alt', does: 'Write a message' },
   previous: { code: 'ArrowUp', modifier: 'alt', does: 'Previous workstream' },
@@ -42,7 +42,7 @@ type Pressed = Pick<
   'code' | 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'repeat' | 'isComposing'
 >;
 
-/** The shortcut that was pressed. A key that is held down counts once, so that nothing is decided twice. */
+/** Finds the pressed shortcut. Key repeat is ignored, so that nothing is decided twice. */
 export function findShortcut(
   pressed: Pressed,
   { isTyping, isMac }: { isTyping: boolean; isMac: boolean },
@@ -61,7 +61,7 @@ const toId = (name: string | undefined): ShortcutId | undefined =>
 
 export const isShortcutId = (name: string): name is ShortcutId => Object.hasOwn(SHORTCUTS, name);
 
-/** Of what Control does elsewhere, Command does on a Mac, whose Control key edits text. */
+/** On a Mac, Command replaces Control, because Control edits text there. */
 function modifierOf({ altKey, ctrlKey, metaKey }: Pressed, isMac: boolean): Shortcut['modifier'] | 'other' {
   const held = [altKey, ctrlKey, metaKey].filter(Boolean).length;
   if (held === 0) return 'none';

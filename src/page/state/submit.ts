@@ -11,7 +11,7 @@ export interface SubmitPort {
   newKey(): string;
 }
 
-/** Runs what a person asked for; false when it failed, which the tab's `problem` tells. */
+/** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
 type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
 
 interface Draft {
@@ -20,11 +20,12 @@ interface Draft {
 }
 
 /**
- * What sends a tab's draft. It stays in the composer when the daemon did not take it. While another is on its way it waits,
- * and goes if that one is taken and nobody wrote on.
+ * Creates the function that sends a tab's draft. If the daemon does not accept the draft, it returns to the composer. A
+ * draft submitted while another is being sent waits for it, and is sent if that one was accepted and the draft has not
+ * changed since.
  */
 export function createSubmit({ client, workstreams, newKey }: SubmitPort, attempt: Attempt) {
-  /** Texts that somebody sent while the one before was on its way. */
+  /** Drafts submitted while an earlier one was being sent. */
   const next = new WeakMap<Tab, string>();
 
   return async function submit(tab: Tab): Promise<void> {
@@ -64,7 +65,7 @@ export function createSubmit({ client, workstreams, newKey }: SubmitPort, attemp
   }
 }
 
-/** Undefined when there is nothing to send yet. A command takes no files: they wait for the message. */
+/** Undefined if there is nothing to send yet. A command sends no files; they stay for the next message. */
 function readDraft(tab: Tab): Draft | undefined {
   const text = tab.draft.peek().trim();
   const chips = isCommand(text) ? [] : tab.chips.peek();

@@ -6,28 +6,28 @@ import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
 import type { Drafts } from './drafts.ts';
 
-/** A file of the message that is being written. */
+/** A file attached to the draft. */
 export interface Chip {
   key: string;
   name: string;
-  /** Undefined while it is on its way to the daemon. */
+  /** Undefined while it is being uploaded. */
   attachment: Attachment | undefined;
 }
 
-/** One loaded workstream, followed from the moment its tab exists. */
+/** One loaded workstream. Its events are received as long as the tab exists. */
 export interface Tab {
   readonly wsId: string;
   readonly row: Signal<WorkstreamRow>;
   /** Undefined until the first snapshot. */
   readonly conversation: Signal<Conversation | undefined>;
-  /** Something was said while another tab was in front. */
+  /** There are new messages since the tab was last in front. */
   readonly unread: Signal<boolean>;
   readonly draft: Signal<string>;
-  /** Files that go with the draft. */
+  /** Files attached to the draft. */
   readonly chips: Signal<readonly Chip[]>;
-  /** A message on its way to the daemon. */
+  /** The message being sent to the daemon. */
   readonly sending: Signal<string | undefined>;
-  /** Why the last thing a person asked for here did not happen. */
+  /** The error of the last action in this tab. */
   readonly problem: Signal<string | undefined>;
   close(): void;
 }
@@ -38,9 +38,9 @@ interface TabPort {
   schedule(run: () => void): void;
   isInFront(wsId: string): boolean;
   drafts: Pick<Drafts, 'find' | 'keep'>;
-  /** Something happened that the list's row tells and no event: its title is another. */
+  /** The title has changed. No event carries it; the list has to be read again. */
   onRetitled(): void;
-  /** The daemon does not know the workstream any more. */
+  /** The daemon no longer knows the workstream. */
   onGone(): void;
 }
 
@@ -54,7 +54,7 @@ export function openTab(
   const unread = signal(false);
   const draft = signal(drafts.find(wsId));
   const sending = signal<string | undefined>(undefined);
-  // What is on its way is kept too: it is a draft again when the page is reloaded before the daemon has it.
+  // A message being sent is kept too: if the page is reloaded before the daemon has it, it is a draft again.
   const stopKeeping = effect(() => drafts.keep(wsId, draft.value === '' ? (sending.value ?? '') : draft.value));
   let queue: StreamEvent[] = [];
 
@@ -69,7 +69,7 @@ export function openTab(
   };
   const subscription: Subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
-      queue = []; // what came before is in the snapshot
+      queue = []; // the snapshot contains the earlier events
       conversation.value = toConversation(snapshot);
     },
     onEvent(event) {
@@ -93,7 +93,7 @@ export function openTab(
   };
 }
 
-/** What to call it: the name somebody gave, else its title, else the name it was made with. */
+/** The name to show: the name a person gave, else the title, else the generated name. */
 export function tabName(tab: Tab): string {
   const row = tab.row.value;
   const name = tab.conversation.value?.name ?? row.name;
@@ -101,10 +101,10 @@ export function tabName(tab: Tab): string {
   return row.title ?? (row.sessionKey === 'main' ? 'main' : name);
 }
 
-/** The state as the log says, or as the list said before the log was read. */
+/** The state from the event log, or from the list until the log is read. */
 export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
 
-/** The first message gives a title, a new beginning takes it. */
+/** The first message sets the title, clearing removes it. */
 const changesTitle = ({ type }: StreamEvent, { title }: WorkstreamRow) =>
   title === null ? type === 'user_turn' : type === 'clear_ui';
 

@@ -17,7 +17,7 @@ function open(remembered: string | null) {
   return { theme, stored, applied };
 }
 
-test('the choice goes round, is remembered, and is shown at once', () => {
+test('the button cycles through the themes, stores the choice and applies it at once', () => {
   const { theme, stored, applied } = open(null);
   assert.equal(theme.current.value, 'auto');
   const seen = [1, 2, 3].map(() => {
@@ -32,7 +32,7 @@ test('the choice goes round, is remembered, and is shown at once', () => {
   assert.deepEqual(applied, ['light', 'dark', 'auto']);
 });
 
-test('what is remembered counts, what nobody could have chosen does not', () => {
+test('a stored theme is used; an unknown stored value is ignored', () => {
   assert.deepEqual([open('dark').theme.current.value, open('pink').theme.current.value], ['dark', 'auto']);
 });
 

@@ -4,7 +4,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 export type Theme = 'auto' | 'light' | 'dark';
 
 interface Port {
-  /** Where the choice is remembered; index.html reads it before the first paint. */
+  /** Storage of the choice; index.html reads it before the first paint. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
   apply(theme: Theme): void;
 }
@@ -12,7 +12,7 @@ interface Port {
 const MEMORY_KEY = 'headgate.theme';
 const NEXT: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' };
 
-/** Light, dark, or as the system says: chosen by a person, for all tabs of the browser. */
+/** The colour theme chosen by a person, for all tabs of the browser. */
 export class ThemeChoice {
   readonly #port: Port;
   readonly #current: Signal<Theme>;
@@ -32,7 +32,7 @@ export class ThemeChoice {
     this.follow();
   }
 
-  /** Another tab may have chosen. */
+  /** Reads a choice made in another tab. */
   follow(): void {
     this.#current.value = this.#remembered();
     this.#port.apply(this.#current.peek());

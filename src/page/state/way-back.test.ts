@@ -42,7 +42,7 @@ function open(entries: unknown[] = ['elsewhere', null]) {
   };
 }
 
-test('Back closes what was opened last, one thing at a time, and then leaves the page', () => {
+test('Back closes the last opened overlay, one at a time, and then leaves the page', () => {
   const { entries, closed, move, show, isAtRest } = open();
   show('schedule');
   show('schedule', 'a job');
@@ -53,7 +53,7 @@ test('Back closes what was opened last, one thing at a time, and then leaves the
   assert.deepEqual([closed, isAtRest()], [['a job', 'schedule'], true]);
 });
 
-test('what is closed otherwise takes its entry along, and one thing after another needs one entry', () => {
+test('closing an overlay removes its entry, and overlays in sequence share one entry', () => {
   const { entries, closed, show, arrive, isAtRest, move } = open();
   show('drawer');
   show('schedule');
@@ -67,7 +67,7 @@ test('what is closed otherwise takes its entry along, and one thing after anothe
   assert.deepEqual(closed, ['nodes']);
 });
 
-test('what is opened before the history has moved stays open, and has its entry', () => {
+test('an overlay opened before the history has moved stays open and has an entry', () => {
   const { entries, closed, show, arrive, move } = open();
   show('a dialog');
   show();
@@ -79,7 +79,7 @@ test('what is opened before the history has moved stays open, and has its entry'
   assert.deepEqual(closed, ['a job', 'schedule']);
 });
 
-test('an entry of before a reload closes nothing, and Forward to one opens nothing', () => {
+test('an entry from before a reload closes nothing, and Forward opens nothing', () => {
   const { entries, closed, show, move, isAtRest } = open(['elsewhere', null, 1]);
   assert.deepEqual(entries, ['elsewhere', null, null]);
   show('schedule');

@@ -1,35 +1,35 @@
 interface Port {
   history: Pick<History, 'state' | 'pushState' | 'replaceState' | 'go'>;
-  /** Closes what was opened last. */
+  /** Closes the overlay or panel opened last. */
   closeTop(): void;
 }
 
 /**
- * Lets the browser's Back close what was opened over the conversation, instead of leaving the page: each such thing has
- * an entry of its own in the history, which tells how many are open. What is closed otherwise takes its entry along.
+ * Lets the browser's Back button close overlays and panels instead of leaving the page. Each one has an entry in the
+ * history, which stores how many are open. One that is closed in another way removes its entry.
  */
 export class WayBack {
   readonly #port: Port;
   #open = 0;
-  /** Entries of what is closed are being left; until then the history tells of before. */
+  /** Entries of closed overlays are being removed; until then the history is out of date. */
   #isLeaving = false;
 
   constructor(port: Port) {
     this.#port = port;
-    if (this.#told() > 0) port.history.replaceState(null, ''); // by the page before a reload
+    if (this.#told() > 0) port.history.replaceState(null, ''); // an entry from before a reload
   }
 
-  /** So many things are open now. */
+  /** Adjusts the history to the number of open overlays and panels. */
   follow(open: number): void {
     this.#open = open;
     if (!this.#isLeaving) this.#settle();
   }
 
-  /** The history has moved: by a person, or as it was told to here. */
+  /** Called when the history has moved, by a person or by this class. */
   onMoved(): void {
     if (this.#isLeaving) {
       this.#isLeaving = false;
-      this.#settle(); // something else may have been opened meanwhile
+      this.#settle(); // another overlay may have been opened meanwhile
       return;
     }
     for (let tooMany = this.#open - this.#told(); tooMany > 0; tooMany -= 1) this.#port.closeTop();

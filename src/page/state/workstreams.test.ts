@@ -54,7 +54,7 @@ test('the tab that was in front before a reload is in front again', async () => 
   assert.equal(workstreams.front.value?.wsId, 'b');
 });
 
-test('a tab survives a new list, one that is gone is closed, and another comes to the front', async () => {
+test('a new list keeps open tabs, closes missing ones, and brings another to the front', async () => {
   const { workstreams, list, ids, closed } = open('b');
   await list('a', 'b');
   const kept = workstreams.tabs.value[0];
@@ -63,7 +63,7 @@ test('a tab survives a new list, one that is gone is closed, and another comes t
   assert.deepEqual([ids(), closed, workstreams.front.value?.wsId], [['a', 'c'], ['b'], 'a']);
 });
 
-test('what is said in another tab marks it as unread until it comes to the front', async () => {
+test('a message in another tab marks it as unread until it comes to the front', async () => {
   const { workstreams, list, deliver } = open();
   await list('a', 'b');
   deliver('b').onSnapshot(snapshot({ workstream: row('b') }), 'e:0');
@@ -100,7 +100,7 @@ test('a generated name gives way to the title, and to “main” for the first w
   );
 });
 
-test('a workstream that somebody opens or closes elsewhere comes and goes at once', async () => {
+test('a workstream opened or closed elsewhere appears or disappears at once', async () => {
   const { list, setListed, emit, ids, calls } = open();
   await list('a');
   setListed('a', 'b');
@@ -116,7 +116,7 @@ test('a workstream that somebody opens or closes elsewhere comes and goes at onc
   assert.equal(calls.length, 3, 'what is known already is not asked for');
 });
 
-test('one step along the list goes round at its ends', async () => {
+test('stepping through the list wraps at its ends', async () => {
   const { workstreams, list } = open();
   await list('a', 'b');
   const fronts = ([1, 1, -1] as const).map((by) => {
@@ -126,7 +126,7 @@ test('one step along the list goes round at its ends', async () => {
   assert.deepEqual(fronts, ['b', 'a', 'b']);
 });
 
-test('the first message brings the title, a new beginning takes it', async () => {
+test('the first message sets the title, clearing removes it', async () => {
   const { list, deliver, calls } = open();
   await list('a');
   deliver('a').onSnapshot(snapshot({ workstream: row('a') }), 'e:0');
@@ -145,7 +145,7 @@ test('a draft from before a reload is in its tab', async () => {
   );
 });
 
-test('a workstream that is made comes to the front', async () => {
+test('a created workstream comes to the front', async () => {
   const { workstreams, list, setListed, answer, calls } = open();
   await list('a');
   setListed('a', 'new');
@@ -154,7 +154,7 @@ test('a workstream that is made comes to the front', async () => {
   assert.deepEqual([workstreams.front.value?.wsId, calls[1]], ['new', ['workstream.create', { name: 'x' }]]);
 });
 
-test('the schedule lies over the conversation until one is chosen; what is said meanwhile is unread', async () => {
+test('the schedule stays until a conversation is chosen; messages meanwhile are unread', async () => {
   const { workstreams, list, deliver } = open();
   await list('a');
   const [tab] = workstreams.tabs.value;

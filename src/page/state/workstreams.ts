@@ -10,7 +10,7 @@ interface Port {
   schedule(run: () => void): void;
   /** Whether a person can see the page. */
   isVisible(): boolean;
-  /** Where the tab in front is remembered over a reload. */
+  /** Stores which tab is in front, over a reload. */
   memory: Pick<Storage, 'getItem' | 'setItem'>;
   drafts: Pick<Drafts, 'find' | 'keep'>;
 }
@@ -22,7 +22,7 @@ export class Workstreams {
   readonly #port: Port;
   readonly #front = signal<string | undefined>(undefined);
   readonly tabs = signal<readonly Tab[]>([]);
-  /** What the stage shows: the workstream in front, or something else instead. */
+  /** Whether the front workstream or a panel is shown. */
   readonly shown = signal<'conversation' | 'schedule' | 'nodes'>('conversation');
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
 
@@ -36,7 +36,7 @@ export class Workstreams {
     client.on('workstream.closed', ({ wsId }) => {
       if (this.#isOpen(wsId)) this.refreshLater();
     });
-    // Titles and times come with the list alone.
+    // Only the list has titles and times.
     client.on('tick', () => this.refreshLater());
     client.on('health', () => this.refreshLater());
   }
@@ -52,7 +52,7 @@ export class Workstreams {
   }
 
   refreshLater(): void {
-    // A failure here is a lost connection, which the page shows and which ends in another refresh.
+    // A failure here is a lost connection: the page shows it, and refreshes after reconnecting.
     this.refresh().catch(() => undefined);
   }
 
@@ -61,13 +61,13 @@ export class Workstreams {
     this.#bring(wsId);
   }
 
-  /** Somebody looks at the page: what is in front has been read. */
+  /** Marks the front workstream as read, when the page becomes visible. */
   markRead(): void {
     const tab = this.front.peek();
     if (tab && this.shown.peek() === 'conversation') tab.unread.value = false;
   }
 
-  /** The neighbour in the list comes to the front; after the last one the first. */
+  /** Brings the next tab in the list to the front; the first follows the last. */
   step(by: 1 | -1): void {
     const tabs = this.tabs.peek();
     const at = tabs.findIndex(({ wsId }) => wsId === this.#front.peek());
@@ -75,7 +75,7 @@ export class Workstreams {
     if (next) this.select(next.wsId);
   }
 
-  /** Makes or reopens a workstream and brings it to the front. */
+  /** Creates or reopens a workstream and brings it to the front. */
   async create(params: ParamsInput<'workstream.create'>): Promise<void> {
     const { wsId } = await this.#port.client.call('workstream.create', params);
     await this.show(wsId);

@@ -4,7 +4,7 @@ import type { App, Desk } from '../state/app.ts';
 import type { Banner } from '../state/banners.ts';
 import { Icon } from './icons.tsx';
 
-/** What a person should know before typing, across the page. News can be put away, trouble cannot. */
+/** Notices across the page. Information and warnings without an action can be hidden; errors cannot. */
 export function Banners({ app, desk }: { app: App; desk: Desk }) {
   const hidden = useSignal<readonly string[]>([]);
   const shown = app.banners.value.filter(({ id }) => !hidden.value.includes(id));
@@ -57,7 +57,7 @@ function BannerAction({ banner, desk, canApprove }: { banner: Banner; desk: Desk
   );
 }
 
-/** Seconds to the next attempt, counted down by the page. */
+/** Counts down the seconds to the next connection attempt. */
 function Countdown({ app }: { app: App }) {
   const seconds = useSignal(0);
   useSignalEffect(() => {

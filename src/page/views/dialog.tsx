@@ -8,7 +8,7 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal card; Escape, its close button and a click beside it leave it, and focus goes back to where it was. */
+/** A modal dialog. Escape, its close button or a click outside closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -17,7 +17,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     element.current?.showModal();
     return () => {
       element.current?.close();
-      // Who has opened another conversation wants to write there. What led here may be gone (a drawer that closed).
+      // After opening another conversation, a person wants to write there. The opener may be hidden (in a closed
+      // drawer).
       if (document.getElementById('conversation') !== conversation) moveToComposer();
       else if (before instanceof HTMLElement && before.checkVisibility()) before.focus();
     };
@@ -35,7 +36,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** It takes the focus by itself when it comes later, if nothing else has it. */
+/** If the composer is not drawn yet, frees the focus: the composer takes a free focus when it appears. */
 function moveToComposer(): void {
   const field = document.getElementById('message');
   if (field) field.focus();

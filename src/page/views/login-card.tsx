@@ -3,7 +3,7 @@ import type { App } from '../state/app.ts';
 import { toCredential } from '../state/login.ts';
 import { Icon } from './icons.tsx';
 
-/** Shown to a browser without a login: how to get one, and where to paste it. */
+/** Shown to a browser without a login: how to get a login link, and where to paste it. */
 export function LoginCard({ app, problem }: { app: App; problem: string | undefined }) {
   const pasted = useSignal('');
   const busy = useSignal(false);

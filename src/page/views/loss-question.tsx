@@ -2,17 +2,17 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface LossQuestionProps {
-  /** What would be done; default: Delete. */
+  /** Default: Delete. */
   verb?: string;
   name: string;
-  /** What goes with it: the rest of the question. */
+  /** The rest of the question, such as what else is lost. */
   loss: string;
-  /** Why not, or undefined when it was done. */
+  /** Returns an error message, or undefined on success. */
   remove(): Promise<string | undefined>;
   onKeep(): void;
 }
 
-/** Asks before something goes for good. What has the focus, and Escape, keep it; a refusal is said here. */
+/** Asks before a permanent loss. The focused button and Escape cancel; an error is shown here. */
 export function LossQuestion({ verb = 'Delete', name, loss, remove, onKeep }: LossQuestionProps) {
   const keepButton = useRef<HTMLButtonElement>(null);
   const problem = useSignal<string | undefined>(undefined);
@@ -30,7 +30,7 @@ export function LossQuestion({ verb = 'Delete', name, loss, remove, onKeep }: Lo
       aria-label={`${verb} ${name}?`}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
-        event.preventDefault(); // it is about this question, not about the dialog
+        event.preventDefault(); // Escape closes this question, not the dialog around it
         onKeep();
       }}
     >

@@ -3,7 +3,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { App, Desk } from '../state/app.ts';
 import { Dialog } from './dialog.tsx';
 
-/** Asks for what a new workstream may be given; every field may stay empty. */
+/** Asks for the settings of a new workstream. Every field is optional. */
 export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
   const problem = useSignal<string | undefined>(undefined);
   const create = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {

@@ -1,12 +1,15 @@
 import type { Signal } from '@preact/signals';
 
-/** What lies over the conversation: one thing at a time. `job` is a scheduled job that is being written. The drawer is the list of workstreams on a phone. */
+/**
+ * The dialog or drawer over the conversation; only one is open at a time. `job`: the form for a scheduled job.
+ * `drawer`: the list of workstreams on a phone.
+ */
 export type Overlay = Signal<'drawer' | 'new' | 'saved' | 'shortcuts' | 'job' | undefined>;
 
-/** Whether something lies over the conversation, so that Escape is about that. */
+/** Whether a dialog or the drawer covers the conversation, so that Escape closes it. */
 export const isCovered = (): boolean => document.querySelector('dialog[open], .desk.drawn') !== null;
 
-/** Where keys are text. */
+/** Whether keys pressed there are text input. */
 export const isField = (
   target: EventTarget | null,
 ): target is HTMLTextAreaElement | HTMLSelectElement | HTMLInputElement =>

@@ -37,12 +37,12 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
   useWayBack({ desk, overlay });
   const front = desk.workstreams.front.value;
   useEffect(() => {
-    isRenaming.value = false; // it was about the one before
+    isRenaming.value = false; // the rename was for the previous workstream
   }, [front, isRenaming]);
   return (
     <div class={`desk ${overlay.value === 'drawer' ? 'drawn' : ''}`}>
       <Rail app={app} desk={desk} overlay={overlay} />
-      {/* Under the open drawer of a phone nothing can be reached. */}
+      {/* Nothing under the open drawer of a phone can be focused or pressed. */}
       <main class="stage" inert={overlay.value === 'drawer'}>
         <TopBar desk={desk} overlay={overlay} />
         <Banners app={app} desk={desk} />
@@ -81,13 +81,13 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'shortcuts':
       return <ShortcutsDialog onClose={close} />;
     case 'drawer':
-    case 'job': // the schedule shows it itself: it knows which
+    case 'job': // CronView shows this dialog, as it knows which job is edited
     case undefined:
       return null;
   }
 }
 
-/** The title tells from another browser tab that somebody is asked. */
+/** The title shows a mark while a decision is needed, visible from other browser tabs. */
 function useTitle(app: App): void {
   const phase = app.phase.value;
   const front = phase.kind === 'desk' ? phase.desk.workstreams.front.value : undefined;

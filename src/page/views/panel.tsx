@@ -4,18 +4,20 @@ import type { Desk } from '../state/app.ts';
 import { Icon } from './icons.tsx';
 
 interface PanelProps {
-  /** Its class, and what its parts are named after. */
+  /** Its CSS class, and the prefix of the classes and ids of its parts. */
   name: string;
   title: string;
-  /** Beside the title, such as `3 jobs`. */
+  /** Shown next to the title, such as `3 jobs`. */
   count: string;
-  /** What can be begun here. */
+  /** A button in the head. */
   action?: ComponentChildren;
   desk: Desk;
   children: ComponentChildren;
 }
 
-/** What the stage shows instead of a conversation; Escape and its close button lead back. The focus comes to its title. */
+/**
+ * Shown instead of a conversation. Escape and its close button return to the conversation. Its title takes the focus.
+ */
 export function Panel({ name, title, count, action, desk, children }: PanelProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
@@ -45,6 +47,6 @@ export function Panel({ name, title, count, action, desk, children }: PanelProps
   );
 }
 
-/** How many there are, in words; nothing for none, and before it is known. */
+/** The count with its noun; empty for zero and while unknown. */
 export const toCount = (count: number | undefined, noun: string): string =>
   count === undefined || count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;

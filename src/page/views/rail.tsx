@@ -12,7 +12,7 @@ interface RailProps {
   overlay: Overlay;
 }
 
-/** The workstreams, and the way to more of them: a column beside the conversation, a drawer on a phone. */
+/** The list of workstreams and the buttons below it: a column next to the conversation, or a drawer on a phone. */
 export function Rail({ app, desk, overlay }: RailProps) {
   const element = useRef<HTMLElement>(null);
   const tabs = desk.workstreams.tabs.value;
@@ -47,7 +47,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
             <Icon name="close" />
           </button>
         </div>
-        {/* A tab list may hold nothing but tabs, and beside each tab there is a button. */}
+        {/* A tab list may contain only tabs, but each tab has a close button next to it. */}
         <div
           role="tablist"
           aria-label="Open workstreams"
@@ -149,9 +149,9 @@ function RailFoot({ app, onShortcuts }: { app: App; onShortcuts(): void }) {
   );
 }
 
-/** Focus goes into the drawer with its opening, and back to where it was when it closes. */
+/** Moves the focus into the drawer when it opens, and back when it closes. */
 function useDrawerFocus(isDrawn: boolean, drawer: HTMLElement | null): void {
-  // At once: what lies under the drawer loses the focus with the next frame, and nobody would know where it was.
+  // A layout effect: in the next frame the page under the drawer loses the focus, and its place would be unknown.
   useLayoutEffect(() => {
     if (!isDrawn) return;
     const before = document.activeElement;

@@ -3,19 +3,19 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface RenameFieldProps {
   name: string;
-  /** What an empty name means. */
+  /** Describes the effect of an empty name. */
   placeholder?: string;
-  /** Why not, or undefined when it was done. */
+  /** Returns an error message, or undefined on success. */
   save(name: string): Promise<string | undefined>;
   onDone(): void;
 }
 
-/** The name of something while somebody changes it. Enter and leaving keep it, Escape does not; a refusal is said here. */
+/** A field to change a name. Enter and leaving the field save it, Escape cancels. An error is shown here. */
 export function RenameField({ name, placeholder = NONE, save, onDone }: RenameFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const problemId = useId();
-  /** Nothing more to save: it is being saved, or the field goes. */
+  /** The name is being saved, or the field is closing. */
   const isDone = useRef(false);
   useLayoutEffect(() => {
     field.current?.focus();
@@ -44,7 +44,7 @@ export function RenameField({ name, placeholder = NONE, save, onDone }: RenameFi
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.isComposing) void keep();
           if (event.key !== 'Escape') return;
-          event.preventDefault(); // it is about this field, not about what runs
+          event.preventDefault(); // Escape closes this field and must not stop the run
           isDone.current = true;
           onDone();
         }}

@@ -11,10 +11,10 @@ import { Icon, type IconName } from './icons.tsx';
 import { LossQuestion } from './loss-question.tsx';
 import { RenameField } from './rename-field.tsx';
 
-/** How long somebody pauses before what they typed is searched for. */
+/** Pause in typing after which the search starts. */
 const PAUSE_MS = 150;
 
-/** All stored conversations, to be found, reopened, renamed or deleted. */
+/** Lists all stored conversations, to find, reopen, rename or delete one. */
 export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
   const nowMs = useMemo(() => app.now(), [app]);
   const list = useMemo(() => new SavedList(desk.client), [desk]);
@@ -158,7 +158,7 @@ const SavedButton = ({ label, title, icon, onClick }: SavedButtonProps) => (
   </button>
 );
 
-/** The next page comes when its end is scrolled into view; a keyboard has the button. */
+/** Loads the next page when it is scrolled into view. Keyboard users press the button. */
 function More({ onReached }: { onReached(): void }) {
   const element = useRef<HTMLButtonElement>(null);
   useEffect(() => {

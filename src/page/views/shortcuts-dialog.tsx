@@ -2,7 +2,7 @@ import { isShortcutId, keysOf, SHORTCUTS } from '../state/shortcuts.ts';
 import { Dialog } from './dialog.tsx';
 import { isMac } from './mac.ts';
 
-/** What else the keyboard does inside of parts that have the focus. */
+/** Keys that work only inside the focused part of the page. */
 const IN_PLACE = [
   { keys: ['Enter'], does: 'Send (with Shift: new line)' },
   { keys: ['/'], does: 'List commands, at the start of a message' },
@@ -12,7 +12,7 @@ const IN_PLACE = [
   { keys: ['Del'], does: 'Close the focused workstream' },
 ];
 
-/** Everything that the keyboard can do. */
+/** Lists all keyboard shortcuts. */
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
   const rows = [
     ...Object.keys(SHORTCUTS)

@@ -17,7 +17,7 @@ export const STATE_WORDS: Record<WorkstreamState, string> = {
 interface TabButtonProps {
   tab: Tab;
   desk: Desk;
-  /** The last one cannot be closed. */
+  /** The only tab cannot be closed. */
   isOnly: boolean;
   onChosen(): void;
 }

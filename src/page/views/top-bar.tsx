@@ -3,7 +3,7 @@ import { tabState } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
 import type { Overlay } from './overlay.ts';
 
-/** On a phone: the way to the workstreams, and whether something else waits for a person. */
+/** On a phone: opens the list of workstreams, and shows whether another one waits for a decision. */
 export function TopBar({ desk, overlay }: { desk: Desk; overlay: Overlay }) {
   const { tabs, front } = desk.workstreams;
   const asks = tabs.value.some((tab) => tab !== front.value && tabState(tab) === 'attention');

@@ -4,7 +4,7 @@ import { systemTimers } from '../../../protocol/client/timers.ts';
 
 const STEP_MS = 1_000;
 
-/** The time, once a second: milliseconds since 1970. */
+/** The current time in milliseconds since 1970, updated every second. */
 export function useNow(now: () => number) {
   const current = useSignal(now());
   useEffect(() => {

@@ -12,7 +12,7 @@ interface Situation {
   isRenaming: Signal<boolean>;
 }
 
-/** The page's keys, wherever the focus is; under a dialog they rest. */
+/** Handles the page's shortcuts wherever the focus is, except while a dialog is open. */
 export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): void {
   useEffect(() => {
     const show = (what: NonNullable<typeof overlay.value>) => () => {
@@ -21,7 +21,7 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
     const run: Record<ShortcutId, () => void> = {
       composer: () => {
         desk.workstreams.shown.value = 'conversation';
-        document.getElementById('message')?.focus(); // one that comes now takes the focus by itself
+        document.getElementById('message')?.focus(); // a composer that is not drawn yet takes the focus when it appears
       },
       previous: () => desk.workstreams.step(-1),
       next: () => desk.workstreams.step(1),
@@ -66,9 +66,9 @@ function goToQuestion(): void {
   question?.focus({ preventScroll: true });
 }
 
-/** Only of the question that has the focus: a person who types, or reads elsewhere, decides nothing. */
+/** Decides only the focused question, so that keys typed elsewhere decide nothing. */
 function press(decision: 'approve' | 'deny'): void {
   const question = document.activeElement?.closest('.approval.pending');
-  if (isField(document.activeElement)) return; // the reason of a denial
+  if (isField(document.activeElement)) return; // the field for the reason of a denial
   question?.querySelector<HTMLButtonElement>(`[data-decision=${decision}]`)?.click();
 }

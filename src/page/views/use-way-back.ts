@@ -3,7 +3,7 @@ import type { Desk } from '../state/app.ts';
 import { WayBack } from '../state/way-back.ts';
 import type { Overlay } from './overlay.ts';
 
-/** The browser's Back closes what lies over the conversation, and then what is shown instead of it. */
+/** The browser's Back button closes the overlay first, then the panel that replaces the conversation. */
 export function useWayBack({ desk, overlay }: { desk: Desk; overlay: Overlay }): void {
   const { shown } = desk.workstreams;
   const open = Number(shown.value !== 'conversation') + Number(overlay.value !== undefined);

@@ -1,12 +1,12 @@
 /**
- * Keeps `--visible-height` at what a keyboard on glass leaves of the window. Where the browser shrinks the page itself
- * it is the same as the window's height; where it does not (iOS), the composer would lie under the keyboard.
+ * Keeps `--visible-height` at the height that an on-screen keyboard leaves free. Some browsers shrink the page
+ * themselves; in others (iOS) the keyboard would cover the composer.
  */
 export function followVisibleHeight(): void {
   const view = window.visualViewport;
   if (!view) return;
   const follow = () => {
-    const isZoomed = view.scale > 1.01; // somebody looks closer: the page keeps its size
+    const isZoomed = view.scale > 1.01; // zoomed in by a person: the page keeps its size
     if (!isZoomed) document.documentElement.style.setProperty('--visible-height', `${view.height}px`);
   };
   view.addEventListener('resize', follow);

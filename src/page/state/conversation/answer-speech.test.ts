@@ -19,30 +19,30 @@ function follow(...looks: Block[][]): string[][] {
   });
 }
 
-test('sentences are told once each, and the rest when the answer ends', () => {
+test('each sentence is announced once, and the rest when the answer ends', () => {
   assert.deepEqual(
     follow([], [answer('e1', 'One. Tw')], [answer('e1', 'One. Two. Thr')], [answer('e1', 'One. Two. Three', false)]),
     [['One.'], ['Two.'], ['Three']],
   );
 });
 
-test('an answer that comes whole between two looks is told, and so are two', () => {
+test('answers that arrive complete between two checks are announced', () => {
   const both = [answer('e1', 'Whole.', false), answer('e4', 'Another.', false)];
   assert.deepEqual(follow([], both, both), [['Whole.', 'Another.'], []]);
 });
 
-test('stored answers are not told, whenever they are loaded', () => {
+test('stored answers are never announced', () => {
   const old = stored('h3', 'Long ago.');
   const older = stored('h1', 'Longer ago.');
   assert.deepEqual(follow([old], [older, old], [older, old, answer('e1', 'Now. ')]), [[], ['Now.']]);
   assert.deepEqual(follow([], [old], [old, answer('e1', 'Now. ')]), [[], ['Now.']]);
 });
 
-test('a conversation that is opened in mid-answer goes on from there', () => {
+test('a conversation opened during an answer is announced from that point', () => {
   assert.deepEqual(follow([answer('e1', 'Seen. Half a')], [answer('e1', 'Seen. Half a sentence. M')]), [['sentence.']]);
 });
 
-test('after a clear or a new snapshot only what comes then is told, also under a key that was there before', () => {
+test('after a clear or a new snapshot only new text is announced, even under a reused key', () => {
   const first = answer('e1', 'A long first answer.', false);
   assert.deepEqual(follow([], [first], [], [answer('e1', 'Short. ')]), [['A long first answer.'], [], ['Short.']]);
   const seen = stored('h2', 'A long first answer.');

@@ -1,22 +1,22 @@
 import { type AnswerBlock, type Block, isStored } from './blocks.ts';
 import { nextSpoken } from './spoken.ts';
 
-/** How far answers have been read aloud: into which one, and to where in its text. */
+/** How far answers have been read aloud: the key of the last answer, and the offset in its text. */
 export interface Told {
   key: string | undefined;
   upTo: number;
 }
 
-/** What is there when the page first sees it is not read aloud: it can be found in the conversation. */
+/** Treats existing answers as already read aloud. */
 export const toldSoFar = (blocks: readonly Block[]): Told => {
   const last = blocks.findLast(isAnswer);
   return { key: last?.key, upTo: last?.text.length ?? 0 };
 };
 
-/** What answers have said since: one line for each look at each answer that has finished something. */
+/** The newly finished sentences: at most one line per answer and call. */
 export function tellMore(blocks: readonly Block[], before: Told): { told: Told; lines: string[] } {
   const at = before.key === undefined ? -1 : blocks.findIndex(({ key }) => key === before.key);
-  if (before.key !== undefined && at < 0) return { told: toldSoFar(blocks), lines: [] }; // loaded anew, or cleared
+  if (before.key !== undefined && at < 0) return { told: toldSoFar(blocks), lines: [] }; // reloaded or cleared
   let told = before;
   const lines: string[] = [];
   for (const answer of blocks.slice(Math.max(0, at)).filter(isAnswer)) {

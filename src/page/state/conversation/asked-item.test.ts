@@ -16,7 +16,7 @@ const item = (changes: Partial<ApprovalItem>): ApprovalItem => ({
 });
 const lines = Array.from({ length: 99 }, (_, index) => `line ${index}`).join('\n');
 
-test('a preview that the header repeats is not shown twice', () => {
+test('a preview that repeats the header is not shown', () => {
   assert.deepEqual(toAskedItem(readItem(item({})), ROOM), {
     header: 'bash: make',
     label: 'bash',
@@ -27,7 +27,7 @@ test('a preview that the header repeats is not shown twice', () => {
   });
 });
 
-test('of a long preview both ends are shown, and all of it is kept', () => {
+test('a long preview shows both ends and is kept in full', () => {
   const read = readItem(item({ header: 'bash: line 0 …', preview: lines }));
   const { preview, isWhole } = toAskedItem(read, ROOM);
   const texts = preview.kind === 'ends' ? preview.lines.map((line) => line.map(({ text }) => text).join('')) : [];

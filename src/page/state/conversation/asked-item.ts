@@ -9,14 +9,14 @@ import {
 } from '../../../../protocol/text-ends.ts';
 import { toVisibleLine } from '../../../../protocol/visible-text.ts';
 
-/** A call that waits for approval, its preview read once. */
+/** A call that waits for approval, with its parsed preview. */
 export interface ReadItem {
   item: ApprovalItem;
-  /** Undefined: the header says it all. */
+  /** Undefined if the header already shows everything. */
   preview: ReadText | undefined;
 }
 
-/** What a card shows of one call. */
+/** The parts of a call that a card shows. */
 export interface AskedItem {
   header: string;
   label: string;
@@ -47,8 +47,8 @@ export const toWholeItem = ({ item, preview }: ReadItem): AskedItem => ({
 });
 
 /**
- * As much of the call as has room: of everything that is too long, its beginning and its end. A header before a preview
- * that begins with the same has one row.
+ * Fits a call into the room: text that is too long is reduced to its beginning and its end. A header that its preview
+ * repeats gets one row.
  */
 export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   const { item } = read;

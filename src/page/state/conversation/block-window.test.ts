@@ -6,7 +6,7 @@ import type { Block } from './blocks.ts';
 
 const block = (key: string): Block => ({ kind: 'user', key, text: 'x', source: 'person' });
 
-test('measured heights count, others are estimated, and a stretch of pixels finds its blocks', () => {
+test('measured heights are used, others estimated, and a range of pixels finds its blocks', () => {
   const measured = new Map([
     ['a', 10],
     ['b', 30],
@@ -31,7 +31,7 @@ test('measured heights count, others are estimated, and a stretch of pixels find
 const span = (max: number) =>
   fc.tuple(fc.nat(max), fc.nat(max)).map(([a, b]): Span => ({ first: Math.min(a, b), last: Math.max(a, b) + 1 }));
 
-test('step by step the wanted blocks are reached; the visible ones are there at once, and never too many', () => {
+test('visible blocks are drawn at once, wanted ones step by step, and never too many', () => {
   fc.assert(
     fc.property(span(5_000), span(5_000), fc.tuple(fc.nat(60), fc.nat(30_000)), (current, wanted, [height, chars]) => {
       const visible = { first: wanted.first, last: Math.min(wanted.last, wanted.first + 1 + height) };
@@ -49,7 +49,7 @@ test('step by step the wanted blocks are reached; the visible ones are there at 
   );
 });
 
-test('blocks that cost much are drawn few at a time', () => {
+test('expensive blocks are drawn a few at a time', () => {
   const wanted = { first: 0, last: 60 };
   const visible = { first: 30, last: 32 };
   const next = stepTowards({ first: 30, last: 32 }, { visible, wanted }, () => 4_000);

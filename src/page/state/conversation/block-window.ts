@@ -1,19 +1,19 @@
 import type { Block } from './blocks.ts';
 
-/** Neighbouring blocks: indices, the last one not included. */
+/** A range of blocks by index; `last` is exclusive. */
 export interface Span {
   first: number;
   last: number;
 }
 
-/** So many blocks are in the document at most; a block is one message, or two for a call with its result. */
+/** Maximum number of blocks in the document. A block is one message, or a call with its result. */
 export const MAX_BLOCKS = 100;
-/** What is drawn anew in one go, in characters: more would keep a person waiting. */
+/** Characters drawn in one step; more would cause a noticeable delay. */
 const STEP_CHARS = 6_000;
-/** An empty block is not free either. */
+/** Cost of an empty block, in characters. */
 const BLOCK_CHARS = 1_000;
 
-/** Where each block begins, and after the last one where the end is, in pixels. */
+/** The top of each block in pixels, followed by the end of the last one. */
 export function toTops(blocks: readonly Block[], measured: ReadonlyMap<string, number>): readonly number[] {
   const tops = [0];
   let top = 0;
@@ -24,7 +24,7 @@ export function toTops(blocks: readonly Block[], measured: ReadonlyMap<string, n
   return tops;
 }
 
-/** The blocks that lie in a stretch of pixels, at least one of them where there are any. */
+/** The blocks in a range of pixels; at least one, if any exist. */
 export function spanAt(tops: readonly number[], from: number, to: number): Span {
   const count = tops.length - 1;
   const first = Math.min(Math.max(0, count - 1), Math.max(0, firstBeyond(tops, from) - 1));
@@ -33,8 +33,8 @@ export function spanAt(tops: readonly number[], from: number, to: number): Span 
 }
 
 /**
- * The blocks to have in the document next: all visible ones, and as many more towards the wanted ones as can be drawn at
- * once. What is drawn already stays while it is within the wanted ones.
+ * The blocks to draw next: all visible ones, and as many of the wanted ones as one step allows. Drawn blocks stay while
+ * they are wanted.
  */
 export function stepTowards(
   current: Span,
@@ -47,7 +47,7 @@ export function stepTowards(
     ? { first: Math.max(current.first, limit.first), last: Math.min(current.last, limit.last) }
     : visible;
   let { first, last } = { first: Math.min(kept.first, visible.first), last: Math.max(kept.last, visible.last) };
-  let budget = isNear ? STEP_CHARS : 0; // after a leap what is on the screen is enough to draw at once
+  let budget = isNear ? STEP_CHARS : 0; // after a leap, draw only the visible blocks at first
   while (budget > 0 && (first > limit.first || last < limit.last)) {
     if (last < limit.last) {
       budget -= charsOf(last) + BLOCK_CHARS;
@@ -61,7 +61,7 @@ export function stepTowards(
   return { first, last };
 }
 
-/** How much of a block there is to draw. */
+/** The cost of drawing a block, in characters. */
 export function charsOfBlock(block: Block | undefined): number {
   switch (block?.kind) {
     case 'user':
@@ -78,7 +78,7 @@ export function charsOfBlock(block: Block | undefined): number {
   }
 }
 
-/** At most MAX_BLOCKS of the wanted ones, the visible ones in their middle. */
+/** At most MAX_BLOCKS of the wanted blocks, around the visible ones. */
 function cap(wanted: Span, visible: Span): Span {
   if (wanted.last - wanted.first <= MAX_BLOCKS) return wanted;
   const spare = MAX_BLOCKS - Math.min(MAX_BLOCKS, visible.last - visible.first);
@@ -98,7 +98,7 @@ function firstBeyond(tops: readonly number[], pixels: number): number {
   return low;
 }
 
-/** For blocks that were never drawn; it only has to be near enough for the scroll bar. A block never changes. */
+/** Estimates for blocks never drawn; the scroll bar needs no exact values. Can be cached, as a block never changes. */
 function estimateHeight(block: Block): number {
   const known = estimates.get(block) ?? estimate(block);
   estimates.set(block, known);
@@ -124,7 +124,7 @@ function estimate(block: Block): number {
   }
 }
 
-/** Of long texts only the beginning is counted, and the rest by its length. */
+/** Counts the lines of the beginning of a long text and estimates the rest by its length. */
 function linesOf(text: string, width: number): number {
   const counted = text.slice(0, 2_000);
   const lines = counted.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / width)), 0);

@@ -7,7 +7,7 @@ import type {
   StreamEventOf,
 } from '../../../../protocol/stream-events.ts';
 
-/** One thing in a conversation as the page shows it. A changed block is a new object, so views redraw by identity. */
+/** One item of a conversation on the page. A changed block is a new object, so views compare by identity. */
 export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
 
 interface Placed {
@@ -20,7 +20,7 @@ export interface UserBlock extends Placed {
   kind: 'user';
   text: string;
   source: RunSource;
-  /** Absent when it has none. */
+  /** Absent if there are none. */
   attachments?: readonly Attachment[] | undefined;
   /** Absent on stored messages. */
   runId?: string | undefined;
@@ -45,20 +45,20 @@ export interface ToolBlock extends Placed {
   name: string;
   header: string;
   preview: string;
-  /** Of a call out of the history, which has no preview: what one can be made of again. */
+  /** For a call from the history, which has no preview: the data to rebuild one. */
   recalled: { name: string; arguments: string } | undefined;
   /** Why it ran, or runs, without the sandbox. */
   notSandboxed: string | undefined;
   phase: ToolPhase;
-  /** The end of what it has printed so far, with its colour codes. */
+  /** The end of the live output, with colour codes. */
   live: string;
-  /** Characters of live output that were let go to keep the page small. */
+  /** Number of characters of live output dropped to keep the page small. */
   liveDropped: number;
-  /** As the model reads it, with its colour codes. */
+  /** The result as the model gets it, with colour codes. */
   result: string | undefined;
-  /** Size of all that was printed, where `result` is not all of it and the daemon keeps the rest. */
+  /** Size of the full output if `result` was shortened and the daemon stores the rest. */
   wholeBytes: number | undefined;
-  /** Of a command that ended by itself. */
+  /** Undefined if the command was stopped. */
   exitCode: number | undefined;
   /** How long the call ran, once it has ended. */
   durationMs: number | undefined;
@@ -75,7 +75,7 @@ export interface ApprovalBlock extends Placed {
   decision: Decision | undefined;
 }
 
-/** A question out of the history: what was asked about, and what somebody said to it. */
+/** A decided question from the history. */
 export interface DecisionBlock extends Placed {
   kind: 'decision';
   question: ApprovalBlock['question'];
@@ -92,7 +92,7 @@ export interface NoteBlock extends Placed {
 
 export const isStored = ({ stored }: Block): boolean => stored === true;
 
-/** The blocks with the last one that `matches` replaced; unchanged when there is none. */
+/** Replaces the last block that `matches`, if any. */
 export function replaceLast<B extends Block>(
   blocks: readonly Block[],
   matches: (block: Block) => block is B,

@@ -34,7 +34,7 @@ test('a streamed answer grows in one block until stream_end', () => {
   assert.deepEqual(lines(foldEvent(begun, { type: 'stream_end' })), ['user: hi', 'answer (so) Hello']);
 });
 
-test('every block has its own key, also after older pages and more events', () => {
+test('block keys stay unique after older pages and more events', () => {
   const live = fold([
     { type: 'content', text: 'a' },
     { type: 'stream_end' },
@@ -50,7 +50,7 @@ test('every block has its own key, also after older pages and more events', () =
   assert.equal(new Set(keys).size, 7);
 });
 
-test('a message without an answer is marked, also one that was stored before the page opened', () => {
+test('an unanswered message is marked, also if it was stored before the page opened', () => {
   const failed = { code: 'refused', text: 'no' } as const;
   const end: StreamEvent = {
     ...{ type: 'ws_state', ws_id: 'w', state: 'error' },
@@ -72,13 +72,13 @@ test('a message without an answer is marked, also one that was stored before the
   );
 });
 
-test('the dots of a waiting model go with its first delta', () => {
+test('the waiting dots disappear with the first delta', () => {
   const waiting = fold([{ type: 'thinking_start' }]);
   assert.equal(waiting.waiting, true);
   assert.equal(foldEvent(waiting, { type: 'content', text: 'x' }).waiting, false);
 });
 
-test('an interrupted answer is folded away, what was said before stays', () => {
+test('an interrupted answer is dropped, earlier messages stay', () => {
   const after = fold([
     { type: 'content', text: 'kept' },
     { type: 'stream_end' },
@@ -89,7 +89,7 @@ test('an interrupted answer is folded away, what was said before stays', () => {
   assert.deepEqual(lines(after), ['answer kept', 'answer streaming again']);
 });
 
-test('idle closes what a forced stop left open', () => {
+test('the idle state closes everything that a forced stop left open', () => {
   const after = fold([
     { type: 'thinking_start' },
     { type: 'tool_info', items: [item('1')] },
@@ -98,7 +98,7 @@ test('idle closes what a forced stop left open', () => {
   assert.deepEqual({ lines: lines(after), waiting: after.waiting }, { lines: ['tool 1 cancelled: '], waiting: false });
 });
 
-test('a failed run tells its reason once', () => {
+test('a failed run shows its reason once', () => {
   const failed: StreamEvent = {
     type: 'ws_state',
     ws_id: 'w',
@@ -118,14 +118,14 @@ test('clear_ui empties, and a history after it replaces', () => {
   assert.deepEqual({ lines: lines(after), firstSeq: after.firstSeq }, { lines: ['user: resumed'], firstSeq: 5 });
 });
 
-test('clear_ui takes the tokens of the last turn away', () => {
+test('clear_ui resets the token count', () => {
   const status = { prompt_tokens: 9_000, completion_tokens: 2, total_tokens: 9_002, context_window: 0, pct: 0 };
   const counted = { type: 'status', ...status, effort: 'low', cache_creation_tokens: 0, cache_read_tokens: 0 } as const;
   assert.equal(fold([counted]).status?.total_tokens, 9_002);
   assert.equal(fold([counted, { type: 'clear_ui', after_seq: 2 }]).status, undefined);
 });
 
-test('settings_changed renames, switches the model and says whether tools run without asking', () => {
+test('settings_changed updates the name, the model and auto-approve', () => {
   const { name, model, modelAlias, autoApprove } = fold([
     { type: 'settings_changed', name: 'tides', model: 'qwen3-32b', model_alias: 'qwen3', skip_permissions: true },
   ]);
@@ -149,7 +149,7 @@ test('the status of the last turn is kept without its event name', () => {
   assert.deepEqual(fold([{ type: 'status', ...status }]).status, status);
 });
 
-test('what does not change keeps its identity, so that views need not draw it again', () => {
+test('unchanged blocks keep their identity, so that views do not redraw them', () => {
   const before = fold([{ type: 'content', text: 'a' }, { type: 'stream_end' }, { type: 'content', text: 'b' }]);
   const after = foldEvent(before, { type: 'content', text: 'c' });
   assert.equal(after.blocks[0], before.blocks[0]);

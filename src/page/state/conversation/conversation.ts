@@ -13,7 +13,7 @@ import { type AnswerBlock, type Block, isStreaming, replaceLast, type UserBlock 
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
 
-/** Whether calls run without a question, and until when; without an end where none is given. */
+/** Whether calls run without asking, and until when; without `untilMs`, indefinitely. */
 export interface AutoApprove {
   readonly isOn: boolean;
   readonly untilMs: number | undefined;
@@ -28,7 +28,7 @@ export interface Conversation {
   readonly workdir: string;
   readonly autoApprove: AutoApprove;
   readonly state: WorkstreamState;
-  /** The model was asked and has not begun to answer. */
+  /** The model has not started to answer yet. */
   readonly waiting: boolean;
   readonly blocks: readonly Block[];
   /** The oldest stored message shown; older ones are read `before` it. */
@@ -36,7 +36,7 @@ export interface Conversation {
   /** Older messages exist. */
   readonly truncated: boolean;
   readonly status: StatusRecord | undefined;
-  /** Blocks made from events so far: their keys. */
+  /** Counts the blocks made from events, to give each its key. */
   readonly made: number;
 }
 
@@ -66,7 +66,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
   };
 }
 
-/** The conversation after one more event of its log. */
+/** Applies one event to the conversation. */
 export function foldEvent(before: Conversation, event: StreamEvent): Conversation {
   const key = `e${before.made}`;
   const now: Conversation = { ...before, made: before.made + 1 };
@@ -111,7 +111,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
   }
 }
 
-/** The conversation with an older page before it. */
+/** Prepends an older page to the conversation. */
 export function prependPage(
   conversation: Conversation,
   page: { messages: readonly HistoryMessage[]; notes?: readonly HistoryNote[] | undefined; truncated: boolean },
@@ -139,7 +139,7 @@ function addDelta(
   return [...blocks, add({ kind: 'answer', key, text: '', reasoning: '', streaming: true, partial: false })];
 }
 
-/** What a crash interrupted is void: the turn is asked of the model again. */
+/** Drops the answer that a crash interrupted: the model repeats the turn. */
 function endAnswer(blocks: readonly Block[], interrupted: boolean): readonly Block[] {
   if (interrupted) return blocks.filter((block) => !isStreaming(block));
   return replaceLast(blocks, isStreaming, (answer) => ({ ...answer, streaming: false }));
@@ -159,7 +159,7 @@ function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, k
   return { ...now, state, waiting: false, blocks: all };
 }
 
-/** The message of the run; a stored one does not say which run it was of, and is the last. */
+/** Finds the message of the run. Stored messages have no run id; the last one is used. */
 function markFailed(blocks: readonly Block[], run: RunOutcome | undefined): readonly Block[] {
   if (!run?.failed) return blocks;
   const asked = blocks.findLast((block) => block.kind === 'user' && (block.runId ?? run.run_id) === run.run_id);

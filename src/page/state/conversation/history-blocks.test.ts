@@ -23,7 +23,7 @@ const result = (seq: number, callId: string, more: Partial<HistoryMessage> = {})
 const tools = (blocks: ReturnType<typeof toBlocks>) =>
   blocks.filter(isTool).map(({ callId, phase, result: text, header }) => ({ callId, phase, text, header }));
 
-test('stored results find their calls, in whatever order they came', () => {
+test('stored results are matched to their calls in any order', () => {
   const blocks = toBlocks([
     assistant(1, 'a', 'b'),
     result(2, 'b', { outcome: 'failed', is_error: true }),
@@ -35,7 +35,7 @@ test('stored results find their calls, in whatever order they came', () => {
   ]);
 });
 
-test('a stored result that only begins like a denial is done, whatever flags it', () => {
+test('a stored result that only begins like a denial counts as done', () => {
   const blocks = toBlocks([
     { ...assistant(1, 'a'), denied: true },
     result(2, 'a', { content: 'Blocked: 3 threads', outcome: 'done', denied: true }),
@@ -46,14 +46,14 @@ test('a stored result that only begins like a denial is done, whatever flags it'
   );
 });
 
-test('an assistant message with reasoning and a cut answer keeps both', () => {
+test('an assistant message keeps its reasoning and its cut answer', () => {
   assert.deepEqual(
     toBlocks([{ seq: 7, role: 'assistant', content: 'half', tool_calls: null, reasoning: 'why', partial: true }]),
     [{ kind: 'answer', key: 'h7', text: 'half', reasoning: 'why', streaming: false, partial: true, stored: true }],
   );
 });
 
-test('a result whose call stands on the older page moves to it', () => {
+test('a result moves to its call on the older page', () => {
   const newer = toBlocks([result(3, 'a'), { seq: 4, role: 'user', content: 'next', tool_calls: null }]);
   const joined = joinPages(toBlocks([assistant(2, 'a')]), newer);
   assert.deepEqual(
@@ -66,7 +66,7 @@ test('a result whose call stands on the older page moves to it', () => {
   assert.deepEqual(tools(joined), [{ callId: 'a', phase: 'done', text: 'result of a', header: 'bash: ls …' }]);
 });
 
-test('malformed stored arguments leave the name of the tool', () => {
+test('malformed stored arguments leave only the name of the tool', () => {
   const broken = {
     seq: 1,
     role: 'assistant' as const,
@@ -95,14 +95,14 @@ const places = (blocks: ReturnType<typeof toBlocks>) =>
   });
 const asked = (seq: number): HistoryMessage => ({ seq, role: 'user', content: 'do it', tool_calls: null });
 
-test('a note stands behind the message that it followed', () => {
+test('a note is shown after the message that it followed', () => {
   const notes = [note(0, 'first'), note(1, 'second'), note(1, 'third'), note(4, 'last')];
   const blocks = toBlocks([asked(1), assistant(2, 'a', 'b'), result(3, 'a'), result(4, 'b')], notes);
   assert.deepEqual(places(blocks), ['first', 'user', 'second', 'third', 'tool a', 'tool b', 'last']);
   assert.equal(new Set(blocks.map(({ key }) => key)).size, blocks.length);
 });
 
-test('a decision stands before the calls that it was about, with what was said to it', () => {
+test('a decision is shown before its calls, with its feedback', () => {
   const page = [assistant(1, 'a'), result(2, 'a'), assistant(3, 'a'), result(4, 'a')];
   const blocks = toBlocks(page, [decision(3, { approved: true, always: true, feedback: '' })]);
   assert.deepEqual(places(blocks), ['tool a', 'decision', 'tool a']);
@@ -112,13 +112,13 @@ test('a decision stands before the calls that it was about, with what was said t
   });
 });
 
-test('what was not run again is said behind the call, and a decision without its call where it was made', () => {
+test('a decision not to repeat a call is shown after the call, and one without its call at its own place', () => {
   const page = [assistant(1, 'a'), result(2, 'a')];
   assert.deepEqual(places(toBlocks(page, [decision(1, { question: 'outcome' })])), ['tool a', 'decision']);
   assert.deepEqual(places(toBlocks([asked(2)], [decision(2, {})])), ['user', 'decision']);
 });
 
-test('a result whose call is on the older page finds it past a note', () => {
+test('a result finds its call on the older page past a note', () => {
   const newer = toBlocks([result(2, 'a'), result(3, 'b')], [note(2, 'between')]);
   const joined = joinPages(toBlocks([assistant(1, 'a', 'b')]), newer);
   assert.deepEqual(places(joined), ['tool a', 'tool b', 'between']);

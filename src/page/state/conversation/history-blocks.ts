@@ -2,7 +2,7 @@ import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-ev
 import { type Block, isStored, isTool, replaceLast, type ToolBlock } from './blocks.ts';
 import { emptyTool, finishTool, toDecision, toEnd } from './tool-blocks.ts';
 
-/** A page of stored messages and notes as blocks, keyed by their place so that pages never share a key. */
+/** A page of stored messages and notes as blocks, keyed by position so that pages never share a key. */
 export function toBlocks(messages: readonly HistoryMessage[], notes: readonly HistoryNote[] = []): readonly Block[] {
   let blocks: readonly Block[] = [];
   let told = 0;
@@ -39,18 +39,18 @@ function addNote(blocks: readonly Block[], note: HistoryNote, key: string): read
   const { question, calls, approved } = note;
   const names = calls.map(({ name }) => name);
   const block: Block = { kind: 'decision', key, question, names, decision: toDecision(note) };
-  // It stands before the calls that it let run or kept from running; that nothing is run again, behind them.
+  // A decision goes before its calls; a decision not to repeat a call goes after it.
   const first = question === 'tools' || approved ? findFirstCall(blocks, calls) : -1;
   return first < 0 ? [...blocks, block] : blocks.toSpliced(first, 0, block);
 }
 
-/** The place of the first of these calls; of calls with the same id, the latest. */
+/** The index of the first of these calls; if several calls share an id, the latest counts. */
 function findFirstCall(blocks: readonly Block[], calls: readonly { call_id: string }[]): number {
   const places = calls.map(({ call_id }) => blocks.findLastIndex((block) => isTool(block) && block.callId === call_id));
   return Math.min(...places.filter((place) => place >= 0), blocks.length);
 }
 
-/** An older page before what is shown. A result whose call stands on the older page moves to its call. */
+/** Prepends an older page. A result whose call is on the older page moves to that call. */
 export function joinPages(older: readonly Block[], newer: readonly Block[]): readonly Block[] {
   const waiting = new Map(older.filter(isUnanswered).map((tool) => [tool.callId, tool]));
   const orphans = new Map<ToolBlock, ToolBlock>();
@@ -103,7 +103,7 @@ const toResultEnd = ({ whole_bytes, exit_code, duration_ms }: HistoryMessage) =>
   duration_ms,
 });
 
-/** One line out of the stored arguments: the longest-lived habit of tools is to put what matters first. */
+/** A one-line header from the stored arguments: tools put the most important argument first. */
 function toHeader(name: string, args: string): string {
   const first = firstText(args);
   const line = first.split('\n')[0] ?? '';
@@ -117,7 +117,7 @@ function firstText(args: string): string {
     const texts = typeof value === 'object' && value !== null ? Object.values(value) : [];
     return texts.find((text): text is string => typeof text === 'string') ?? '';
   } catch {
-    return ''; // malformed arguments: the result says so
+    return ''; // malformed arguments; the result reports them
   }
 }
 

@@ -1,4 +1,4 @@
-/** The last `maxChars` of a text, cut at a line where one is near, and how much was let go before it. */
+/** The last `maxChars` of a text, cut at a line start if one is near, and the number of dropped characters. */
 export function keepTail(text: string, maxChars: number): { text: string; dropped: number } {
   if (text.length <= maxChars) return { text, dropped: 0 };
   const cut = text.length - maxChars;

@@ -31,13 +31,13 @@ function readerOf(whole: string, { refusals = 0 } = {}) {
 
 const long = `start\n${'x'.repeat(3 * PAGE_BYTES)}\u001b[1mThe \u001b[0mNeedle\n`;
 
-test('a page is the bytes of its place', async () => {
+test('a page contains the bytes at its position', async () => {
   const { reader, calls } = readerOf(long);
   assert.equal((await reader.read(1)).text, long.slice(PAGE_BYTES, 2 * PAGE_BYTES));
   assert.deepEqual(calls, [['output.read', { wsId: 'w', callId: 'c', offset: PAGE_BYTES, limit: PAGE_BYTES }]]);
 });
 
-test('words are found on the next page that has them, whatever their capitals and colours', async () => {
+test('search finds the next page with the words, ignoring case and colours', async () => {
   const { reader } = readerOf(long);
   assert.deepEqual(
     [await reader.findPage('the needle', 0), await reader.findPage('start', 1), await reader.findPage('nowhere', 0)],
@@ -45,13 +45,13 @@ test('words are found on the next page that has them, whatever their capitals an
   );
 });
 
-test('all of it is put together from its parts, and waits where the daemon says so', async () => {
+test('the full output is read in parts, and waits when the daemon asks to', async () => {
   const { reader, waited } = readerOf(long, { refusals: 2 });
   assert.equal((await reader.readAll()).join(''), long);
   assert.deepEqual(waited, [40, 40]);
 });
 
-test('what is kept no longer is an error', async () => {
+test('reading expired output is an error', async () => {
   const fake = createFakeClient();
   fake.answer('output.read', () => {
     throw new RequestError('NOT_FOUND', 'This output has expired');

@@ -4,20 +4,20 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import { toPlainText } from '../text/ansi.ts';
 
-/** What is shown at once. */
+/** Bytes per page. */
 export const PAGE_BYTES = 64 * 1024;
-/** What is asked for at once when all of it is wanted. */
+/** Bytes per request when all of it is read. */
 const STEP_BYTES = 128 * 1024;
 
 export type OutputPage = Result<'output.read'>;
 
-/** One tool's output as the daemon keeps it, read piece by piece. Everything rejects when it is kept no longer. */
+/** Reads a tool's stored output in parts. All methods reject once the output has expired. */
 export interface OutputReader {
   /** A page, from 0. */
   read(page: number): Promise<OutputPage>;
-  /** The first page from `from` on that holds the words, in capitals or not; undefined when none does. */
+  /** The first page from `from` on that contains the words, ignoring case; undefined if none does. */
   findPage(words: string, from: number): Promise<number | undefined>;
-  /** All of it, as it was printed. */
+  /** The full output, unchanged. */
   readAll(): Promise<string[]>;
 }
 
@@ -35,7 +35,7 @@ export function createOutputReader({ client, wsId, callId, timers }: OutputReade
     } catch (error) {
       const waitMs = error instanceof RequestError ? error.retryAfterMs : undefined;
       if (waitMs === undefined) throw error;
-      // Whoever searches 64 MB asks faster than a connection may.
+      // A search of 64 MB exceeds the rate limit of a connection.
       await new Promise<void>((resolve) => timers.after(waitMs, resolve));
       return readAt(offset, limit);
     }

@@ -5,7 +5,7 @@ import { recallPreview } from './recalled-preview.ts';
 
 const recall = (name: string, args: object) => recallPreview({ name, arguments: JSON.stringify(args) });
 
-test('an edit is the difference of its pieces, a written file all new', () => {
+test('an edit is shown as a diff, a written file as all new', () => {
   const edit = parseDiff(recall('edit_file', { path: 'a.ts', old_string: 'one\ntwo', new_string: 'one\n2' }));
   const written = parseDiff(recall('write_file', { path: 'b.ts', content: 'x\ny\n' }));
   assert.deepEqual(
@@ -16,7 +16,7 @@ test('an edit is the difference of its pieces, a written file all new', () => {
   );
 });
 
-test('a command of several lines is itself; where the header says all, or nothing can be read, there is nothing', () => {
+test('a multi-line command is its own preview; if the header shows everything, there is none', () => {
   assert.equal(recall('bash', { command: 'cd x\nmake' }), 'cd x\nmake');
   assert.equal(recall('bash', { command: 'make' }), '');
   assert.equal(recall('read_file', { path: 'a' }), '');
@@ -24,12 +24,12 @@ test('a command of several lines is itself; where the header says all, or nothin
   assert.equal(recallPreview({ name: 'edit_file', arguments: '{"path' }), '');
 });
 
-test('what is too long to compare is its new text', () => {
+test('a text that is too long to compare is shown as the new text', () => {
   const text = 'x\n'.repeat(60_000);
   assert.equal(recall('write_file', { path: 'a', content: text }), text);
 });
 
-test('of two texts that have little in common the new one is shown', () => {
+test('two texts with little in common are shown as the new text', () => {
   const lines = (word: string) => Array.from({ length: 1_000 }, (_, n) => `${word} ${n}`).join('\n');
   const preview = recall('edit_file', { path: 'a', old_string: lines('before'), new_string: lines('after') });
   assert.equal(preview, `${lines('after')}`);

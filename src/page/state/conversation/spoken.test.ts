@@ -17,7 +17,7 @@ function speak(markdown: string): string[] {
   return said;
 }
 
-test('sentences are spoken when they are finished, the last one when the answer is', () => {
+test('sentences are spoken once finished, the last one when the answer ends', () => {
   assert.deepEqual(speak('One is here. Two costs 3.5 euros! And **three**'), [
     'One is here.',
     'Two costs 3.5 euros!',
@@ -25,13 +25,13 @@ test('sentences are spoken when they are finished, the last one when the answer 
   ]);
 });
 
-test('marks are not read aloud', () => {
+test('formatting marks are not read aloud', () => {
   const markdown =
     '## A title\n\n- [x] first `thing`\n- second [link](https://a.example)\n\n> **Bold one. Bold two** here.\n';
   assert.deepEqual(speak(markdown), ['A title', 'Done: first thing', 'second link', 'Bold one.', 'Bold two here.']);
 });
 
-test('of code its length is said, once it is whole', () => {
+test('a finished code block is announced by its length', () => {
   assert.deepEqual(speak('Look. \n```ts\nconst a = 1;\n// Why. Because.\n```\nThat was it.'), [
     'Look.',
     'Code in ts, 2 lines.',
@@ -46,7 +46,7 @@ test('a table is read row by row', () => {
   assert.deepEqual(nextSpoken('| 3 | 4 |\n', 0, false).text, ', 3, 4'.slice(2));
 });
 
-test('nothing is spoken twice or left out, however the text arrives', () => {
+test('no text is spoken twice or left out, however it arrives', () => {
   const piece = fc.constantFrom('word', ' ', '. ', '\n', '```\n', '**', '`', '- ', '| ', '...', '1) ', '# ');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {

@@ -1,14 +1,14 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 
-/** What is ready to be read aloud, and the place in the text after it. */
+/** Text that is ready to be read aloud, and the offset after it. */
 export interface Spoken {
   text: string;
   upTo: number;
 }
 
 /**
- * The finished sentences, lines and code blocks of a growing Markdown text after `from`, as words. `ended`: no more comes,
- * so that everything is finished.
+ * The finished sentences, lines and code blocks of a growing Markdown text after `from`, as words. `ended`: the text is
+ * complete, so everything counts as finished.
  */
 export function nextSpoken(markdown: string, from: number, ended: boolean): Spoken {
   const upTo = ended ? markdown.length : findEnd(markdown, from);
@@ -18,12 +18,12 @@ export function nextSpoken(markdown: string, from: number, ended: boolean): Spok
   return { text, upTo };
 }
 
-/** Marks of a stretch whose other end is spoken with the sentence before or after. */
+/** Formatting marks whose other half is in another sentence. */
 const LEFTOVERS = /\*\*|__|~~|`+/g;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)(\n?)/gm;
 
-/** After the last sentence or line that is finished, and before a code block that is not. */
+/** The offset after the last finished sentence or line, and before an unfinished code block. */
 function findEnd(markdown: string, from: number): number {
   const open = findOpenFence(markdown, from);
   const prose = markdown.slice(from, open ?? markdown.length);
@@ -31,7 +31,7 @@ function findEnd(markdown: string, from: number): number {
   return last ? from + last.index + last[0].length : from;
 }
 
-/** Where a code block begins whose end has not come yet. */
+/** The offset of a code block that is not closed yet. */
 function findOpenFence(markdown: string, from: number): number | undefined {
   let open: { at: number; mark: string } | undefined;
   for (const { index, 1: mark = '', 2: rest = '', 3: lineEnd } of markdown.slice(from).matchAll(FENCE)) {
@@ -59,7 +59,7 @@ function toWords(token: Token): string {
       return '';
     default:
       if ('tokens' in token && token.tokens) return token.tokens.map(toWords).join('');
-      // A row whose table was spoken before is a paragraph here.
+      // A row is a paragraph here if its table was already read.
       return 'text' in token
         ? String(token.text)
             .replace(/^\||\|$/g, '')

@@ -56,7 +56,7 @@ test('a denied batch shows its calls as denied', () => {
   assert.deepEqual(lines(after), ['approval q denied', 'tool 1 denied: Denied by user: not now']);
 });
 
-test('a call that a job’s policy refused is shown as blocked', () => {
+test('a call refused by a job’s policy is shown as blocked', () => {
   const output = 'Not run: no approver was available, and the job’s policy is deny.';
   const after = fold([
     { type: 'tool_info', items: [item('1')] },
@@ -85,7 +85,7 @@ test('a question in the snapshot and the same question in the log are one', () =
   assert.deepEqual(lines(fold([asked], from)), ['answer I will', 'approval q pending']);
 });
 
-test('a question of the snapshot stands after the turn that asked it, once that is replayed', () => {
+test('a question in the snapshot moves after its turn once that is replayed', () => {
   const pending = {
     approvalId: 'q',
     wsId: 'w',
@@ -102,7 +102,7 @@ test('a question of the snapshot stands after the turn that asked it, once that 
   assert.deepEqual(lines(foldEvent(replayed, asked)), ['answer I will', 'approval q pending']);
 });
 
-test('a question that a cancel ends counts as withdrawn, its calls as stopped', () => {
+test('a cancel withdraws the question and stops its calls', () => {
   const after = fold([
     asked,
     resolved(false, 'Cancelled by user', { kind: 'cancel' }),
@@ -121,7 +121,7 @@ test('a question that a cancel ends counts as withdrawn, its calls as stopped', 
   assert.deepEqual(lines(after), ['approval q withdrawn', 'tool 1 cancelled: Cancelled by user']);
 });
 
-test('a question that nobody decided in time has expired, and what somebody says decides nothing else', () => {
+test('a question not decided in time has expired, whatever its feedback says', () => {
   const feedback = 'Approval timed out after 1 hour';
   const kinds = (by: DecidedBy) => lines(fold([asked, resolved(false, feedback, by)]));
   assert.deepEqual(kinds({ kind: 'timeout' }), ['approval q expired', 'tool 1 expired: ']);
@@ -129,7 +129,7 @@ test('a question that nobody decided in time has expired, and what somebody says
   assert.deepEqual(kinds({ kind: 'principal', id: 'ada' }), ['approval q denied', 'tool 1 denied: ']);
 });
 
-test('a skipped call stays in doubt when the run has ended', () => {
+test('a skipped call stays unknown after the run has ended', () => {
   const after = fold(
     [
       { type: 'tool_info', items: [item('1')] },
@@ -151,7 +151,7 @@ test('a skipped call stays in doubt when the run has ended', () => {
   assert.deepEqual(lines(after), ['tool 1 unknown: half\nOutcome unknown: Headgate stopped', 'approval q denied']);
 });
 
-test('a question about an unknown outcome keeps the first run visible and in doubt', () => {
+test('a question about an unknown outcome keeps the first run visible as unknown', () => {
   const outcome: StreamEvent = {
     type: 'approve_request',
     approval_id: 'q',
@@ -185,7 +185,7 @@ for (const output of [
     }
   });
 
-test('a call id that a later turn uses again gets its own card', () => {
+test('a call id reused in a later turn gets its own card', () => {
   const result: StreamEvent = {
     type: 'tool_result',
     call_id: '1',
@@ -198,7 +198,7 @@ test('a call id that a later turn uses again gets its own card', () => {
   assert.deepEqual(lines(fold([info, result, info])), ['tool 1 done: ok', 'tool 1 running: ']);
 });
 
-test('a tool that was cut short counts as stopped, not as failed', () => {
+test('an interrupted tool counts as stopped, not as failed', () => {
   const cut: StreamEvent = {
     type: 'tool_result',
     call_id: '1',
@@ -230,7 +230,7 @@ test('a cancel keeps the partial answer, withdraws the question and stops the to
   assert.equal(after.state, 'idle');
 });
 
-test('the output of a running tool is bounded, and what was let go is counted', () => {
+test('the output of a running tool is limited, and dropped characters are counted', () => {
   const chunks = Array.from({ length: 1_000 }, (_, index): StreamEvent => {
     return { type: 'tool_output_chunk', call_id: '1', chunk: `${String(index).padStart(99, '.')}\n` };
   });

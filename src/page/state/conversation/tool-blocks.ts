@@ -3,10 +3,10 @@ import { parseAnsi, toSgr } from '../text/ansi.ts';
 import { type ApprovalBlock, type Block, type Decision, isApproval, isTool, type ToolBlock } from './blocks.ts';
 import { keepTail } from './keep-tail.ts';
 
-/** How much of a running tool's output stays in the page, at most twice this; the result brings the rest. */
+/** Characters of a running tool's output kept in the page (at most twice as many). The result has the rest. */
 const LIVE_CHARS = 20_000;
 
-/** The batch as running cards. A card of the same call that has not ended is taken over, not doubled. */
+/** Shows the batch as running cards. An unfinished card of the same call is reused. */
 export function startTools(blocks: readonly Block[], items: readonly ApprovalItem[], key: string): readonly Block[] {
   const all = [...blocks];
   for (const [index, item] of items.entries()) {
@@ -21,9 +21,9 @@ export function startTools(blocks: readonly Block[], items: readonly ApprovalIte
 export function appendOutput(blocks: readonly Block[], event: StreamEventOf<'tool_output_chunk'>): readonly Block[] {
   return updateTool(blocks, event.call_id, (tool) => {
     const live = tool.live + event.chunk;
-    if (live.length < 2 * LIVE_CHARS) return { ...tool, live }; // cut seldom: each cut copies what is kept
+    if (live.length < 2 * LIVE_CHARS) return { ...tool, live }; // cut rarely, as each cut copies the rest
     const { text, dropped } = keepTail(live, LIVE_CHARS);
-    const { style } = parseAnsi(live.slice(0, dropped)); // what is kept goes on in the colour it stood in
+    const { style } = parseAnsi(live.slice(0, dropped)); // the rest keeps the style it had
     return { ...tool, live: toSgr(style) + text, liveDropped: tool.liveDropped + dropped };
   });
 }
@@ -40,13 +40,13 @@ export function finishTool(
   return updateTool(blocks, event.call_id, (tool) => ({
     ...tool,
     ...ended,
-    result: ended.phase === 'unknown' ? tool.live + result : result, // what it printed before is all that is known of it
+    result: ended.phase === 'unknown' ? tool.live + result : result, // the live output is all that is known
   }));
 }
 
 /**
- * The question as a card at the end. A snapshot tells of a question before the turn that asked it is replayed, so one
- * that is already there moves.
+ * Adds the question as a card at the end. A snapshot contains the question before the events of its turn are replayed,
+ * so an existing card moves to the end.
  */
 export function askApproval(
   blocks: readonly Block[],
@@ -58,7 +58,7 @@ export function askApproval(
     if (isApproval(block) && block.approvalId === asked.approvalId) continue;
     const isItsCall = isOpen(block) && calls.has(block.callId);
     if (!isItsCall) others.push(block);
-    // The calls are shown by the question until it is decided; after a crash their first run stays visible, in doubt.
+    // The question shows its calls until it is decided. After a crash, their first run stays visible as `unknown`.
     else if (asked.question === 'outcome') others.push({ ...block, phase: 'unknown' });
   }
   return [...others, { kind: 'approval', ...asked, decision: undefined }];
@@ -81,7 +81,7 @@ export function decideApproval(
   return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
 
-/** What was open when the run ended is not open any more. */
+/** Closes everything that was open when the run ended. */
 export function closeTools(blocks: readonly Block[]): readonly Block[] {
   const isLeft = (block: Block) => isOpen(block) || (isApproval(block) && !block.decision);
   if (!blocks.some(isLeft)) return blocks;
@@ -111,7 +111,7 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
 
 type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined };
 
-/** What an event or a stored message says of a call's end besides its words. */
+/** The fields about a call's end in an event or a stored message, besides the text. */
 export const toEnd = ({ whole_bytes: wholeBytes, exit_code: exitCode, duration_ms: durationMs }: EndFields) => ({
   wholeBytes,
   exitCode,

@@ -21,7 +21,7 @@ function open() {
 const settled = () => new Promise(setImmediate);
 const added = { jobId: 'j1', action: 'added' };
 
-test('nothing is read before somebody looks; then events bring it up to date', async () => {
+test('nothing is read before the panel opens; then events keep the list current', async () => {
   const { jobs, emit, ids, readings, stored } = open();
   emit('cron', added);
   await settled();
@@ -35,7 +35,7 @@ test('nothing is read before somebody looks; then events bring it up to date', a
   assert.deepEqual(ids(), ['j1']);
 });
 
-test('the next due comes first, what waits for nothing last, by name', async () => {
+test('jobs are sorted by next run, those without one last by name', async () => {
   const { jobs, ids, stored } = open();
   stored.jobs = [
     job({ id: 'none-b', name: 'b' }),
@@ -48,7 +48,7 @@ test('the next due comes first, what waits for nothing last, by name', async () 
   assert.deepEqual(ids(), ['soon', 'late', 'none-a', 'none-b']);
 });
 
-test('what happens during a reading is read afterwards, once', async () => {
+test('a change during a read causes one more read', async () => {
   const { jobs, answer, emit, ids, readings } = open();
   const slow = Promise.withResolvers<void>();
   answer('cron.list', async () => {
@@ -62,7 +62,7 @@ test('what happens during a reading is read afterwards, once', async () => {
   assert.deepEqual([readings(), ids()], [2, ['reading 2']]);
 });
 
-test('a list that cannot be read says why and keeps what it has', async () => {
+test('a failed read shows the reason and keeps the old list', async () => {
   const { jobs, answer, ids, stored } = open();
   stored.jobs = [job()];
   jobs.follow();
@@ -75,7 +75,7 @@ test('a list that cannot be read says why and keeps what it has', async () => {
   assert.deepEqual([ids(), jobs.problem.value], [['j1'], 'try later']);
 });
 
-test('it knows why the daemon runs nothing by itself', async () => {
+test('it knows which settings switch schedules off', async () => {
   const { jobs, stored } = open();
   stored.switchedOffBy = ['HEADGATE_SKIP_CRON'];
   jobs.follow();
@@ -83,7 +83,7 @@ test('it knows why the daemon runs nothing by itself', async () => {
   assert.deepEqual(jobs.switchedOffBy.value, ['HEADGATE_SKIP_CRON']);
 });
 
-test('what a person asks for is asked of the daemon; a refusal is answered in its words', async () => {
+test('actions call the daemon and return its message when refused', async () => {
   const { jobs, answer, calls } = open();
   answer('cron.update', () => ({}));
   answer('cron.remove', () => {

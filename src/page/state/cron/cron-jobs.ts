@@ -12,7 +12,10 @@ interface Port {
 type NewJob = Omit<ParamsInput<'cron.add'>, 'extended' | 'idempotencyKey'>;
 export type JobPatch = ParamsInput<'cron.update'>['patch'];
 
-/** The scheduled jobs, as the daemon has them. Reads nothing until somebody looks; from then on it follows. */
+/**
+ * The scheduled jobs of the daemon. Nothing is read until the panel is first shown; from then on the list is kept
+ * current.
+ */
 export class CronJobs {
   readonly #port: Port;
   readonly #jobs = signal<readonly CronExtendedJob[] | undefined>(undefined);
@@ -20,7 +23,7 @@ export class CronJobs {
   readonly #switchedOffBy = signal<readonly CronSwitch[]>([]);
   #isFollowed = false;
   #isReading = false;
-  /** Something has changed since the reading began. */
+  /** Something has changed since the current read began. */
   #isStale = false;
 
   constructor(port: Port) {
@@ -28,17 +31,17 @@ export class CronJobs {
     port.client.on('cron', () => this.refreshLater());
   }
 
-  /** Undefined until the first answer; the next due first, those that wait for nothing last. */
+  /** Undefined until the first answer; sorted by next run, jobs without one last. */
   get jobs(): ReadonlySignal<readonly CronExtendedJob[] | undefined> {
     return this.#jobs;
   }
 
-  /** Why they could not be read. */
+  /** Why the jobs could not be read. */
   get problem(): ReadonlySignal<string | undefined> {
     return this.#problem;
   }
 
-  /** Why the daemon runs nothing by itself; empty where it does. */
+  /** The settings that switch schedules off; empty if schedules run. */
   get switchedOffBy(): ReadonlySignal<readonly CronSwitch[]> {
     return this.#switchedOffBy;
   }
@@ -53,7 +56,7 @@ export class CronJobs {
     if (this.#isFollowed && !this.#isReading) void this.#read();
   }
 
-  /** This and what follows answer why not, or undefined when it was done. */
+  /** This and the next methods return an error message, or undefined on success. */
   add(job: NewJob): Promise<string | undefined> {
     return this.#attempt('cron.add', { ...job, idempotencyKey: this.#port.newKey() });
   }
@@ -66,7 +69,7 @@ export class CronJobs {
     return this.#attempt('cron.remove', { id });
   }
 
-  /** Starts it and does not wait for its end. */
+  /** Starts a run without waiting for its end. */
   async run(id: string): Promise<string | undefined> {
     try {
       const begun = await this.#port.client.call('cron.run', { id, mode: 'force', wait: false });
@@ -110,7 +113,7 @@ export class CronJobs {
   }
 }
 
-/** What to call it, also where nobody gave it a name. */
+/** The name of the job, or its id. */
 export const jobName = ({ name, id }: Pick<CronJob, 'name' | 'id'>): string => name ?? id;
 
 const isExtended = (job: CronJob | CronExtendedJob): job is CronExtendedJob => 'misfire' in job;

@@ -15,7 +15,7 @@ function open(stored: number) {
   return { ...fake, history, shown };
 }
 
-test('the latest ten come first, and the rest when it is asked for', async () => {
+test('the latest ten runs are shown first, the rest on request', async () => {
   const { history, shown } = open(12);
   await history.read();
   assert.deepEqual([shown()?.length, shown()?.[0], history.runs.value?.hasMore], [10, 11, true]);
@@ -23,7 +23,7 @@ test('the latest ten come first, and the rest when it is asked for', async () =>
   assert.deepEqual([shown()?.length, shown()?.at(-1), history.runs.value?.hasMore], [12, 0, false]);
 });
 
-test('a history that cannot be read says why and keeps what it has', async () => {
+test('a failed read shows the reason and keeps the old history', async () => {
   const { history, answer, shown } = open(1);
   await history.read();
   answer('cron.runs', () => {
@@ -33,7 +33,7 @@ test('a history that cannot be read says why and keeps what it has', async () =>
   assert.deepEqual([shown(), history.problem.value], [[0], 'try later']);
 });
 
-test('what is not over runs, is tried again later, or waits for its turn', () => {
+test('an unfinished run is running, retrying or due', () => {
   const open = occurrence({ status: undefined, attempts: 0 });
   assert.deepEqual([open, { ...open, runAtMs: 1 }, { ...open, runAtMs: 1, retryAtMs: 2 }, occurrence()].map(statusOf), [
     'due',

@@ -12,14 +12,14 @@ interface Runs {
   hasMore: boolean;
 }
 
-/** What became of a job's occurrences. */
+/** The history of a job. */
 export class CronRuns {
   readonly #client: Pick<GatewayClient, 'call'>;
   readonly #jobId: string;
   readonly #runs = signal<Runs | undefined>(undefined);
   readonly #problem = signal<string | undefined>(undefined);
   #limit = FEW;
-  /** Which question an answer belongs to. */
+  /** Number of the latest request; answers to earlier requests are ignored. */
   #asked = 0;
 
   constructor(client: Pick<GatewayClient, 'call'>, jobId: string) {
@@ -56,7 +56,7 @@ export class CronRuns {
   }
 }
 
-/** Of one that is not over. `due`: it has not begun, and waits for a free slot. */
+/** Status of an unfinished run. `due`: it has not started and waits for a free slot. */
 export type OpenStatus = 'running' | 'retrying' | 'due';
 
 export function statusOf({ status, retryAtMs, runAtMs }: CronOccurrence): CronStatus | OpenStatus {

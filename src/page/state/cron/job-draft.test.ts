@@ -13,14 +13,14 @@ const fieldsOf = (more: Partial<JobDraft>) => {
   return 'fields' in checked ? JSON.parse(JSON.stringify(checked.fields)) : checked.problems;
 };
 
-test('a new job says only what somebody chose', () => {
+test('a new job sends only the chosen options', () => {
   assert.deepEqual(fieldsOf({}), {
     ...{ sessionTarget: 'isolated', wakeMode: 'next-heartbeat', deleteAfterRun: false },
     payload: { kind: 'agentTurn', message: 'look' },
   });
 });
 
-test('what is chosen becomes policies and the payload', () => {
+test('chosen options become policies and the payload', () => {
   const chosen: Partial<JobDraft> = {
     ...{ name: ' mail ', withinMinutes: '90', tools: 'bash, read_file', maxRunMinutes: '30', timeoutMinutes: '0.5' },
     ...{ thinking: 'high', deliver: true, channel: 'webhook', to: 'team', bestEffort: true },
@@ -38,7 +38,7 @@ test('what is chosen becomes policies and the payload', () => {
   });
 });
 
-test('of all that was missed the latest ten are run, or as many as somebody says', () => {
+test('“all” runs the latest ten missed runs, or the given number', () => {
   const misfireOf = (allCount: string) => fieldsOf({ misfire: 'all', allCount }).misfire;
   assert.deepEqual(['10', ' 20 ', '1'].map(misfireOf), ['all', { all: 20 }, { all: 1 }]);
   for (const allCount of ['', '0', '101', '2.5', 'many'])
@@ -51,12 +51,12 @@ test('of all that was missed the latest ten are run, or as many as somebody says
   );
 });
 
-test('the main conversation is told a text and nothing else', () => {
+test('a job for the main conversation sends only its text', () => {
   const { payload, sessionTarget } = fieldsOf({ target: 'main', thinking: 'high', deliver: true });
   assert.deepEqual([sessionTarget, payload], ['main', { kind: 'systemEvent', text: 'look' }]);
 });
 
-test('what is wrong is said of its field; what does not count is not looked at', () => {
+test('errors name their field; unused fields are not checked', () => {
   const wrong = { when: ' ', message: '', maxRunMinutes: '0', timeoutMinutes: 'long', misfire: 'within' } as const;
   assert.deepEqual(Object.keys(fieldsOf({ ...wrong, withinMinutes: '' })), [
     ...['when', 'message', 'withinMinutes', 'maxRunMinutes', 'timeoutMinutes'],
@@ -66,7 +66,7 @@ test('what is wrong is said of its field; what does not count is not looked at',
   assert.equal(fieldsOf({ approval: 'wait', waitMinutes: 'x', target: 'main' }).maxRunMs, undefined);
 });
 
-test('a job goes into the fields and comes out of them as it was', () => {
+test('a job converted to fields and back is unchanged', () => {
   const before = job({
     payload: {
       kind: 'agentTurn',
@@ -85,7 +85,7 @@ test('a job goes into the fields and comes out of them as it was', () => {
   });
 });
 
-test('a schedule that nobody touched is not another one', () => {
+test('an unedited schedule does not count as changed', () => {
   const { schedule } = job();
   const shown = toDraft(job(), 'America/Lima');
   assert.equal(shown.when, '0 9 * * 1-5 Europe/Berlin');

@@ -8,7 +8,7 @@ import type {
 import type { ParamsInput } from '../../../../protocol/index.ts';
 import { toScheduleText } from './schedule-text.ts';
 
-/** A job while somebody writes it: what the fields hold. Empty text leaves a thing as it usually is. */
+/** The fields of the job form. An empty text means the default. */
 export interface JobDraft {
   name: string;
   when: string;
@@ -17,11 +17,11 @@ export interface JobDraft {
   wake: 'next-heartbeat' | 'now';
   misfire: '' | 'once' | 'skip' | 'all' | 'within';
   withinMinutes: string;
-  /** How many are run at most, where all are wanted. */
+  /** Maximum number of missed runs to catch up on, for `all`. */
   allCount: string;
   approval: '' | 'deny' | 'wait' | 'allow';
   waitMinutes: string;
-  /** Names, with commas or spaces between them. */
+  /** Names, separated by commas or spaces. */
   tools: string;
   maxRunMinutes: string;
   timeoutMinutes: string;
@@ -37,7 +37,7 @@ export type DraftField = keyof JobDraft;
 export type Problems = Partial<Record<DraftField, string>>;
 type JobFields = Omit<ParamsInput<'cron.add'>, 'schedule' | 'enabled' | 'isolation' | 'extended' | 'idempotencyKey'>;
 
-/** What `all` alone means. */
+/** The limit of `all` without a number. */
 const USUAL_ALL = '10';
 const EMPTY: JobDraft = {
   ...{ name: '', when: '', message: '', target: 'isolated', wake: 'next-heartbeat' },
@@ -46,7 +46,7 @@ const EMPTY: JobDraft = {
   ...{ deliver: false, channel: '', to: '', bestEffort: false },
 };
 
-/** The fields for a new job, or for one that there is. */
+/** The form fields for a new or an existing job. */
 export function toDraft(job: CronExtendedJob | undefined, timeZone: string): JobDraft {
   if (job === undefined) return EMPTY;
   const { name = '', schedule, sessionTarget, wakeMode, payload, misfire, approval, deleteAfterRun, maxRunMs } = job;
@@ -61,7 +61,7 @@ export function toDraft(job: CronExtendedJob | undefined, timeZone: string): Job
   };
 }
 
-/** What to send of it, but for the schedule, which the daemon reads; or what is wrong, by field. */
+/** The job to send, without the schedule (the daemon parses it), or the error messages by field. */
 export function toJobFields(draft: JobDraft): { fields: JobFields } | { problems: Problems } {
   const problems = problemsOf(draft);
   if (Object.keys(problems).length > 0) return { problems };
@@ -76,7 +76,7 @@ export function toJobFields(draft: JobDraft): { fields: JobFields } | { problems
   };
 }
 
-/** Whether somebody has changed the schedule: what they left alone keeps its anchor. */
+/** Whether the schedule has been edited. An unedited schedule keeps its anchor. */
 export const isRescheduled = (draft: JobDraft, schedule: CronSchedule, timeZone: string): boolean =>
   draft.when.trim() !== toScheduleText(schedule, timeZone);
 
@@ -160,7 +160,7 @@ function countProblem(text: string): string | undefined {
   return Number.isInteger(count) && count >= 1 && count <= 100 ? undefined : 'Enter a number from 1 to 100';
 }
 
-/** The least is what the protocol takes: a second. */
+/** The minimum is one second, as in the protocol. */
 function minutesProblem(text: string, most: number): string | undefined {
   const minutes = Number(text.trim() === '' ? Number.NaN : text);
   return minutes >= 1 / 60 && minutes <= most ? undefined : `Enter minutes, at most ${most.toLocaleString('en-US')}`;

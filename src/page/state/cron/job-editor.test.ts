@@ -27,7 +27,7 @@ function open(edited?: CronExtendedJob) {
   return { ...fake, editor, saved, refusal };
 }
 
-test('the schedule is what the daemon reads in the words', async () => {
+test('the daemon parses the schedule', async () => {
   const { editor, saved, calls } = open();
   editor.set('when', 'every 15m');
   editor.set('message', 'look');
@@ -36,7 +36,7 @@ test('the schedule is what the daemon reads in the words', async () => {
   assert.partialDeepStrictEqual(saved, [[{ schedule: every, payload: { kind: 'agentTurn', message: 'look' } }]]);
 });
 
-test('a schedule that the daemon cannot read is told at its field, and nothing is saved', async () => {
+test('an invalid schedule is reported at its field, and nothing is saved', async () => {
   const { editor, saved } = open();
   editor.set('when', 'nonsense');
   editor.set('message', 'look');
@@ -44,7 +44,7 @@ test('a schedule that the daemon cannot read is told at its field, and nothing i
   assert.deepEqual([editor.problems.value, saved], [{ when: '"nonsense" is not a schedule' }, []]);
 });
 
-test('an empty field is told without asking anybody, until it is filled', async () => {
+test('an empty field is reported without asking the daemon, until it is filled', async () => {
   const { editor, saved, calls } = open();
   assert.equal(await editor.save(), false);
   assert.deepEqual(Object.keys(editor.problems.value), ['when', 'message']);
@@ -52,7 +52,7 @@ test('an empty field is told without asking anybody, until it is filled', async 
   assert.deepEqual([Object.keys(editor.problems.value), saved, calls], [['when'], [], []]);
 });
 
-test('a refusal is said and can be tried again', async () => {
+test('a refusal is shown, and saving can be retried', async () => {
   const { editor, refusal } = open();
   refusal.says = 'needs the scope approve';
   editor.set('when', 'every 15m');
@@ -62,7 +62,7 @@ test('a refusal is said and can be tried again', async () => {
   assert.deepEqual([await editor.save(), editor.refusal.value], [true, undefined]);
 });
 
-test('a change leaves the schedule alone that nobody touched, and previews it as it is', async () => {
+test('an edit does not send an unedited schedule, and previews the stored one', async () => {
   const { editor, saved, calls } = open(job({ schedule: { kind: 'every', everyMs: 60_000, anchorMs: 7 } }));
   await editor.readSchedule();
   assert.deepEqual(calls, [
@@ -77,7 +77,7 @@ test('a change leaves the schedule alone that nobody touched, and previews it as
   assert.partialDeepStrictEqual(saved[1], ['j1', { name: 'post', schedule: every }]);
 });
 
-test('a misfire policy that nobody touched is left to the daemon; one that was chosen is sent', async () => {
+test('an unedited misfire policy is left to the daemon; a chosen one is sent', async () => {
   const { editor, saved } = open(job({ misfire: { within: 60_000 } }));
   editor.set('when', 'every 15m');
   await editor.save();
@@ -91,7 +91,7 @@ test('a misfire policy that nobody touched is left to the daemon; one that was c
   assert.partialDeepStrictEqual(other.saved, [['j1', { misfire: { all: 30 } }]]);
 });
 
-test('only what runs once can be forgotten afterwards', async () => {
+test('only a one-time job can be deleted after it runs', async () => {
   const { editor, saved } = open();
   editor.set('message', 'look');
   editor.set('deleteAfterRun', true);

@@ -11,19 +11,19 @@ interface Port {
   timeZone: string;
 }
 
-/** A job that somebody writes, new or changed, until it is saved. */
+/** The state of the form for a new or an edited job, until it is saved. */
 export class JobEditor {
   readonly #port: Port;
   readonly #job: CronExtendedJob | undefined;
   readonly #problems = signal<Problems>({});
   readonly draft;
   readonly preview: SchedulePreview;
-  /** What is wrong, by field: also what the daemon says of the schedule. */
+  /** Error messages by field, including the daemon's about the schedule. */
   readonly problems = computed((): Problems => {
     const state = this.preview.state.value;
     return { ...(state.kind === 'problem' && { when: state.message }), ...this.#problems.value };
   });
-  /** Why the daemon did not take it. */
+  /** Why the daemon refused the job. */
   readonly refusal = signal<string | undefined>(undefined);
   readonly isSaving = signal(false);
 
@@ -40,12 +40,12 @@ export class JobEditor {
     this.#problems.value = others;
   }
 
-  /** What the schedule means as it stands. */
+  /** Previews the schedule as typed. */
   readSchedule(): ReturnType<SchedulePreview['read']> {
     return this.preview.read(this.#kept() ?? this.draft.peek().when);
   }
 
-  /** True: it is saved. Otherwise `problems` or `refusal` say why not. */
+  /** Returns true if the job was saved. Otherwise `problems` or `refusal` has the reason. */
   async save(): Promise<boolean> {
     if (this.isSaving.peek()) return false;
     this.isSaving.value = true;
@@ -70,13 +70,13 @@ export class JobEditor {
       ? jobs.update(
           this.#job.id,
           { ...fields, ...(this.#kept() ? {} : { schedule }), ...this.#misfire(fields) },
-          { revision: this.#job.revision }, // what somebody else changed since then is not written over
+          { revision: this.#job.revision }, // refuses to overwrite a change made elsewhere since
         )
       : jobs.add({ ...fields, schedule }));
     return this.refusal.peek() === undefined;
   }
 
-  /** A policy that nobody touched is left to the daemon, which has one that fits a new schedule. */
+  /** An unedited policy is not sent, so that the daemon can choose the default for a new schedule. */
   #misfire({ misfire }: JobPatch): Pick<JobPatch, 'misfire'> {
     const before = toDraft(this.#job, this.#port.timeZone);
     const draft = this.draft.peek();
@@ -84,7 +84,7 @@ export class JobEditor {
     return { misfire: fields.some((field) => draft[field] !== before[field]) ? misfire : undefined };
   }
 
-  /** The schedule that it has, if nobody has changed it. */
+  /** The job's schedule, unless it was edited. */
   #kept(): CronSchedule | undefined {
     const { timeZone } = this.#port;
     const schedule = this.#job?.schedule;

@@ -5,7 +5,7 @@ import { SchedulePreview } from './schedule-preview.ts';
 
 const previewOf = (description: string) => ({ description, schedule: { kind: 'at', atMs: 1 }, tz: 'UTC', runs: [] });
 
-test('the answer to an earlier text does not replace that of a later one', async () => {
+test('a late answer to an earlier text does not replace the current preview', async () => {
   const { client, answer } = createFakeClient();
   const slow = Promise.withResolvers<void>();
   answer('cron.preview', async ({ schedule }: { schedule: string }) => {
@@ -20,7 +20,7 @@ test('the answer to an earlier text does not replace that of a later one', async
   assert.deepEqual(preview.state.value, { kind: 'read', preview: previewOf('fast') });
 });
 
-test('while it is read anew the preview before stays; an empty text has none', async () => {
+test('the old preview stays while a new one is read; an empty text has none', async () => {
   const { client, answer, calls } = createFakeClient();
   answer('cron.preview', ({ schedule }: { schedule: string }) => previewOf(schedule));
   const preview = new SchedulePreview({ client, timeZone: 'UTC' });

@@ -6,10 +6,10 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 
 export type Preview = Result<'cron.preview'>;
 
-/** What a schedule would mean; the daemon reads it, so that it means here what it will mean there. */
+/** The preview of a schedule. The daemon parses it, so that the preview matches the later runs. */
 export type Previewed =
   | { kind: 'nothing' }
-  /** What was shown before stays meanwhile. */
+  /** The previous preview stays visible meanwhile. */
   | { kind: 'reading'; before: Preview | undefined }
   | { kind: 'read'; preview: Preview }
   | { kind: 'problem'; message: string };
@@ -21,11 +21,11 @@ interface Port {
 
 const SHOWN = 5;
 
-/** The preview of what is being typed. The last text counts. */
+/** Previews the schedule being typed. Only the last text is shown. */
 export class SchedulePreview {
   readonly #port: Port;
   readonly #state = signal<Previewed>({ kind: 'nothing' });
-  /** Which text an answer belongs to. */
+  /** Number of the latest request; answers to earlier requests are ignored. */
   #asked = 0;
 
   constructor(port: Port) {
@@ -52,7 +52,7 @@ export class SchedulePreview {
       return { kind: 'read', preview };
     } catch (error) {
       const message = wordsOf(error);
-      return { kind: 'problem', message: message.replace(/^schedule(: |\.)/, '') }; // it stands at that field
+      return { kind: 'problem', message: message.replace(/^schedule(: |\.)/, '') }; // shown at that field, so the name is not repeated
     }
   }
 

@@ -4,7 +4,7 @@ import { createFakeClient } from '../fake-client.ts';
 import { toDurationText, toScheduleText } from './schedule-text.ts';
 import { ScheduleWords } from './schedule-words.ts';
 
-test('a schedule is written as somebody would type it, by the clocks of the page', () => {
+test('a schedule is written as a person would type it, in the time zone of the page', () => {
   const atMs = Date.UTC(2026, 11, 24, 17);
   assert.deepEqual(
     [
@@ -19,7 +19,7 @@ test('a schedule is written as somebody would type it, by the clocks of the page
   assert.deepEqual([9_000_000, 86_400_000, 300].map(toDurationText), ['2h30m', '1d', '300ms']);
 });
 
-test('schedules in words are asked for once each, and shown as written until they come', async () => {
+test('each schedule description is requested once; until then its text is shown', async () => {
   const { client, answer, calls } = createFakeClient();
   answer('cron.preview', ({ schedule }: { schedule: { expr: string } }) => {
     if (schedule.expr === 'bad') throw new Error('no');

@@ -1,6 +1,6 @@
 import type { CronSchedule } from '../../../../protocol/cron.ts';
 
-/** A schedule as a person would type it. Times are those of `timeZone`, seconds only where there are some. */
+/** A schedule as a person would type it. Times are in `timeZone`; zero seconds are left out. */
 export function toScheduleText(schedule: CronSchedule, timeZone: string): string {
   switch (schedule.kind) {
     case 'at':
@@ -19,7 +19,7 @@ const UNITS = [
   { letter: 's', ms: 1_000 },
 ] as const;
 
-/** `2h30m`; what is left of a second is dropped. */
+/** For example `2h30m`. Fractions of a second are dropped. */
 export function toDurationText(ms: number): string {
   const parts = UNITS.map(({ letter, ms: unitMs }, index) => {
     const largerMs = UNITS[index - 1]?.ms ?? Number.POSITIVE_INFINITY;

@@ -8,7 +8,10 @@ interface Port {
   timeZone: string;
 }
 
-/** Schedules in words. The daemon knows them; each is asked for once, one after the other, and meanwhile shown as it is written. */
+/**
+ * Schedules in words, as the daemon describes them. Each is requested once, one after the other; until then its text is
+ * shown.
+ */
 export class ScheduleWords {
   readonly #port: Port;
   readonly #known = new Map<string, Signal<string>>();
@@ -35,7 +38,7 @@ export class ScheduleWords {
       const { description } = await this.#port.client.call('cron.preview', { schedule, count: 1 });
       words.value = description;
     } catch {
-      // it stays as it is written
+      // its text stays
     }
   }
 }

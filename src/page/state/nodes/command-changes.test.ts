@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toCommandChanges } from './command-changes.ts';
 
-test('what is asked for is held against what was approved before', () => {
+test('requested commands are compared with those approved before', () => {
   assert.deepEqual(toCommandChanges(['b', 'c'], ['b', 'a']), [
     { name: 'a', change: 'gone' },
     { name: 'b', change: undefined },
@@ -10,7 +10,7 @@ test('what is asked for is held against what was approved before', () => {
   ]);
 });
 
-test('where nothing was approved before nothing has changed; a name said twice is shown once', () => {
+test('without an earlier approval nothing counts as changed; a repeated name is shown once', () => {
   assert.deepEqual(toCommandChanges(['b', 'a', 'b'], undefined), [
     { name: 'a', change: undefined },
     { name: 'b', change: undefined },

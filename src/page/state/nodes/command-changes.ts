@@ -1,10 +1,10 @@
 export interface CommandChange {
   name: string;
-  /** Undefined: it is as it was, or there is nothing to compare it with. */
+  /** Undefined if unchanged, or if there is nothing to compare with. */
   change: 'new' | 'gone' | undefined;
 }
 
-/** What a machine asks to lend, by name, held against what was approved for it before; undefined when nothing was. */
+/** Compares the commands that a machine asks for with those `approved` before (undefined: none), sorted by name. */
 export function toCommandChanges(
   asked: readonly string[],
   approved: readonly string[] | undefined,

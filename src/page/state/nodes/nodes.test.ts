@@ -21,7 +21,7 @@ function open({ mayDecide = true } = {}) {
 }
 const settled = () => new Promise(setImmediate);
 
-test('who asks to be paired is known before somebody looks, the nodes are not read until then', async () => {
+test('pairing requests are read at once, nodes only when the panel opens', async () => {
   const { nodes, stored, emit, asked } = open();
   stored.pending = [pairing()];
   emit('node.pair.requested', pairing());
@@ -32,7 +32,7 @@ test('who asks to be paired is known before somebody looks, the nodes are not re
   assert.deepEqual([nodes.waiting.value, nodes.nodes.value], [1, []]);
 });
 
-test('who may not decide sees the nodes, and does not ask who wants to be one', async () => {
+test('without the approve scope, nodes are read but pairing requests are not', async () => {
   const { nodes, stored, emit, asked } = open({ mayDecide: false });
   stored.nodes = [node()];
   nodes.refreshLater();
@@ -45,7 +45,7 @@ test('who may not decide sees the nodes, and does not ask who wants to be one', 
   assert.equal(asked('node.pair.list'), 0);
 });
 
-test('a node that goes is shown with the time of its going, as this browser counts', async () => {
+test('a disconnected node shows when it left, by the clock of the browser', async () => {
   const { nodes, stored, emit } = open();
   const left = () => nodes.nodes.value?.map(({ connected, leftAtMs }) => [connected, leftAtMs]);
   stored.nodes = [node()];
@@ -61,7 +61,7 @@ test('a node that goes is shown with the time of its going, as this browser coun
   ]);
 });
 
-test('when nobody looks any more it stops asking for nodes, and forgets what became of requests', async () => {
+test('closing the panel stops reading nodes and drops finished requests', async () => {
   const { nodes, stored, emit, asked, outcomes } = open();
   stored.pending = [pairing()];
   const unfollow = nodes.follow();
@@ -78,7 +78,7 @@ test('when nobody looks any more it stops asking for nodes, and forgets what bec
   assert.deepEqual([outcomes(), asked('node.list') - before], [[], 0]);
 });
 
-test('a decision is made under the id of the request; what became of it is known from the answer, too', async () => {
+test('a decision carries the id of its request, and its answer alone shows the outcome', async () => {
   const { nodes, answer, stored, calls, outcomes } = open();
   answer('node.pair.approve', () => ({}));
   answer('node.pair.reject', () => ({}));
@@ -98,7 +98,7 @@ test('a decision is made under the id of the request; what became of it is known
   ]);
 });
 
-test('a refusal is answered in the daemon’s words, and what it was about is read again', async () => {
+test('a refusal returns the message of the daemon, and the lists are read again', async () => {
   const { nodes, answer, stored, outcomes } = open();
   const refuse = (message: string) => () => {
     throw new RequestError('NOT_FOUND', message);
@@ -115,7 +115,7 @@ test('a refusal is answered in the daemon’s words, and what it was about is re
   assert.deepEqual(outcomes(), ['expired']);
 });
 
-test('a node is renamed, and never to nothing', async () => {
+test('a node can be renamed, but not to an empty name', async () => {
   const { nodes, answer, calls } = open();
   answer('node.rename', () => ({}));
   assert.deepEqual(
@@ -128,7 +128,7 @@ test('a node is renamed, and never to nothing', async () => {
   );
 });
 
-test('a list that cannot be read says why and keeps what it has', async () => {
+test('a failed read shows the reason and keeps the old list', async () => {
   const { nodes, answer, stored } = open();
   stored.nodes = [node()];
   nodes.follow();
@@ -141,7 +141,7 @@ test('a list that cannot be read says why and keeps what it has', async () => {
   assert.deepEqual([nodes.nodes.value?.length, nodes.problem.value], [1, 'try later']);
 });
 
-test('a node without a name is called by its id', () => {
+test('a node without a name is shown by its id', () => {
   const names = ['attic', undefined, ' \u3000'].map((displayName) => nodeName(node({ displayName })));
   assert.deepEqual(names, ['attic', 'n1', 'n1']);
 });

@@ -6,22 +6,22 @@ import { type Asking, PairingQueue } from './pairing-queue.ts';
 
 interface Port {
   client: Pick<GatewayClient, 'call' | 'on'>;
-  /** Whether this login may see and decide who is paired. */
+  /** Whether this login may see and decide pairing requests. */
   mayDecide(): boolean;
   /** Milliseconds since 1970. */
   now(): number;
 }
 
 export interface NodeEntry extends NodeRow {
-  /** When it was approved last; undefined for who may not decide. */
+  /** Time of the last approval; undefined without the approve scope. */
   approvedAtMs: number | undefined;
-  /** In the time of this browser; undefined while it is here, and when it never was. */
+  /** Time of the last disconnect, by this browser's clock; undefined while connected, and if it never was. */
   leftAtMs: number | undefined;
 }
 
 /**
- * The machines that lend commands, and those that ask to. Who asks is known from the start, for somebody has to decide;
- * the rest is read, and followed, while somebody looks.
+ * The paired nodes and the pairing requests. Requests are read from the start, because they need a decision. Nodes are
+ * read and kept current only while the panel is open.
  */
 export class Nodes {
   readonly #port: Port;
@@ -30,7 +30,7 @@ export class Nodes {
   readonly #problem = signal<string | undefined>(undefined);
   #isFollowed = false;
   #isReading = false;
-  /** Something has changed since the reading began. */
+  /** Something has changed since the current read began. */
   #isStale = false;
 
   constructor(port: Port) {
@@ -42,29 +42,29 @@ export class Nodes {
       this.#queue.resolve(resolved);
       this.refreshLater();
     });
-    // Who comes and goes is told at once; a new name, and the end of a node that was away, come with the tick.
+    // Connects and disconnects have an event. Other changes, such as a new name, are read with the next tick.
     for (const event of ['presence', 'tick'] as const) client.on(event, () => this.#isFollowed && this.refreshLater());
   }
 
-  /** Undefined until the first answer; as the daemon sorts them: connected ones first, then by name. */
+  /** Undefined until the first answer. Sorted by the daemon: connected nodes first, then by name. */
   get nodes(): ReadonlySignal<readonly NodeEntry[] | undefined> {
     return this.#nodes;
   }
 
-  /** Who asks, the first one first. What was decided or ended stays in its place until it is dismissed. */
+  /** Pairing requests, oldest first. A finished request keeps its place until it is dismissed. */
   get asking(): ReadonlySignal<readonly Asking[]> {
     return this.#queue.asking;
   }
 
-  /** How many wait for a decision. */
+  /** Number of requests that wait for a decision. */
   readonly waiting = computed(() => this.asking.value.filter(({ outcome }) => outcome === undefined).length);
 
-  /** Why they could not be read. */
+  /** Why nodes or requests could not be read. */
   get problem(): ReadonlySignal<string | undefined> {
     return this.#problem;
   }
 
-  /** Somebody looks; the answer says that nobody does any more. */
+  /** Called when the panel opens. Call the returned function when it closes. */
   follow(): () => void {
     this.#isFollowed = true;
     this.refreshLater();
@@ -79,7 +79,7 @@ export class Nodes {
     if (!this.#isReading && (this.#isFollowed || this.#port.mayDecide())) void this.#read();
   }
 
-  /** This and what follows answer why not, or undefined when it was done. */
+  /** This and the next methods return an error message, or undefined on success. */
   async approve(requestId: string): Promise<string | undefined> {
     return this.#attempt(async () => {
       await this.#port.client.call('node.pair.approve', { requestId });
@@ -114,7 +114,7 @@ export class Nodes {
     } catch (error) {
       return wordsOf(error);
     } finally {
-      this.refreshLater(); // the event may come later, or be missed; a refusal may be about what is over
+      this.refreshLater(); // the event may be late or lost, and a refusal may mean that the list is out of date
     }
   }
 
@@ -151,7 +151,7 @@ export class Nodes {
   }
 }
 
-/** What to call it, also where it has no name that could be read. */
+/** The name of the node, or its id if the name is empty. */
 export const nodeName = ({ displayName, nodeId }: Pick<NodeRow, 'displayName' | 'nodeId'>): string =>
   displayName?.trim() || nodeId;
 

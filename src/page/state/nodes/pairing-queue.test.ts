@@ -15,14 +15,14 @@ function open() {
   return { queue, update, shown };
 }
 
-test('the first one comes first, and new ones come at the end', () => {
+test('the oldest request comes first, and new ones are added at the end', () => {
   const { update, shown } = open();
   update(['b', 'a']);
   update(['d', 'c', 'b', 'a']);
   assert.deepEqual(shown(), ['a waits', 'b waits', 'c waits', 'd waits']);
 });
 
-test('what is over stays in its place with its outcome, until it is dismissed', () => {
+test('a finished request keeps its place and shows its outcome until it is dismissed', () => {
   const { queue, update, shown } = open();
   update(['c', 'b', 'a']);
   queue.resolve({ requestId: 'a', decision: 'rejected' });
@@ -33,7 +33,7 @@ test('what is over stays in its place with its outcome, until it is dismissed', 
   assert.deepEqual(shown(), ['b expired', 'c waits']);
 });
 
-test('a list that was on its way since before makes nothing wait again that is over', () => {
+test('an outdated list does not reopen a finished request', () => {
   const { queue, update, shown } = open();
   update(['a']);
   queue.resolve({ requestId: 'a', decision: 'approved' });
@@ -41,7 +41,7 @@ test('a list that was on its way since before makes nothing wait again that is o
   assert.deepEqual(shown(), ['a approved']);
 });
 
-test('where nobody looks nothing is kept of what is over', () => {
+test('while the panel is closed, finished requests are dropped', () => {
   const { queue, update, shown } = open();
   update(['b', 'a']);
   queue.resolve({ requestId: 'a', decision: 'approved' });
@@ -53,14 +53,14 @@ test('where nobody looks nothing is kept of what is over', () => {
   assert.deepEqual(shown(), ['d waits']);
 });
 
-test('a machine that asks again and again leaves five ended requests, and pushes out none that waits', () => {
+test('a machine that keeps asking leaves at most five finished requests and removes no waiting one', () => {
   const { update, shown } = open();
   update(['real']);
   for (let turn = 1; turn <= 9; turn += 1) update([`t${turn}`, 'real']);
   assert.deepEqual(shown(), ['real waits', ...[4, 5, 6, 7, 8].map((turn) => `t${turn} expired`), 't9 waits']);
 });
 
-test('its end is told in the time of this browser', () => {
+test('the expiry is given by the clock of the browser', () => {
   const { queue, update } = open();
   update(['a']);
   assert.equal(queue.asking.value[0]?.endsAtMs, 301_000);

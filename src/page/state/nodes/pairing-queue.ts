@@ -4,22 +4,22 @@ import type { NodePairing, NodePairResolved } from '../../../../protocol/methods
 
 export interface Asking {
   request: NodePairing;
-  /** In the time of this browser; the daemon's own may be a little earlier or later. */
+  /** By this browser's clock; approximate. */
   endsAtMs: number;
-  /** Undefined while it waits. `expired` also when the machine has gone, or has asked anew. */
+  /** Undefined while it waits. `expired` also if the machine left or asked again. */
   outcome: NodePairResolved['decision'] | undefined;
 }
 
 interface UpdateOptions {
-  /** By how much the daemon's clock is ahead of ours. */
+  /** How far the daemon's clock is ahead of the browser's. */
   aheadMs: number;
-  /** Somebody looks at them: what is over stays, with its outcome. */
+  /** The panel is open: finished requests stay visible with their outcome. */
   keepsEnded: boolean;
 }
 
 /**
- * Who asks to be paired, the first one first. Nothing moves by itself under somebody's finger: new ones come at the end,
- * and what is over stays in its place until it is dismissed.
+ * Pairing requests, oldest first. Nothing moves under the pointer: new requests are added at the end, and finished ones
+ * keep their place until they are dismissed.
  */
 export class PairingQueue {
   readonly #asking = signal<readonly Asking[]>([]);
@@ -28,13 +28,13 @@ export class PairingQueue {
     return this.#asking;
   }
 
-  /** Takes over the daemon's list, which has the newest first. */
+  /** Applies the daemon's list, which is sorted newest first. */
   update(pending: readonly NodePairing[], { aheadMs, keepsEnded }: UpdateOptions): void {
     const toEnd = (request: NodePairing) => request.ts + LIMITS.pairingMs - aheadMs;
     const known = new Set(this.#asking.peek().map(({ request }) => request.requestId));
     const waiting = new Set(pending.map(({ requestId }) => requestId));
     const stayed = this.#asking.peek().map(({ request, outcome }): Asking => {
-      // What is over stays so: an answer may have been on its way since before.
+      // A finished request stays finished: this list may be older than the decision.
       const now = outcome ?? (waiting.has(request.requestId) ? undefined : 'expired');
       return { request, endsAtMs: toEnd(request), outcome: now };
     });
@@ -44,7 +44,7 @@ export class PairingQueue {
     this.#set([...stayed.filter(({ outcome }) => outcome === undefined || keepsEnded), ...added.reverse()]);
   }
 
-  /** One was decided, here or elsewhere, or is over. */
+  /** Called when a request was decided, here or elsewhere, or has expired. */
   resolve({ requestId, decision }: Pick<NodePairResolved, 'requestId' | 'decision'>): void {
     this.#set(
       this.#asking.peek().map((one) => (one.request.requestId === requestId ? { ...one, outcome: decision } : one)),
@@ -55,12 +55,12 @@ export class PairingQueue {
     this.#set(this.#asking.peek().filter(({ request }) => request.requestId !== requestId));
   }
 
-  /** Nobody looks any more. */
+  /** Called when the panel closes. */
   forgetEnded(): void {
     this.#set(this.#asking.peek().filter(({ outcome }) => outcome === undefined));
   }
 
-  /** A machine that asks again and again fills no screen. */
+  /** Limits finished requests, as a machine may ask again and again. */
   #set(asking: readonly Asking[]): void {
     const ended = asking.filter(({ outcome }) => outcome !== undefined);
     const tooMany = new Set(ended.slice(0, Math.max(0, ended.length - MAX_ENDED)));

@@ -39,7 +39,7 @@ test('colours and emphasis of every notation become styles', () => {
   );
 });
 
-test('each code that ends something ends that and nothing else', () => {
+test('each code that ends a style ends only that style', () => {
   const all = '1;2;3;4;7;9;31;42';
   assert.deepEqual(
     ['0', '', '22', '23', '24', '4:0', '27', '29', '39', '49'].map((code) => Object.keys(styleOf(all, code) ?? {})),
@@ -58,7 +58,7 @@ test('each code that ends something ends that and nothing else', () => {
   );
 });
 
-test('a colour out of range, cut short or of an unknown kind is no colour', () => {
+test('colours that are out of range, incomplete or unknown are ignored', () => {
   for (const codes of ['38;5;256', '38;2;300;0;0', '38;5', '38', '38;2;1;2', '>4', '?25']) {
     assert.deepEqual(styleOf(codes), {}, codes);
   }
@@ -69,11 +69,11 @@ test('titles, links and cursor moves leave only their text', () => {
   assert.equal(toPlainText(printed), 'red link end');
 });
 
-test('a title that is never ended hides nothing beyond its line', () => {
+test('an unterminated title hides nothing beyond its line', () => {
   assert.equal(toPlainText(`before${ESC}]0;lost\nafter`), 'before\nafter');
 });
 
-test('a line that was drawn over keeps its last state, with what was not drawn over', () => {
+test('an overwritten line shows its last state, including the parts not overwritten', () => {
   assert.equal(toPlainText('10 %\r50 %\r100 %\nnext\r\n'), '100 %\nnext\n');
   assert.equal(toPlainText('abcdef\rXY'), 'XYcdef');
   assert.equal(toPlainText(`loading...\r${ESC}[Kdone`), 'done');
@@ -82,7 +82,7 @@ test('a line that was drawn over keeps its last state, with what was not drawn o
   assert.equal(toPlainText('|\u0008/\u0008-\u0008\\'), '\\');
 });
 
-test('what is drawn over keeps the colours of its own', () => {
+test('overwriting part of a line keeps the colours of the rest', () => {
   const { lines } = parseAnsi(`${sgr('31')}abc${sgr('0')}\rX`);
   assert.deepEqual(
     lines[0]?.map(({ text, style }) => [text, style]),
@@ -93,11 +93,11 @@ test('what is drawn over keeps the colours of its own', () => {
   );
 });
 
-test('bells go, tabs and line ends stay', () => {
+test('bells are dropped, tabs and line ends stay', () => {
   assert.equal(toPlainText('a\u0007\tb\u0008\nc'), 'a\tb\nc');
 });
 
-test('one long line without an end costs its length, not its square', () => {
+test('parsing one long line takes linear time', () => {
   const line = 'x'.repeat(1_000_000);
   assert.equal(toPlainText(line), line);
 });
@@ -114,7 +114,7 @@ const anything = fc
   )
   .map((parts) => parts.join(''));
 
-test('whatever is printed: no control character but tab is left, and every colour is one', () => {
+test('for any output, no control character except tab remains and every colour is valid', () => {
   fc.assert(
     fc.property(anything, (printed) => {
       for (const { text, style } of parseAnsi(printed).lines.flat()) {
@@ -131,7 +131,7 @@ const isColour = (colour: NonNullable<AnsiStyle['foreground']>) => {
   return numbers.every((number) => Number.isInteger(number) && number >= 0 && number <= 255);
 };
 
-test('read line by line, each with the style that the one before ended in, it is the same as read at once', () => {
+test('parsing line by line with the carried style equals parsing at once', () => {
   fc.assert(
     fc.property(anything, (printed) => {
       let style: AnsiStyle = {};
@@ -146,7 +146,7 @@ test('read line by line, each with the style that the one before ended in, it is
   );
 });
 
-test('a style written as a sequence is read as the same style', () => {
+test('a style converted to a sequence parses back to the same style', () => {
   fc.assert(
     fc.property(anything, (printed) => {
       const { style } = parseAnsi(printed);

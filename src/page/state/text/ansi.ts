@@ -1,4 +1,4 @@
-/** How a stretch of terminal output looks. Absent: as usual. */
+/** The style of a piece of terminal output. An absent field means the default. */
 export interface AnsiStyle {
   bold?: true;
   dim?: true;
@@ -11,7 +11,7 @@ export interface AnsiStyle {
   background?: AnsiColour;
 }
 
-/** One of the sixteen that a theme chooses, or a colour of its own. */
+/** One of the 16 colours of the theme, or an RGB colour. */
 export type AnsiColour = { kind: 'palette'; index: number } | { kind: 'rgb'; red: number; green: number; blue: number };
 
 export interface AnsiRun {
@@ -19,21 +19,21 @@ export interface AnsiRun {
   style: AnsiStyle;
 }
 
-/** One line as it stands on the screen in the end, without its line end. */
+/** One line in its final state, without its line end. */
 export type AnsiLine = readonly AnsiRun[];
 
 export interface AnsiText {
   lines: readonly AnsiLine[];
-  /** What would be printed next looks like this. */
+  /** The style of the text that would follow. */
   style: AnsiStyle;
 }
 
 const PLAIN: AnsiStyle = {};
 
 /**
- * Reads what a program printed as a terminal would show it: colours and emphasis as styles; carriage returns, backspaces
- * and "erase line" done, so that a progress bar is its last state; every other control character and sequence (titles,
- * links, cursor moves) dropped. Text in, data out: nothing of it can become markup.
+ * Interprets program output as a terminal would. Colours and emphasis become styles. Carriage returns, backspaces and
+ * "erase line" are applied, so a progress bar shows its last state. All other control characters and sequences (titles,
+ * links, cursor moves) are dropped. The result is data, so output can never become markup.
  */
 export function parseAnsi(printed: string, start: AnsiStyle = PLAIN): AnsiText {
   const lines: AnsiLine[] = [];
@@ -50,13 +50,13 @@ export function parseAnsi(printed: string, start: AnsiStyle = PLAIN): AnsiText {
   return { lines: [...lines, line.runs()], style };
 }
 
-/** The text alone, for copying and for words that are searched. */
+/** The text without styles, for copying and searching. */
 export const toPlainText = (printed: string): string =>
   parseAnsi(printed)
     .lines.map((line) => line.map(({ text }) => text).join(''))
     .join('\n');
 
-/** The sequence that brings a terminal from its usual style to this one. */
+/** The escape sequence for this style, starting from the default style. */
 export function toSgr(style: AnsiStyle): string {
   const codes = [
     ...FLAGS.flatMap(([code, flag]) => (style[flag] ? [code] : [])),
@@ -72,8 +72,8 @@ function toColourCodes(colour: AnsiColour | undefined, base: 30 | 40): number[] 
 }
 
 /**
- * Control sequences (their parameters and final letter are the group), then titles and links to their end or the end of
- * the line (one that is never ended must not hide what follows), short sequences, single controls, and text.
+ * In this order: control sequences (the group has the parameters and the final letter); titles and links up to their
+ * end or the end of the line, so that an unterminated one hides nothing more; short sequences; single controls; text.
  */
 const TOKENS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this reads.
@@ -86,14 +86,14 @@ interface Cell {
   style: AnsiStyle;
 }
 
-/** One line of a terminal. Only one that is written over costs a cell per character. */
+/** One line of a terminal. Only an overwritten line needs a cell per character. */
 class Line {
   #runs: AnsiRun[] = [];
   #cells: Cell[] | undefined;
   #column = 0;
   #isAtStart = false;
 
-  /** A control character, a sequence that is no colour, or text. */
+  /** Prints a control character, a sequence other than a colour, or text. */
   print(token: string, style: AnsiStyle): void {
     if (token === '\r') this.#toStart();
     else if (token === '\b') this.#back();
@@ -124,7 +124,7 @@ class Line {
     this.#column = Math.max(0, this.#column - 1);
   }
 
-  /** `0` or nothing: from here to the end; `1`: up to here; `2`: all of it. */
+  /** `0` or empty: from the cursor to the end; `1`: up to the cursor; `2`: the whole line. */
   erase(mode: string): void {
     if (mode === '1') {
       this.#eraseBefore();
@@ -149,7 +149,7 @@ class Line {
     this.#cells?.fill(BLANK, 0, this.#column + 1);
   }
 
-  /** The column stays where it is: at the start after a carriage return, else behind the last character. */
+  /** Keeps the column: the start after a carriage return, else after the last character. */
   #toCells(): void {
     if (this.#cells) return;
     this.#cells = this.#runs.flatMap(({ text, style }) => Array.from(text, (char) => ({ char, style })));
@@ -166,7 +166,7 @@ function append(runs: AnsiRun[], text: string, style: AnsiStyle): void {
 }
 
 type Flag = Exclude<keyof AnsiStyle, Side>;
-/** On by this code, off by the next column. */
+/** The codes that switch each style on and off. */
 const FLAGS: readonly (readonly [on: number, flag: Flag, off: number])[] = [
   [1, 'bold', 22],
   [2, 'dim', 22],
@@ -185,7 +185,7 @@ function toStyle(before: AnsiStyle, parameters: string): AnsiStyle {
   return Object.keys(style).length === 0 ? PLAIN : style;
 }
 
-/** Takes one code, and what belongs to it, off the list. */
+/** Removes one code and its parameters from the list and applies it. */
 function applyCode(style: AnsiStyle, codes: number[][]): AnsiStyle {
   const [code = 0, ...more] = codes.shift() ?? [];
   switch (code) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { markPieces, toOneColumn } from './diff-pieces.ts';
 import type { DiffRow } from './diff-rows.ts';
 
-test('a mark cuts the colours it begins or ends in', () => {
+test('a mark splits the coloured pieces at its edges', () => {
   const pieces = [
     { text: 'const', className: 'k' },
     { text: ' total = ', className: undefined },
@@ -25,7 +25,7 @@ test('a mark cuts the colours it begins or ends in', () => {
   );
 });
 
-test('in one column what goes stands before what comes, run by run', () => {
+test('in one column, each run of changes shows removed lines before added ones', () => {
   const line = (number: number, text: string) => ({ number, text, marks: [] });
   const same: DiffRow = { kind: 'same', before: line(3, 'x'), after: line(3, 'x') };
   const rows: DiffRow[] = [

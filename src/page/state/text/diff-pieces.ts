@@ -1,7 +1,7 @@
 import type { DiffRow, Range } from './diff-rows.ts';
 import type { Piece, Pieces } from './highlight.ts';
 
-/** A stretch of a line in one colour; marked where the line differs from its counterpart. */
+/** A piece of a line in one colour; `marked` if it differs from the other side. */
 export interface MarkedPiece extends Piece {
   marked: boolean;
 }
@@ -22,7 +22,7 @@ export function markPieces(pieces: Pieces, marks: readonly Range[]): readonly Ma
   });
 }
 
-/** A changed run as one column has it: what goes, then what comes. Rows of one side each. */
+/** The rows for one column: of each run of changes, the removed lines and then the added ones. */
 export function toOneColumn(rows: readonly DiffRow[]): readonly DiffRow[] {
   const column: DiffRow[] = [];
   let coming: DiffRow[] = [];
@@ -38,6 +38,6 @@ export function toOneColumn(rows: readonly DiffRow[]): readonly DiffRow[] {
   return [...column, ...coming];
 }
 
-/** The rows with the folded stretches that somebody opened, by their place, in full. */
+/** Replaces the opened folds with their rows. */
 export const unfold = (rows: readonly DiffRow[], opened: ReadonlySet<DiffRow>): readonly DiffRow[] =>
   rows.flatMap((row) => (row.kind === 'folded' && opened.has(row) ? row.rows : [row]));

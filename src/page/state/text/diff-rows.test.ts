@@ -33,7 +33,7 @@ function marked({ number, text, marks }: DiffLine): string {
 
 const rowsOf = (text: string) => parseDiff(text)?.files[0]?.rows.map(toLine);
 
-test('both sides have their numbers, changed words their marks, and what lies between is counted', () => {
+test('both sides have line numbers, changed words are marked, and omitted lines are counted', () => {
   const before = lines(30).replace('line 12\n', 'const total = 12;\nold\n');
   const after = lines(30).replace('line 12\n', 'const sum = 12;\nnew\nnewer\n');
   assert.deepEqual(rowsOf(diffOf(before, after)), [
@@ -50,7 +50,7 @@ test('both sides have their numbers, changed words their marks, and what lies be
   ]);
 });
 
-test('a file that is created, or emptied, has one side', () => {
+test('a created or emptied file has one side', () => {
   const created = parseDiff(
     createTwoFilesPatch('/dev/null', 'b.py', '', 'x\ny\n', '', '', { headerOptions: FILE_HEADERS_ONLY }),
   );
@@ -62,7 +62,7 @@ test('a file that is created, or emptied, has one side', () => {
   assert.deepEqual(rowsOf(diffOf('x\ny\n', '')), ['-1 x', '-2 y']);
 });
 
-test('long unchanged stretches are folded to what surrounds the changes', () => {
+test('long unchanged stretches are folded, except for lines around the changes', () => {
   const before = `first\n${lines(20)}last\n`;
   const rows = rowsOf(diffOf(before, before.replace('first', 'First').replace('last', 'Last'), 100));
   assert.deepEqual(rows, [
@@ -74,14 +74,14 @@ test('long unchanged stretches are folded to what surrounds the changes', () => 
   ]);
 });
 
-test('what a tool remarks before the difference is kept', () => {
+test('remarks before a diff are kept', () => {
   assert.equal(
     parseDiff(`(outside the working directory: /etc/x)\n${diffOf('a\n', 'b\n')}`)?.remarks,
     '(outside the working directory: /etc/x)',
   );
 });
 
-test('what is no difference, or would not be shown whole, is undefined', () => {
+test('a text that is not a complete diff is not parsed as one', () => {
   const real = diffOf('a\n', 'b\n');
   for (const text of [
     '',
@@ -95,7 +95,7 @@ test('what is no difference, or would not be shown whole, is undefined', () => {
   }
 });
 
-test('git’s own differences of several files are read', () => {
+test('git diffs of several files are parsed', () => {
   const one = 'diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@ int main()\n-a\n+b\n';
   assert.deepEqual(
     parseDiff(one + one.replaceAll('x.c', 'y.c'))?.files.map(({ newName }) => newName),
@@ -103,7 +103,7 @@ test('git’s own differences of several files are read', () => {
   );
 });
 
-test('the rows of any change give back both texts', () => {
+test('the rows of any diff reproduce both texts', () => {
   const file = fc
     .array(fc.constantFrom('a', 'b', 'c', '', '-- x', '++ y', '@@ -1 +1 @@', 'diff z'))
     .map((all) => all.map((line) => `${line}\n`).join(''));

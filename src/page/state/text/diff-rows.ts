@@ -5,13 +5,13 @@ export interface DiffLine {
   /** In its file, from 1. */
   number: number;
   text: string;
-  /** Where it differs from its counterpart on the other side: character ranges, in order. */
+  /** Character ranges that differ from the line on the other side, in order. */
   marks: readonly Range[];
 }
 
 export type Range = readonly [from: number, to: number];
 
-/** One row of a difference: the same line on both sides, a changed one, or lines that are left out. */
+/** One row of a diff: an unchanged line, a changed line, or omitted lines. */
 export type DiffRow =
   | { kind: 'same'; before: DiffLine; after: DiffLine }
   | { kind: 'changed'; before: DiffLine | undefined; after: DiffLine | undefined }
@@ -21,7 +21,7 @@ export type DiffRow =
 
 /** The difference of one file. */
 export interface FileDiff {
-  /** `undefined`: there is none, it is created or removed. */
+  /** Undefined if the file is created or removed. */
   oldName: string | undefined;
   newName: string | undefined;
   rows: readonly DiffRow[];
@@ -29,21 +29,21 @@ export interface FileDiff {
   removed: number;
 }
 
-/** What a tool shows before it changes a file: remarks, then differences. */
+/** A tool's preview of a file change: remarks, then diffs. */
 export interface Patch {
-  /** What stands before the first difference. */
+  /** The text before the first diff. */
   remarks: string;
   files: readonly FileDiff[];
 }
 
-/** Of a longer stretch of unchanged lines only so many are shown at each of its ends. */
+/** Unchanged lines shown before and after a change; longer stretches are folded. */
 const CONTEXT_LINES = 3;
 const MIN_FOLDED = 6;
-/** Lines longer than this, or more than so many changed pairs, are not compared word by word. */
+/** Limits of the word-by-word comparison: characters per line, and changed pairs of lines. */
 const MAX_COMPARED_CHARS = 500;
 const MAX_COMPARED_PAIRS = 400;
 
-/** Reads a unified difference; undefined when the text is none, or not a whole one. */
+/** Parses a unified diff; undefined if the text is not a complete one. */
 export function parseDiff(text: string): Patch | undefined {
   const start = /^(?:diff |Index: |--- (?=.*\n\+\+\+ )|@@ -\d)/m.exec(text)?.index;
   if (start === undefined) return undefined;
@@ -62,11 +62,11 @@ export function parseDiff(text: string): Patch | undefined {
       })),
     };
   } catch {
-    return undefined; // a difference that a model made up: shown as the text it is
+    return undefined; // an invalid diff, for example written by a model: shown as plain text
   }
 }
 
-/** Nothing stands in the text that the rows would not show: who approves a change has to see all of it. */
+/** Whether the rows show every line of the text: an approver has to see all of a change. */
 function isWhole(text: string, files: readonly StructuredPatch[]): boolean {
   const lines = text.replace(/\n+$/, '').split('\n');
   const headers = files.flatMap(({ oldFileName, newFileName }) => [oldFileName, newFileName]).filter(Boolean);
@@ -76,7 +76,7 @@ function isWhole(text: string, files: readonly StructuredPatch[]): boolean {
   return shown === lines.length;
 }
 
-/** What git and others write between differences; no line of a difference begins like that. */
+/** Lines that git and other tools write between diffs; no line of a diff begins like this. */
 const METADATA =
   /^(?:diff |index |Index: |={20}|new file mode|deleted file mode|old mode|new mode|similarity |rename )/;
 
@@ -143,7 +143,9 @@ function fold(rows: readonly DiffRow[]): DiffRow[] {
 type Pair = { before: DiffLine | undefined; after: DiffLine | undefined };
 type Compare = (before: DiffLine | undefined, after: DiffLine | undefined) => Pair;
 
-/** Marks the words in which two lines differ, for so many pairs; two lines with little in common are left unmarked. */
+/**
+ * Marks the words that differ between two lines, up to MAX_COMPARED_PAIRS pairs. Very different lines stay unmarked.
+ */
 function createComparison(): Compare {
   let pairs = 0;
   return (before, after) => {

@@ -1,6 +1,6 @@
 /**
- * Makes visible what reorders a text under the eyes of its reader: direction overrides and isolates become `\u202e`.
- * What right-to-left languages need (marks, joiners) is left alone.
+ * Makes characters visible that reorder text: direction overrides and isolates are shown as in `\u202e`. Marks and
+ * joiners, which right-to-left languages need, stay.
  */
 export const showHidden = (text: string): string =>
   REORDERING.test(text)

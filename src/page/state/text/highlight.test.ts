@@ -6,7 +6,7 @@ import { findFileLanguage, findLanguage, GRAMMARS, type Language } from './langu
 
 const textOf = (lines: readonly Pieces[]) => lines.map((line) => line.map(({ text }) => text).join('')).join('\n');
 
-test('a language is found by the name on its fence, in capitals or not, with what follows it', () => {
+test('a language is found by the name on its code block, in any case, ignoring text after it', () => {
   const names = [
     'TS',
     'c++',
@@ -33,7 +33,7 @@ test('a file’s language is found by its ending or its name', () => {
   ]);
 });
 
-test('code is coloured line by line, also what goes over several lines and what is of another language', () => {
+test('code is highlighted line by line, including multi-line tokens and embedded languages', () => {
   const highlighter = createHighlighter();
   assert.deepEqual(highlighter.highlight('/* a\nb */ let x;', 'javascript'), [
     [{ text: '/* a', className: 'hljs-comment' }],
@@ -48,7 +48,7 @@ test('code is coloured line by line, also what goes over several lines and what 
   assert.ok(page?.some(({ text, className }) => text === 'let' && className === 'hljs-keyword'));
 });
 
-test('whatever the text and the language, no character is lost or added', () => {
+test('highlighting never adds or loses a character', () => {
   const highlighter = createHighlighter();
   const languages = Object.keys(GRAMMARS).flatMap((name) => findLanguage(name) ?? []);
   const code = fc
@@ -61,7 +61,7 @@ test('whatever the text and the language, no character is lost or added', () => 
   );
 });
 
-test('what was coloured is kept, what is too long stays plain', () => {
+test('highlighted code is cached, long code stays plain', () => {
   const highlighter = createHighlighter();
   assert.equal(highlighter.find('let x', 'typescript'), undefined);
   const lines = highlighter.highlight('let x', 'typescript');
@@ -70,7 +70,7 @@ test('what was coloured is kept, what is too long stays plain', () => {
   assert.equal(highlighter.highlight('x\n'.repeat(20_000), 'typescript'), undefined);
 });
 
-test('so many texts are kept and no more; the one that was not asked for longest goes first', () => {
+test('the cache is limited; the least recently used text is dropped first', () => {
   const highlighter = createHighlighter();
   for (let n = 0; n < 200; n += 1) highlighter.highlight(`${n}`, 'json');
   highlighter.find('0', 'json');

@@ -1,7 +1,7 @@
 import { createLowlight } from 'lowlight';
 import { GRAMMARS, type Language, WITHIN } from './languages.ts';
 
-/** A stretch of one line in one colour; the class is one of highlight.js. */
+/** A piece of a line in one colour, as a class of highlight.js. */
 export interface Piece {
   text: string;
   className: string | undefined;
@@ -10,22 +10,22 @@ export interface Piece {
 /** The pieces of one line, without its line end. */
 export type Pieces = readonly Piece[];
 
-/** Beyond this code stays plain: it takes about a millisecond per kilobyte, in one go. */
+/** Longer code stays plain: highlighting blocks for about a millisecond per kilobyte. */
 const MAX_CHARS = 20_000;
-/** So many coloured texts are kept, the least lately asked for is dropped first. */
+/** Maximum number of cached texts; the least recently used is dropped first. */
 const MAX_KEPT = 200;
 
-/** Colours code, line by line; what it has coloured it keeps for a while. */
+/** Highlights code line by line and caches the result. */
 export interface Highlighter {
-  /** At once, and only what is kept. */
+  /** Returns a cached result without highlighting. */
   find(text: string, language: Language): readonly Pieces[] | undefined;
-  /** Takes time. Undefined for what is too long. */
+  /** Slow. Undefined if the text is too long. */
   highlight(text: string, language: Language): readonly Pieces[] | undefined;
 }
 
 export function createHighlighter(): Highlighter {
   const kept = new Map<string, readonly Pieces[]>();
-  // Grammars are registered when they are first needed: together they would take as long as a page of code.
+  // Grammars are registered on first use: registering all takes as long as highlighting a page of code.
   const lowlight = createLowlight();
   const register = (language: Language) => {
     for (const needed of [language, ...(WITHIN[language] ?? [])]) {

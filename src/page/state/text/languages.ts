@@ -29,7 +29,7 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
-/** What code can be coloured as. */
+/** The languages that can be highlighted. */
 export const GRAMMARS = {
   ...{ bash, c, cpp, csharp, css, diff, dockerfile, go, graphql, http, ini, java, javascript, json, kotlin, lua },
   ...{ makefile, markdown, php, powershell, python, ruby, rust, shell, sql, swift, typescript, xml, yaml },
@@ -37,7 +37,7 @@ export const GRAMMARS = {
 
 export type Language = keyof typeof GRAMMARS;
 
-/** Languages that others hold pieces of. */
+/** Languages that are embedded in other languages. */
 export const WITHIN: Partial<Record<Language, readonly Language[]>> = {
   dockerfile: ['bash'],
   javascript: ['xml', 'css', 'graphql'],
@@ -47,7 +47,7 @@ export const WITHIN: Partial<Record<Language, readonly Language[]>> = {
   xml: ['css', 'javascript'],
 };
 
-/** What people write on a fence, and what files end with, where it is not the language's name. */
+/** Other names of languages on code blocks, and file endings. */
 const OTHER_NAMES: Partial<Record<Language, string>> = {
   bash: 'sh zsh ksh bashrc zshrc profile env',
   c: 'h',
@@ -86,11 +86,11 @@ function toLanguages(): Language[] {
   return Object.keys(GRAMMARS).filter(isLanguage);
 }
 
-/** The language that a fence names: `ts`, `c++`, `python title="x"`. */
+/** The language of a code block: `ts`, `c++`, `python title="x"`. */
 export const findLanguage = (fence: string): Language | undefined =>
   BY_NAME.get(/^[^\s{,:]*/.exec(fence.trim())?.[0].toLowerCase() ?? '');
 
-/** The language of a file, by its ending or its whole name. */
+/** The language of a file, by its ending or full name. */
 export function findFileLanguage(path: string): Language | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   return BY_NAME.get(name.slice(name.lastIndexOf('.') + 1));

@@ -16,7 +16,7 @@ const listShape = (token: Token) =>
       }
     : {};
 
-test('blocks know where they begin', () => {
+test('blocks have their offset in the text', () => {
   assert.deepEqual(shape(splitMarkdown('# A\n\ntext\n\n```js\n1\n```')), [
     { at: 0, type: 'heading', raw: '# A' },
     { at: 5, type: 'paragraph', raw: 'text' },
@@ -24,14 +24,14 @@ test('blocks know where they begin', () => {
   ]);
 });
 
-test('only the last block and what follows is read again', () => {
+test('only the last block and the text after it are parsed again', () => {
   const before = splitMarkdown('one\n\ntwo');
   const after = splitMarkdown('one\n\ntwo and three', before);
   assert.equal(after[0], before[0]);
   assert.deepEqual(shape(after), shape(splitMarkdown('one\n\ntwo and three')));
 });
 
-test('of a list only the last item is read again', () => {
+test('only the last item of a list is parsed again', () => {
   const before = splitMarkdown('- one\n- two\n- thr');
   const after = splitMarkdown('- one\n- two\n- three\n- four', before);
   const [list] = after;
@@ -43,14 +43,14 @@ test('of a list only the last item is read again', () => {
   );
 });
 
-test('a paragraph that seemed to be over takes in what comes', () => {
+test('a paragraph that looked complete can continue', () => {
   let parts: ReturnType<typeof splitMarkdown> = [];
   const text = 'a | b\n--|--|--\n<b>x</b>\n- word';
   for (let end = 1; end <= text.length; end += 1) parts = splitMarkdown(text.slice(0, end), parts);
   assert.deepEqual(shape(parts), shape(splitMarkdown(text)));
 });
 
-test('a text that arrives in pieces is split as if it had come at once', () => {
+test('a text that arrives in pieces is split like the whole text', () => {
   const snippet = fc.constantFrom(
     'word ',
     '\n',

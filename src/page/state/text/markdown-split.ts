@@ -2,16 +2,15 @@ import { Lexer, type Token, type Tokens } from 'marked';
 
 /** One block of a Markdown text: a paragraph, a list, a code fence. */
 export interface MarkdownPart {
-  /** Where it begins in the text: its identity while the text grows. */
+  /** Its offset in the text, which identifies it while the text grows. */
   at: number;
   token: Token;
 }
 
 /**
- * Splits a text into blocks. Given the result for a shorter beginning of the same text, only its end is read again: the last
- * block, and the one above it where that may yet take the last one in. So a streaming answer costs the length of its last
- * blocks and not of all of it. Of a list, only the last item is read again: lists are the one kind of block that grows long
- * and is slow to read.
+ * Splits a text into blocks. Given the result for a shorter beginning of the same text, it parses only the end again:
+ * the last block, and the one before it if the two may still merge. A streaming answer then costs the length of its
+ * last blocks only. Of a list, only the last item is parsed again, because long lists are slow to parse.
  */
 export function splitMarkdown(text: string, earlier: readonly MarkdownPart[] = []): readonly MarkdownPart[] {
   const settled = countSettled(earlier);
@@ -20,7 +19,10 @@ export function splitMarkdown(text: string, earlier: readonly MarkdownPart[] = [
   return [...earlier.slice(0, settled), ...(grown ?? readFrom(text, next?.at ?? 0))];
 }
 
-/** How many blocks stay as they are. `- - -` is a line until `- - - x` continues the list above it; a paragraph may go on too. */
+/**
+ * Number of blocks that can no longer change. `- - -` is a rule until `- - - x` continues the list above; paragraphs
+ * may continue too.
+ */
 function countSettled(parts: readonly MarkdownPart[]): number {
   const [above, last] = [parts.at(-2), parts.at(-1)];
   if (!above || !last) return 0;
@@ -39,7 +41,7 @@ function readFrom(text: string, from: number): MarkdownPart[] {
   return parts;
 }
 
-/** Undefined where the last item does not begin a list like this one when it is read alone. */
+/** Undefined if the last item, parsed alone, is not a list of the same kind. */
 function growList(text: string, { at, list }: { at: number; list: Tokens.List }): MarkdownPart[] | undefined {
   const settled = list.items.slice(0, -1);
   if (settled.length === 0) return undefined;

@@ -8,7 +8,7 @@ const STEPS = [
   { unit: 'day', ms: DAY_MS, most: 7 },
 ] as const;
 
-/** When something was, as people say it: `5 minutes ago`, `yesterday`, and beyond a week the date. */
+/** A past time relative to now: `5 minutes ago`, `yesterday`; after a week, the date. */
 export function toMoment(atMs: number, nowMs: number, locale?: string): string {
   const ago = Math.max(0, nowMs - atMs);
   if (ago < MINUTE_MS) return 'just now';
@@ -24,7 +24,7 @@ const DISTANCES = [
   { unit: 'day', ms: DAY_MS, most: Number.POSITIVE_INFINITY },
 ] as const;
 
-/** How far away an instant is, before or behind us: `in 42 seconds`, `in 3 hours`, `2 days ago`. */
+/** The distance to a past or future time: `in 42 seconds`, `in 3 hours`, `2 days ago`. */
 export function toDistance(atMs: number, nowMs: number, locale?: string): string {
   const distance = atMs - nowMs;
   const step = DISTANCES.find(({ ms, most }) => Math.abs(distance) < ms * most) ?? DISTANCES[3];
@@ -37,7 +37,7 @@ interface Place {
   locale?: string | undefined;
 }
 
-/** What a clock there shows at an instant: the time alone for today, with the date for other days; seconds where there are some. */
+/** The local time in a zone: `today 17:30`, `tomorrow 09:00`, other days with the date. Zero seconds are left out. */
 export function toClock(atMs: number, { nowMs, timeZone, locale }: Place): string {
   const dayOf = (ms: number) => new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(ms);
   const format = (parts: Intl.DateTimeFormatOptions) =>
@@ -50,13 +50,13 @@ export function toClock(atMs: number, { nowMs, timeZone, locale }: Place): strin
   return format({ weekday: 'short', month: 'short', day: 'numeric', ...(isFar && { year: 'numeric' }), ...time });
 }
 
-/** What is left until something, as a clock counts it down: `4:32`. */
+/** The remaining time as minutes and seconds: `4:32`. */
 export function toCountdown(leftMs: number): string {
   const seconds = Math.max(0, Math.floor(leftMs / SECOND_MS));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** How long something took: `340 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
+/** A duration: `340 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function toLength(ms: number): string {
   if (ms < SECOND_MS) return `${ms} ms`;
   if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;

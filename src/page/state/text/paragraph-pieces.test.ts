@@ -10,7 +10,7 @@ function inlinesOf(text: string): Token[] {
 
 const textOf = (pieces: Token[][]) => pieces.map((piece) => piece.map(({ raw }) => raw).join(''));
 
-test('pieces end at words, and together are the paragraph', () => {
+test('pieces end at words and add up to the paragraph', () => {
   const text = `${'some words and more of them '.repeat(400)}**bold** ${'then others '.repeat(300)}`.trim();
   const pieces = textOf(toPieces(inlinesOf(text)));
   assert.equal(pieces.join(''), text);
@@ -18,7 +18,7 @@ test('pieces end at words, and together are the paragraph', () => {
   for (const piece of pieces.slice(0, -1)) assert.match(piece, /\s$/);
 });
 
-test('a word without an end is cut too', () => {
+test('a very long word is cut too', () => {
   const pieces = textOf(toPieces(inlinesOf('x'.repeat(9_000))));
   assert.deepEqual(
     pieces.map(({ length }) => length),
@@ -26,7 +26,7 @@ test('a word without an end is cut too', () => {
   );
 });
 
-test('while the text grows only the last piece changes', () => {
+test('while the text grows, only the last piece changes', () => {
   const text = 'a sentence with **some** words and `code`. '.repeat(400).trim();
   const before = textOf(toPieces(inlinesOf(text.slice(0, 12_000))));
   const after = textOf(toPieces(inlinesOf(text)));

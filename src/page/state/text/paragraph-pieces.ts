@@ -1,12 +1,15 @@
 import type { Token } from 'marked';
 import { foldLine } from './text-chunks.ts';
 
-/** A paragraph longer than this is laid out in pieces: a browser lays out a whole paragraph with each change of it. */
+/** A longer paragraph is split into pieces, because browsers lay out a whole paragraph at each change. */
 export const LONG_PARAGRAPH = 8_000;
-/** At least so many characters are one piece. */
+/** Minimum length of a piece in characters. */
 const PIECE_CHARS = 2_000;
 
-/** The inline tokens of a long paragraph in pieces, which end at a word where there is one. While it grows only the last one changes. */
+/**
+ * Splits the inline tokens of a long paragraph into pieces, at words if possible. While it grows, only the last piece
+ * changes.
+ */
 export function toPieces(tokens: readonly Token[]): Token[][] {
   const pieces: Token[][] = [];
   let piece: Token[] = [];
@@ -22,7 +25,7 @@ export function toPieces(tokens: readonly Token[]): Token[][] {
   return piece.length === 0 ? pieces : [...pieces, piece];
 }
 
-/** Plain text may be cut anywhere; what has marks around it stays whole. */
+/** Only plain text is cut; formatted text stays whole. */
 function cutText(token: Token): Token[] {
   if (token.type !== 'text' || token.tokens || token.raw.length <= PIECE_CHARS) return [token];
   const words = String(token.text).match(/\S+\s*|\s+/g) ?? [];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { foldLine, hasLongLine, toChunks } from './text-chunks.ts';
 
-test('chunks joined by line ends are the text; of a growing text only the last one changes', () => {
+test('joined chunks are the text; while it grows, only the last chunk changes', () => {
   const lines = fc.array(fc.string({ maxLength: 5 }), { maxLength: 400 }).map((all) => all.join('\n'));
   fc.assert(
     fc.property(lines, lines, (text, more) => {
@@ -15,7 +15,7 @@ test('chunks joined by line ends are the text; of a growing text only the last o
   );
 });
 
-test('a long line is folded into rows, none of which ends inside a character', () => {
+test('a long line is folded into rows without splitting a character', () => {
   const line = '𝄞x'.repeat(5_000);
   const rows = foldLine(line);
   assert.equal(rows.join(''), line);

@@ -1,11 +1,11 @@
-/** So many rows of a long text are one chunk: it is laid out only when it comes near the screen. */
+/** Rows per chunk. A chunk is laid out only near the screen. */
 export const CHUNK_ROWS = 80;
-/** A line longer than this goes on in the next row; browsers take seconds for a line of a megabyte. */
+/** A longer line continues in the next row: browsers take seconds to lay out a line of a megabyte. */
 const MAX_ROW_CHARS = 2_000;
 
 /**
- * Cuts a text into chunks of CHUNK_ROWS rows, joined by line ends. While a text grows only its last chunk changes. What
- * has lines too long for one row has more rows than lines.
+ * Cuts a text into chunks of CHUNK_ROWS rows, joined by line ends. While a text grows, only its last chunk changes. A
+ * line that is too long for one row takes several.
  */
 export function toChunks(text: string, toRows: (line: string) => readonly string[] = foldLine): readonly string[] {
   const chunks: string[] = [];
@@ -25,7 +25,7 @@ export function toChunks(text: string, toRows: (line: string) => readonly string
   return chunks;
 }
 
-/** Rows that fit the screen's patience; no character is cut in two. */
+/** Folds a long line into rows without splitting a character. */
 export function foldLine(line: string): readonly string[] {
   if (line.length <= MAX_ROW_CHARS) return [line];
   const rows: string[] = [];
@@ -38,5 +38,5 @@ export function foldLine(line: string): readonly string[] {
   return rows;
 }
 
-/** Whether some line needs more than one row. */
+/** Whether any line needs more than one row. */
 export const hasLongLine = (text: string): boolean => text.split('\n').some((line) => line.length > MAX_ROW_CHARS);

@@ -2,7 +2,7 @@ import type { Attachment } from '../../../../protocol/stream-events.ts';
 import { contentAddress } from '../../state/files.ts';
 import { Icon } from '../icons.tsx';
 
-/** The files of a message: images as they are, all with their name, to be opened. */
+/** The files of a message, as links. Images are shown, other files by name. */
 export const Attachments = ({ wsId, files }: { wsId: string; files: readonly Attachment[] }) => (
   <ul class="attachments" aria-label="Attachments">
     {files.map(({ attachment_id: id, filename, kind, size_bytes }) => (

@@ -2,7 +2,7 @@ import type { Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 
-/** The files of the message that is being written, each with a way to take it back. */
+/** The files attached to the draft, each with a button to remove it. */
 export function Chips({ desk, tab }: { desk: Desk; tab: Tab }) {
   const chips = tab.chips.value;
   if (chips.length === 0) return null;
@@ -27,7 +27,7 @@ export function Chips({ desk, tab }: { desk: Desk; tab: Tab }) {
   );
 }
 
-/** Chooses files; pasting and dropping them does the same. */
+/** Opens a file chooser. Files can also be pasted or dropped. */
 export function AttachButton({ desk, tab }: { desk: Desk; tab: Tab }) {
   return (
     <label class="attach quiet" title="Attach images or text files">
@@ -45,7 +45,7 @@ export function AttachButton({ desk, tab }: { desk: Desk; tab: Tab }) {
   );
 }
 
-/** Handlers of whatever takes files that are pasted or dropped; text is left to the field. */
+/** Handlers for an element that accepts pasted or dropped files. Pasted text still goes to the field. */
 export const takesFiles = ({ desk, tab }: { desk: Desk; tab: Tab }) => {
   const take = (event: Event, files: FileList | undefined) => {
     if (!files || files.length === 0) return;

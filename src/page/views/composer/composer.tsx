@@ -18,7 +18,9 @@ interface ComposerProps {
   conversation: Conversation;
 }
 
-/** Where to type. Enter sends, Shift and Enter begin a new line, a command may be given at any time. */
+/**
+ * The message field. Enter sends, Shift+Enter starts a new line. Commands can be sent at any time, even during a run.
+ */
 export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const suggestions = useSuggestions({ desk, tab });
@@ -97,7 +99,10 @@ interface CommandListProps {
   onTake(suggestion: Suggestion): void;
 }
 
-/** The list of a combobox whose field is the composer: the focus stays there, the list only shows which one is meant. */
+/**
+ * The list of a combobox whose field is the composer. The focus stays in the field; the list marks the active
+ * suggestion.
+ */
 function CommandList({ offered, active, onTake }: CommandListProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [active]);
@@ -142,7 +147,7 @@ function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app'
   return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';
 }
 
-/** Typing goes on here, unless the focus is somewhere already or would bring up a keyboard on glass. */
+/** Focuses the field, unless the focus is elsewhere or would open an on-screen keyboard. */
 function takeFocus(field: HTMLTextAreaElement | null): void {
   const isFree = document.activeElement === null || document.activeElement === document.body;
   if (isFree && matchMedia('(pointer: fine)').matches) field?.focus({ preventScroll: true });

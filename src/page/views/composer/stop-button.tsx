@@ -6,10 +6,13 @@ import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { isCovered } from '../overlay.ts';
 
-/** How long after the first press a second one counts as such. */
+/** Maximum time between two presses that belong together. */
 const AGAIN_MS = 3_000;
 
-/** `armed`: Escape was pressed once. `pressed`: it was stopped; the next press abandons a worker that does not let go. */
+/**
+ * `armed`: Escape was pressed once. `pressed`: the run was told to stop; the next press abandons a run that does not
+ * stop.
+ */
 type Step = 'ready' | 'armed' | 'pressed';
 const LABELS: Record<Step, string> = { ready: 'Stop', armed: 'Esc again to stop', pressed: 'Force stop' };
 const TITLES: Record<Step, string> = {
@@ -18,7 +21,10 @@ const TITLES: Record<Step, string> = {
   pressed: 'Abandon the run without waiting for it to stop',
 };
 
-/** Stops the run: a click, or Escape twice, so that a stray key stops nothing. Pressed again soon, it forces. */
+/**
+ * Stops the run on a click or on Escape pressed twice, so that a stray key stops nothing. A second press soon after
+ * forces the stop.
+ */
 export function StopButton({ desk, tab }: { desk: Desk; tab: Tab }) {
   const step = useSignal<Step>('ready');
   useSignalEffect(() => {

@@ -1,6 +1,6 @@
 import type { StatusRecord } from '../../../../protocol/stream-events.ts';
 
-/** How full the model's context is, after its last turn. */
+/** Shows how full the model's context was after its last turn. */
 export function TokenStatus({ status }: { status: StatusRecord | undefined }) {
   if (!status) return <span class="tokens" />;
   const { total_tokens: total, context_window: window, pct } = status;

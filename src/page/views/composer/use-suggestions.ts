@@ -8,17 +8,17 @@ import type { Tab } from '../../state/tab.ts';
 
 interface Suggestions {
   offered: readonly Suggestion[];
-  /** The one that Enter or Tab takes. */
+  /** Index of the suggestion that Enter or Tab inserts. */
   active: number;
   take(suggestion: Suggestion): void;
-  /** Whether the key was about the list. */
+  /** Returns whether the list has handled the key. */
   onKeyDown(event: KeyboardEvent): boolean;
 }
 
 const PAUSE_MS = 150;
 const MOST_SAVED = 8;
 
-/** What the composer offers to a draft that begins with a slash. Escape puts it away until the draft changes. */
+/** Suggestions for a draft that begins with a slash. Escape hides them until the draft changes. */
 export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggestions {
   const chosen = useSignal({ draft: '', index: 0, isDismissed: false });
   const saved = useSaved(desk, tab.draft);
@@ -60,7 +60,7 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
 
 const isModified = ({ shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent) => shiftKey || altKey || ctrlKey || metaKey;
 
-/** The models that the daemon knows, asked anew whenever a draft comes to name one. */
+/** The models that the daemon knows, read whenever a draft starts to name one. */
 function useModels(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<readonly string[]> {
   const found = useSignal<readonly string[]>([]);
   const isAsked = isAboutModels(draft.value);
@@ -76,7 +76,7 @@ function useModels(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<re
   return found;
 }
 
-/** Conversations that `/resume` may mean, asked of the daemon when somebody pauses. */
+/** Conversations that match the argument of `/resume`, read after a pause in typing. */
 function useSaved(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<Known['saved']> {
   const found = useSignal<Known['saved']>([]);
   const search = resumeSearch(draft.value);

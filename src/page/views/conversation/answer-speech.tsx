@@ -3,12 +3,14 @@ import { systemTimers } from '../../../../protocol/client/timers.ts';
 import { tellMore, toldSoFar } from '../../state/conversation/answer-speech.ts';
 import type { Block } from '../../state/conversation/blocks.ts';
 
-/** A screen reader has taken a line by then; after that it would only be found twice when somebody searches the page. */
+/**
+ * By then a screen reader has read the line. It is removed so that a search of the page does not find the text twice.
+ */
 const KEPT_MS = 5_000;
 
 /**
- * Reads answers aloud to screen readers while they stream: a polite live region that gets a line when a sentence is
- * finished, and not with every token.
+ * Makes screen readers read an answer aloud while it streams: a polite live region that gets a line per finished
+ * sentence, not per token.
  */
 export function AnswerSpeech({ blocks }: { blocks: readonly Block[] }) {
   const region = useRef<HTMLDivElement>(null);
@@ -23,7 +25,7 @@ export function AnswerSpeech({ blocks }: { blocks: readonly Block[] }) {
   );
 }
 
-/** By hand: the elements that stay are the same ones, so that nothing of them is told again. */
+/** Bypasses Preact: lines that stay keep their elements, so that screen readers do not read them again. */
 function say(region: HTMLElement, text: string): void {
   const line = document.createElement('p');
   line.textContent = text;

@@ -18,7 +18,7 @@ interface Verdict {
   always?: boolean;
 }
 
-/** The decision. It goes to the daemon under the question's id, so it can never answer another one. */
+/** The buttons that decide. A decision carries the id of its question, so it can never apply to another question. */
 export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
   const step = useSignal<Step>('choose');
   const busy = useSignal(false);
@@ -57,7 +57,7 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
           >
             Yes, never ask here
           </button>
-          {/* Focus is on the harmless way out: what follows the click on "Always allow…" must not confirm it. */}
+          {/* The focus is on Back, so that a key pressed right after "Always allow…" does not confirm it. */}
           <button type="button" ref={takeFocus} onClick={go('choose')}>
             Back
           </button>
@@ -77,7 +77,7 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
   }
 }
 
-/** One step back, and nothing else: Escape that is not used up here stops what runs and leaves views. */
+/** Makes Escape go back one step, and nothing else: elsewhere Escape stops the run or leaves a view. */
 function useEscape(step: Step, back: () => void): void {
   useLayoutEffect(() => {
     if (step === 'choose') return;
@@ -98,7 +98,7 @@ const takeFocus = (element: HTMLElement | null) => element?.focus({ preventScrol
 interface ChoicesProps {
   question: ApprovalBlock['question'];
   busy: boolean;
-  /** The step that somebody has just left: the focus returns to where it began. */
+  /** The step just left: the focus returns to the button that opened it. */
   cameFrom: Step;
   onApprove(): void;
   go(to: Step): () => void;
@@ -154,7 +154,7 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
 function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onDeny(feedback: string): void }) {
   const feedback = useSignal('');
   const field = useRef<HTMLInputElement>(null);
-  // The field appears because somebody chose to deny: this is where they type next.
+  // A person who chose to deny types the reason next.
   useLayoutEffect(() => field.current?.focus(), []);
   return (
     <form

@@ -10,19 +10,19 @@ import { AskedCalls } from './asked-calls.tsx';
 
 interface ApprovalCardProps {
   approval: ApprovalBlock;
-  /** The one to answer now. */
+  /** Whether this is the question to answer now. */
   isPending: boolean;
   app: App;
   desk: Desk;
   tab: Tab;
 }
 
-/** A question that waits for a person, with both ends of everything that will run. */
+/** A question that waits for a decision. It shows the beginning and the end of everything that would run. */
 export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCardProps) {
   const element = useRef<HTMLElement>(null);
   const [isOpen, setIsOpen] = useState(false);
   useEffect(() => {
-    // Focus comes here unless somebody is typing; it goes to the card, so that no key in flight can approve.
+    // Focuses the card and not a button, so that a key pressed at this moment cannot approve.
     if (isPending && !isTyping()) element.current?.focus({ preventScroll: true });
   }, [isPending]);
   return (

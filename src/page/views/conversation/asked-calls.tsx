@@ -10,15 +10,15 @@ import { useRoom } from './use-room.ts';
 
 interface AskedCallsProps {
   items: readonly ApprovalItem[];
-  /** Shown above the frame: what the calls are asked for. */
+  /** The heading above the calls. */
   title: ComponentChildren;
   isOpen: boolean;
   onOpen(isOpen: boolean): void;
 }
 
 /**
- * Everything that would run. Of what is long the beginning and the end are shown, so that nothing at the end is ever out
- * of sight; the whole is one click away.
+ * Everything that would run. Long text shows its beginning and its end, so that the end is never out of sight. One
+ * click shows all of it.
  */
 export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
   const [frame, content, ruler] = [
@@ -74,7 +74,7 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
 
 const isDiff = (preview: string): boolean => /^--- .*\n\+\+\+ /m.test(preview);
 
-/** The first and the last lines, and what is left out between them. */
+/** The first and the last lines, and a note about the lines omitted between them. */
 const Ends = ({ lines, isDiff }: { lines: readonly EndsLine[]; isDiff: boolean }) => (
   <pre class="preview ends">
     {lines.map((line, index) => (

@@ -16,7 +16,9 @@ interface BlockViewProps {
   tab: Tab;
 }
 
-/** One block, drawn anew only when it is another object: a long conversation costs nothing while its end streams. */
+/**
+ * One block. It is redrawn only if its object changes, so that a long conversation costs nothing while its end streams.
+ */
 export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) {
   return useMemo(() => {
     switch (block.kind) {

@@ -13,7 +13,7 @@ import { Following } from './following.ts';
 interface BlockWindow {
   scroller: { current: HTMLDivElement | null };
   content: { current: HTMLDivElement | null };
-  /** Directly before the first drawn block; `undrawn`, and as high as `above`. */
+  /** The empty element directly before the first drawn block; its height is `above`. */
   space: { current: HTMLDivElement | null };
   following: Following;
   /** The blocks to draw. */
@@ -23,10 +23,10 @@ interface BlockWindow {
   below: number;
 }
 
-/** So many screens before and after the visible one are drawn too. */
+/** Number of screens that are also drawn before and after the visible one. */
 const AHEAD = 1.2;
 
-/** Draws those blocks of a long conversation that are on the screen or near it, and keeps the place in it. */
+/** Draws only the blocks of a long conversation that are on or near the screen, and keeps the reading position. */
 export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void): BlockWindow {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -66,11 +66,11 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
   }, []);
   useLayoutEffect(() => {
     following.settle();
-    // What was focused may have been scrolled away; the keys that scroll go on working.
+    // If the focused block was removed, the scroller takes the focus, so that scroll keys keep working.
     if (hadFocus.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
   }, [blocks, span.first, span.last]);
   useLayoutEffect(() => {
-    // What one step has left out comes with the next frames, so that none of them takes long.
+    // Blocks that one step leaves out are drawn in the next frames, so that no frame takes long.
     const frame = requestAnimationFrame(look);
     return () => cancelAnimationFrame(frame);
   }, [blocks.length, span.first, span.last]);
@@ -84,7 +84,7 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
   };
 }
 
-/** Runs in the next frame, however often it is asked to. */
+/** Runs the work at most once per frame, in the next frame. */
 function oncePerFrame(work: () => void): { run(): void; cancel(): void } {
   let frame: number | undefined;
   return {
@@ -108,9 +108,9 @@ interface Place extends Span {
 const toPlace = (blocks: readonly Block[], span: Span): Place => ({ ...span, key: blocks[span.first]?.key });
 
 const tailOf = ({ length }: readonly Block[]): Span => ({ first: Math.max(0, length - FIRST_BLOCKS), last: length });
-/** Drawn with the very first frame; what else fits on the screen comes with the next ones. */
+/** Number of blocks drawn in the first frame; the next frames fill the screen. */
 const FIRST_BLOCKS = 5;
-/** More than are ever appended between two frames. */
+/** More blocks than are ever appended between two frames. */
 const LEAP_BLOCKS = 12;
 
 function findSpan(blocks: readonly Block[], { first, last, key }: Place): Span {
@@ -120,7 +120,7 @@ function findSpan(blocks: readonly Block[], { first, last, key }: Place): Span {
   return { first: at, last: Math.min(blocks.length, at + last - first) };
 }
 
-/** What was appended is drawn with what is there; after a leap to the end only the end is. */
+/** Extends the span to appended blocks. After a leap to the end, only the end is drawn. */
 function toEnd({ first, last }: Span, blocks: readonly Block[]): Span {
   if (blocks.length - last > LEAP_BLOCKS) return tailOf(blocks);
   return { first: Math.max(first, blocks.length - MAX_BLOCKS), last: blocks.length };
@@ -134,7 +134,7 @@ function nextSpan(
   const visible = spanAt(tops, from, from + height);
   const wanted = spanAt(tops, from - AHEAD * height, from + (1 + AHEAD) * height);
   const slack = spanAt(tops, from - 2 * AHEAD * height, from + (1 + 2 * AHEAD) * height);
-  // What is drawn a little too far away is not worth taking away.
+  // Blocks that are only slightly too far away stay drawn.
   const kept = {
     first: Math.max(slack.first, Math.min(wanted.first, span.first)),
     last: Math.min(slack.last, Math.max(wanted.last, span.last)),

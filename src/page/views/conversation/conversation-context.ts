@@ -3,11 +3,11 @@ import { useContext, useState } from 'preact/hooks';
 import type { Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
 
-/** What the parts of one conversation need of it, however deep they are. */
+/** Values that nested parts of one conversation need. */
 export interface ConversationContext {
   wsId: string;
   client: Desk['client'];
-  /** What a person opened or chose, by a name: a part that was scrolled away comes back as they left it. */
+  /** Choices of a person by name, so that a part that was scrolled away comes back as it was. */
   remembered: Map<string, boolean>;
 }
 
@@ -19,7 +19,7 @@ export function useConversation(): ConversationContext {
   return context;
 }
 
-/** A choice that outlives the part that shows it; undefined until somebody has chosen. */
+/** A choice that survives while its part is not drawn; undefined until a person chooses. */
 export function useRemembered(name: string): [boolean | undefined, (chosen: boolean) => void] {
   const { remembered } = useConversation();
   const [chosen, setChosen] = useState(remembered.get(name));
@@ -34,7 +34,7 @@ export function useRemembered(name: string): [boolean | undefined, (chosen: bool
 
 const choices = new WeakMap<Tab, Map<string, boolean>>();
 
-/** What was chosen in a tab, for as long as the page has it. */
+/** The choices made in a tab, kept as long as the tab exists. */
 export function rememberedOf(tab: Tab): Map<string, boolean> {
   const known = choices.get(tab) ?? new Map<string, boolean>();
   choices.set(tab, known);

@@ -13,7 +13,7 @@ interface ConversationHeadProps {
   isRenaming: Signal<boolean>;
 }
 
-/** Which workstream this is, what answers in it, and where its tools work. */
+/** The name, state, model and working directory of the workstream. */
 export function ConversationHead({ desk, tab, conversation, isRenaming }: ConversationHeadProps) {
   const { state, model, modelAlias, workdir } = conversation;
   const rename = () => {
@@ -49,7 +49,7 @@ export function ConversationHead({ desk, tab, conversation, isRenaming }: Conver
   );
 }
 
-/** The model's own name. A server that has not answered yet has not told it; until then the alias stands for it. */
+/** The model's own name, or its alias until the model server has reported the name. */
 const ModelChip = ({ model, alias }: { model: string; alias: string }) => (
   <span class="fact" title={`Model ${model || 'unknown'}${alias === '' ? '' : `, alias ${alias}`}`}>
     <bdi>{model || alias}</bdi>

@@ -15,7 +15,7 @@ interface ConversationViewProps {
   isRenaming: Signal<boolean>;
 }
 
-/** One workstream: what was said and done, what is asked, where to type. */
+/** One workstream: its head, its transcript and its composer. */
 export function ConversationView({ app, desk, tab, isRenaming }: ConversationViewProps) {
   const conversation = tab.conversation.value;
   if (!conversation) return <p class="empty">Loading the conversation…</p>;

@@ -1,6 +1,6 @@
-/** Looks for words in the text of an element, one place after the other, and shows each. */
+/** Searches the text of an element and shows one match after the other. */
 export interface Finder {
-  /** Shows the next place, or says that there is none. Other words begin at the start again. */
+  /** Shows the next match; false if there are no more. A search for other words starts at the beginning. */
   next(words: string): boolean;
   clear(): void;
 }
@@ -42,9 +42,9 @@ function toRange(element: HTMLElement, { start, end }: { start: number; end: num
   return range;
 }
 
-/** The element has a way up of its own: only that is moved. */
+/** Scrolls only the element itself. */
 function reveal(element: HTMLElement, range: Range): void {
-  range.startContainer.parentElement?.scrollIntoView({ block: 'nearest' }); // lays out what was not
+  range.startContainer.parentElement?.scrollIntoView({ block: 'nearest' }); // lays out chunks off screen
   const { top } = range.getBoundingClientRect();
   element.scrollTop += top - element.getBoundingClientRect().top - element.clientHeight / 3;
 }

@@ -5,21 +5,21 @@ const NEAR_PX = 48;
 const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
 /**
- * Keeps in view what a person looks at: the end of a growing conversation until they scroll away from it, and then the
- * place where they read, whatever is drawn, measured or loaded above it. Browsers differ in how well they do that.
+ * Keeps the reading position: the end of a growing conversation until the person scrolls away from it, then the place
+ * they read, whatever is drawn, measured or loaded above it. Browsers differ in how well they do this themselves.
  */
 export class Following {
   /** The end is in view and stays in view while the content grows. */
   readonly isFollowing: Signal<boolean> = signal(true);
-  /** Told when something else may be in view: after a scroll, and after a change of size. */
+  /** Called after a scroll or a change of size, when other blocks may be in view. */
   onMove: () => void = () => undefined;
   #view: HTMLElement | undefined;
   #content: HTMLElement | undefined;
-  /** What stood at the upper edge of the view, and where in the content. */
+  /** The element at the upper edge of the view, and its offset in the content. */
   #anchor: { element: Element; top: number } | undefined;
   #seen = { scrollTop: 0, scrollHeight: 0, clientHeight: 0 };
 
-  /** `content` is in `view`; its children are what is kept in place. Returns the way to let go of them. */
+  /** Starts following. `content` is inside `view`; its children keep their place. Returns a function that stops it. */
   attach(view: HTMLElement, content: HTMLElement): () => void {
     this.#view = view;
     this.#content = content;
@@ -42,7 +42,7 @@ export class Following {
     };
   }
 
-  /** To be called when the content has changed, before it is painted. */
+  /** Call this after a change of the content, before it is painted. */
   settle(): void {
     const view = this.#view;
     if (!view) return;
@@ -65,13 +65,13 @@ export class Following {
     const isNearEnd = now.scrollHeight - now.scrollTop - now.clientHeight < NEAR_PX;
     const isResized = now.scrollHeight !== seen.scrollHeight || now.clientHeight !== seen.clientHeight;
     if (isNearEnd && now.scrollTop >= seen.scrollTop) this.isFollowing.value = true;
-    // A change of size moves the view too and is answered by settle; only a person moves it up by itself.
+    // A change of size moves the view too, and settle handles it. Any other move up was made by a person.
     else if (!isResized && now.scrollTop < seen.scrollTop) this.isFollowing.value = false;
     if (!isResized) this.#remember(view);
     this.onMove();
   }
 
-  /** Told at once: what streams in would otherwise pull the view back before the first pixel of the move is seen. */
+  /** Stops following at once: otherwise streamed text would pull the view back before the scroll becomes visible. */
   #onLeaving(event: WheelEvent | KeyboardEvent, view: HTMLElement): void {
     const isUp = 'deltaY' in event ? event.deltaY < 0 : UPWARD_KEYS.includes(event.key);
     if (isUp && view.scrollTop > 0 && !isForInside(event.target, view)) this.isFollowing.value = false;
@@ -88,10 +88,10 @@ export class Following {
   }
 }
 
-/** How deep into a block the place is looked for: a long answer grows above the line that is read. */
+/** How deep into a block the anchor is searched: a long answer can grow above the line being read. */
 const DEPTH = 4;
 
-/** What is the first to reach below a line of the screen; spaces that stand for undrawn blocks do not count. */
+/** The first element that reaches below a line of the screen. Placeholders of undrawn blocks do not count. */
 function elementAt(content: Element, line: number): Element | undefined {
   let found: Element | undefined;
   for (let depth = 0, within = content; depth < DEPTH; depth += 1) {
@@ -107,7 +107,7 @@ function elementAt(content: Element, line: number): Element | undefined {
 
 const measure = ({ scrollTop, scrollHeight, clientHeight }: Element) => ({ scrollTop, scrollHeight, clientHeight });
 
-/** A field, or a box with its own way up (output, a long preview), takes the move for itself. */
+/** Whether a field or an inner scroll box (output, a long preview) handles the move itself. */
 function isForInside(target: EventTarget | null, view: Element): boolean {
   if (target instanceof HTMLInputElement) return true;
   for (let at = target instanceof Element ? target : null; at && at !== view; at = at.parentElement) {

@@ -18,7 +18,7 @@ interface OutputPagesProps {
   onClose(): void;
 }
 
-/** All that a tool printed, one page of it in the document; with search, and as a file. */
+/** The full output of a tool, one page at a time, with search and download. */
 export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesProps) {
   const { client, wsId } = useConversation();
   const reader = useMemo(() => createOutputReader({ client, wsId, callId, timers: systemTimers }), [callId]);
@@ -27,7 +27,7 @@ export function OutputPages({ callId, first, endFirst, onClose }: OutputPagesPro
   const problem = useSignal('');
   const found = useSignal('');
   const finder = useRef<Finder | undefined>(undefined);
-  /** What to look for as soon as the page that is on its way is shown. */
+  /** Words to find once the page being loaded is shown. */
   const wanted = useRef<string | undefined>(undefined);
   const text = useRef<HTMLPreElement>(null);
   const goesToEnd = useRef(endFirst);

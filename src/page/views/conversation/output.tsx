@@ -11,13 +11,13 @@ interface OutputProps {
   callId: string;
   text: string;
   phase: ToolPhase;
-  /** Size of the whole, where `text` is only its ends and the daemon keeps the rest. */
+  /** Size of the full output if `text` has only its ends and the daemon stores the rest. */
   wholeBytes: number | undefined;
 }
 
 /**
- * What a tool printed: as it comes, then as the model reads it, and page by page where that is not all. The end comes first
- * while it grows and when the tool failed: that is where the reason stands.
+ * The output of a tool: live while it runs, then as the model gets it, with the full output page by page if it was
+ * shortened. A growing output and that of a failed tool are scrolled to the end, where the reason is.
  */
 export function Output({ callId, text, phase, wholeBytes }: OutputProps) {
   const isWhole = useSignal(false);
@@ -62,7 +62,7 @@ function Printed({ text, endFirst }: { text: string; endFirst: boolean }) {
       seenHeight.current = view.scrollHeight;
     };
     settle();
-    // What comes near the screen is laid out only then, and is higher or lower than it was taken for.
+    // Chunks are laid out only near the screen, and their height then differs from the estimate.
     const sizes = new ResizeObserver(settle);
     if (view.firstElementChild) sizes.observe(view.firstElementChild);
     return () => sizes.disconnect();
@@ -74,7 +74,7 @@ function Printed({ text, endFirst }: { text: string; endFirst: boolean }) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
       tabIndex={0}
       onScroll={({ currentTarget: view }) => {
-        if (view.scrollHeight !== seenHeight.current) return; // it grew: nobody has scrolled
+        if (view.scrollHeight !== seenHeight.current) return; // the output grew; this is not a scroll by a person
         isAtEnd.current = view.scrollHeight - view.scrollTop - view.clientHeight < 24;
       }}
     >

@@ -21,7 +21,7 @@ const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
   unknown: { word: 'outcome unknown', icon: 'question' },
 };
 
-/** One tool call: what it is, what it prints while it runs, how it ended. Opens by itself while there is something to see. */
+/** One tool call: its header, its output and how it ended. It opens automatically while there is something to see. */
 export function ToolCard({ tool }: { tool: ToolBlock }) {
   const [chosen, choose] = useRemembered(`open ${tool.key}`);
   const { word, icon } = PHASES[tool.phase];
@@ -41,7 +41,7 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
   );
 }
 
-/** How a command that failed ended, and after how long. */
+/** The exit code and the duration of a failed command. */
 function toEnding({ phase, exitCode, durationMs }: ToolBlock): string[] {
   if (phase !== 'failed') return [];
   return [
@@ -71,7 +71,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   );
 }
 
-/** `bash: npm test` with the tool's name set apart from what it does. */
+/** `bash: npm test` with the tool's name in bold. */
 export function ToolHeader({ header, name }: { header: string; name: string }) {
   const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
   if (rest === undefined) return <span class="tool-title">{header}</span>;
@@ -92,7 +92,7 @@ export const NotSandboxed = ({ reason }: { reason: string }) => (
   </p>
 );
 
-/** Reading tools answer at length and rarely interest; commands and changes do. */
+/** The output of these tools is long and rarely interesting, so their cards stay closed. */
 const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
 
 const opensItself = ({ phase, name }: ToolBlock) =>

@@ -17,7 +17,7 @@ interface TranscriptProps {
   conversation: Conversation;
 }
 
-/** What was said and done, its end in view until somebody scrolls away from it; older pages come when they near the start. */
+/** The messages and tool calls. The end stays in view until a person scrolls up; older pages load near the start. */
 export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const { blocks, truncated } = conversation;
   const loadEarlier = useLoadEarlier(desk, tab);
@@ -27,7 +27,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const pending = findPendingApproval(blocks);
   const isSending = tab.sending.value !== undefined;
   useEffect(() => {
-    if (isSending) following.jump(); // who says something wants to see the answer
+    if (isSending) following.jump(); // the sender wants to see the answer
   }, [isSending]);
   const context = useMemo(() => ({ wsId: tab.wsId, client: desk.client, remembered: rememberedOf(tab) }), [tab, desk]);
   return (
@@ -56,7 +56,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   );
 }
 
-/** One page at a time; after a failure only when somebody asks `again`. */
+/** Loads one page at a time. After a failure, only a call with `again` retries. */
 function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) => void {
   const state = useRef<'ready' | 'loading' | 'failed'>('ready');
   return ({ again = false } = {}) => {
@@ -68,7 +68,7 @@ function useLoadEarlier(desk: Desk, tab: Tab): (options?: { again?: boolean }) =
   };
 }
 
-/** Three dots; the state is said in words elsewhere. */
+/** Three dots. They are hidden from screen readers because the state is also shown in words. */
 const Waiting = () => (
   <p class="waiting" aria-hidden="true">
     <span />
@@ -77,7 +77,7 @@ const Waiting = () => (
   </p>
 );
 
-/** Over the conversation while somebody reads further up: back to the end, or to the question that waits there. */
+/** Shown while a person reads further up: leads back to the end, or to the question waiting there. */
 function WayBack({ pending, jump }: { pending: ApprovalBlock | undefined; jump(): void }) {
   if (pending)
     return (

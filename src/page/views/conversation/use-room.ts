@@ -1,21 +1,21 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Room } from '../../../../protocol/text-ends.ts';
 
-/** Rows for each call, from where a whole screen is free to where hardly anything is. */
+/** Rows per call to try, from most to least space. */
 const ROWS = [40, 30, 24, 19, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2] as const;
 const LAST = ROWS.length - 1;
-/** A width that no text stays in. */
+/** Width of margins and borders, which cannot hold text. */
 const EDGES_PX = 56;
 
 interface RoomInFrame {
   room: Room;
-  /** Even the least does not fit: the frame scrolls. */
+  /** Even the fewest rows do not fit: the frame scrolls. */
   isOver: boolean;
 }
 
 /**
- * How much of each call a frame can show without scrolling. It is tried and not calculated: how high a line gets is for
- * the browser to say. `content` is inside `frame`; `ruler` is ten columns wide. Nothing is tried while not `isActive`.
+ * Finds how much of each call a frame can show without scrolling. It tries fewer and fewer rows instead of calculating,
+ * as only the browser knows how high a line gets. `content` is inside `frame`; `ruler` is ten columns wide.
  */
 export function useRoom(options: {
   frame: { current: HTMLElement | null };
@@ -48,7 +48,7 @@ export function useRoom(options: {
     if (!content.current || !frame.current) return;
     const sizes = new ResizeObserver(fit);
     sizes.observe(content.current);
-    sizes.observe(frame.current); // the buttons below may ask for more room
+    sizes.observe(frame.current); // the buttons below may take up more space
     return () => sizes.disconnect();
   }, [step, columns, isActive]);
   return { room: { rows: ROWS[step] ?? 2, columns }, isOver };

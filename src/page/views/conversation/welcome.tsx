@@ -3,7 +3,7 @@ import { Icon } from '../icons.tsx';
 
 const STARTERS = ['What is in this folder?', 'Explain what this project does', 'help'] as const;
 
-/** What an empty conversation says, with things to begin with. */
+/** Shown in an empty conversation, with suggestions for a first message. */
 export function Welcome({ tab }: { tab: Tab }) {
   return (
     <div class="welcome">

@@ -14,13 +14,13 @@ interface CronJobCardProps {
   app: App;
   desk: Desk;
   job: CronExtendedJob;
-  /** The time, as it goes on. */
+  /** The current time. */
   now: Signal<number>;
   words: ScheduleWords;
   onEdit(): void;
 }
 
-/** One job: when it runs, how it went, what can be done with it, and its history. */
+/** One job: its schedule, its last result, its buttons and its history. */
 export function CronJobCard({ app, desk, job, now, words, onEdit }: CronJobCardProps) {
   const isOpen = useSignal(false);
   const isDeleting = useSignal(false);

@@ -14,11 +14,11 @@ interface CronRunListProps {
   now: Signal<number>;
 }
 
-/** A job's history, the latest first, with the way to each run's conversation. */
+/** A job's history, latest first, with a link to the conversation of each run. */
 export function CronRunList({ app, desk, job, now }: CronRunListProps) {
   const history = useMemo(() => new CronRuns(desk.client, job.id), [desk, job.id]);
   const problem = useSignal<string | undefined>(undefined);
-  useEffect(() => void history.read(), [history, job]); // the job is another object whenever something happened to one
+  useEffect(() => void history.read(), [history, job]); // the job is a new object whenever any job changes
   const runs = history.runs.value;
   const open = async (sessionKey: string) => {
     try {
@@ -57,7 +57,7 @@ type Place = Parameters<typeof toClock>[1];
 interface RunRowProps {
   run: CronOccurrence;
   place: Place;
-  /** Undefined where no conversation came of it. */
+  /** Undefined if the run has no conversation. */
   onOpen: (() => void) | undefined;
 }
 
@@ -78,13 +78,13 @@ function RunRow({ run, place, onOpen }: RunRowProps) {
   );
 }
 
-/** The instant that it was for; of missed ones the first and the last. */
+/** The time it was scheduled for; for several missed runs, the first and the last time. */
 function toWhen({ scheduledAtMs, throughMs }: CronOccurrence, place: Place): string {
   const from = toClock(scheduledAtMs, place);
   return throughMs === undefined || throughMs === scheduledAtMs ? from : `${from} – ${toClock(throughMs, place)}`;
 }
 
-/** A start within this time is no delay worth telling. */
+/** A shorter delay is not shown. */
 const PUNCTUAL_MS = 2_000;
 
 function toFacts(run: CronOccurrence, place: Place): string {

@@ -17,12 +17,12 @@ const MARKS: Record<Shown, { icon: IconName; word: string }> = {
 
 interface CronStatusMarkProps {
   status: Shown;
-  /** Instead of its word. */
+  /** Replaces the default word of the status. */
   words?: string;
   after?: string;
 }
 
-/** How a run went, as a sign and in words. */
+/** The status of a run, as an icon and a word. */
 export function CronStatusMark({ status, words, after = '' }: CronStatusMarkProps) {
   const { icon, word } = MARKS[status];
   return (

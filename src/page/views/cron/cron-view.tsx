@@ -19,7 +19,7 @@ interface CronViewProps {
   overlay: Overlay;
 }
 
-/** What the agent does by itself, and when. */
+/** The scheduled jobs. */
 export function CronView({ app, desk, overlay }: CronViewProps) {
   const { jobs: board } = desk;
   const edited = useSignal<CronExtendedJob | undefined>(undefined);
@@ -94,7 +94,7 @@ const SwitchedOff = ({ by }: { by: readonly CronSwitch[] }) => (
   </p>
 );
 
-/** Those that keep failing, wherever they stand in the list. */
+/** Lists the jobs that keep failing, above all jobs. */
 function Alerts({ jobs }: { jobs: readonly CronExtendedJob[] }) {
   const failing = jobs.filter((job) => job.state.alert && (job.enabled || isOver(job)));
   if (failing.length === 0) return null;

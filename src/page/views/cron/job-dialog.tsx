@@ -11,12 +11,12 @@ import { ScheduleField } from './schedule-field.tsx';
 interface JobDialogProps {
   app: App;
   desk: Desk;
-  /** Undefined: a new one. */
+  /** Undefined for a new job. */
   job: CronExtendedJob | undefined;
   onClose(): void;
 }
 
-/** Where a job is written or changed. */
+/** The form to add or edit a job. */
 export function JobDialog({ app, desk, job, onClose }: JobDialogProps) {
   const editor = useMemo(
     () => new JobEditor({ client: desk.client, jobs: desk.jobs, timeZone: app.timeZone }, job),
@@ -63,7 +63,7 @@ export function JobDialog({ app, desk, job, onClose }: JobDialogProps) {
   );
 }
 
-/** The first field that is wrong gets the focus, once it is drawn as such. */
+/** Focuses the first invalid field in the next frame, when it is marked as invalid. */
 function focusOnProblem(form: HTMLFormElement): void {
   requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
 }

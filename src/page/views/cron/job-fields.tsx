@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 import type { JobDraft } from '../../state/cron/job-draft.ts';
 import type { JobEditor } from '../../state/cron/job-editor.ts';
 
-/** The fields of this kind. */
+/** The draft fields that hold a value of type `T`. */
 type FieldOf<T> = { [F in keyof JobDraft]: JobDraft[F] extends T ? F : never }[keyof JobDraft];
 type TextField = { [F in keyof JobDraft]: string extends JobDraft[F] ? F : never }[keyof JobDraft];
 
@@ -13,11 +13,11 @@ interface FieldProps {
   label: string;
   placeholder?: string;
   maxLength?: number;
-  /** Of what is typed, for keyboards on glass. */
+  /** Chooses the layout of an on-screen keyboard. */
   inputMode?: 'decimal' | 'numeric' | 'text';
 }
 
-/** One line of text, with what is wrong about it. */
+/** A single-line text field with its error message. */
 export function Field({ maxLength, inputMode = 'text', ...props }: FieldProps) {
   return (
     <Labelled {...props}>
@@ -26,7 +26,7 @@ export function Field({ maxLength, inputMode = 'text', ...props }: FieldProps) {
   );
 }
 
-/** Several lines of it. */
+/** A multi-line text field with its error message. */
 export function Area(props: FieldProps) {
   return <Labelled {...props}>{(input) => <textarea {...input} rows={3} />}</Labelled>;
 }
@@ -70,11 +70,11 @@ interface ChoiceProps<F extends FieldOf<string>> {
   editor: JobEditor;
   field: F;
   label: string;
-  /** In words, by what the draft holds. */
+  /** The label of each value. */
   options: Record<JobDraft[F], string>;
 }
 
-/** One of a few. */
+/** A select field. */
 export function Choice<F extends FieldOf<string>>({ editor, field, label, options }: ChoiceProps<F>) {
   const id = useId();
   const names = Object.keys(options).filter((name): name is JobDraft[F] => name in options);
@@ -99,7 +99,7 @@ export function Choice<F extends FieldOf<string>>({ editor, field, label, option
   );
 }
 
-/** Yes or no. */
+/** A checkbox. */
 export const Check = ({ editor, field, label }: { editor: JobEditor; field: FieldOf<boolean>; label: string }) => (
   <label class="check">
     <input

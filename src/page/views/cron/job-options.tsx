@@ -14,7 +14,7 @@ const APPROVAL = {
   wait: 'wait for approval',
   allow: 'allow some tools',
 };
-/** What most jobs leave as it is. */
+/** Options that most jobs leave at their defaults. */
 export function JobOptions({ editor }: { editor: JobEditor }) {
   const { target } = editor.draft.value;
   return (

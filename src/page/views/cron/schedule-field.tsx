@@ -3,10 +3,10 @@ import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { JobEditor } from '../../state/cron/job-editor.ts';
 import type { Preview, Previewed } from '../../state/cron/schedule-preview.ts';
 
-/** How long somebody pauses before what they typed is read. */
+/** Pause in typing after which the schedule is checked. */
 const PAUSE_MS = 250;
 
-/** When: what is typed, and under it what that means. */
+/** The schedule field, with its meaning and next runs below. */
 export function ScheduleField({ editor }: { editor: JobEditor }) {
   const id = useId();
   const { when } = editor.draft.value;
@@ -58,7 +58,7 @@ function PreviewText({ state }: { state: Previewed }) {
   );
 }
 
-/** What the clocks of the schedule's own zone show: `Thu, Dec 24, 2026, 18:00`, and the offset, which tells summer from winter. */
+/** Local time in the schedule's zone with its UTC offset, as in `Thu, Dec 24, 2026, 18:00 (+01:00)`. */
 function toLine({ local, offset }: Preview['runs'][number]): string {
   const wall = new Date(`${local}Z`);
   const isWhole = wall.getUTCSeconds() === 0;

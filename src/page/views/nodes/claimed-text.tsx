@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { toVisibleLine } from '../../../../protocol/visible-text.ts';
 
 /**
- * What a machine says of itself: one line that shows what would hide or reorder, cut where it is too long, with the whole
- * in its title.
+ * Text that a machine reports about itself, as one line. Hidden and reordering characters are made visible. A line that
+ * is too long is cut; its title has all of it.
  */
 export function ClaimedText({ text }: { text: string }) {
   const line = toVisibleLine(text);
@@ -15,13 +15,13 @@ export function ClaimedText({ text }: { text: string }) {
 }
 
 interface ClaimsProps {
-  /** What it says, under its label; undefined where it says nothing. */
+  /** Reported values by label; undefined values are left out. */
   said: Record<string, string | undefined>;
-  /** Before them. */
+  /** Shown before the values. */
   children?: ComponentChildren;
 }
 
-/** Several of them, each with its label. */
+/** A labelled list of values that a machine reports about itself. */
 export const Claims = ({ said, children }: ClaimsProps) => (
   <dl class="claims">
     {children}

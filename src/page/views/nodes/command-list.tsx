@@ -5,11 +5,11 @@ import { ClaimedText } from './claimed-text.tsx';
 interface CommandListProps {
   label: string;
   commands: readonly CommandChange[];
-  /** How many are shown at first. Default: all, for what is approved must be seen. */
+  /** Number of commands shown at first. Default: all, because an approver must see everything they approve. */
   most?: number;
 }
 
-/** The commands that a machine lends, or asks to. */
+/** The commands that a machine offers or asks to offer. */
 export function CommandList({ label, commands, most = commands.length }: CommandListProps) {
   const isWhole = useSignal(false);
   const shown = isWhole.value ? commands : commands.slice(0, most);

@@ -17,14 +17,14 @@ interface NodeCardProps {
   app: App;
   desk: Desk;
   node: NodeEntry;
-  /** The time, as it goes on. */
+  /** The current time. */
   now: Signal<number>;
 }
 
-/** How many commands are shown before somebody asks for all. */
+/** Number of commands shown until a person opens the rest. */
 const MOST_COMMANDS = 12;
 
-/** A paired machine: whether it is here, what it lends, its name and its end. */
+/** A paired machine: its name, state, commands and details, with buttons to rename and revoke it. */
 export function NodeCard({ app, desk, node, now }: NodeCardProps) {
   const mode = useSignal<'shown' | 'renaming' | 'revoking' | 'details'>('shown');
   const { nodeId, commands } = node;
@@ -67,7 +67,7 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
           loss="permanently? It is disconnected at once. To reconnect, it has to be paired again."
           remove={async () => {
             const problem = await desk.nodes.revoke(nodeId);
-            if (problem === undefined) document.getElementById('nodes-title')?.focus(); // this row goes
+            if (problem === undefined) document.getElementById('nodes-title')?.focus(); // this row disappears
             return problem;
           }}
           onKeep={show('shown')}
@@ -88,7 +88,7 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
   );
 }
 
-/** Focus goes back to the button that led into what is over, unless it has gone elsewhere. */
+/** After a form closes, returns the focus to the button that opened it, unless the focus is elsewhere. */
 function useFocusAfter(mode: string) {
   const element = useRef<HTMLLIElement>(null);
   const before = useRef(mode);
@@ -105,7 +105,7 @@ const toStateWords = ({ connected, leftAtMs }: NodeEntry, nowMs: number): string
   return leftAtMs === undefined ? 'not connected yet' : `last seen ${toDistance(leftAtMs, nowMs)}`;
 };
 
-/** What it runs on and where it is: as it says now, or as it said when it was approved. */
+/** Platform, version and address, as reported now or when it was approved. */
 function Facts({ node: { platform, version, remoteIp } }: Pick<NodeCardProps, 'node'>) {
   const facts = [platform, version, remoteIp].filter((fact) => fact !== undefined);
   return (

@@ -12,7 +12,7 @@ interface NodesViewProps {
   desk: Desk;
 }
 
-/** The machines that lend commands, and those that ask to. */
+/** The paired machines and the pairing requests. */
 export function NodesView({ app, desk }: NodesViewProps) {
   const { nodes: board } = desk;
   const now = useNow(app.now);

@@ -16,13 +16,13 @@ import { CommandList } from './command-list.tsx';
 interface PairingCardProps {
   desk: Desk;
   asking: Asking;
-  /** Who it is, if it is paired already. */
+  /** The paired node, if the machine is already paired. */
   known: NodeEntry | undefined;
-  /** The time, as it goes on. */
+  /** The current time. */
   now: Signal<number>;
 }
 
-/** A machine that asks to be paired: the code to compare, what it says of itself, and the decision; then what became of it. */
+/** A pairing request: the code to compare, the details the machine reports, and the decision or the outcome. */
 export function PairingCard({ desk, asking, known, now }: PairingCardProps) {
   const { request, endsAtMs, outcome } = asking;
   const { requestId, commands = [] } = request;
@@ -50,7 +50,6 @@ export function PairingCard({ desk, asking, known, now }: PairingCardProps) {
   );
 }
 
-/** What it asks for. */
 const Wish = ({ request, known }: Pick<PairingCardProps, 'known'> & { request: NodePairing }) => (
   <p class="pairing-wish">
     {request.isRepair ? (
@@ -71,7 +70,7 @@ const claimsOf = ({ remoteIp, platform, version, deviceFamily, modelIdentifier, 
   'Node id': nodeId,
 });
 
-/** What has just come up under somebody's finger was not what they meant to press. */
+/** Buttons are disabled this long at first, so that a click meant for something else does not decide. */
 const STEADY_MS = 500;
 
 function Decision({ desk, request }: { desk: Desk; request: NodePairing }) {
@@ -129,7 +128,7 @@ interface OutcomeLineProps {
   onDismiss(): void;
 }
 
-/** What became of a request; it takes over the focus from the buttons that were here. */
+/** The outcome of a request. It takes the focus from the buttons it replaces. */
 function OutcomeLine({ outcome, onDismiss }: OutcomeLineProps) {
   const element = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => {

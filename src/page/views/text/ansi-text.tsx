@@ -3,7 +3,7 @@ import { type AnsiColour, type AnsiLine, type AnsiStyle, parseAnsi } from '../..
 import { showHidden } from '../../state/text/hidden-characters.ts';
 import { foldLine, toChunks } from '../../state/text/text-chunks.ts';
 
-/** What a program printed, in its colours. While it goes on printing only the end is read and drawn again. */
+/** Program output in its colours. While it grows, only its end is parsed and drawn again. */
 export function AnsiText({ text }: { text: string }) {
   const chunks = useChunks(text);
   return (

@@ -11,7 +11,7 @@ interface CodeTextProps {
   growing: boolean;
 }
 
-/** The lines of some code, plain at first and coloured once there is time. What still grows stays plain. */
+/** Lines of code, plain at first and highlighted when the browser is idle. Growing text stays plain. */
 export function CodeText({ text, language, growing }: CodeTextProps) {
   const chunks = useMemo(() => toChunks(text), [text]);
   const lines = useHighlighted(text, growing ? undefined : language);
@@ -41,7 +41,7 @@ const Row = ({ pieces }: { pieces: Pieces }) => (
   </>
 );
 
-/** A coloured stretch; what has no colour of its own needs no element. */
+/** A highlighted piece. Text without a colour needs no element. */
 const toSpan = ({ text, className }: { text: string; className: string | undefined }, index: number) =>
   className === undefined ? (
     showHidden(text)
@@ -51,10 +51,12 @@ const toSpan = ({ text, className }: { text: string; className: string | undefin
     </span>
   );
 
-/** All code of the page shares what has been coloured: it comes back with its colours when it is scrolled to again. */
+/** Shared by all code on the page, so that code scrolled back into view is highlighted at once. */
 const highlighter = createHighlighter();
 
-/** The coloured lines of a text, once there was time for it; undefined for what has no known language or is too long. */
+/**
+ * The highlighted lines of a text; undefined until they are ready, and if the language is unknown or the text too long.
+ */
 export function useHighlighted(text: string, language: Language | undefined): readonly Pieces[] | undefined {
   const [done, setDone] = useState<{ text: string; lines: readonly Pieces[] | undefined }>();
   useEffect(() => {

@@ -10,11 +10,11 @@ import { PatchView } from './patch-view.tsx';
 interface CodeBlockProps {
   text: string;
   language: string;
-  /** More of it is still to come. */
+  /** The text is still growing. */
   growing?: boolean;
 }
 
-/** A fence of an answer, with its language and a copy button. */
+/** A code block of an answer, with its language and a copy button. */
 export function CodeBlock({ text, language, growing = false }: CodeBlockProps) {
   const name = language.split(/\s/)[0] ?? '';
   const found = findLanguage(language);
@@ -37,14 +37,14 @@ export function CodeBlock({ text, language, growing = false }: CodeBlockProps) {
   );
 }
 
-/** Whether a fence quotes what a program printed, with its colour codes. In code of a language they are shown as what they are. */
+/** Whether a code block quotes program output with colour codes. In source code the codes are shown as text. */
 const isPrinted = (text: string, name: string): boolean =>
   text.includes('\u001b[') && PRINTED.includes(name.toLowerCase());
 const PRINTED = ['', 'text', 'txt', 'plain', 'plaintext', 'console', 'terminal', 'output', 'ansi'];
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const copied = useSignal(false);
-  // Browsers give the clipboard only to https and localhost.
+  // Browsers allow clipboard access only on https and localhost.
   if (!navigator.clipboard) return null;
   const copy = async () => {
     await navigator.clipboard.writeText(text);

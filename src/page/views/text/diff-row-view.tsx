@@ -8,13 +8,13 @@ import type { Pieces } from '../../state/text/highlight.ts';
 interface DiffRowViewProps {
   row: DiffRow;
   isSplit: boolean;
-  /** The line's colours, once they are there. */
+  /** The highlighted line; undefined until it is ready. */
   before: Pieces | undefined;
   after: Pieces | undefined;
   onOpen(row: DiffRow): void;
 }
 
-/** One row, drawn anew only when it is another or its colours have come. */
+/** One row, redrawn only if it changes or its highlighting is ready. */
 export const DiffRowView = (props: DiffRowViewProps) =>
   useMemo(() => <RowOfKind {...props} />, [props.row, props.isSplit, props.before, props.after]);
 
@@ -77,10 +77,10 @@ function OneColumnRow({ row, pieces }: { row: LineRow; pieces: Pieces | undefine
 }
 
 const ELEMENTS = { same: 'span', removed: 'del', added: 'ins' } as const;
-/** What a browser lays out without anybody waiting for it. */
+/** Characters that a browser lays out without a noticeable delay. */
 const STEP_CHARS = 4_000;
 
-/** The text of one line. A very long one is shown piece by piece, so that it can be read to its end. */
+/** The text of one line. A very long line is shown piece by piece. */
 function LineText({ kind, line, pieces }: { kind: Kind; line: DiffLine; pieces: Pieces | undefined }) {
   const limit = useSignal(STEP_CHARS);
   const Text = ELEMENTS[kind];

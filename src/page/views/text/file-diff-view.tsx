@@ -8,12 +8,12 @@ import { useHighlighted } from './code-text.tsx';
 import { DiffRowView } from './diff-row-view.tsx';
 import { Pager } from './pager.tsx';
 
-/** So many rows are in the document at once. */
+/** Maximum number of rows in the document. */
 const PAGE_ROWS = 300;
-/** From this width on both sides fit beside each other. */
+/** Minimum width to show both sides next to each other. */
 const MIN_SPLIT_PX = 700;
 
-/** The difference of one file: in one column, or before and after beside each other. */
+/** The diff of one file, in one column or side by side. */
 export function FileDiffView({ file, numbered }: { file: FileDiff; numbered: boolean }) {
   const element = useRef<HTMLElement>(null);
   const isWide = useIsWide(element);

@@ -2,7 +2,7 @@ import { systemTimers } from '../../../../protocol/client/timers.ts';
 
 const waiting = new Set<() => void>();
 
-/** Runs something that takes a while when nobody waits for the page; returns the way to call it off. */
+/** Runs a slow job when the browser is idle. Returns a function that cancels it. */
 export function whenIdle(job: () => void): () => void {
   waiting.add(job);
   if (waiting.size === 1) schedule();
@@ -10,12 +10,12 @@ export function whenIdle(job: () => void): () => void {
 }
 
 function schedule(): void {
-  // Safari has no idle callbacks: there a job waits until others had their turn.
+  // Safari has no idle callbacks: a short timer lets other work run first.
   if ('requestIdleCallback' in window) requestIdleCallback(runOne, { timeout: 1_000 });
   else systemTimers.after(30, runOne);
 }
 
-/** One at a time: two together would be a long task. */
+/** Runs one job at a time: two together would block the page too long. */
 function runOne(): void {
   const [job] = waiting;
   if (!job) return;

@@ -6,17 +6,17 @@ import { CodeBlock } from './code.tsx';
 import { CodeText } from './code-text.tsx';
 import { useStepwise } from './stepwise.ts';
 
-/** A heading or a piece of HTML this long was not written for reading: it is shown as it is written. */
+/** A longer heading or piece of HTML was not written for reading and is shown as source text. */
 const MAX_CHARS = 40_000;
-/** Items of a list, or rows of a table, that are drawn with one frame. */
+/** List items or table rows drawn per frame. */
 const STEP_ITEMS = 80;
-/** Pieces of a long paragraph that are drawn with one frame. */
+/** Pieces of a long paragraph drawn per frame. */
 const STEP_PIECES = 4;
 
 /**
- * One block of Markdown as elements. Nothing of it ever passes through an HTML parser: HTML that a model writes is
- * text, an image is a link (loading it could carry away what the model has read), and a link leads to the web or to mail.
- * While it grows, what its inner tokens had before is not drawn again.
+ * One block of Markdown as elements. No part of it passes through an HTML parser: HTML from a model is shown as text,
+ * an image becomes a link (loading it could leak data that the model has read), and only web and mail links can be
+ * opened. While the block grows, unchanged inner tokens are not drawn again.
  */
 export function MarkdownBlock({ token, growing = false }: { token: Token; growing?: boolean }) {
   if (isTooLong(token)) {
@@ -60,11 +60,11 @@ export function MarkdownBlock({ token, growing = false }: { token: Token; growin
   }
 }
 
-/** Those that consist of pieces are drawn some pieces a frame. */
+/** Blocks that consist of pieces are never too long: they are drawn some pieces per frame. */
 const isTooLong = ({ type, raw }: Token): boolean => raw.length > MAX_CHARS && !PIECEMEAL.includes(type);
 const PIECEMEAL = ['code', 'list', 'table', 'blockquote', 'paragraph'];
 
-/** Marked's own tokens; others come only from extensions, of which there are none here. */
+/** Whether this is a standard token of Marked. Others come only from extensions, which are not used here. */
 const isMarked = (token: Token): token is MarkedToken => token.type in KNOWN;
 const KNOWN: Record<MarkedToken['type'], true> = {
   ...{ blockquote: true, br: true, checkbox: true, code: true, codespan: true, def: true, del: true, em: true },
@@ -85,7 +85,7 @@ const Blocks = ({ tokens, growing }: BlocksProps) => (
   </>
 );
 
-/** Of many blocks, as a quote may have them, so many a frame. */
+/** Draws many blocks, for example of a quote, some per frame. */
 function ManyBlocks({ tokens, growing }: BlocksProps) {
   const count = useStepwise(tokens.length, STEP_ITEMS);
   return <Blocks tokens={tokens.slice(0, count)} growing={growing && count === tokens.length} />;
@@ -148,7 +148,7 @@ function List({ token, growing }: { token: Tokens.List; growing: boolean }) {
   return <ol start={typeof token.start === 'number' ? token.start : 1}>{items}</ol>;
 }
 
-/** Whether it stands in paragraphs is a question of the whole list, which may have become loose since it was read. */
+/** `loose` is passed separately because the list may have become loose after this item was parsed. */
 const Item = ({ item, loose, growing }: { item: Tokens.ListItem; loose: boolean; growing: boolean }) =>
   useMemo(
     () => (
@@ -267,7 +267,7 @@ function ImageLink({ token }: { token: Tokens.Image }) {
 
 const isOpenable = (href: string): boolean => /^(https?|mailto):/i.test(href);
 
-/** What is written with character references (`&lt;`) is meant as the character. */
+/** Decodes character references such as `&lt;`. */
 const toText = (written: string): string =>
   showHidden(written.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, toCharacter));
 

@@ -3,10 +3,10 @@ import { type MarkdownPart, splitMarkdown } from '../../state/text/markdown-spli
 import { MarkdownBlock } from './markdown-block.tsx';
 import { useStepwise } from './stepwise.ts';
 
-/** So many blocks are compared at once while an answer grows; what stands before them is compared as one. */
+/** Blocks per group. While an answer grows, each earlier group is compared as a whole. */
 const GROUP_PARTS = 40;
 
-/** A model's Markdown. While it streams only its last block is read and drawn again. */
+/** A model's Markdown. While it streams, only its last block is parsed and drawn again. */
 export function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
   const earlier = useRef<{ text: string; parts: readonly MarkdownPart[] }>({ text: '', parts: [] });
   const parts = useMemo(() => {
@@ -29,7 +29,7 @@ export function Markdown({ text, streaming }: { text: string; streaming: boolean
   );
 }
 
-/** What is drawn of a text with one frame, in characters. */
+/** Characters drawn per frame. */
 const STEP_CHARS = 8_000;
 
 /** A full group never changes again while the text grows: its parts are the same objects. */

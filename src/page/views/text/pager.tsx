@@ -8,7 +8,7 @@ interface PagerProps {
   total: number;
 }
 
-/** Where one is in something long, and the ways to the other pages. */
+/** Shows the page number, with buttons to go to other pages. */
 export function Pager({ page, size, total }: PagerProps) {
   const last = Math.max(0, Math.ceil(total / size) - 1);
   const go = (to: number) => () => {

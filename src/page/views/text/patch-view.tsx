@@ -6,13 +6,13 @@ import { FileDiffView } from './file-diff-view.tsx';
 
 interface PatchViewProps {
   text: string;
-  /** Default true. False: the numbers of the text count from its own first line, not from the file's. */
+  /** Default true. False if the line numbers count from the first line of the text and not of the file. */
   numbered?: boolean;
-  /** What the text is when it is no difference. */
+  /** The language of the text if it is not a diff. */
   language?: Language | undefined;
 }
 
-/** What a tool shows before it acts: a difference as before and after, anything else as the text it is. */
+/** A tool's preview: a diff as before and after, anything else as plain text. */
 export function PatchView({ text, numbered = true, language }: PatchViewProps) {
   const patch = useMemo(() => parseDiff(text), [text]);
   if (!patch)

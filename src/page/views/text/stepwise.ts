@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * How much of `total` to draw: so much more with each frame, so that none takes long. What comes when all is drawn is
- * drawn as it comes.
+ * How much of `total` to draw: `step` more with each frame, so that no frame takes long. Once all is drawn, additions
+ * are drawn at once.
  */
 export function useStepwise(total: number, step: number): number {
   const [limit, setLimit] = useState(step);
