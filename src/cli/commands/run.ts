@@ -205,10 +205,7 @@ async function chooseWorkstream(
   return { wsId, isOwn: ws === undefined };
 }
 
-function toExitCode(
-  { status }: RunEnd,
-  { reason, denied }: { reason: StopCause | undefined; denied: number },
-): number {
+function toExitCode({ status }: RunEnd, { reason, denied }: { reason: StopCause | undefined; denied: number }): number {
   if (reason === 'timeout' && status !== 'ok') return EXIT.timeout;
   if (reason === 'interrupted' || status === 'cancelled') return EXIT.interrupted;
   if (status === 'timeout') return EXIT.timeout;
