@@ -123,7 +123,7 @@ test('the visible text does not move while older messages load or an answer stre
   });
   await page.waitForFunction((was) => (document.querySelector('.transcript')?.scrollHeight ?? 0) > was, height);
   assert.ok(Math.abs((await settled(page, heading)) - before) < 2, 'an older page moves nothing');
-  await button(page, 'Go to the latest').click();
+  await button(page, 'Go to the latest message').click();
   await page.locator('.answer').getByText('It ends.').waitFor();
 });
 

@@ -26,5 +26,8 @@ test('the home of a daemon under test is deleted afterwards', async () => {
 });
 
 test('a failed start of a daemon under test gives the reason', async () => {
-  await assert.rejects(startDaemon({ args: ['--port', 'none'] }), /ended with 2: headgate: --port is "none"/);
+  await assert.rejects(
+    startDaemon({ args: ['--port', 'none'] }),
+    /ended with 2: headgate: --port must be a whole number .* not "none"/,
+  );
 });
