@@ -28,7 +28,7 @@ async function openRelays(stage: Stage, streams: number) {
     const server =
       name === 'product'
         ? await stage.product({
-            config: { server: { maxWorkstreams: streams + 1 } },
+            config: { server: { maxWorkstreams: streams + 50 } }, // a row may begin with new ones in each round
             env: { OPENAI_BASE_URL: url },
           })
         : { ...(await stage.anchor('relay', { MODEL_URL: url, DATABASE: path.join(folder, 'relay.db') })), token: '' };
