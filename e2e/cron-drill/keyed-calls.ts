@@ -11,7 +11,7 @@ interface KeyedCall {
   isAnswered: boolean;
 }
 
-/** Calls with keys, repeated until they are answered, even after a restart, and sometimes once more. */
+/** Calls with idempotency keys. Each is repeated until it is answered, also after a restart; some are repeated again after that. */
 export function createKeyedCalls() {
   const calls: KeyedCall[] = [];
   const ask = async (client: TestClient, call: KeyedCall): Promise<void> => {

@@ -39,7 +39,7 @@ async function startFlood(daemon: DaemonUnderTest) {
     refused: () => outcomes[REFUSED] ?? 0,
     /** The number of unanswered requests. */
     waiting: () => asked - Object.values(outcomes).reduce((sum, count) => sum + count, 0),
-    /** Resolves once more requests than the burst were answered, which happens only after a refusal. */
+    /** Resolves when the number of answers exceeds the burst, so at least one request was refused. */
     servedAgain: () => served.promise,
     stop: () => socket.terminate(),
   };

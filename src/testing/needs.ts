@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { SKIP_TAGS } from '../../scripts/skips.js';
-import { findProgram, STANDARD_PATH } from '../agent/process/programs.ts';
+import { findInstalled } from '../agent/process/program-fixture.ts';
 import { toSocketFilter } from '../agent/process/socket-filter.ts';
 
 /** Requirements of some tests in addition to Node and npm. */
@@ -62,22 +62,14 @@ const CHECKS = {
 
 const run = promisify(execFile);
 
-const find = (name: string) =>
-  findProgram(name, {
-    environment: { PATH: STANDARD_PATH },
-    avoid: [],
-    uid: process.getuid?.(),
-    platform: process.platform,
-  });
-
 function forProgram(program: string, name: string) {
   return async (): Promise<Lack | undefined> =>
-    (await find(program)).kind === 'found' ? undefined : { kind: 'package', name };
+    (await findInstalled(program)).kind === 'found' ? undefined : { kind: 'package', name };
 }
 
 /** Checks that bubblewrap is installed and may create its namespaces, which many containers do not allow. */
 async function checkBubblewrap(uid: Uid): Promise<Lack | undefined> {
-  const bwrap = await find('bwrap');
+  const bwrap = await findInstalled('bwrap');
   if (bwrap.kind !== 'found') return { kind: 'package', name: 'bubblewrap' };
   if (toSocketFilter(process.arch) === undefined)
     return { kind: 'refused', reason: `there is no sandbox on ${process.arch}` };

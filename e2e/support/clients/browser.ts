@@ -65,7 +65,7 @@ export async function openWorkstream(page: Page, name: string): Promise<string> 
 
 /** On a phone the list of workstreams is a drawer. */
 export async function openDrawer(page: Page): Promise<void> {
-  // When the tabs arrive, they move what is below them: a click begun before would end beside its button.
+  // Loading tabs move the buttons below them, so an earlier click could miss its button.
   await page.getByRole('tab', { includeHidden: true }).first().waitFor({ state: 'attached' });
   const menu = page.getByRole('button', { name: /^Workstreams/ });
   if (await menu.isVisible()) await menu.tap();

@@ -1,6 +1,7 @@
 import { findProgram, STANDARD_PATH } from './programs.ts';
 
-const find = (name: string) =>
+/** Looks a program up where the system installs programs. */
+export const findInstalled = (name: string) =>
   findProgram(name, {
     environment: { PATH: STANDARD_PATH },
     avoid: [],
@@ -9,6 +10,6 @@ const find = (name: string) =>
   });
 
 /** Programs of the machine that runs the tests. */
-export const BASH = await find('bash');
-export const BWRAP = await find('bwrap');
-export const RG = await find('rg');
+export const BASH = await findInstalled('bash');
+export const BWRAP = await findInstalled('bwrap');
+export const RG = await findInstalled('rg');

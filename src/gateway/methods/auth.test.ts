@@ -95,7 +95,7 @@ test('guessing codes is slowed down, while the right token and the right code st
   await assert.rejects(world.login({ code: 'd' }), slow);
   assert.equal((await world.login({ token: TOKEN })).status, 'ok');
   assert.equal((await world.login({ code })).status, 'ok');
-  await assert.rejects(world.login({ code }), slow, 'used, it is as wrong as any other');
+  await assert.rejects(world.login({ code }), slow, 'a used code is treated like a wrong one');
 });
 
 test('guessing tokens is slowed down, while a link still logs in', async () => {
