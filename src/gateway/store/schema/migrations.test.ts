@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { recordingLog, tempStore } from '../../../testing/temp-store.ts';
 import { type Connection, openConnection } from '../sqlite/sqlite-connection.ts';
@@ -51,22 +53,34 @@ test('a new file, and one of the newest version, is not copied', (t) => {
   assert.equal(existsSync(`${path}.bak-v1`) || existsSync(`${path}.bak-v0`), false);
 });
 
-test('a failed migration changes nothing, and a retry keeps the first copy', (t) => {
+test('a failed migration changes nothing, and retries reuse its copy', (t) => {
   const { connection, path } = openVersion1(t);
-  const broken: Migration = { version: 2, statements: [...second.statements, 'insert into nowhere values (1)'] };
-  for (const _attempt of [1, 2]) {
-    assert.throws(
-      () => migrate(connection, { path, log, migrations: [...FIRST, broken] }),
-      /schema version 2 failed; nothing was changed/,
-    );
-  }
+  for (const _attempt of [1, 2, 3]) failToMigrate(connection, path);
   assert.deepEqual(
     {
       version: versionOf(connection),
       tables: connection.all("select name from sqlite_schema where name = 'later'"),
-      copies: [existsSync(`${path}.bak-v1`), existsSync(`${path}.bak-v1-2`)],
+      copies: copiesIn(dirname(path)),
     },
-    { version: '1', tables: [], copies: [true, true] },
+    { version: '1', tables: [], copies: ['headgate.db.bak-v1'] },
+  );
+});
+
+test('a retry after the file was used keeps the first copy and adds one', (t) => {
+  const { connection, path } = openVersion1(t);
+  failToMigrate(connection, path);
+  connection.run(UPSERT_META, ['used', 'since']);
+  for (const _attempt of [1, 2]) failToMigrate(connection, path);
+  const used = ['', '-2'].map((suffix) => {
+    using copy = new DatabaseSync(`${path}.bak-v1${suffix}`, { readOnly: true });
+    return copy.prepare("select value from meta where key = 'used'").get()?.value;
+  });
+  assert.deepEqual(
+    [copiesIn(dirname(path)), used],
+    [
+      ['headgate.db.bak-v1', 'headgate.db.bak-v1-2'],
+      [undefined, 'since'],
+    ],
   );
 });
 
@@ -206,6 +220,19 @@ test('a file of a newer version is refused with advice, and is not changed', asy
   });
   assert.equal(versionOf(connection), String(MIGRATIONS.length + 1));
 });
+
+function failToMigrate(connection: Connection, path: string): void {
+  const broken: Migration = { version: 2, statements: [...second.statements, 'insert into nowhere values (1)'] };
+  assert.throws(
+    () => migrate(connection, { path, log, migrations: [...FIRST, broken] }),
+    /schema version 2 failed; nothing was changed/,
+  );
+}
+
+const copiesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => file.includes('.bak-v'))
+    .sort();
 
 function versionOf(connection: Connection): unknown {
   return connection.all("select value from meta where key = 'schema_version'")[0]?.value;

@@ -87,10 +87,10 @@ function schemaVersionOf(connection: Connection): number {
   return Number(row?.value ?? 0);
 }
 
-/** Keeps earlier copies, because the older version may have used the file since. */
+/** Keeps earlier copies with other content, because the older version may have used the file since. */
 function backUp(connection: Connection, { path, found, log }: { path: string; found: number; log: Log }): void {
   const copy = copyDatabase(connection, `${path}.bak-v${found}`);
-  log.info({ copy }, 'copied the database before migrating it');
+  log.info({ copy }, 'a copy of the database was kept before migrating it');
 }
 
 /** Runs all steps of an empty file in one transaction, because each commit waits for the disk. */
