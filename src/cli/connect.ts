@@ -77,7 +77,7 @@ export async function withClient<T>(
   { target, version }: Caller,
   use: (client: GatewayClient) => Promise<T>,
 ): Promise<T> {
-  const client = createClient({ target, version }, { reconnect: false });
+  const client = createClient({ target, version }, { reconnect: false, onStatus: () => undefined });
   try {
     await connect(client, target);
     return await use(client);
@@ -101,6 +101,7 @@ export async function openClient(
   const client = createClient(
     { target, version },
     {
+      reconnect: true,
       onStatus(status) {
         onStatus(status);
         if (status.kind === 'waiting' && target.home !== undefined) {
@@ -115,13 +116,14 @@ export async function openClient(
 
 function createClient(
   { target, version }: Caller,
-  options: { reconnect?: boolean; onStatus?(status: ConnectionStatus): void },
+  { reconnect, onStatus }: { reconnect: boolean; onStatus(status: ConnectionStatus): void },
 ): GatewayClient {
   return createGatewayClient({
     url: target.url,
     token: target.token,
     client: { name: 'headgate', version, mode: 'cli', platform: process.platform },
-    ...options,
+    reconnect,
+    onStatus,
   });
 }
 

@@ -155,8 +155,9 @@ export class Claims {
   }
 
   #goLive(job: Job, claim: Claim, started?: OpenOccurrence): OccurrenceRun {
+    const { executor, clock, log, publish } = this.#deps;
     const run = new OccurrenceRun(
-      { ...this.#deps, onStarted: ({ id }, runAtMs) => this.#deps.publish({ jobId: id, action: 'started', runAtMs }) },
+      { executor, clock, log, onStarted: ({ id }, runAtMs) => publish({ jobId: id, action: 'started', runAtMs }) },
       { job, claim, ...(started && { started }) },
     );
     this.#at.book.live.set(job.id, run);

@@ -64,7 +64,7 @@ export class Ends {
   #commit(
     { job: ran, claim }: OccurrenceRun,
     { claim: tried, outcome, endedMs, startedMs, durationMs }: Attempt,
-    { end, before, ...rest }: Pick<Finish, 'before' | 'job' | 'settled'> & { end: JobEnd | undefined },
+    { end, before, job, settled }: Pick<Finish, 'before' | 'job' | 'settled'> & { end: JobEnd | undefined },
   ): Promise<boolean> {
     const { ledger } = this.#deps;
     if (before && end?.kind === 'retry') {
@@ -72,7 +72,12 @@ export class Ends {
     }
     return ledger.finish(claim, {
       ...outcome,
-      ...{ endedMs, startedMs, durationMs, before, ...rest },
+      endedMs,
+      startedMs,
+      durationMs,
+      before,
+      job,
+      settled,
       tellMain: lineForMain(ran, outcome),
     });
   }

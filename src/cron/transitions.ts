@@ -21,7 +21,8 @@ export function createTransitions(deps: TransitionDeps, book: JobBook): Transiti
   const lateness = new Lateness(deps.clock);
   const at: TransitionContext = { book, sync, lateness };
   return {
-    ...{ sync, lateness },
+    sync,
+    lateness,
     changes: new Changes(deps, at),
     claims: new Claims(deps, at),
     ends: new Ends(deps, at),

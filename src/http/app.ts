@@ -55,7 +55,8 @@ export interface HttpDeps {
 }
 
 /** The request listener, and the classes that the server must use for its requests and responses. */
-export interface HttpApp extends ExpressClasses {
+export interface HttpApp {
+  classes: ExpressClasses;
   listener: RequestListener<ExpressClasses['IncomingMessage'], ExpressClasses['ServerResponse']>;
 }
 
@@ -75,7 +76,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.use(((error, _req, res, _next) =>
     fail(res.locals.exchange, error, { respond, log })) satisfies ErrorRequestHandler);
   return {
-    ...createExpressClasses(app),
+    classes: createExpressClasses(app),
     listener(req, res) {
       const { path, query } = splitTarget(req.url ?? '/');
       const exchange = { req, res, path, query, endpoint: 'other', fields: {}, startedMs: clock.monotonic() };

@@ -13,7 +13,7 @@ import { attempt, type FailDeps, fail, type Guarded } from './guard.ts';
 import { isMultipart, readBody, UNREADABLE } from './input/body.ts';
 import { keyOf, queryOf, read } from './input/fields.ts';
 
-export interface CallDeps extends FailDeps {
+export interface CallDeps extends Pick<FailDeps, 'respond' | 'log'> {
   dispatch: Dispatch;
   clientAddress: ClientAddress;
   /** Aborts when the client's connection closes. */
@@ -27,7 +27,9 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const { endpoint, method } = binding;
   const { status = 200 } = endpoint;
   const hasFields = endpoint.path.includes('{');
-  const hinting: FailDeps = { ...deps, hint: HINT };
+  const { respond, log } = deps;
+  const plain: FailDeps = { respond, log };
+  const hinting: FailDeps = { respond, log, hint: HINT };
 
   function ask(exchange: Exchange, caller: Principal | undefined, input: Fields): unknown {
     const { req, fields } = exchange;
@@ -46,7 +48,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   function reply(exchange: Exchange, result: never): void {
     const headers = binding.headers?.(result, { loopback: isLoopbackHost(exchange.req.headers.host) });
     const isEmpty = status === 204 || status === 302;
-    deps.respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result), headers));
+    respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result), headers));
   }
 
   return {
@@ -57,9 +59,9 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       if (endpoint.jsonOnly && isMultipart(req.headers['content-type'])) throw noForm();
       readBody(req, {
         take(input) {
-          attempt(exchange, () => ask(exchange, caller, input), input === UNREADABLE ? hinting : deps);
+          attempt(exchange, () => ask(exchange, caller, input), input === UNREADABLE ? hinting : plain);
         },
-        fail: (error) => fail(exchange, error, deps),
+        fail: (error) => fail(exchange, error, plain),
       });
       return undefined;
     },

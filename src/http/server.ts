@@ -25,7 +25,7 @@ const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMIT
  * Creates a server with limits against slow and oversized requests. Streams are responses, so these limits do not
  * affect them.
  */
-export function createHttpServer({ listener, ...classes }: HttpApp, deps: ServerDeps): Server {
+export function createHttpServer({ listener, classes }: HttpApp, deps: ServerDeps): Server {
   const { bodies, isSandboxedPeer, clock, log } = deps;
   const server = createServer(
     {
@@ -36,7 +36,8 @@ export function createHttpServer({ listener, ...classes }: HttpApp, deps: Server
       maxHeaderSize: 16 * 1024,
       insecureHTTPParser: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
-      ...classes,
+      IncomingMessage: classes.IncomingMessage,
+      ServerResponse: classes.ServerResponse,
     },
     (req, res) => {
       bodies.begin(req, res);
@@ -53,7 +54,7 @@ export function createHttpServer({ listener, ...classes }: HttpApp, deps: Server
     // Without a listener, a client that resets its connection would end the process.
     socket.on('error', (error) => log.debug({ err: error }, 'a connection failed'));
     const judged = isSandboxedPeer(socket);
-    if (judged !== undefined) void holdBack(socket, judged, deps);
+    if (judged !== undefined) void holdBack(socket, judged, { clock, log });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const status = CLIENT_ERRORS[error.code ?? ''] ?? '400 Bad Request';
@@ -67,7 +68,11 @@ export function createHttpServer({ listener, ...classes }: HttpApp, deps: Server
 }
 
 /** Reads nothing from a connection, neither a request nor an upgrade, before its origin is known. */
-async function holdBack(socket: Socket, judged: Promise<boolean>, { clock, log }: ServerDeps): Promise<void> {
+async function holdBack(
+  socket: Socket,
+  judged: Promise<boolean>,
+  { clock, log }: Pick<ServerDeps, 'clock' | 'log'>,
+): Promise<void> {
   // The server has just started to read, in its own tick, and nothing has arrived yet.
   queueMicrotask(() => socket.pause());
   if (!(await judged)) return void socket.resume();

@@ -30,7 +30,7 @@ interface CommandServer {
 
 /** Runs the commands that the gateway sends. */
 export function createCommandServer(deps: CommandServerDeps): CommandServer {
-  const { answer, clock, log } = deps;
+  const { commands, answer, clock, log } = deps;
   const known = new Set<string>();
   const running = new Map<string, Running>();
   const closing = new AbortController();
@@ -44,7 +44,7 @@ export function createCommandServer(deps: CommandServerDeps): CommandServer {
   async function perform(request: NodeInvokeRequest): Promise<NodeInvokeResultParams> {
     const cancelled = new AbortController();
     const stopping = AbortSignal.any([closing.signal, cancelled.signal]);
-    const ended = run(request, { ...deps, stopping });
+    const ended = run(request, { commands, clock, log, stopping });
     running.set(request.id, { cancelled, ended });
     return ended.finally(() => running.delete(request.id));
   }

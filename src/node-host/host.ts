@@ -34,7 +34,8 @@ export async function runHost(options: HostOptions, signal: AbortSignal): Promis
 
 /** The connections of one node, one after the other; answers use the current one. */
 function createLine(options: HostOptions, signal: AbortSignal) {
-  const { clock, log, say } = options;
+  const { gateway, name, version, commands, state, clock, log, say } = options;
+  const names = namesOf(commands);
   let current: GatewayClient | undefined;
 
   async function answer(result: NodeInvokeResultParams, closing: AbortSignal): Promise<void> {
@@ -54,14 +55,17 @@ function createLine(options: HostOptions, signal: AbortSignal) {
     }
   }
 
-  const server = createCommandServer({ commands: options.commands, answer, clock, log });
+  const server = createCommandServer({ commands, answer, clock, log });
 
   /** One client, from its first connection until `end` is called or the gateway refuses it. */
   async function connected(pairing: Pairing | undefined, onOpen: (client: GatewayClient, end: End) => void) {
     const over = Promise.withResolvers<PhaseEnd>();
     const end: End = { resolve: over.resolve, reject: over.reject };
     const client = createGatewayClient({
-      ...toClientOptions(options, pairing),
+      url: gateway,
+      token: pairing?.token,
+      caps: capsOf(commands),
+      client: { name, version, mode: 'node', platform: machineKind, instanceId: state.nodeId },
       onStatus: (status) => onStatus(status, { client, say, end, onOpen, isPaired: pairing !== undefined }),
     });
     const stop = () => over.resolve({ kind: 'stopped' });
@@ -82,13 +86,16 @@ function createLine(options: HostOptions, signal: AbortSignal) {
     }
   }
 
+  const askFor = (client: GatewayClient) =>
+    void ask(client, { state, name, version, commands, clock, log, say, signal });
+
   return {
     close: () => server.close(),
-    pair: () => connected(undefined, (client) => void ask(client, { ...options, signal })),
+    pair: () => connected(undefined, askFor),
     serve: (pairing: Pairing) =>
       connected(pairing, (client) => {
         say('Connected.');
-        if (!isSame(pairing.commands, namesOf(options.commands))) void ask(client, { ...options, signal });
+        if (!isSame(pairing.commands, names)) askFor(client);
       }),
   };
 }
@@ -134,13 +141,6 @@ function onRefusal(
   if (isPaired) say(`The request ${what}; the commands approved before remain.`);
   else end.reject(new StartError(`The pairing request ${what}.`));
 }
-
-const toClientOptions = ({ gateway, name, version, state, commands }: HostOptions, pairing: Pairing | undefined) => ({
-  url: gateway,
-  token: pairing?.token,
-  caps: capsOf(commands),
-  client: { name, version, mode: 'node', platform: machineKind, instanceId: state.nodeId },
-});
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
 

@@ -20,7 +20,7 @@ export async function findLentPrograms(patterns: readonly ArgvPattern[], search:
 }
 
 /** A path names its file and is relative to the folder in which the node was started. */
-const find = async (name: string, search: LentSearch): Promise<Program> =>
+const find = async (name: string, { startedIn, environment, avoid, uid, platform }: LentSearch): Promise<Program> =>
   name.includes(sep)
-    ? { kind: 'found', path: resolve(search.startedIn, name) }
-    : findProgram(name, { ...search, acceptOwn: true });
+    ? { kind: 'found', path: resolve(startedIn, name) }
+    : findProgram(name, { environment, avoid, uid, platform, acceptOwn: true });

@@ -48,13 +48,16 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   await openHomeFolder(home);
   const folders = await openLent(flags.folder ?? [], { around, homes: [home, resolveHome({}, around)] });
   const log = createLog({ level: 'warn', readable: process.stderr.isTTY });
-  const shared = { clock: systemClock, log };
-  const state = await openNodeState({ ...shared, home, ids: randomIds });
+  const clock = systemClock;
+  const state = await openNodeState({ home, ids: randomIds, clock, log });
   const programs = await findLentPrograms(patterns, {
-    ...{ environment, avoid: folders.all, startedIn: cwd },
-    ...{ uid: process.getuid?.(), platform: process.platform },
+    environment,
+    avoid: folders.all,
+    startedIn: cwd,
+    uid: process.getuid?.(),
+    platform: process.platform,
   });
-  const commands = createCommands({ ...shared, patterns, folders, startedIn: cwd, environment, programs });
+  const commands = createCommands({ patterns, folders, startedIn: cwd, environment, programs, clock });
   const name = (flags.name ?? hostname()).slice(0, 128) || 'node';
   const names = namesOf(commands);
   if (flags.pair) await state.forget(gateway);
@@ -67,7 +70,7 @@ export async function runNode({ flags, around, root }: NodeCommand): Promise<voi
   if (patterns.length > 0) say(`If the gateway refuses system.run, its config.json needs ${toAllowance(state.nodeId)}`);
   const version = await readVersion(root);
   using life = beginLife(log);
-  await runHost({ ...shared, gateway, name, version, commands, state, say }, life.signal);
+  await runHost({ gateway, name, version, commands, state, clock, log, say }, life.signal);
   life.throwFault();
 }
 

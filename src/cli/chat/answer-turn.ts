@@ -42,7 +42,8 @@ export function createTurn({ text, sheet, isInteractive }: TurnDeps): Turn {
   const fold = (): string[] => {
     if (thought === '' || folded) return [];
     folded = true;
-    return [toFoldedThought(thought, { ...sheet(), isInteractive }), ...(said ? [''] : [])];
+    const { paint, columns } = sheet();
+    return [toFoldedThought(thought, { paint, columns, isInteractive }), ...(said ? [''] : [])];
   };
   return {
     get thought() {

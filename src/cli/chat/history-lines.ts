@@ -13,13 +13,13 @@ const SHOWN_LINES = 60;
 /** The end of a stored conversation, one list of lines per message. `truncated`: older ones exist. */
 export function toHistoryLines(
   { messages, truncated = false }: { messages: readonly HistoryMessage[]; truncated?: boolean },
-  sheet: Sheet,
+  { paint, columns }: Sheet,
 ): string[][] {
   const shown = messages.slice(-SHOWN_MESSAGES);
   const hasOlder = truncated || shown.length < messages.length;
-  const older = hasOlder ? [[sheet.paint('dim', '… older messages are on the page')]] : [];
+  const older = hasOlder ? [[paint('dim', '… older messages are on the page')]] : [];
   const failed = new Set(shown.flatMap(({ outcome = 'done', call_id }) => (outcome === 'done' ? [] : [call_id])));
-  return [...older, ...shown.map((message) => toMessageLines(message, { ...sheet, failed }))].filter(
+  return [...older, ...shown.map((message) => toMessageLines(message, { paint, columns, failed }))].filter(
     (lines) => lines.length > 0,
   );
 }

@@ -52,12 +52,17 @@ export class InteractiveChat {
 
   constructor(deps: InteractiveChatDeps) {
     this.#deps = deps;
-    const { history, onHistory, screen, sheet } = deps;
+    const { client, wsId, history, onHistory, screen, sheet, newKey, upload, onOpen } = deps;
     const complete = (line: string) => findCommands(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
     this.talk = openTalk({
-      ...deps,
+      client,
+      wsId,
       screen,
+      sheet,
+      newKey,
+      upload,
+      onOpen,
       isInteractive: true,
       grow: () => createMarkdownStream(sheet),
       onChange: () => this.onChange(),
@@ -96,7 +101,8 @@ export class InteractiveChat {
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
       completions: this.#mode.kind === 'message' ? findCommands(text).map(toCompletion) : [],
     };
-    return toChatView(situation, { ...sheet(), rows: screen.rows });
+    const { paint, columns } = sheet();
+    return toChatView(situation, { paint, columns, rows: screen.rows });
   }
 
   onPaste(text: string): void {

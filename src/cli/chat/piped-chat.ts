@@ -30,7 +30,18 @@ export class PipedChat {
 
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
-    this.talk = openTalk({ ...deps, isInteractive: false, grow: createPlainStream, onChange: () => this.#onChange() });
+    const { client, wsId, screen, sheet, newKey, upload } = deps;
+    this.talk = openTalk({
+      client,
+      wsId,
+      screen,
+      sheet,
+      newKey,
+      upload,
+      isInteractive: false,
+      grow: createPlainStream,
+      onChange: () => this.#onChange(),
+    });
   }
 
   /** Reads all input. Each message is sent once the answer to the previous one is complete. */

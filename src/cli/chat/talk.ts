@@ -6,11 +6,9 @@ import type { Attachment, StatusRecord, StreamEvent } from '../../../protocol/st
 import { untilAnswered } from '../until-answered.ts';
 import type { PathUpload } from '../upload.ts';
 import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
-import { createTranscript, type Transcript } from './transcript.ts';
+import { createTranscript, type Transcript, type TranscriptDeps } from './transcript.ts';
 
-type TranscriptOptions = Omit<Parameters<typeof createTranscript>[0], 'isMyRun' | 'isMyDecision'>;
-
-interface TalkDeps extends TranscriptOptions {
+interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'grow' | 'isInteractive'> {
   client: GatewayClient;
   wsId: string;
   newKey(): string;
@@ -47,15 +45,13 @@ export interface Talk {
 
 /** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
-  const { client, wsId, onChange } = deps;
+  const { client, wsId, newKey, upload, onChange, screen, sheet, grow, isInteractive } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
   const remarks = createRemarks(decisions);
-  const transcript = createTranscript({
-    ...deps,
-    isMyRun: (runId) => runs.has(runId) || remarks.isShown(),
-    isMyDecision: (approvalId) => decisions.has(approvalId),
-  });
+  const isMyRun = (runId: string) => runs.has(runId) || remarks.isShown();
+  const isMyDecision = (approvalId: string) => decisions.has(approvalId);
+  const transcript = createTranscript({ screen, sheet, grow, isInteractive, isMyRun, isMyDecision });
   const settings = { name: '', model: '', workdir: '', autoApprove: toAutoApprove(false, undefined) };
   let usage: StatusRecord | undefined;
   const opened = Promise.withResolvers<void>();
@@ -78,7 +74,7 @@ export function openTalk(deps: TalkDeps): Talk {
         const autoApprove = toAutoApprove(event.skip_permissions, event.skip_permissions_until_ms);
         Object.assign(settings, { name: event.name, model: event.model, autoApprove });
         const isNew = !before.isOn || before.untilMs !== autoApprove.untilMs;
-        if (isNew) transcript.print(toAutoApproveLines(autoApprove, deps.sheet().paint));
+        if (isNew) transcript.print(toAutoApproveLines(autoApprove, sheet().paint));
       }
       if (event.type === 'status') usage = event;
       remarks.read(event);
@@ -88,6 +84,7 @@ export function openTalk(deps: TalkDeps): Talk {
     onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),
     onError: (error) => opened.reject(error),
   });
+  const { send, attach } = createSending({ client, wsId, newKey, upload }, runs);
   const talk: Talk = {
     transcript,
     get name() {
@@ -106,7 +103,8 @@ export function openTalk(deps: TalkDeps): Talk {
       return usage;
     },
     opened: opened.promise,
-    ...createSending(deps, runs),
+    send,
+    attach,
     async command(line) {
       await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
     },

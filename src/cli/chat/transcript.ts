@@ -18,7 +18,7 @@ import { cutToRow, wrapWords } from '../terminal/wrap.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
 import { toHistoryLines, toUserLines, withFiles } from './history-lines.ts';
 
-interface TranscriptDeps {
+export interface TranscriptDeps {
   screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
   sheet(): Sheet;
   /** Renders an answer as it streams. */
@@ -177,12 +177,13 @@ class LoggedTranscript implements Transcript {
   }
 
   #onAnswer(event: StreamEventOf<'reasoning' | 'content' | 'stream_end' | 'cancelled'>): void {
-    const { paint } = this.#deps.sheet();
+    const { grow, sheet, isInteractive } = this.#deps;
+    const { paint } = sheet();
     this.isWaiting = false;
     switch (event.type) {
       case 'reasoning':
       case 'content':
-        this.#turn ??= createTurn({ ...this.#deps, text: this.#deps.grow() });
+        this.#turn ??= createTurn({ text: grow(), sheet, isInteractive });
         this.#turn.push(event);
         return;
       case 'stream_end':

@@ -66,7 +66,8 @@ export function readTime(text: string, tz: string | undefined, { nowMs, tz: here
 export function toNewJob(schedule: CronSchedule, message: string, flags: JobFlags & { disabled?: boolean }): NewJob {
   const isMain = flags.main ?? false;
   return {
-    ...{ schedule, sessionTarget: isMain ? 'main' : 'isolated' },
+    schedule,
+    sessionTarget: isMain ? 'main' : 'isolated',
     // A message to the main session is urgent; the result of a separate turn can wait.
     wakeMode: toWakeMode(flags.wake) ?? (isMain ? 'now' : 'next-heartbeat'),
     payload: isMain ? toSystemEvent(message, flags) : toAgentTurn({ kind: 'agentTurn', message }, flags),

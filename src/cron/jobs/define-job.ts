@@ -53,7 +53,8 @@ export function changedJob(job: Job, patch: Patch, when: Circumstances): Job {
   const changed: Job = {
     ...job,
     ...definition,
-    ...{ schedule, enabled },
+    schedule,
+    enabled,
     revision: job.revision + 1,
     updatedMs: when.nowMs,
   };

@@ -61,7 +61,8 @@ export async function streamWorkstream(
   let reader: LogReader | undefined;
   const left = new AbortController();
   const stream = openSse(res, {
-    ...writing,
+    encode: writing.encode,
+    defer: writing.defer,
     clock,
     until: [principal.revoked, closing],
     onReady: () => reader?.resume(),
@@ -97,7 +98,8 @@ export function streamStates(
     waiting.clear();
   };
   const stream = openSse(res, {
-    ...writing,
+    encode: writing.encode,
+    defer: writing.defer,
     clock,
     until: [principal.revoked, closing],
     onReady: pump,
