@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import { connectContracts } from './connect.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { authContracts } from './methods/auth.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
-import { connectContracts } from './methods/connect.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';

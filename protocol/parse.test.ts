@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { ConnectParams } from './connect.ts';
 import { GatewayError } from './errors.ts';
 import { AgentParams } from './methods/agent.ts';
-import { ConnectParams } from './methods/connect.ts';
 import { check, issuesOf, parse, problemsOf, wrongField } from './parse.ts';
 
 test('a valid value is returned with its defaults filled in', () => {

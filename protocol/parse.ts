@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from './errors.ts';
-import { wordsFor } from './problem-words.ts';
+import { wordsFor } from './text/problem-words.ts';
 
 /** Like `safeParse`, but with our error messages, which are created only if the value is invalid. */
 export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {

@@ -7,7 +7,7 @@ import type { SqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import { calling, puppetModels } from '../../src/gateway/testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../../src/gateway/testing/whole-gateway.ts';
 import { randomIds } from '../../src/ids.ts';
-import { until } from '../../src/until.ts';
+import { until } from '../../src/timing/until.ts';
 import { readLedger, speechOf } from '../support/daemon/ledger.ts';
 import { noWrites, type StoreCall, tappedStore } from '../support/faults/faulty-store.ts';
 

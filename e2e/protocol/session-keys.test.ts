@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HelloOk } from '../../protocol/methods/connect.ts';
+import type { HelloOk } from '../../protocol/connect.ts';
 import { HealthSummary } from '../../protocol/methods/health.ts';
 import { CONNECT, openClient, type TestClient } from '../../src/gateway/testing/test-client.ts';
 import { openSocket } from '../support/clients/open-socket.ts';

@@ -1,7 +1,7 @@
+import type { HelloOk } from '../connect.ts';
 import type { ErrorShape, EventFrame, Frame, ResponseFrame } from '../frames.ts';
 import type { ParamsInput } from '../index.ts';
 import { LIMITS } from '../limits.ts';
-import type { HelloOk } from '../methods/connect.ts';
 import { ConnectionLostError, RequestError } from './request-error.ts';
 import type { SocketConstructor, SocketLike } from './socket.ts';
 import type { Timers } from './timers.ts';

@@ -1,9 +1,9 @@
 import { CLOSINGS } from '../closings.ts';
+import type { HelloOk } from '../connect.ts';
 import type { GatewayEventName, GatewayEventPayload } from '../events/gateway.ts';
 import type { EventFrame } from '../frames.ts';
 import type { MethodName, ParamsInput, Result } from '../index.ts';
 import { LIMITS } from '../limits.ts';
-import type { HelloOk } from '../methods/connect.ts';
 import { createBackoff } from './backoff.ts';
 import { Connection } from './connection.ts';
 import { type CallOptions, PendingCalls } from './pending-calls.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONTRACTS } from '../index.ts';
-import { PlainName, PlainText } from '../plain-text.ts';
+import { PlainName, PlainText } from '../text/plain-text.ts';
 import { jsonSchemaDocument } from './documents.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;

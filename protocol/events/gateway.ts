@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { PresenceEntry } from '../connect.ts';
 import type { Scope } from '../contract.ts';
 import { CronEvent } from '../cron.ts';
 import { NonEmpty } from '../frames.ts';
 import { AgentEvent } from '../methods/agent.ts';
 import { Approval } from '../methods/approval.ts';
 import { ChatEvent } from '../methods/chat.ts';
-import { PresenceEntry } from '../methods/connect.ts';
 import { HealthSummary } from '../methods/health.ts';
 import {
   NodeEvent,

@@ -17,7 +17,7 @@ import {
   WakeMode,
 } from '../cron.ts';
 import { NonEmpty, optionalKey, optionalText } from '../frames.ts';
-import { PlainName } from '../plain-text.ts';
+import { PlainName } from '../text/plain-text.ts';
 
 const Count = z.int().min(0);
 const JobId = NonEmpty.max(64);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, nullishText, optionalText } from '../frames.ts';
-import { PlainName } from '../plain-text.ts';
+import { PlainName } from '../text/plain-text.ts';
 
 const Ms = z.int().min(0);
 /** A node's claims about itself are shown to people, so they are kept short. */

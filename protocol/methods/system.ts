@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { PresenceEntry } from '../connect.ts';
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { isPlainName, PLAIN_NAME_RULE, PlainText } from '../plain-text.ts';
-import { PresenceEntry } from './connect.ts';
+import { isPlainName, PLAIN_NAME_RULE, PlainText } from '../text/plain-text.ts';
 
 /** A value of the wrong type counts as absent, as clients of the protocol expect. */
 const lenient = (max = 200) => z.string().min(1).max(max).optional().catch(undefined).refine(isPlain, PLAIN_NAME_RULE);

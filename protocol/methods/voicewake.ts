@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { PlainName } from '../plain-text.ts';
+import { PlainName } from '../text/plain-text.ts';
 
 /** The wake words of voice clients. */
 export const VoiceWake = z.strictObject({ triggers: z.array(z.string()) }).meta({ id: 'VoiceWake' });

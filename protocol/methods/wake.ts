@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { PlainText } from '../plain-text.ts';
+import { PlainText } from '../text/plain-text.ts';
 
 const Count = z.int().min(0);
 

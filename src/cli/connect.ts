@@ -8,7 +8,7 @@ import { readDaemonFile } from '../home/daemon-file.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
 import { findOperatorToken } from '../home/operator-token.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
-import { toSocketUrl } from '../socket-url.ts';
+import { toSocketUrl } from '../node-host/socket-url.ts';
 import { NoDaemonError, StartError, UsageError } from '../start-error.ts';
 
 /** The flags that choose the daemon. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { HelloOk } from '../../protocol/connect.ts';
 import type { ResponseFrame } from '../../protocol/frames.ts';
 import { LIMITS } from '../../protocol/limits.ts';
-import { HelloOk } from '../../protocol/methods/connect.ts';
 import { systemClock } from '../clock.ts';
 import { expectThat, Inapplicable } from './verdict.ts';
 import { INVALID, openWire, type Wire } from './wire.ts';

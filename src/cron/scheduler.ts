@@ -1,7 +1,7 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { createSerialKeys } from '../serial-keys.ts';
+import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { ByHand } from './claims.ts';
 import { DueHeap } from './due-heap.ts';
 import type { Executor } from './executor.ts';

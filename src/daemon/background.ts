@@ -4,7 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { createRetention } from '../gateway/store/retention.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
-import { dailyWhileSteady } from '../steady-time.ts';
+import { dailyWhileSteady } from '../timing/steady-time.ts';
 
 interface BackgroundParts {
   clock: Clock;

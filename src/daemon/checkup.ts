@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
-import type { Finding } from '../finding.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { checkConfig } from './checkup/config-check.ts';
+import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
 import { checkTools } from './checkup/tool-checks.ts';
 import { resolveOptions } from './config/options.ts';

@@ -5,7 +5,7 @@ import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.t
 import { parse } from '../../protocol/parse.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { createSerialKeys } from '../serial-keys.ts';
+import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Call, Handlers } from './call.ts';
 import { toErrorShape } from './error-shape.ts';

@@ -1,6 +1,6 @@
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
-import { createEndOfTurn, type Defer } from '../end-of-turn.ts';
+import { createEndOfTurn, type Defer } from '../timing/end-of-turn.ts';
 import type { Attachments } from './attachments/attachments.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';

@@ -4,7 +4,7 @@ import { LIMITS } from '../../protocol/limits.ts';
 import { toCanonicalJson } from '../canonical-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { passesSteadily } from '../steady-time.ts';
+import { passesSteadily } from '../timing/steady-time.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Call } from './call.ts';
 import { createSharedCall, type SharedCall } from './shared-call.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PresenceEntry } from '../../protocol/connect.ts';
 import { LIMITS } from '../../protocol/limits.ts';
-import { PresenceEntry } from '../../protocol/methods/connect.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { createPresence } from './presence.ts';
 

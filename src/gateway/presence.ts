@@ -1,5 +1,5 @@
+import type { ConnectParams, PresenceEntry } from '../../protocol/connect.ts';
 import { LIMITS } from '../../protocol/limits.ts';
-import type { ConnectParams, PresenceEntry } from '../../protocol/methods/connect.ts';
 import type { Clock } from '../clock.ts';
 
 type Client = ConnectParams['client'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HelloOk } from '../../protocol/connect.ts';
 import { LIMITS } from '../../protocol/limits.ts';
-import type { HelloOk } from '../../protocol/methods/connect.ts';
 import { listeningGateway } from './testing/listening-gateway.ts';
 import { openNodeGateway } from './testing/node-gateway.ts';
 import { CONNECT, type TestClient } from './testing/test-client.ts';

@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { PresenceEntry } from '../../protocol/connect.ts';
 import { LIMITS } from '../../protocol/limits.ts';
-import type { PresenceEntry } from '../../protocol/methods/connect.ts';
 import type { Clock } from '../clock.ts';
-import type { Defer } from '../end-of-turn.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { Defer } from '../timing/end-of-turn.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';

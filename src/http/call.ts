@@ -6,7 +6,7 @@ import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
-import { whenThere } from '../when-there.ts';
+import { whenThere } from '../timing/when-there.ts';
 import type { Binding } from './bind.ts';
 import { type Exchange, empty, json } from './exchange.ts';
 import { attempt, type FailDeps, fail, type Guarded } from './guard.ts';

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import { holds } from '../gateway/rights.ts';
 import type { Log } from '../log.ts';
-import { whenThere } from '../when-there.ts';
+import { whenThere } from '../timing/when-there.ts';
 import { type Exchange, json, type Respond } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { inFields } from './input/field-problems.ts';

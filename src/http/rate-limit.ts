@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
-import { createTokenBucket, type TokenBucket } from '../token-bucket.ts';
+import { createTokenBucket, type TokenBucket } from '../timing/token-bucket.ts';
 
 export interface RateLimitSettings {
   requestsPerSecond: number;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { createEndOfTurn } from '../end-of-turn.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
+import { createEndOfTurn } from '../timing/end-of-turn.ts';
 import { createSseWriting, openSse, type SseStream, sseFrame } from './sse.ts';
 
 /** Answers /stream with an event stream, and other paths when the test says so; the test writes raw requests. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
-import type { Defer } from '../end-of-turn.ts';
+import type { Defer } from '../timing/end-of-turn.ts';
 
 /** What a response may buffer for a slow reader before its stream pauses. */
 const BUDGET_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-import { fitsStars } from '../star-pattern.ts';
+import { fitsStars } from '../lending/star-pattern.ts';
 
 /**
  * A command that may run, with one word per argument. `git status` allows exactly that, `git log *` any further arguments,

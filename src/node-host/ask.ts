@@ -1,6 +1,6 @@
 import { ConnectionLostError, RequestError } from '../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
-import { pairingCodeOf } from '../../protocol/pairing-code.ts';
+import { pairingCodeOf } from '../../protocol/text/pairing-code.ts';
 import type { HostOptions } from './host-options.ts';
 import { capsOf, namesOf } from './lent-command.ts';
 import { machineKind } from './system-info.ts';

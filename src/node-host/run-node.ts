@@ -2,14 +2,13 @@ import { hostname } from 'node:os';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { whyNot } from '../agent/process/programs.ts';
 import { systemClock } from '../clock.ts';
-import { toAllowance } from '../command-policy.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveFolder, resolveHome, type Surroundings } from '../home/home-path.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
 import { randomIds } from '../ids.ts';
+import { toAllowance } from '../lending/command-policy.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../pino-log.ts';
-import { toSocketUrl } from '../socket-url.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { readVersion } from '../version.ts';
 import { parseArgvPattern } from './argv-pattern.ts';
@@ -19,6 +18,7 @@ import { runHost } from './host.ts';
 import { namesOf } from './lent-command.ts';
 import { findLentPrograms } from './lent-programs.ts';
 import { openNodeState } from './node-state.ts';
+import { toSocketUrl } from './socket-url.ts';
 
 export interface NodeRunFlags {
   gateway: string;

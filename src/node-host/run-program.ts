@@ -5,7 +5,7 @@ import { endTree, identifyProcess } from '../agent/process/process-tree.ts';
 import { StopReason } from '../agent/stop-reason.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
-import { until } from '../until.ts';
+import { until } from '../timing/until.ts';
 import { CommandProblem, toProblem } from './lent-command.ts';
 
 export interface ProgramEnd {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../protocol/contract.ts';
-import { createEndOfTurn } from '../end-of-turn.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
@@ -13,6 +12,7 @@ import { expandScopes } from '../gateway/rights.ts';
 import { createHttpApp, type HttpDeps } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
+import { createEndOfTurn } from '../timing/end-of-turn.ts';
 import { fakeClock } from './fake-clock.ts';
 import { recordingLog } from './temp-store.ts';
 

@@ -1,8 +1,9 @@
 // `headgate/client`: the WebSocket client, for Node and browsers.
+
+export type { HelloOk } from '../../connect.ts';
 export type { ErrorCode } from '../../errors.ts';
 export type { GatewayEventName, GatewayEventPayload } from '../../events/gateway.ts';
 export type { ParamsInput, Result } from '../../index.ts';
-export type { HelloOk } from '../../methods/connect.ts';
 export type { WorkstreamSnapshot } from '../../methods/workstream.ts';
 export type { StreamEvent } from '../../stream-events.ts';
 export type { CallOptions } from '../pending-calls.ts';

@@ -1,5 +1,5 @@
+import type { HelloOk } from '../../connect.ts';
 import type { EventFrame, RequestFrame, ResponseFrame } from '../../frames.ts';
-import type { HelloOk } from '../../methods/connect.ts';
 import type { SocketEvent, SocketLike } from '../socket.ts';
 import { settled } from './fake-timers.ts';
 

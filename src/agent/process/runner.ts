@@ -5,7 +5,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import type { Ids } from '../../ids.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 import { StopReason } from '../stop-reason.ts';
 import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';

@@ -4,7 +4,7 @@ import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';

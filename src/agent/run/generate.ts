@@ -1,5 +1,5 @@
 import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
 import type { AssistantMessage, ToolCall } from '../message.ts';
 import type { Model, ModelPart, Usage } from '../providers/model.ts';

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { openConfinedFolder } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
 import { executeAt, prepareAt, toWarnings } from './files/file-call.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toVisibleLine, toVisibleText } from '../../../protocol/visible-text.ts';
+import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toCanonicalJson } from '../../canonical-json.ts';
 import type { ToolCall } from '../message.ts';
 import type { ToolDefinition } from '../providers/model.ts';

@@ -3,7 +3,7 @@ import { createLab, type Server } from '../../conformance/lab.ts';
 import { type Finding, runCases } from '../../conformance/run-cases.ts';
 import { openWire } from '../../conformance/wire.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { toSocketUrl } from '../../socket-url.ts';
+import { toSocketUrl } from '../../node-host/socket-url.ts';
 import { NoDaemonError } from '../../start-error.ts';
 import { nobodyAnswers, notTaken } from '../connect.ts';
 import { toSafeText } from '../terminal/safe-text.ts';

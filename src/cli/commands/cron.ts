@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../protocol/index.ts';
-import { toVisibleText } from '../../../protocol/visible-text.ts';
+import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { systemClock } from '../../clock.ts';
 import { zoneOf } from '../../cron/schedule/schedule.ts';
 import { EXIT } from '../../exit-codes.ts';

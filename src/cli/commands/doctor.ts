@@ -1,8 +1,8 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { systemClock } from '../../clock.ts';
+import { type Finding, ok, problem } from '../../daemon/checkup/finding.ts';
 import { openCheckup } from '../../daemon/checkup.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { type Finding, ok, problem } from '../../finding.ts';
 import { resolveHome, type Surroundings } from '../../home/home-path.ts';
 import { readVersion } from '../../version.ts';
 import { checkDaemon, checkPort } from '../doctor/daemon-checks.ts';

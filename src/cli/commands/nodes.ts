@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { NodePairing, NodeRow } from '../../../protocol/methods/node.ts';
-import { pairingCodeOf } from '../../../protocol/pairing-code.ts';
-import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import type { Surroundings } from '../../home/home-path.ts';

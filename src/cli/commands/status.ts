@@ -3,7 +3,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import type { NodePairing } from '../../../protocol/methods/node.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
-import { pairingCodeOf } from '../../../protocol/pairing-code.ts';
+import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
 import { systemClock } from '../../clock.ts';
 import { type DaemonFile, readDaemonFile } from '../../home/daemon-file.ts';
 import type { Surroundings } from '../../home/home-path.ts';

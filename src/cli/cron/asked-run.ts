@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { CronOccurrence, CronRun } from '../../../protocol/cron.ts';
 import type { ParamsInput, Result } from '../../../protocol/index.ts';
-import { toVisibleText } from '../../../protocol/visible-text.ts';
+import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { type Here, toDistance, toLocal } from '../local-time.ts';
 
 export interface AskedRun {

@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { CronExtendedJob, CronJob } from '../../../protocol/cron.ts';
-import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { StartError, UsageError } from '../../start-error.ts';
 
 type Client = Pick<GatewayClient, 'call'>;

@@ -1,5 +1,5 @@
 import type { CronApproval, CronExtendedJob, CronMisfire, CronPayload } from '../../../protocol/cron.ts';
-import { toVisibleLine, toVisibleText } from '../../../protocol/visible-text.ts';
+import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { describeDuration } from '../../duration.ts';
 import { type Here, toLocal } from '../local-time.ts';

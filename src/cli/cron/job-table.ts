@@ -1,6 +1,6 @@
 import type { CronExtendedJob, CronOccurrence } from '../../../protocol/cron.ts';
 import { isOver } from '../../../protocol/job-over.ts';
-import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { type Here, toDistance, toLength, toLocal } from '../local-time.ts';
 import { toTextTable } from '../text-table.ts';

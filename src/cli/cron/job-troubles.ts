@@ -1,6 +1,6 @@
 import type { CronExtendedJob } from '../../../protocol/cron.ts';
 import { isOver } from '../../../protocol/job-over.ts';
-import { toVisibleLine } from '../../../protocol/visible-text.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { jobName } from './job-table.ts';
 
 /** A job that needs attention. */

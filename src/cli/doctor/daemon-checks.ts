@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
+import { type Finding, ok, problem, warning } from '../../daemon/checkup/finding.ts';
 import { type DaemonFile, readDaemonFile } from '../../home/daemon-file.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { listen } from '../../listen.ts';

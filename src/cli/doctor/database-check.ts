@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
+import { type Finding, ok, problem, warning } from '../../daemon/checkup/finding.ts';
 
 /** A larger database is not copied for the check. */
 const COPIED_BYTES = 2 * 1_024 ** 3;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
+import { type Finding, ok, problem, warning } from '../../daemon/checkup/finding.ts';
 import { hasCode } from '../../home/private-file.ts';
 
 interface Clocks {

@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
+import { type Finding, ok, problem, warning } from '../../daemon/checkup/finding.ts';
 import { hasCode } from '../../home/private-file.ts';
 
 /** Checks that the folder exists, belongs to this user and is closed to others. */

@@ -1,6 +1,6 @@
-import { decisionWord } from '../../../protocol/decision-word.ts';
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
-import type { Room } from '../../../protocol/text-ends.ts';
+import { decisionWord } from '../../../protocol/text/decision-word.ts';
+import type { Room } from '../../../protocol/text/text-ends.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';

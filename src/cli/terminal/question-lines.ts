@@ -1,7 +1,7 @@
-import { decisionWord } from '../../../protocol/decision-word.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ApprovalItem, StreamEventOf } from '../../../protocol/stream-events.ts';
-import type { Room } from '../../../protocol/text-ends.ts';
+import { decisionWord } from '../../../protocol/text/decision-word.ts';
+import type { Room } from '../../../protocol/text/text-ends.ts';
 import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 import {

@@ -1,6 +1,6 @@
 import type { ApprovalItem, CallOutcome } from '../../../protocol/stream-events.ts';
-import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../../protocol/text-ends.ts';
-import { toVisibleText } from '../../../protocol/visible-text.ts';
+import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../../protocol/text/text-ends.ts';
+import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { isDiff, toDiffStyle } from './diff-lines.ts';
 import type { Paint, Style } from './paint.ts';
 import { toSafeText } from './safe-text.ts';

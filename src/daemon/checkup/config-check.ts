@@ -1,6 +1,6 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
 import { type Config, loadConfig, parseConfig } from '../config/config.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** The settings, or the defaults if the file cannot be used. */
 export async function checkConfig(home: string): Promise<{ config: Config; findings: Finding[] }> {

@@ -6,8 +6,8 @@ import { checkModel } from '../../agent/providers/model-check.ts';
 import { chooseDefault, DEMO } from '../../agent/providers/model-choice.ts';
 import { systemClock } from '../../clock.ts';
 import { createGuardedFetch } from '../../egress/guarded-fetch.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
 import type { Config } from '../config/config.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 const DEMO_FINDING = warning(
   'model',

@@ -5,9 +5,9 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Program, whyNot } from '../../agent/process/programs.ts';
 import { detectSandbox } from '../../agent/process/sandbox.ts';
 import { systemClock } from '../../clock.ts';
-import { type Finding, ok, problem, warning } from '../../finding.ts';
 import type { Config } from '../config/config.ts';
 import { findPrograms } from '../programs.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 interface ToolSurroundings {
   /** A folder that exists. */

@@ -8,9 +8,9 @@ import type { ConfigIssue } from '../../../protocol/methods/config.ts';
 import { check } from '../../../protocol/parse.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { ModelsConfig } from '../../agent/providers/models-config.ts';
-import { NodesConfig } from '../../command-policy.ts';
 import { isAddressRange } from '../../gateway/auth/client-address.ts';
 import { hasCode } from '../../home/private-file.ts';
+import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
 

@@ -8,7 +8,7 @@ import { CheckedContent } from '../../content/content-check.ts';
 import { safeFileName } from '../../content/file-kind.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
-import { dailyWhileSteady } from '../../steady-time.ts';
+import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import type { Idempotency } from '../idempotency.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { AttachmentTable } from '../store/schema/schema.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HelloOk } from '../../../protocol/connect.ts';
 import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import { HelloOk } from '../../../protocol/methods/connect.ts';
 import { CONNECT } from '../testing/test-client.ts';
 import { BUDGET, openConnection } from './connection-fixture.ts';
 

@@ -1,9 +1,9 @@
 import { CLOSINGS, type ClosingName } from '../../../protocol/closings.ts';
+import type { ConnectParams } from '../../../protocol/connect.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { ConnectParams } from '../../../protocol/methods/connect.ts';
 import type { Clock } from '../../clock.ts';
-import type { Defer } from '../../end-of-turn.ts';
 import type { Log } from '../../log.ts';
+import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ClientLink } from '../call.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ClosingName } from '../../../protocol/closings.ts';
+import { ConnectParams } from '../../../protocol/connect.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { RequestFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import { ConnectParams } from '../../../protocol/methods/connect.ts';
 import { parse } from '../../../protocol/parse.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';

@@ -1,9 +1,9 @@
+import type { HelloOk, PresenceEntry } from '../../../protocol/connect.ts';
 import type { Contract, Scope } from '../../../protocol/contract.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { HelloOk, PresenceEntry } from '../../../protocol/methods/connect.ts';
 import type { Principal } from '../auth/principal.ts';
 import { holds, isOfNode, mayCall } from '../rights.ts';
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { Defer } from '../../end-of-turn.ts';
+import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Wire } from './wire.ts';
 
 /** Joins several frames into one buffer. */

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { check, problemsOf } from '../../../protocol/parse.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { createTokenBucket } from '../../token-bucket.ts';
+import { createTokenBucket } from '../../timing/token-bucket.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Caller, Dispatch } from '../dispatch.ts';
 import type { InboundLimit, LiveSettings } from '../live-settings.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { dailyWhileSteady } from '../../steady-time.ts';
+import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import type { CronSettings } from '../live-settings.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
 import type { agentContracts } from '../../../protocol/methods/agent.ts';
 import type { Clock } from '../../clock.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { Channels } from '../channels/channels.ts';

@@ -12,7 +12,7 @@ import { parseHumanSchedule } from '../../cron/schedule/schedule-text.ts';
 import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { resolveTimeZone } from '../../cron/schedule/schedule-zone.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import type { CronJobs } from '../cron/cron-jobs.ts';
 import { explain, explainIdle } from '../cron/explain.ts';

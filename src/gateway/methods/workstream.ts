@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
-import { whenThere } from '../../when-there.ts';
+import { whenThere } from '../../timing/when-there.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf, deciderOf } from '../caller.ts';

@@ -1,4 +1,4 @@
-import type { ConnectParams } from '../../../protocol/methods/connect.ts';
+import type { ConnectParams } from '../../../protocol/connect.ts';
 import type { ClientLink } from '../call.ts';
 
 /** A connected paired node, as described in its last handshake. */

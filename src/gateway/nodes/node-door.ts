@@ -1,7 +1,7 @@
 import type { ClosingName } from '../../../protocol/closings.ts';
+import type { ConnectParams } from '../../../protocol/connect.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { ConnectParams } from '../../../protocol/methods/connect.ts';
 import type { Principal } from '../auth/principal.ts';
 import { createAdmission } from '../connections/admission.ts';
 import type { PairedNodes } from './paired-nodes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HelloOk } from '../../../protocol/connect.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import { openNodeGateway } from '../testing/node-gateway.ts';
 
 test('A node’s token must appear in no answer except the one that creates it, and must not be stored', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HelloOk } from '../../../protocol/connect.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { HelloOk } from '../../../protocol/methods/connect.ts';
-import { pairingCodeOf } from '../../../protocol/pairing-code.ts';
+import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
 import { openNodeGateway } from '../testing/node-gateway.ts';
 
 test('An unpaired machine must be able to request pairing and nothing else', async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { dailyWhileSteady } from '../../steady-time.ts';
+import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { removeDeleted } from './deletion.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { build, statementOf } from './statements.ts';

@@ -2,7 +2,7 @@ import { Kysely } from 'kysely';
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { once } from '../../once.ts';
+import { once } from '../../timing/once.ts';
 import { type CheckedRows, createCheckedRows } from './checked-rows.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { createLogHeads, type LogHeads } from './log-heads.ts';

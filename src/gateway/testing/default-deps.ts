@@ -6,7 +6,7 @@ import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
 import { randomIds } from '../../ids.ts';
 import { createLogRing } from '../../log-ring.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 import { createAttachmentFiles } from '../attachments/attachment-files.ts';
 import { createClientAddress } from '../auth/client-address.ts';
 import { createAuthenticator } from '../auth/create-authenticator.ts';

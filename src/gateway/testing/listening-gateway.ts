@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { HelloOk } from '../../../protocol/connect.ts';
 import type { Scope } from '../../../protocol/contract.ts';
-import type { HelloOk } from '../../../protocol/methods/connect.ts';
 import type { Principal } from '../auth/principal.ts';
 import { expandScopes } from '../rights.ts';
 import { localOrigins } from './default-deps.ts';

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { warn } from '../../../protocol/notice.ts';
 import type { Message, ToolCall } from '../../agent/message.ts';
 import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
-import { until } from '../../until.ts';
+import { until } from '../../timing/until.ts';
 
 /** One step of the model in a turn: say, call, wait, or fail. Plain text is content. */
 export type Move = string | ModelPart | Promise<unknown> | Error;

@@ -1,4 +1,4 @@
-import type { PresenceEntry } from '../../../protocol/methods/connect.ts';
+import type { PresenceEntry } from '../../../protocol/connect.ts';
 
 /**
  * Parses the line by which clients of the protocol describe themselves: `Node: host (ip) · app 1.2 · last input 5s ago

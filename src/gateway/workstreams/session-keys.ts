@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/plain-text.ts';
+import { isPlainName, PLAIN_NAME_RULE } from '../../../protocol/text/plain-text.ts';
 
 /** The kind of a session key (decision 13): a fixed session, a ws_id, or an alias. */
 export type KeyKind = 'fixed' | 'wsId' | 'alias' | 'invalid';

@@ -1,6 +1,6 @@
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
-import { createSerialKeys } from '../../serial-keys.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
-import { toPlainName } from '../../../protocol/plain-text.ts';
 import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Effort, Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
-import type { HelloOk } from '../../../protocol/methods/connect.ts';
+import type { HelloOk } from '../../../protocol/connect.ts';
 import { App } from './app.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
 import { createFakeClient } from './fake-client.ts';

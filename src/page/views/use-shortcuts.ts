@@ -2,7 +2,6 @@ import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { findShortcut, type ShortcutId } from '../state/shortcuts.ts';
-import { isMac } from './mac.ts';
 import { isField, type Overlay } from './overlay.ts';
 
 interface Situation {
@@ -72,3 +71,6 @@ function press(decision: 'approve' | 'deny'): void {
   if (isField(document.activeElement)) return; // the field for the reason of a denial
   question?.querySelector<HTMLButtonElement>(`[data-decision=${decision}]`)?.click();
 }
+
+/** Whose keyboard this is; it decides which key stands for Control and what the keys are called. */
+export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);

@@ -6,8 +6,8 @@ import {
   readText,
   toLineEnds,
   toTextEnds,
-} from '../../../../protocol/text-ends.ts';
-import { toVisibleLine } from '../../../../protocol/visible-text.ts';
+} from '../../../../protocol/text/text-ends.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 
 /** A call that waits for approval, with its parsed preview. */
 export interface ReadItem {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { decisionWord } from '../../../../protocol/decision-word.ts';
+import { decisionWord } from '../../../../protocol/text/decision-word.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
 import { resultOf } from '../../state/conversation/tool-blocks.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
-import type { EndsLine } from '../../../../protocol/text-ends.ts';
+import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { PatchView } from '../text/patch-view.tsx';

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { Room } from '../../../../protocol/text-ends.ts';
+import type { Room } from '../../../../protocol/text/text-ends.ts';
 
 /** Rows per call to try, from most to least space. */
 const ROWS = [40, 30, 24, 19, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2] as const;

@@ -5,8 +5,8 @@ import type { App, Desk } from '../../state/app.ts';
 import { jobName } from '../../state/cron/cron-jobs.ts';
 import type { ScheduleWords } from '../../state/cron/schedule-words.ts';
 import { toClock, toDistance } from '../../state/text/moment.ts';
+import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
-import { LossQuestion } from '../loss-question.tsx';
 import { CronRunList } from './cron-run-list.tsx';
 import { CronStatusMark } from './cron-status-mark.tsx';
 

@@ -3,7 +3,7 @@ import type { CronExtendedJob } from '../../../../protocol/cron.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { jobName } from '../../state/cron/cron-jobs.ts';
 import { JobEditor } from '../../state/cron/job-editor.ts';
-import { Dialog } from '../dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { Area, Choice, Field } from './job-fields.tsx';
 import { JobOptions } from './job-options.tsx';
 import { ScheduleField } from './schedule-field.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { toVisibleLine } from '../../../../protocol/visible-text.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 
 /**
  * Text that a machine reports about itself, as one line. Hidden and reordering characters are made visible. A line that

@@ -1,13 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { toVisibleLine } from '../../../../protocol/visible-text.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toCommandChanges } from '../../state/nodes/command-changes.ts';
 import { type NodeEntry, nodeName } from '../../state/nodes/nodes.ts';
 import { toDistance, toMoment } from '../../state/text/moment.ts';
+import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
-import { LossQuestion } from '../loss-question.tsx';
 import { RenameField } from '../rename-field.tsx';
 import { CopyButton } from '../text/code.tsx';
 import { ClaimedText, Claims } from './claimed-text.tsx';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { wordsOf } from '../../../protocol/words-of.ts';
-import type { App, Desk } from '../state/app.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { App, Desk } from '../../state/app.ts';
 import { Dialog } from './dialog.tsx';
 
 /** Asks for the settings of a new workstream. Every field is optional. */

@@ -1,6 +1,6 @@
-import { isShortcutId, keysOf, SHORTCUTS } from '../state/shortcuts.ts';
+import { isShortcutId, keysOf, SHORTCUTS } from '../../state/shortcuts.ts';
+import { isMac } from '../use-shortcuts.ts';
 import { Dialog } from './dialog.tsx';
-import { isMac } from './mac.ts';
 
 /** Keys that work only inside the focused part of the page. */
 const IN_PLACE = [

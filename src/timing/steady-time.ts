@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** More than time synchronization adjusts a clock by in 15 minutes. */
 const MAX_DRIFT_MS = 60_000;

@@ -1,4 +1,4 @@
-import { UsageError } from './start-error.ts';
+import { UsageError } from '../start-error.ts';
 
 /** The WebSocket address of a daemon, from any form of its address. */
 export function toSocketUrl(text: string): string {

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 interface TokenBucketOptions {
   /** Called each time, because the limit may change while the bucket is in use. */

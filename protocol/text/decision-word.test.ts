@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DecidedBy } from '../stream-events.ts';
 import { decisionWord } from './decision-word.ts';
-import type { DecidedBy } from './stream-events.ts';
 
 const ada: DecidedBy = { kind: 'principal', id: 'ada' };
 const denied = (by: DecidedBy) => {

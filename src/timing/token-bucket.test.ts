@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeClock } from './testing/fake-clock.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 test('a budget reports when it will be full again', async () => {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from './icons.tsx';
+import { Icon } from '../icons.tsx';
 
 interface DialogProps {
   title: string;

@@ -1,4 +1,4 @@
-import type { DecidedBy, StreamEventOf } from './stream-events.ts';
+import type { DecidedBy, StreamEventOf } from '../stream-events.ts';
 
 type Question = StreamEventOf<'approve_request'>['kind'];
 type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'by'>;

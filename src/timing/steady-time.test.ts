@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fakeClock } from '../testing/fake-clock.ts';
 import { dailyWhileSteady } from './steady-time.ts';
-import { fakeClock } from './testing/fake-clock.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { contract } from '../contract.ts';
-import { NonEmpty, optionalText, StateVersion } from '../frames.ts';
-import { PlainName } from '../plain-text.ts';
+import { contract } from './contract.ts';
+import { NonEmpty, optionalText, StateVersion } from './frames.ts';
+import { PlainName } from './text/plain-text.ts';
 
 const Count = z.int().min(0);
 const Name = PlainName.min(1);

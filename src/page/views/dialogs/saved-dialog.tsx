@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { systemTimers } from '../../../protocol/client/timers.ts';
-import { wordsOf } from '../../../protocol/words-of.ts';
-import type { App, Desk } from '../state/app.ts';
-import { SavedList, type SavedRow, savedName } from '../state/saved-list.ts';
-import { toMoment } from '../state/text/moment.ts';
-import { walk } from './arrow-keys.ts';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { SavedList, type SavedRow, savedName } from '../../state/saved-list.ts';
+import { toMoment } from '../../state/text/moment.ts';
+import { walk } from '../arrow-keys.ts';
+import { Icon, type IconName } from '../icons.tsx';
+import { RenameField } from '../rename-field.tsx';
 import { Dialog } from './dialog.tsx';
-import { Icon, type IconName } from './icons.tsx';
 import { LossQuestion } from './loss-question.tsx';
-import { RenameField } from './rename-field.tsx';
 
 /** Pause in typing after which the search starts. */
 const PAUSE_MS = 150;
