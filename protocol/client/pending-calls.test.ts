@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CONTRACTS, isMethodName } from '../index.ts';
+import { INTERIM_METHODS } from './pending-calls.ts';
 import { connectedClient, newClient, refusal } from './testing/connected-client.ts';
 import { hello } from './testing/fake-gateway.ts';
 
@@ -92,4 +94,12 @@ test('more calls in flight than the daemon allows are refused as BUSY', async ()
   });
   client.close();
   await Promise.all(refusals);
+});
+
+test('the list of methods with an interim answer matches the rows', () => {
+  const names = Object.keys(CONTRACTS).filter((name) => isMethodName(name));
+  assert.deepEqual(
+    [...INTERIM_METHODS],
+    names.filter((name) => 'interim' in CONTRACTS[name]),
+  );
 });
