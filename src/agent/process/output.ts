@@ -1,8 +1,8 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { KeptOutput } from '../message.ts';
+import { countNewlines, takeHead, takeTail } from './byte-ends.ts';
 import { createLineSplitter } from './line-splitter.ts';
-import { countNewlines, takeHead, takeTail } from './text-ends.ts';
 
 /** The output of a command, in bounded memory: whole in a file, head and tail for the model, the first part live. */
 interface OutputCollector extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { takeHead } from '../../process/text-ends.ts';
+import { takeHead } from '../../process/byte-ends.ts';
 
 interface Window {
   /** The first line, counted from 1. */
