@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
-import { Banners } from './banners.tsx';
+import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
 import { CronView } from './cron/cron-view.tsx';
 import { NewWorkstreamDialog } from './dialogs/new-workstream-dialog.tsx';
@@ -45,7 +45,7 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
       {/* Nothing under the open drawer of a phone can be focused or pressed. */}
       <main class="stage" inert={overlay.value === 'drawer'}>
         <TopBar desk={desk} overlay={overlay} />
-        <Banners app={app} desk={desk} />
+        <BannerList app={app} desk={desk} />
         <Stage app={app} desk={desk} overlay={overlay} isRenaming={isRenaming} />
       </main>
       <Dialogs app={app} desk={desk} overlay={overlay} />

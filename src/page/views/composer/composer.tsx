@@ -6,7 +6,8 @@ import { isCommand, type Suggestion } from '../../state/commands.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
-import { AttachButton, Chips, takesFiles } from './chips.tsx';
+import { AttachButton, takesFiles } from './attach-button.tsx';
+import { ChipList } from './chip-list.tsx';
 import { StopButton } from './stop-button.tsx';
 import { TokenStatus } from './token-status.tsx';
 import { useSuggestions } from './use-suggestions.ts';
@@ -56,7 +57,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
             submit();
           }}
         >
-          <Chips desk={desk} tab={tab} />
+          <ChipList desk={desk} tab={tab} />
           <textarea
             ref={field}
             id="message"

@@ -2,10 +2,10 @@ import { useMemo } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
 import type { AnswerBlock, Block, NoteBlock, UserBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
-import { Attachments } from '../composer/attachments.tsx';
 import { Icon } from '../icons.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { ApprovalCard, ApprovalOutcome } from './approval-card.tsx';
+import { Attachments } from './attachments.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 interface BlockViewProps {

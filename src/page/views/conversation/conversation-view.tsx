@@ -4,8 +4,8 @@ import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Composer } from '../composer/composer.tsx';
 import { STATE_WORDS } from '../tab-button.tsx';
-import { AnswerSpeech } from './answer-speech.tsx';
 import { ConversationHead } from './conversation-head.tsx';
+import { SpeechRegion } from './speech-region.tsx';
 import { Transcript } from './transcript.tsx';
 
 interface ConversationViewProps {
@@ -26,7 +26,7 @@ export function ConversationView({ app, desk, tab, isRenaming }: ConversationVie
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>
-      <AnswerSpeech blocks={conversation.blocks} />
+      <SpeechRegion blocks={conversation.blocks} />
       <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
     </section>
   );

@@ -6,8 +6,8 @@ import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { toTitle } from './approval-card.tsx';
 import { BlockView } from './block-view.tsx';
-import { useBlockWindow } from './block-window.ts';
 import { InConversation, rememberedOf } from './conversation-context.ts';
+import { useBlockWindow } from './use-block-window.ts';
 import { Welcome } from './welcome.tsx';
 
 interface TranscriptProps {

@@ -5,7 +5,7 @@ import type { Banner } from '../state/banners.ts';
 import { Icon } from './icons.tsx';
 
 /** Notices across the page. Information and warnings without an action can be hidden; errors cannot. */
-export function Banners({ app, desk }: { app: App; desk: Desk }) {
+export function BannerList({ app, desk }: { app: App; desk: Desk }) {
   const hidden = useSignal<readonly string[]>([]);
   const shown = app.banners.value.filter(({ id }) => !hidden.value.includes(id));
   return (

@@ -12,7 +12,7 @@ const KEPT_MS = 5_000;
  * Makes screen readers read an answer aloud while it streams: a polite live region that gets a line per finished
  * sentence, not per token.
  */
-export function AnswerSpeech({ blocks }: { blocks: readonly Block[] }) {
+export function SpeechRegion({ blocks }: { blocks: readonly Block[] }) {
   const region = useRef<HTMLDivElement>(null);
   const told = useRef(toldSoFar(blocks));
   useLayoutEffect(() => {
