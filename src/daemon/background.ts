@@ -6,7 +6,7 @@ import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
 import { dailyWhileSteady } from '../timing/steady-time.ts';
 
-interface BackgroundParts {
+interface BackgroundDeps {
   clock: Clock;
   log: Log;
   live: { readonly retentionDays: number };
@@ -25,9 +25,9 @@ const ALIVE_MS = 30_000;
 const DAY_MS = 86_400_000;
 
 /** Runs all background services until the signal aborts. If one fails, the others continue. */
-export function runInBackground(parts: BackgroundParts): Promise<unknown> {
-  const { clock, log, gateway, models, store, auth, bodies, signal } = parts;
-  const retention = createRetention({ store, clock, log, live: parts.live });
+export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
+  const { clock, log, live, outputs, gateway, models, store, auth, bodies, signal } = deps;
+  const retention = createRetention({ store, clock, log, live });
   const stayAlive = async () => {
     while (!signal.aborted) {
       await store
@@ -37,7 +37,7 @@ export function runInBackground(parts: BackgroundParts): Promise<unknown> {
     }
   };
   const tidyOutputs = () =>
-    removeOldOutputs(parts.outputs, clock.now() - parts.live.retentionDays * DAY_MS).catch((err: unknown) =>
+    removeOldOutputs(outputs, clock.now() - live.retentionDays * DAY_MS).catch((err: unknown) =>
       log.warn({ err }, 'old outputs could not be removed'),
     );
   const services = {

@@ -8,15 +8,25 @@ export interface ClientPolicies {
   clientAddress: ClientAddress;
 }
 
-export const clientPolicies = (options: DaemonOptions, address: { host: string; port: number }): ClientPolicies => ({
+type PolicyOptions = Pick<DaemonOptions, 'authEnabled' | 'config'>;
+
+export const clientPolicies = (options: PolicyOptions, address: { host: string; port: number }): ClientPolicies => ({
   originPolicy: originPolicyAt(options, address),
   clientAddress: createClientAddress(options.config.ratelimit.trustedProxies),
 });
 
 /** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */
-function originPolicyAt({ authEnabled, config }: DaemonOptions, address: { host: string; port: number }): OriginPolicy {
+function originPolicyAt({ authEnabled, config }: PolicyOptions, address: { host: string; port: number }): OriginPolicy {
   const { allowedHosts, allowedOrigins, publicUrl } = config.server;
-  const make = () => createOriginPolicy({ authEnabled, allowedHosts, allowedOrigins, publicUrl, ...address });
+  const make = () =>
+    createOriginPolicy({
+      authEnabled,
+      allowedHosts,
+      allowedOrigins,
+      publicUrl,
+      host: address.host,
+      port: address.port,
+    });
   let made = { port: address.port, policy: make() };
   const policy = () => {
     if (made.port !== address.port) made = { port: address.port, policy: make() };

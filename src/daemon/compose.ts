@@ -30,12 +30,12 @@ import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
 import { StartError } from '../start-error.ts';
 import { once } from '../timing/once.ts';
-import { createAgentParts } from './agent-parts.ts';
+import { createAgent } from './agent.ts';
 import { runInBackground } from './background.ts';
 import { type ClientPolicies, clientPolicies } from './client-policies.ts';
 import { createConfigFile } from './config/config-file.ts';
 import { openKeyHosts } from './config/key-hosts.ts';
-import { createLiveConfig } from './config/live-config.ts';
+import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { nodeIdOf } from './node-id.ts';
 import { outputsOf } from './tools.ts';
@@ -58,7 +58,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-async function openStore({ home, clock, log, config, bootId, assets, replace }: DaemonOptions): Promise<SqliteStore> {
+type StoreOptions = Pick<DaemonOptions, 'home' | 'clock' | 'log' | 'config' | 'bootId' | 'assets' | 'replace'>;
+
+async function openStore({ home, clock, log, config, bootId, assets, replace }: StoreOptions): Promise<SqliteStore> {
   const file = path.join(home, 'headgate.db');
   const store = await asStartError(() =>
     openSqliteStore({
@@ -79,47 +81,45 @@ interface Held {
 }
 
 async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
-  const { home, host, config, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
+  const { host, config, environment, clock, log } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
-  const url = () => urlOf({ ...address, publicUrl: config.server.publicUrl });
+  const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
   const live = createLiveConfig({ config, environment, setLogLevel: options.setLogLevel });
   const fetch = createGuardedFetch({ privateHosts: () => live.privateHosts, environment });
   const models = createModels({ config, environment, model: options.model, fetch, clock, log });
   await asStartError(() => models.start());
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
-  const agent = await createAgentParts(options, { workdir, store, live });
-  const { nodes, toolbox, runner, notSandboxed, isSandboxedPeer } = agent;
+  const agent = await createAgent(options, { workdir, store, live });
   const startNotices = [...store.notices, ...agent.notices];
   const auth = await createAuth(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
-  const { authenticator } = auth;
   const { originPolicy, clientAddress } = clientPolicies(options, address);
-  const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
-  const gateway = createGateway({
-    ...{ store, models, nodes, toolbox, notSandboxed, workdirs, live, hostTimeZone, startNotices, clock, ids, log },
-    ...{ auth, authenticator, originPolicy, clientAddress, logRing },
-    storePath: path.join(home, 'headgate.db'),
-    lastAliveMs: store.lastAliveMs,
-    killLeftover: (process) => runner.killLeftover(process),
-    attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
-    readOutput: (name, range) => readOutput(outputsOf(home), name, range),
-    server: machineOf(options),
-    webhooks: { destinations: () => live.webhooks, fetch },
-    configFile: createConfigFile({ home, live, keyHosts, version, clock }),
+  const gateway = await openGateway(options, {
+    store,
+    models,
+    agent,
+    workdirs,
+    live,
+    fetch,
+    auth,
+    originPolicy,
+    clientAddress,
+    startNotices,
   });
-  gateway.metrics.observeProcess();
-  await gateway.recover();
   const bodies = new BodyDeadlines({ clock });
   const server = createHttp(options, {
-    ...{ gateway, authenticator, originPolicy, clientAddress, isSandboxedPeer, bodies },
+    gateway,
+    authenticator: auth.authenticator,
+    originPolicy,
+    clientAddress,
+    isSandboxedPeer: agent.isSandboxedPeer,
+    bodies,
     closing: stopping.signal,
   });
   address.port = await listen(server, address);
-  const background = runInBackground({
-    ...{ clock, log, live, gateway, models, store, auth, bodies },
-    outputs: outputsOf(home),
-    signal: stopping.signal,
-  });
+  const outputs = outputsOf(options.home);
+  const { signal } = stopping;
+  const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
   const shutdown = once(async (reason: string) => {
     server.close(); // no new connections
     stopping.abort(new Error(reason));
@@ -135,27 +135,80 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     model: models.current(),
     workdir,
     notices: [...startNotices, ...models.notices()],
-    notSandboxed,
+    notSandboxed: agent.notSandboxed,
     loginLink: () => auth.link(),
     shutdown,
   };
 }
 
-interface AuthParts {
+interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices'> {
+  store: SqliteStore;
+  agent: Awaited<ReturnType<typeof createAgent>>;
+  live: LiveConfig;
+  fetch: typeof fetch;
+  auth: Awaited<ReturnType<typeof createAuth>>;
+}
+
+type GatewayOptions = Pick<
+  DaemonOptions,
+  'home' | 'config' | 'environment' | 'version' | 'hostTimeZone' | 'clock' | 'ids' | 'log' | 'logRing'
+>;
+
+/** The gateway, once it has recovered the runs of the previous daemon. */
+async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
+  const { home, config, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
+  const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices } = deps;
+  const { nodes, toolbox, runner, notSandboxed } = agent;
+  const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
+  const gateway = createGateway({
+    store,
+    storePath: path.join(home, 'headgate.db'),
+    lastAliveMs: store.lastAliveMs,
+    startNotices,
+    models,
+    nodes,
+    toolbox,
+    notSandboxed,
+    killLeftover: (process) => runner.killLeftover(process),
+    workdirs,
+    readOutput: (name, range) => readOutput(outputsOf(home), name, range),
+    attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
+    webhooks: { destinations: () => live.webhooks, fetch },
+    auth,
+    authenticator: auth.authenticator,
+    originPolicy,
+    clientAddress,
+    server: machineOf({ version, home }),
+    live,
+    hostTimeZone,
+    configFile: createConfigFile({ home, live, keyHosts, version, clock }),
+    clock,
+    ids,
+    log,
+    logRing,
+  });
+  gateway.metrics.observeProcess();
+  await gateway.recover();
+  return gateway;
+}
+
+interface AuthDeps {
   store: SqliteStore;
   baseUrl(): string;
   onNotice(notice: Notice): void;
 }
 
-async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: AuthParts) {
-  const { home, ids, clock, log } = options;
+type AuthOptions = Pick<DaemonOptions, 'home' | 'authEnabled' | 'ids' | 'clock' | 'log'>;
+
+async function createAuth(options: AuthOptions, { store, baseUrl, onNotice }: AuthDeps) {
+  const { home, authEnabled, ids, clock, log } = options;
   const key = await asStartError(() => openSigningKey({ home, ids, clock, log, onNotice }));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
   if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
   const tokens = await openApiTokens({ store, clock, ids, log });
   const sessions = await openLoginSessions({ store, key, clock, ids, lineage: tokens });
-  const authenticator = createAuthenticator({ enabled: options.authEnabled, operatorToken, tokens, sessions });
+  const authenticator = createAuthenticator({ enabled: authEnabled, operatorToken, tokens, sessions });
   const codes = createLoginCodes({ store, clock, ids, lineage: tokens });
   const throttle = createLoginThrottle({ clock });
   return {
@@ -169,7 +222,7 @@ async function createAuth(options: DaemonOptions, { store, baseUrl, onNotice }: 
   };
 }
 
-interface HttpParts extends ClientPolicies {
+interface HttpDeps extends ClientPolicies {
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
   isSandboxedPeer: IsSandboxedPeer;
@@ -177,10 +230,11 @@ interface HttpParts extends ClientPolicies {
   closing: AbortSignal;
 }
 
-function createHttp(options: DaemonOptions, parts: HttpParts): Server {
-  const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = parts;
-  const { assets, clock, log } = options;
-  const { ratelimit } = options.config;
+type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'log'>;
+
+function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps): Server {
+  const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = deps;
+  const { ratelimit } = config;
   const { pageHtml: html, licenses, scriptSources, styleSources, openapi } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
@@ -205,7 +259,7 @@ function createHttp(options: DaemonOptions, parts: HttpParts): Server {
 }
 
 /** How the daemon describes itself to clients. */
-const machineOf = ({ version, home }: DaemonOptions): GatewayDeps['server'] => {
+const machineOf = ({ version, home }: Pick<DaemonOptions, 'version' | 'home'>): GatewayDeps['server'] => {
   const host = hostname();
   return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
 };

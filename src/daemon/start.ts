@@ -48,7 +48,12 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
   const environment = around.environment;
   const { host, port, workdir, model, authEnabled } = options;
   const starting = startDaemon({
-    ...{ home, host, port, authEnabled, config, environment },
+    home,
+    host,
+    port,
+    authEnabled,
+    config,
+    environment,
     ...(workdir !== undefined && { workdir }),
     ...(model !== undefined && { model }),
     userHome: around.userHome,

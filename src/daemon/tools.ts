@@ -43,8 +43,14 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock, programs });
   const commands = createSandboxedCommands(clock);
   const runner = createProcessRunner({
-    ...{ clock, environment, sandbox, sandboxed: commands, bash, workdirs, ids },
     home: await realpath(home),
+    environment,
+    sandbox,
+    sandboxed: commands,
+    bash,
+    workdirs,
+    clock,
+    ids,
   });
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');

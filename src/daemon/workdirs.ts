@@ -6,13 +6,18 @@ import { resolveFolder } from '../home/home-path.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 
+type WorkdirOptions = Pick<DaemonOptions, 'home' | 'userHome' | 'uid' | 'workdir' | 'config' | 'clock'>;
+
 /** The folders that workstreams may work in, and the default one. */
 export async function openWorkdirs(
-  { home, userHome, uid, workdir, config, clock }: DaemonOptions,
+  { home, userHome, uid, workdir, config, clock }: WorkdirOptions,
   store: Store,
 ): Promise<{ workdirs: Workdirs; workdir: string }> {
   const policy = {
-    ...{ home, userHome, uid, otherHomes: await readOtherHomes(uid) },
+    home,
+    userHome,
+    uid,
+    otherHomes: await readOtherHomes(uid),
     standard: workdir ?? config.workdir ?? path.join(home, 'workspace'),
   };
   const { path: standard } = await resolveWorkdir(policy);

@@ -114,13 +114,31 @@ const entrance =
     else next();
   };
 
-function createApi(deps: HttpDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
+type ApiDeps = Pick<
+  HttpDeps,
+  | 'dispatch'
+  | 'authenticator'
+  | 'originPolicy'
+  | 'clientAddress'
+  | 'streams'
+  | 'attachments'
+  | 'bodies'
+  | 'defer'
+  | 'metrics'
+  | 'bindings'
+  | 'closing'
+  | 'clock'
+  | 'log'
+>;
+
+/** The Routers of the API: every row with its handler, behind the guard. */
+function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
   const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, bodies } = deps;
-  const { defer, metrics, closing, clock, log } = deps;
+  const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
   const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), respond, log };
-  const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes, ...(deps.bindings ?? [])];
+  const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes, ...added];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
     ...attachmentRoutes({ attachments, bodies, respond }),

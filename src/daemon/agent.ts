@@ -5,24 +5,33 @@ import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { createTools } from './tools.ts';
 
-interface AgentPartDeps {
+type AgentOptions = Pick<DaemonOptions, 'home' | 'environment' | 'config' | 'assets' | 'clock' | 'ids' | 'log'>;
+
+interface AgentDeps {
   /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
-  live: LiveConfig;
+  live: Pick<LiveConfig, 'nodes' | 'commandTimeoutSecs'>;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
-export async function createAgentParts(
-  { home, environment, config, assets, clock, ids, log }: DaemonOptions,
-  { workdir, store, live }: AgentPartDeps,
+export async function createAgent(
+  { home, environment, config, assets, clock, ids, log }: AgentOptions,
+  { workdir, store, live }: AgentDeps,
 ) {
   const rules = () => live.nodes;
   const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clock, ids, log });
-  const tools = await createTools({
-    ...{ home, environment, config, assets, workdir, live, clock, ids, log },
+  const { toolbox, runner, notSandboxed, isSandboxedPeer, notices } = await createTools({
+    home,
+    environment,
+    config,
+    assets,
+    workdir,
+    live,
     nodes: toNodeDirectory(nodes),
+    clock,
+    ids,
+    log,
   });
-  const { toolbox, runner, notSandboxed, isSandboxedPeer, notices } = tools;
   return { nodes, toolbox, runner, notSandboxed, isSandboxedPeer, notices };
 }
