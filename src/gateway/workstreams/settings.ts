@@ -8,6 +8,7 @@ import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
 import { nameTaken, unknownWorkstream } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
 import type { Settings as Columns, WorkstreamData } from './workstream-data.ts';
+import { isNameTaken, writesAlias } from './workstream-rows.ts';
 import type { Workstreams } from './workstreams.ts';
 
 export interface SettingsChange {
@@ -54,8 +55,8 @@ export class Settings {
       try {
         await this.#deps.store.commit({ statements, events: { wsId, events: [data.settingsEvent(values)] } });
       } catch (error) {
-        if (!(error instanceof UnitRefused)) throw error;
         if (isNameTaken(error)) throw nameTaken(error);
+        if (!(error instanceof UnitRefused)) throw error;
         return undefined; // it was just loaded
       }
       data.applySettings(values);
@@ -79,13 +80,13 @@ export class Settings {
       await store.commit({
         statements: [
           setWorkstream(data.wsId, { ...others, updated_ms: updatedMs }),
-          ...(alias === undefined ? [] : [named(setWorkstream(data.wsId, { alias }))]),
+          ...(alias === undefined ? [] : [writesAlias(setWorkstream(data.wsId, { alias }))]),
         ],
         events: { wsId: data.wsId, events: [data.settingsEvent(values)] },
       });
     } catch (error) {
-      if (!(error instanceof UnitRefused)) throw error;
-      throw isNameTaken(error) ? nameTaken(error) : unknownWorkstream(error);
+      if (isNameTaken(error)) throw nameTaken(error);
+      throw error instanceof UnitRefused ? unknownWorkstream(error) : error;
     }
     data.applySettings(values);
     if (change.always) this.#deps.always.noteChange();
@@ -109,16 +110,8 @@ export class Settings {
   }
 }
 
-/** The tag of the statements that write a name. */
-const NAME = 'name';
-
-const named = (statement: Statement): Statement => ({ ...statement, tag: NAME });
-
-/** Whether the name was in use. Otherwise, the row was missing or not as expected. */
-const isNameTaken = ({ tag, why }: UnitRefused): boolean => tag === NAME && why === 'key';
-
 /** Fenced, so that the rename is refused if the workstream was just loaded. */
 const nameStored = (wsId: string, alias: string | null): Statement =>
-  named(
+  writesAlias(
     statementOf(build.updateTable('workstreams').set({ alias }).where('ws_id', '=', wsId).where('loaded', '=', 0), 1),
   );

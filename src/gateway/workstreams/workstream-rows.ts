@@ -3,7 +3,7 @@ import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Statement, Store } from '../store/store.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
 import { ambiguousName } from './session-keys.ts';
 import { generatedName, toIdPrefix } from './workstream-data.ts';
@@ -49,8 +49,20 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   updated_ms: made.nowMs,
 });
 
-export const insertWorkstream = (row: WorkstreamTable): Statement =>
-  statementOf(build.insertInto('workstreams').values(row), 1);
+/** Tagged if the row has an alias, which is unique. */
+export function insertWorkstream(row: WorkstreamTable): Statement {
+  const insert = statementOf(build.insertInto('workstreams').values(row), 1);
+  return row.alias === null ? insert : writesAlias(insert);
+}
+
+const ALIAS = 'alias';
+
+/** Tags a statement that writes an alias, for `isNameTaken`. */
+export const writesAlias = (statement: Statement): Statement => ({ ...statement, tag: ALIAS });
+
+/** Whether a unit was refused because its alias is in use. */
+export const isNameTaken = (error: unknown): error is UnitRefused =>
+  error instanceof UnitRefused && error.tag === ALIAS && error.why === 'key';
 
 /**
  * Copies messages with `after` < seq ≤ `upTo`, and the notes between them, to the end of another workstream, and

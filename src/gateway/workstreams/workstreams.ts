@@ -5,14 +5,14 @@ import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
-import { type Statement, tookEffect, UnitRefused } from '../store/store.ts';
+import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
 import { kindOfKey, MAIN, nameTaken, noSession, requireReadableName, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-import { openRow, readById, readByKey, readByName, readOpen } from './workstream-rows.ts';
+import { isNameTaken, openRow, readById, readByKey, readByName, readOpen } from './workstream-rows.ts';
 
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
@@ -149,7 +149,7 @@ export class Workstreams {
       try {
         await this.#deps.store.commit({ statements: [...statements, ...also(row)] });
       } catch (error) {
-        throw error instanceof UnitRefused ? nameTaken(error) : error;
+        throw isNameTaken(error) ? nameTaken(error) : error;
       }
       return this.#add(row);
     });
