@@ -33,10 +33,10 @@ function setUp(handlers: Partial<Handlers> = {}) {
 }
 
 function callerWith(...scopes: Scope[]): Caller {
-  const revoked = new AbortController().signal;
+  const ended = new AbortController().signal;
   return {
-    principal: { id: 'ada', scopes: new Set(scopes), source: { kind: 'operator' }, revoked },
-    signal: revoked,
+    principal: { id: 'ada', scopes: new Set(scopes), source: { kind: 'operator' }, ended },
+    signal: ended,
     address: '127.0.0.1',
     interim: () => undefined,
     subscriptions: undefined,

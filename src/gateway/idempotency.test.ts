@@ -37,7 +37,7 @@ function request({ params = {}, principal = 'ada', method = 'chat.send', key = '
   const gone = new AbortController();
   const interims: unknown[] = [];
   const caller = {
-    principal: { id: principal, scopes: new Set<never>(), source: { kind: 'operator' as const }, revoked: gone.signal },
+    principal: { id: principal, scopes: new Set<never>(), source: { kind: 'operator' as const }, ended: gone.signal },
     signal: gone.signal,
     interim: (payload: unknown) => void interims.push(payload),
   };

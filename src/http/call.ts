@@ -78,7 +78,7 @@ const DAEMON: Principal = {
   id: 'daemon',
   scopes: new Set(['read']),
   source: { kind: 'local' },
-  revoked: new AbortController().signal,
+  ended: new AbortController().signal,
 };
 
 function withKey(params: unknown, endpoint: Endpoint, req: IncomingMessage): unknown {

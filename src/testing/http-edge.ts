@@ -140,12 +140,12 @@ const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove:
 
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
 
-export function principalWith(scope: Scope, revoked = new AbortController().signal): Principal {
+export function principalWith(scope: Scope, ended = new AbortController().signal): Principal {
   return {
     id: scope,
     scopes: expandScopes([scope]),
     source: { kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
-    revoked,
+    ended,
   };
 }
 

@@ -41,7 +41,7 @@ test('tokens survive a restart, revoked ones do not', async () => {
   const gone = await world.create({ name: 'gone' });
   const principal = world.tokens.find(gone.token);
   const revoking = world.tokens.revoke([gone.tokenId]);
-  assert.deepEqual([principal?.revoked.aborted, world.tokens.find(gone.token)], [true, undefined]);
+  assert.deepEqual([principal?.ended.aborted, world.tokens.find(gone.token)], [true, undefined]);
   await revoking;
   assert.deepEqual(world.tokens.below(gone.tokenId), []);
   const after = await world.open();
@@ -59,9 +59,9 @@ test('an expired token ends its open connections, and stays in the list', async 
   const stop = new AbortController();
   const running = world.tokens.run(stop.signal);
   await world.clock.advance(HOUR_MS - 1);
-  assert.deepEqual([principal?.revoked.aborted, world.tokens.find(token)], [false, principal]);
+  assert.deepEqual([principal?.ended.aborted, world.tokens.find(token)], [false, principal]);
   await world.clock.advance(1);
-  assert.deepEqual([principal?.revoked.aborted, world.tokens.find(token)], [true, undefined]);
+  assert.deepEqual([principal?.ended.aborted, world.tokens.find(token)], [true, undefined]);
   assert.equal(world.tokens.list()[0]?.expiresAtMs, START_MS + HOUR_MS);
   stop.abort();
   await running;

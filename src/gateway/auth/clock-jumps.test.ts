@@ -60,7 +60,7 @@ for (const [what, ms] of Object.entries(JUMPS)) {
     await world.clock.advance(1);
     assert.equal(await world.sessions.verify(jwt), undefined);
     await world.clock.advance(60_000);
-    assert.equal(principal.revoked.aborted, true);
+    assert.equal(principal.ended.aborted, true);
     stop.abort();
     await running;
   });

@@ -37,10 +37,10 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
   };
 }
 
-/** A principal that is not revoked while the daemon runs. */
+/** A principal that does not end while the daemon runs. */
 const standing = (id: string, source: Principal['source']): Principal => ({
   id,
   scopes: OPERATOR.scopes,
   source,
-  revoked: new AbortController().signal,
+  ended: new AbortController().signal,
 });

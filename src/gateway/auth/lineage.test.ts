@@ -182,7 +182,7 @@ async function check(world: World, trees: Known[][]): Promise<void> {
   for (const known of trees.flat().filter(({ kind }) => kind !== 'code')) {
     const expected = stands(known, world);
     const now = await world.authenticate(known.secret);
-    const isOpen = known.principal !== undefined && !known.principal.revoked.aborted;
+    const isOpen = known.principal !== undefined && !known.principal.ended.aborted;
     assert.deepEqual({ counts: now !== undefined, isOpen }, { counts: expected, isOpen: expected }, known.kind);
     if (now) assert.deepEqual([...now.scopes], LADDER.slice(0, known.rank + 1));
   }
@@ -205,7 +205,7 @@ test('an unused link ends with the token that created it, and a used one passes 
     [userId, expiresAtMs - world.clock.now(), grandchild.expiresAtMs, minterOf(session)?.parent],
     [`token:${tokenId}`, 2 * HOUR_MS, expiresAtMs, { kind: 'token', id: tokenId }],
   );
-  assert.equal((await world.authenticate(grandchild.token))?.revoked.aborted, false, 'a logout ends only the session');
+  assert.equal((await world.authenticate(grandchild.token))?.ended.aborted, false, 'a logout ends only the session');
   await world.revoke(tokenId);
   for (const code of [unused, nested]) await assert.rejects(world.login({ code }), { code: 'UNAUTHORIZED' });
   assert.deepEqual([await world.authenticate(grandchild.token), world.listed()], [undefined, 0]);
@@ -259,7 +259,7 @@ test('an expired token ends everything below it, although a clock set back would
   await world.clock.advance(HOUR_MS);
   world.clock.jump(-HOUR_MS);
   assert.deepEqual(
-    [session?.revoked.aborted, ...(await Promise.all([token, child.token, jwt].map(world.authenticate)))],
+    [session?.ended.aborted, ...(await Promise.all([token, child.token, jwt].map(world.authenticate)))],
     [true, undefined, undefined, undefined],
   );
 });

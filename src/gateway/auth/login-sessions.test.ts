@@ -33,9 +33,9 @@ test('a session’s token authenticates its principal, with the scopes it was gi
   const { jwt, expiresAtMs } = await world.sessions.start(OPERATOR);
   const principal = await world.sessions.verify(jwt);
   assert.deepEqual(
-    { ...principal, scopes: [...(principal?.scopes ?? [])], revoked: principal?.revoked.aborted },
+    { ...principal, scopes: [...(principal?.scopes ?? [])], ended: principal?.ended.aborted },
     {
-      ...{ id: 'operator', scopes: ['read', 'write', 'approve'], revoked: false },
+      ...{ id: 'operator', scopes: ['read', 'write', 'approve'], ended: false },
       source: { kind: 'login', jti: 'login_1', parent: OPERATOR.parent },
     },
   );
@@ -61,7 +61,7 @@ test('a revoked token fails at once, ends open connections, and stays revoked af
   const { jwt, principal } = await world.sessions.start(OPERATOR);
   await world.sessions.verify(jwt); // its signature is cached now
   const revoking = world.sessions.revoke('login_2');
-  assert.deepEqual([principal.revoked.aborted, await world.sessions.verify(jwt)], [true, undefined]);
+  assert.deepEqual([principal.ended.aborted, await world.sessions.verify(jwt)], [true, undefined]);
   await revoking;
   const restarted = await world.open();
   assert.equal(await restarted.verify(jwt), undefined);
@@ -90,9 +90,9 @@ test('open connections of a session end when it expires', async () => {
   const running = world.sessions.run(stop.signal);
   const { principal } = await world.sessions.start(OPERATOR);
   await world.clock.advance(DAY_MS - 1);
-  assert.equal(principal.revoked.aborted, false);
+  assert.equal(principal.ended.aborted, false);
   await world.clock.advance(1);
-  assert.equal(principal.revoked.aborted, true);
+  assert.equal(principal.ended.aborted, true);
   stop.abort();
   await running;
 });
@@ -104,7 +104,7 @@ test('open connections of a session end within a minute after a clock jump expir
   const { principal } = await world.sessions.start(OPERATOR);
   world.clock.jump(2 * DAY_MS);
   await world.clock.advance(60_000);
-  assert.equal(principal.revoked.aborted, true);
+  assert.equal(principal.ended.aborted, true);
   stop.abort();
   await running;
 });
@@ -173,7 +173,7 @@ test('beyond the limit the oldest session ends', async () => {
   await using world = await setUp();
   const first = await world.sessions.start(OPERATOR);
   await Promise.all(Array.from({ length: 999 }, () => world.sessions.start(OPERATOR)));
-  assert.equal(first.principal.revoked.aborted, false);
+  assert.equal(first.principal.ended.aborted, false);
   await world.sessions.start(OPERATOR);
-  assert.deepEqual([first.principal.revoked.aborted, await world.sessions.verify(first.jwt)], [true, undefined]);
+  assert.deepEqual([first.principal.ended.aborted, await world.sessions.verify(first.jwt)], [true, undefined]);
 });

@@ -172,7 +172,7 @@ function toSession(row: SessionRow, clock: Pick<Clock, 'now' | 'monotonic'>): Se
     id: principalIdOf(row.parent),
     scopes: expandScopes(row.scopes),
     source: { kind: 'login', jti: row.jti, parent: row.parent },
-    revoked: end.signal,
+    ended: end.signal,
   };
   const leftMs = Math.min(LIMITS.cookieMs, row.expiresAtMs - clock.now());
   return { parent: row.parent, principal, expiresAtMs: row.expiresAtMs, endMs: clock.monotonic() + leftMs, end };

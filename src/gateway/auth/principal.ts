@@ -17,6 +17,6 @@ export interface Principal {
     /** A paired node with its token, or a machine that may only request pairing. */
     | { kind: 'node' | 'unpaired'; nodeId: string }
     | { kind: 'local' };
-  /** Aborts when the credential is revoked. Open sockets and streams end within a second. */
-  revoked: AbortSignal;
+  /** Aborts when the credential ends: revoked, replaced, expired or logged out. Open sockets and streams then end. */
+  ended: AbortSignal;
 }

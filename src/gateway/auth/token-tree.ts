@@ -98,7 +98,7 @@ function toEntry(row: ApiTokenTable): TokenEntry {
     id: principalIdOf({ kind: 'token', id: row.token_id }),
     scopes: expandScopes([row.scope]),
     source: { kind: 'token', tokenId: row.token_id },
-    revoked: end.signal,
+    ended: end.signal,
   };
   return { row, principal, end };
 }

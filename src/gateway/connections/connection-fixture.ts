@@ -56,7 +56,7 @@ export function openConnection({
     id: 'ada',
     scopes: new Set(['write']),
     source: { kind: 'operator' },
-    revoked: revocation.signal,
+    ended: revocation.signal,
   };
   const turn: (() => void)[] = [];
   const fake = fakeWire({ isStalled });

@@ -185,7 +185,7 @@ export class Connection implements WireListener {
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));
     this.#joinNodes(params, principal);
-    this.#endings.push(revocations.watch(principal.revoked, () => this.close('unauthorized')));
+    this.#endings.push(revocations.watch(principal.ended, () => this.close('unauthorized')));
     this.#wire.resume();
     for (const frame of this.#early) this.onMessage(frame);
     this.#early = [];

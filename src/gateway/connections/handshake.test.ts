@@ -10,7 +10,7 @@ const ada: Principal = {
   id: 'ada',
   scopes: new Set(['write']),
   source: { kind: 'operator' },
-  revoked: new AbortController().signal,
+  ended: new AbortController().signal,
 };
 
 const authenticator = {

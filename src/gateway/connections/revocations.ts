@@ -1,33 +1,33 @@
-/** Notifies connections that their credential was revoked, with one listener per credential for all its connections. */
+/** Notifies connections that their credential has ended, with one listener per credential for all its connections. */
 export interface Revocations {
-  /** Calls back once; immediately if already revoked. Returns a function that stops watching. */
-  watch(revoked: AbortSignal, onRevoked: () => void): () => void;
+  /** Calls back once; immediately if it has already ended. Returns a function that stops watching. */
+  watch(ended: AbortSignal, onEnded: () => void): () => void;
 }
 
 export function createRevocations(): Revocations {
   const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
-  function watchersOf(revoked: AbortSignal): Set<() => void> {
-    const known = watchers.get(revoked);
+  function watchersOf(ended: AbortSignal): Set<() => void> {
+    const known = watchers.get(ended);
     if (known) return known;
     const created = new Set<() => void>();
-    watchers.set(revoked, created);
+    watchers.set(ended, created);
     const tell = () => {
-      for (const onRevoked of [...created]) onRevoked();
+      for (const onEnded of [...created]) onEnded();
     };
-    revoked.addEventListener('abort', tell, { once: true });
+    ended.addEventListener('abort', tell, { once: true });
     return created;
   }
 
   return {
-    watch(revoked, onRevoked) {
-      if (revoked.aborted) {
-        onRevoked();
+    watch(ended, onEnded) {
+      if (ended.aborted) {
+        onEnded();
         return () => undefined;
       }
-      const mine = watchersOf(revoked);
-      mine.add(onRevoked);
-      return () => void mine.delete(onRevoked);
+      const mine = watchersOf(ended);
+      mine.add(onEnded);
+      return () => void mine.delete(onEnded);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { LogEntry, LogReader, Sink } from './log-reader.ts';
 
-export interface PullReaderParts {
+export interface PullReaderDeps {
   after: number;
   sink: Sink;
   /** The entries after an offset that are in memory; undefined when some are no longer there. */
@@ -12,16 +12,16 @@ export interface PullReaderParts {
 
 /** Pulls a log into a sink while the sink has room. Otherwise it holds only an offset. */
 export class PullReader implements LogReader {
-  readonly #parts: PullReaderParts;
+  readonly #deps: PullReaderDeps;
   #offset: number;
   #closed = false;
   #loading = false;
   /** Prevents a sink that calls `resume` during a write from getting the next entries inside it. */
   #delivering = false;
 
-  constructor(parts: PullReaderParts) {
-    this.#parts = parts;
-    this.#offset = parts.after;
+  constructor(deps: PullReaderDeps) {
+    this.#deps = deps;
+    this.#offset = deps.after;
   }
 
   get offset(): number {
@@ -32,11 +32,11 @@ export class PullReader implements LogReader {
   offer(entries: readonly LogEntry[]): void {
     const isNext = entries[0]?.offset === this.#offset + 1;
     if (!isNext || this.#closed || this.#loading || this.#delivering) this.resume();
-    else if (this.#parts.sink.ready()) this.#deliver(entries);
+    else if (this.#deps.sink.ready()) this.#deliver(entries);
   }
 
   resume(): void {
-    const { sink, tail } = this.#parts;
+    const { sink, tail } = this.#deps;
     while (!this.#closed && !this.#loading && !this.#delivering && sink.ready()) {
       const entries = tail(this.#offset);
       if (!entries) {
@@ -51,14 +51,14 @@ export class PullReader implements LogReader {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#parts.onClosed();
+    this.#deps.onClosed();
   }
 
   #deliver(entries: readonly LogEntry[]): void {
     this.#offset = entries.at(-1)?.offset ?? this.#offset;
     this.#delivering = true;
     try {
-      this.#parts.sink.write(entries);
+      this.#deps.sink.write(entries);
     } finally {
       this.#delivering = false;
     }
@@ -67,15 +67,15 @@ export class PullReader implements LogReader {
   async #load(): Promise<void> {
     this.#loading = true;
     try {
-      const entries = await this.#parts.page(this.#offset);
+      const entries = await this.#deps.page(this.#offset);
       this.#loading = false;
       if (entries.length === 0) return;
       // If the sink filled up meanwhile, it gets the page again later, so a stalled client uses no memory.
-      if (!this.#closed && this.#parts.sink.ready()) this.#deliver(entries);
+      if (!this.#closed && this.#deps.sink.ready()) this.#deliver(entries);
       this.resume();
     } catch (error) {
       this.#loading = false;
-      this.#parts.onFailed(error);
+      this.#deps.onFailed(error);
     }
   }
 }

@@ -113,7 +113,7 @@ test('logging out ends the session everywhere', async () => {
   const { jwt } = await world.login({ token: TOKEN });
   const principal = await world.authenticator.authenticate(jwt);
   assert.deepEqual(await world.methods['auth.logout']({}, world.call(principal)), { status: 'ok' });
-  assert.deepEqual([principal?.revoked.aborted, await world.authenticator.authenticate(jwt)], [true, undefined]);
+  assert.deepEqual([principal?.ended.aborted, await world.authenticator.authenticate(jwt)], [true, undefined]);
 });
 
 test('logging out without a session, or with the operator token, ends nothing', async () => {
@@ -122,7 +122,7 @@ test('logging out without a session, or with the operator token, ends nothing', 
     const principal = await world.authenticator.authenticate(token);
     assert.deepEqual(await world.methods['auth.logout']({}, world.call(principal)), { status: 'ok' });
   }
-  assert.equal((await world.authenticator.authenticate(TOKEN))?.revoked.aborted, false);
+  assert.equal((await world.authenticator.authenticate(TOKEN))?.ended.aborted, false);
 });
 
 test('status returns the caller, or whether auth is enabled', async () => {

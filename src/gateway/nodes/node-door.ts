@@ -39,7 +39,7 @@ export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeD
       id: `unpaired:${nodeId}`,
       scopes: new Set(['pairing']),
       source: { kind: 'unpaired', nodeId },
-      revoked: new AbortController().signal,
+      ended: new AbortController().signal,
     };
     return { kind: 'admitted', principal, leave };
   }

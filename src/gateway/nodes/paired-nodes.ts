@@ -121,7 +121,7 @@ function toEntry(row: NodeTable, revocation = new AbortController()): Entry {
     id: `node:${row.node_id}`,
     scopes: new Set(['node', 'pairing']),
     source: { kind: 'node', nodeId: row.node_id },
-    revoked: end.signal,
+    ended: end.signal,
   };
   return { row, principal, end, revocation };
 }

@@ -25,7 +25,7 @@ export interface RunObserver {
   onEnded(result: RunResult): void;
 }
 
-export interface LiveRunParts {
+export interface LiveRunDeps {
   run: RunRecord;
   data: WorkstreamData;
   progress: Progress;
@@ -48,7 +48,7 @@ export class LiveRun implements Recorder {
   readonly ended: Promise<RunResult>;
   /** Resolves when the run was stopped and only its end is left to record, which the store currently refuses. */
   readonly stalled: Promise<void>;
-  readonly #parts: LiveRunParts;
+  readonly #deps: LiveRunDeps;
   readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<RunResult>();
   readonly #stalled = Promise.withResolvers<void>();
@@ -67,16 +67,16 @@ export class LiveRun implements Recorder {
   #partial = '';
   #onDecision: ((decision: Decision) => void) | undefined;
 
-  constructor(parts: LiveRunParts) {
-    this.#parts = parts;
-    this.run = parts.run;
-    this.progress = parts.progress;
-    this.messages = parts.messages;
-    this.#pending = parts.pending;
+  constructor(deps: LiveRunDeps) {
+    this.#deps = deps;
+    this.run = deps.run;
+    this.progress = deps.progress;
+    this.messages = deps.messages;
+    this.#pending = deps.pending;
     this.ended = this.#ended.promise;
     this.stalled = this.#stalled.promise;
-    const { wsId } = parts.run;
-    this.#deltas = new Deltas((event) => parts.store.commit({ events: { wsId, events: [event] } }));
+    const { wsId } = deps.run;
+    this.#deltas = new Deltas((event) => deps.store.commit({ events: { wsId, events: [event] } }));
   }
 
   /** Aborts with the reason passed to `stop`. */
@@ -142,7 +142,7 @@ export class LiveRun implements Recorder {
     const asked = this.#pending;
     if (!asked) return undefined;
     const { approvalId, kind, items, expiresAtMs } = asked;
-    const { wsId, sessionKey } = this.#parts.data;
+    const { wsId, sessionKey } = this.#deps.data;
     return { approvalId, wsId, sessionKey, kind, items, expiresAtMs };
   }
 
@@ -167,7 +167,7 @@ export class LiveRun implements Recorder {
   }
 
   async #settle({ approvalId, digests }: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
-    const { data, always: rules } = this.#parts;
+    const { data, always: rules } = this.#deps;
     const { approved, by } = decision;
     const always = approved && decision.always && by.kind === 'principal' ? rules.grant(by.id) : undefined;
     const step = this.#decisionStep({ approvalId, callIds: Object.keys(digests) }, decision, always);
@@ -205,7 +205,7 @@ export class LiveRun implements Recorder {
     const epoch = this.run.epoch + 1;
     await this.#commit(lastWord(), [setWorkstream(this.run.wsId, { run_epoch: epoch })]);
     this.#superseded = true;
-    this.#parts.data.epoch = epoch;
+    this.#deps.data.epoch = epoch;
   }
 
   async #commit(step: Step, also: Statement[]): Promise<void> {
@@ -219,7 +219,7 @@ export class LiveRun implements Recorder {
   }
 
   async #write(step: Step, also: Statement[]): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { store, clock } = this.#deps;
     const nowMs = clock.now();
     const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...stepStatements(this.run, step, nowMs)];
     const untold = [...this.#deltas.untold];
@@ -235,7 +235,7 @@ export class LiveRun implements Recorder {
   }
 
   #apply(step: Step, at: { lastOffset: number; nowMs: number }): void {
-    const { data, observer } = this.#parts;
+    const { data, observer } = this.#deps;
     for (const entry of step.journal ?? []) {
       advance(this.progress, entry);
       if (entry.kind === 'tool_started') observer.onToolStarted(toolName(this.progress, entry.callId));
@@ -253,7 +253,7 @@ export class LiveRun implements Recorder {
   }
 
   #applyApproval(step: Step): void {
-    const { data, observer } = this.#parts;
+    const { data, observer } = this.#deps;
     if (step.approval) {
       this.#pending = step.approval;
       const approval = this.pendingApproval();
@@ -277,7 +277,7 @@ export class LiveRun implements Recorder {
     return {
       events: [
         { type: 'approval_resolved', approval_id: approvalId, approved, feedback, by, always, call_ids: callIds },
-        ...(given ? [this.#parts.data.settingsEvent(toAlwaysColumns(given))] : []),
+        ...(given ? [this.#deps.data.settingsEvent(toAlwaysColumns(given))] : []),
         { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
       ],
       journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],

@@ -127,7 +127,7 @@ const readingFor =
     }
   };
 
-interface StoreParts {
+interface StoreDeps {
   connection: Connection;
   heads: LogHeads;
   rows: CheckedRows;
@@ -135,7 +135,7 @@ interface StoreParts {
   reading: Reading;
 }
 
-function storeOver({ connection, heads, rows, queue, reading }: StoreParts) {
+function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
   const all: Connection['all'] = (sql, parameters) => reading(() => connection.all(sql, parameters));
   return {
     db: new Kysely<Database>({ dialect: sqliteDialect({ ...connection, all }) }),

@@ -105,7 +105,7 @@ function createTestAuthenticator() {
     if (!scopes) return undefined;
     const revocation = revocations.get(token) ?? new AbortController();
     revocations.set(token, revocation);
-    return { id: token, scopes: expandScopes(scopes), source: { kind: 'local' }, revoked: revocation.signal };
+    return { id: token, scopes: expandScopes(scopes), source: { kind: 'local' }, ended: revocation.signal };
   }
 
   return {

@@ -109,8 +109,8 @@ export async function turnsUntil(isSo: () => boolean | Promise<boolean>, what: s
 }
 
 export function callerOf({ scope = 'approve', id = 'ada', signal, interim, subscriptions }: CallAs = {}): Caller {
-  const revoked = new AbortController().signal;
-  const principal: Principal = { id, scopes: expandScopes([scope]), source: { kind: 'operator' }, revoked };
+  const ended = new AbortController().signal;
+  const principal: Principal = { id, scopes: expandScopes([scope]), source: { kind: 'operator' }, ended };
   return {
     principal,
     signal: signal ?? new AbortController().signal,

@@ -64,7 +64,7 @@ export async function streamWorkstream(
     encode: writing.encode,
     defer: writing.defer,
     clock,
-    until: [principal.revoked, closing],
+    until: [principal.ended, closing],
     onReady: () => reader?.resume(),
     onEnd() {
       left.abort();
@@ -101,7 +101,7 @@ export function streamStates(
     encode: writing.encode,
     defer: writing.defer,
     clock,
-    until: [principal.revoked, closing],
+    until: [principal.ended, closing],
     onReady: pump,
     onEnd() {
       stopListening();
