@@ -19,11 +19,12 @@ const theme = new ThemeChoice({
 const app = new App({
   login: createLogin((...request) => window.fetch(...request)),
   files: createFiles(createHttpClient({ baseUrl: location.origin })),
-  openClient: (options) =>
+  openClient: ({ onStatus, onGap }) =>
     createGatewayClient({
-      ...options,
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/ws`,
       client: { name: 'headgate-page', version: '1', mode: 'webchat' },
+      onStatus,
+      onGap,
     }),
   schedule: onNextFrame,
   isVisible: () => document.visibilityState === 'visible',

@@ -79,7 +79,7 @@ function createLink(): Link {
 
 const newKey = () => randomIds.id('cli');
 
-interface Parts {
+interface ChatDeps {
   client: GatewayClient;
   wsId: string;
   paint: Sheet['paint'];
@@ -93,7 +93,7 @@ async function chatOnTerminal({
   paint,
   upload,
   historyFile,
-}: Parts & { link: Link; historyFile: string | undefined }): Promise<void> {
+}: ChatDeps & { link: Link; historyFile: string | undefined }): Promise<void> {
   const { stdin, stdout } = process;
   const left = Promise.withResolvers<void>();
   const leave = () => left.resolve();
@@ -169,7 +169,7 @@ function tellNotices(client: GatewayClient, { transcript }: Talk, sheet: () => S
   client.call('health', {}).then(tell, () => undefined); // the next `health` event brings it
 }
 
-async function chatOverLines({ client, wsId, paint, upload }: Parts): Promise<void> {
+async function chatOverLines({ client, wsId, paint, upload }: ChatDeps): Promise<void> {
   const screen = createPlainScreen((text) => process.stdout.write(text));
   const piped = new PipedChat({
     client,

@@ -19,7 +19,7 @@ import { Workstreams } from './workstreams.ts';
 export interface Browser {
   login: Login;
   files: Files;
-  openClient(options: Pick<GatewayClientOptions, 'onStatus' | 'onGap'>): GatewayClient;
+  openClient(options: Required<Pick<GatewayClientOptions, 'onStatus' | 'onGap'>>): GatewayClient;
   schedule(run: () => void): void;
   isVisible(): boolean;
   /** Storage of this browser tab that survives a reload. */

@@ -122,7 +122,11 @@ export function prependPage(
 }
 
 const toQuestionBlock = (event: StreamEventOf<'user_turn'>, key: string): UserBlock => ({
-  ...{ kind: 'user', key, text: event.message, source: event.source, runId: event.run_id },
+  kind: 'user',
+  key,
+  text: event.message,
+  source: event.source,
+  runId: event.run_id,
   ...(event.attachments && { attachments: event.attachments }),
 });
 

@@ -18,7 +18,10 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
     switch (message.role) {
       case 'user':
         blocks = blocks.concat({
-          ...{ kind: 'user', key, text: message.content ?? '', source: 'person' },
+          kind: 'user',
+          key,
+          text: message.content ?? '',
+          source: 'person',
           ...(message.attachments && { attachments: message.attachments }),
           ...(message.failed && { failed: message.failed }),
         });

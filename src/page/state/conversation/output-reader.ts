@@ -21,14 +21,14 @@ export interface OutputReader {
   readAll(): Promise<string[]>;
 }
 
-interface OutputReaderParts {
+interface OutputReaderDeps {
   client: Pick<GatewayClient, 'call'>;
   wsId: string;
   callId: string;
   timers: Pick<Timers, 'after'>;
 }
 
-export function createOutputReader({ client, wsId, callId, timers }: OutputReaderParts): OutputReader {
+export function createOutputReader({ client, wsId, callId, timers }: OutputReaderDeps): OutputReader {
   const readAt = async (offset: number, limit: number): Promise<OutputPage> => {
     try {
       return await client.call('output.read', { wsId, callId, offset, limit });

@@ -40,10 +40,25 @@ type JobFields = Omit<ParamsInput<'cron.add'>, 'schedule' | 'enabled' | 'isolati
 /** The limit of `all` without a number. */
 const USUAL_ALL = '10';
 const EMPTY: JobDraft = {
-  ...{ name: '', when: '', message: '', target: 'isolated', wake: 'next-heartbeat' },
-  ...{ misfire: '', withinMinutes: '120', allCount: USUAL_ALL, approval: '', waitMinutes: '10', tools: '' },
-  ...{ maxRunMinutes: '', timeoutMinutes: '', thinking: '', deleteAfterRun: false },
-  ...{ deliver: false, channel: '', to: '', bestEffort: false },
+  name: '',
+  when: '',
+  message: '',
+  target: 'isolated',
+  wake: 'next-heartbeat',
+  misfire: '',
+  withinMinutes: '120',
+  allCount: USUAL_ALL,
+  approval: '',
+  waitMinutes: '10',
+  tools: '',
+  maxRunMinutes: '',
+  timeoutMinutes: '',
+  thinking: '',
+  deleteAfterRun: false,
+  deliver: false,
+  channel: '',
+  to: '',
+  bestEffort: false,
 };
 
 /** The form fields for a new or an existing job. */
@@ -52,7 +67,10 @@ export function toDraft(job: CronExtendedJob | undefined, timeZone: string): Job
   const { name = '', schedule, sessionTarget, wakeMode, payload, misfire, approval, deleteAfterRun, maxRunMs } = job;
   return {
     ...EMPTY,
-    ...{ name, target: sessionTarget, wake: wakeMode, deleteAfterRun },
+    name,
+    target: sessionTarget,
+    wake: wakeMode,
+    deleteAfterRun,
     when: toScheduleText(schedule, timeZone),
     maxRunMinutes: toMinutes(maxRunMs),
     ...ofMisfire(misfire),
@@ -69,8 +87,12 @@ export function toJobFields(draft: JobDraft): { fields: JobFields } | { problems
   return {
     fields: {
       ...(name.trim() !== '' && { name: name.trim() }),
-      ...{ sessionTarget: target, wakeMode: wake, payload: toPayload(draft), deleteAfterRun },
-      ...{ misfire: toMisfire(draft), approval: toApproval(draft) },
+      sessionTarget: target,
+      wakeMode: wake,
+      payload: toPayload(draft),
+      deleteAfterRun,
+      misfire: toMisfire(draft),
+      approval: toApproval(draft),
       maxRunMs: maxRunMinutes.trim() === '' ? undefined : toMs(maxRunMinutes),
     },
   };
@@ -96,7 +118,11 @@ function ofPayload(payload: CronPayload): Partial<JobDraft> {
   if (payload.kind === 'systemEvent') return { message: payload.text };
   const { message, thinking = '', timeoutSeconds, deliver = false, channel = '', to = '' } = payload;
   return {
-    ...{ message, thinking, deliver, channel, to },
+    message,
+    thinking,
+    deliver,
+    channel,
+    to,
     bestEffort: payload.bestEffortDeliver ?? false,
     timeoutMinutes: timeoutSeconds === undefined ? '' : toMinutes(timeoutSeconds * 1_000),
   };
@@ -106,7 +132,8 @@ function toPayload(draft: JobDraft): CronPayload {
   const { target, message, thinking, timeoutMinutes, deliver, channel, to, bestEffort } = draft;
   if (target === 'main') return { kind: 'systemEvent', text: message.trim() };
   return {
-    ...{ kind: 'agentTurn', message: message.trim() },
+    kind: 'agentTurn',
+    message: message.trim(),
     ...(thinking !== '' && { thinking }),
     ...(timeoutMinutes.trim() !== '' && { timeoutSeconds: Math.round(toMs(timeoutMinutes) / 1_000) }),
     ...(deliver && { deliver, bestEffortDeliver: bestEffort }),

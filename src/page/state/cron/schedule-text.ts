@@ -32,8 +32,14 @@ export function toDurationText(ms: number): string {
 /** `2026-12-24 18:00`. */
 function toClockText(atMs: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
   }).formatToParts(atMs);
   const { year, month, day, hour, minute, second } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
   return `${year}-${month}-${day} ${hour}:${minute}${second === '00' ? '' : `:${second}`}`;

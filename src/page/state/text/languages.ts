@@ -31,8 +31,35 @@ import yaml from 'highlight.js/lib/languages/yaml';
 
 /** The languages that can be highlighted. */
 export const GRAMMARS = {
-  ...{ bash, c, cpp, csharp, css, diff, dockerfile, go, graphql, http, ini, java, javascript, json, kotlin, lua },
-  ...{ makefile, markdown, php, powershell, python, ruby, rust, shell, sql, swift, typescript, xml, yaml },
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  diff,
+  dockerfile,
+  go,
+  graphql,
+  http,
+  ini,
+  java,
+  javascript,
+  json,
+  kotlin,
+  lua,
+  makefile,
+  markdown,
+  php,
+  powershell,
+  python,
+  ruby,
+  rust,
+  shell,
+  sql,
+  swift,
+  typescript,
+  xml,
+  yaml,
 } satisfies Record<string, LanguageFn>;
 
 export type Language = keyof typeof GRAMMARS;

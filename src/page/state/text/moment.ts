@@ -40,8 +40,8 @@ interface Place {
 /** The local time in a zone: `today 17:30`, `tomorrow 09:00`, other days with the date. Zero seconds are left out. */
 export function toClock(atMs: number, { nowMs, timeZone, locale }: Place): string {
   const dayOf = (ms: number) => new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(ms);
-  const format = (parts: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { timeZone, ...parts }).format(atMs);
+  const format = (fields: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { timeZone, ...fields }).format(atMs);
   const seconds = atMs % MINUTE_MS === 0 ? undefined : '2-digit';
   const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: seconds, hourCycle: 'h23' };
   if (dayOf(atMs) === dayOf(nowMs)) return `today ${format(time)}`;

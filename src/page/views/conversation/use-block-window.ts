@@ -77,7 +77,10 @@ export function useBlockWindow(blocks: readonly Block[], onNearStart: () => void
 
   const end = tops[blocks.length] ?? 0;
   return {
-    ...{ scroller, content, space, following },
+    scroller,
+    content,
+    space,
+    following,
     drawn: blocks.slice(span.first, span.last),
     above: tops[span.first] ?? 0,
     below: end - (tops[span.last] ?? end),

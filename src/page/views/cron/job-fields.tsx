@@ -50,7 +50,9 @@ function Labelled({
   const id = useId();
   const problem = editor.problems.value[field];
   const input: Input = {
-    ...{ id, placeholder, value: editor.draft.value[field] },
+    id,
+    placeholder,
+    value: editor.draft.value[field],
     'aria-invalid': problem !== undefined,
     'aria-describedby': `${id}-problem`,
     onInput: ({ currentTarget }) => editor.set(field, currentTarget.value),

@@ -63,8 +63,15 @@ function toLine({ local, offset }: Preview['runs'][number]): string {
   const wall = new Date(`${local}Z`);
   const isWhole = wall.getUTCSeconds() === 0;
   const time = wall.toLocaleString(undefined, {
-    ...{ timeZone: 'UTC', weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' },
-    ...{ hour: '2-digit', minute: '2-digit', ...(!isWhole && { second: '2-digit' }), hourCycle: 'h23' },
+    timeZone: 'UTC',
+    weekday: 'short',
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(!isWhole && { second: '2-digit' }),
+    hourCycle: 'h23',
   });
   return `${time} (${offset})`;
 }

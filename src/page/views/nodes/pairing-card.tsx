@@ -66,7 +66,11 @@ const Wish = ({ request, known }: Pick<PairingCardProps, 'known'> & { request: N
 );
 
 const claimsOf = ({ remoteIp, platform, version, deviceFamily, modelIdentifier, nodeId }: NodePairing) => ({
-  ...{ Address: remoteIp, Platform: platform, Version: version, Device: deviceFamily, Model: modelIdentifier },
+  Address: remoteIp,
+  Platform: platform,
+  Version: version,
+  Device: deviceFamily,
+  Model: modelIdentifier,
   'Node id': nodeId,
 });
 

@@ -67,9 +67,27 @@ const PIECEMEAL = ['code', 'list', 'table', 'blockquote', 'paragraph'];
 /** Whether this is a standard token of Marked. Others come only from extensions, which are not used here. */
 const isMarked = (token: Token): token is MarkedToken => token.type in KNOWN;
 const KNOWN: Record<MarkedToken['type'], true> = {
-  ...{ blockquote: true, br: true, checkbox: true, code: true, codespan: true, def: true, del: true, em: true },
-  ...{ escape: true, heading: true, hr: true, html: true, image: true, link: true, list: true, list_item: true },
-  ...{ paragraph: true, space: true, strong: true, table: true, text: true },
+  blockquote: true,
+  br: true,
+  checkbox: true,
+  code: true,
+  codespan: true,
+  def: true,
+  del: true,
+  em: true,
+  escape: true,
+  heading: true,
+  hr: true,
+  html: true,
+  image: true,
+  link: true,
+  list: true,
+  list_item: true,
+  paragraph: true,
+  space: true,
+  strong: true,
+  table: true,
+  text: true,
 };
 
 interface BlocksProps {
