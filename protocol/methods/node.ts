@@ -63,7 +63,11 @@ export type PairedNode = z.infer<typeof PairedNode>;
  */
 const NodeRow = z
   .strictObject({
-    ...{ ...about, caps: Names, commands: Names, paired: z.boolean(), connected: z.boolean() },
+    ...about,
+    caps: Names,
+    commands: Names,
+    paired: z.boolean(),
+    connected: z.boolean(),
     lastSeenAtMs: Ms.optional(),
   })
   .meta({ id: 'NodeRow' });

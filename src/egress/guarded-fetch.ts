@@ -94,12 +94,12 @@ const isLikeGlobal = (candidate: unknown): candidate is Opened['fetch'] => typeo
 
 /** Every address of a name has to be allowed, because any of them may be used. */
 function guardLookup(lookup: LookupFunction, isPrivateHost: (host: string) => boolean): LookupFunction {
-  return (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, found) => {
+  return (host, asked, callback) => {
+    lookup(host, { ...asked, all: true }, (error, found) => {
       const addresses = Array.isArray(found) ? found : [];
       const problem = error ?? problemOf(host, addresses, isPrivateHost);
       const [first = { address: '', family: 0 }] = addresses;
-      if (problem || !options.all) callback(problem ?? null, first.address, first.family);
+      if (problem || !asked.all) callback(problem ?? null, first.address, first.family);
       else callback(null, addresses);
     });
   };
