@@ -145,7 +145,8 @@ const told = { after_seq: z.int().min(0), created_ms: z.int().min(0) };
 export const HistoryNote = z
   .discriminatedUnion('kind', [
     z.object({ ...told, kind: z.literal('info'), message: z.string() }),
-    z.object({ ...told, kind: z.literal('error'), message: z.string() }),
+    /** `damaged`: replaces a note that is damaged in the database. */
+    z.object({ ...told, kind: z.literal('error'), message: z.string(), damaged: z.literal(true).optional() }),
     z.object({
       ...told,
       kind: z.literal('decision'),

@@ -27,6 +27,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
     findNewestEvent: (wsId, type) => store.findNewestEvent(wsId, type),
     readMessages: (wsId, range) => store.readMessages(wsId, range),
+    reportDamage: (error) => store.reportDamage(error),
     health: () => store.health(),
   };
 }

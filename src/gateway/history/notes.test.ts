@@ -110,6 +110,29 @@ test('if there are very many notes between two messages, the newest are returned
   assert.deepEqual([lines?.length, lines?.at(0), lines?.at(-1)], [200, '0 info: 100', '0 info: 299']);
 });
 
+test('placeholders replace damaged notes, and health shows the damage', async () => {
+  await using gateway = await wholeGateway();
+  for (const name of ['first', 'second', 'third']) await command(gateway, `/name ${name}`);
+  await decide(gateway, { approved: true });
+  const damage = [
+    `update notes set body_json = substr(body_json, 1, 9) where body_json like '%first%'`,
+    `update notes set body_json = 'null' where body_json like '%second%'`,
+    `update approvals set items_json = substr(items_json, 1, 9)`,
+  ];
+  await gateway.store.commit({ statements: damage.map((sql) => ({ sql, parameters: [], expect: 1 })) });
+  const lost = 'error: [This note is damaged in the database and cannot be shown.]';
+  assert.deepEqual(await told(gateway), [
+    ...[`0 ${lost}`, `0 ${lost}`, '0 info: This workstream is now called third.'],
+    `2 ${lost}`,
+  ]);
+  const { notes } = await gateway.call('workstream.history', { wsId: await gateway.main() });
+  assert.deepEqual(
+    notes?.map((note) => note.kind === 'error' && note.damaged),
+    [true, true, false, true],
+  );
+  assert.equal(gateway.store.health().damaged, true);
+});
+
 test('/clear removes earlier notes; /new and /resume keep them with their messages', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'hello');

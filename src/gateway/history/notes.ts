@@ -1,4 +1,6 @@
-import type { HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { z } from 'zod';
+import { ApprovalItem, type HistoryNote, STREAM_EVENTS } from '../../../protocol/stream-events.ts';
+import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, NoteTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { newestWithin } from './history.ts';
@@ -6,7 +8,7 @@ import { newestWithin } from './history.ts';
 /** Limits per page, because a program may write many notes between two messages. */
 const MOST = { notes: 200, chars: 64 * 1024 };
 
-/** Reads the notes between the messages. */
+/** Reads the notes between the messages. Placeholders replace damaged ones. */
 export interface Notes {
   /**
    * Notes after the messages `from` to `upTo`, oldest first; if there are too many, the newest. After the message
@@ -15,7 +17,7 @@ export interface Notes {
   page(wsId: string, range: { from: number; upTo: number; offset?: number }): Promise<HistoryNote[]>;
 }
 
-export const createNotes = ({ db }: Pick<Store, 'db'>): Notes => ({
+export const createNotes = ({ db, reportDamage }: Pick<Store, 'db' | 'reportDamage'>): Notes => ({
   async page(wsId, { from, upTo, offset = Number.MAX_SAFE_INTEGER }) {
     const rows = await db
       .selectFrom('notes')
@@ -28,20 +30,38 @@ export const createNotes = ({ db }: Pick<Store, 'db'>): Notes => ({
       .orderBy('offset', 'desc')
       .limit(MOST.notes)
       .execute();
-    const told = rows.reverse().map((row) => ({ row, event: toEvent(row) }));
-    const asked = told.flatMap(({ event }) => (event.type === 'approval_resolved' ? [event.approval_id] : []));
+    const told = rows.reverse().map((row) => ({ row, event: read(NoteEvent, row.body_json) }));
+    const asked = told.flatMap(({ event }) => (event?.type === 'approval_resolved' ? [event.approval_id] : []));
     const approvals = await readApprovals(db, asked);
-    return newestWithin(
-      told.flatMap(({ row, event }) => toNote(row, event, approvals)),
-      MOST.chars,
-    );
+    const notes = told.flatMap(({ row, event }) => {
+      const note = event && toNote(row, event, approvals);
+      if (note === undefined) reportDamage(new DamagedRow(`note ${row.offset} of workstream ${wsId} is altered`));
+      return note ?? { after_seq: row.after_seq, created_ms: row.created_ms, ...UNREADABLE };
+    });
+    return newestWithin(notes, MOST.chars);
   },
 });
 
-type NoteEvent = StreamEventOf<'info'> | StreamEventOf<'error'> | StreamEventOf<'approval_resolved'>;
+const { info, error, approval_resolved } = STREAM_EVENTS;
+const NoteEvent = z.discriminatedUnion('type', [info, error, approval_resolved]);
+type NoteEvent = z.infer<typeof NoteEvent>;
+const Items = z.array(ApprovalItem.pick({ call_id: true, func_name: true }));
 type Asked = Pick<ApprovalTable, 'approval_id' | 'kind' | 'items_json'>;
 
-const toEvent = ({ body_json }: NoteTable): NoteEvent => JSON.parse(body_json);
+const UNREADABLE = {
+  kind: 'error',
+  message: '[This note is damaged in the database and cannot be shown.]',
+  damaged: true,
+} as const;
+
+/** Undefined for a text that is damaged. */
+function read<S extends z.ZodType>(schema: S, json: string): z.infer<S> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(json)).data;
+  } catch {
+    return undefined; // not JSON
+  }
+}
 
 async function readApprovals(db: Store['db'], ids: readonly string[]): Promise<Map<string, Asked>> {
   if (ids.length === 0) return new Map();
@@ -53,20 +73,21 @@ async function readApprovals(db: Store['db'], ids: readonly string[]): Promise<M
   return new Map(rows.map((row) => [row.approval_id, row]));
 }
 
-/** Skips a decision whose question is no longer stored. */
+/** Skips a decision whose question is no longer stored. Undefined when the question is damaged. */
 function toNote(
   { after_seq, created_ms }: NoteTable,
   event: NoteEvent,
   approvals: ReadonlyMap<string, Asked>,
-): HistoryNote[] {
+): HistoryNote[] | undefined {
   const told = { after_seq, created_ms };
   if (event.type !== 'approval_resolved') return [{ ...told, kind: event.type, message: event.message }];
   const { approval_id, approved, always, feedback, by } = event;
   const asked = approvals.get(approval_id);
   if (!asked) return [];
-  const items: { call_id: string; func_name: string }[] = JSON.parse(asked.items_json);
-  const calls = items.map(({ call_id, func_name }) => ({ call_id, name: func_name }));
-  return [
-    { ...told, kind: 'decision', approval_id, question: asked.kind, calls, ...{ approved, always, feedback, by } },
-  ];
+  const calls = read(Items, asked.items_json)?.map(({ call_id, func_name }) => ({ call_id, name: func_name }));
+  return (
+    calls && [
+      { ...told, kind: 'decision', approval_id, question: asked.kind, calls, ...{ approved, always, feedback, by } },
+    ]
+  );
 }

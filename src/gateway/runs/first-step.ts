@@ -19,7 +19,7 @@ export function firstStepOf({ runId, source, request }: RunRecord): { step: Step
 }
 
 /** The message of a run, as stored in the conversation. */
-export const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({
+const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({
   role: 'user',
   content: message,
   ...(attachments && { attachments }),

@@ -222,3 +222,63 @@ test('a snapshot during a turn ends before the turn, also after a restart', asyn
   await gateway.crash();
   assert.deepEqual(await place(), expected);
 });
+
+/** Cuts a stored JSON text. */
+const cut = (gateway: WholeGateway, { table, column, where }: { table: string; column: string; where: string }) =>
+  gateway.store.commit({
+    statements: [
+      { sql: `update ${table} set ${column} = substr(${column}, 1, 7) where ${where}`, parameters: [], expect: 1 },
+    ],
+  });
+
+test('a damaged journal line ends its run with the reason, and the process of its tool is stopped', async () => {
+  const killed: ProcessIdentity[] = [];
+  let started = 0;
+  await using gateway = await wholeGateway({
+    killLeftover: async (process) => void killed.push(process),
+    async execute(_tool, run) {
+      started += 1;
+      await run.onProcess({ pid: 7, startTicks: 9 });
+      await never();
+      return { output: 'seen', outcome: 'done' };
+    },
+  });
+  gateway.puppet.turn(calling('look'));
+  const handle = await gateway.accept('a');
+  await turnsUntil(() => started === 1, 'the tool');
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // its process is recorded
+  await cut(gateway, { table: 'journal', column: 'body_json', where: "kind = 'model_called'" });
+  await gateway.crash();
+  assert.equal(await endOf(gateway, handle?.run.runId), 'error');
+  assert.deepEqual(killed, [{ pid: 7, startTicks: 9 }]);
+  assert.equal(gateway.store.health().damaged, true);
+});
+
+test('runs with damaged requests end with the reason, their messages stay, and the conversation continues', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.turn(never());
+  const handles = [];
+  for (const message of ['running', 'lost', 'waiting']) handles.push(await gateway.accept(message));
+  const [running, lost, waiting] = handles.map((handle) => handle?.run.runId);
+  await gateway.reaches(await gateway.main(), 'thinking_start');
+  for (const runId of [running, lost])
+    await cut(gateway, { table: 'runs', column: 'request_json', where: `run_id = '${runId}'` });
+  await gateway.crash();
+  const ends = [];
+  for (const runId of [running, lost, waiting]) ends.push(await endOf(gateway, runId));
+  assert.deepEqual(
+    [ends, await historyOf(gateway)],
+    [
+      ['error', 'error', 'ok'],
+      ['running', 'waiting', 'ok'],
+    ],
+  );
+  const told = (await gateway.events(await gateway.main())).flatMap((event) =>
+    event.type === 'error' ? [event.message] : [],
+  );
+  assert.deepEqual(told, [
+    'Error: A waiting message is damaged in the database, so it was not sent',
+    'Error: The part of the database that holds this conversation is damaged',
+  ]);
+  assert.equal(gateway.store.health().damaged, true);
+});

@@ -6,11 +6,13 @@ import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
 import type { Log } from '../../log.ts';
+import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, JournalTable, RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import type { AdoptedRun } from './run-record.ts';
+import type { AdoptedRun, RunRequest } from './run-record.ts';
+import { failQueuedRun, LOST_REQUEST, requestOf } from './run-rows.ts';
 
 export interface RecoveryDeps {
   store: Store;
@@ -37,6 +39,7 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
   const recovered = new Map<string, AdoptedRun[]>();
   for (const row of rows) {
     const adopted = await adoptedOf(row, deps);
+    if (!adopted) continue;
     recovered.set(row.ws_id, [...(recovered.get(row.ws_id) ?? []), adopted]);
     const { phase } = adopted.progress;
     deps.log.info({ runId: row.run_id, wsId: row.ws_id, phase }, 'a run of the last process continues');
@@ -44,30 +47,58 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
   return recovered;
 }
 
-/** Damage to a part of the database ends only the runs whose data lies in it. */
-async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun> {
-  const run = toRecord(row);
+/**
+ * Damage to a part of the database ends only the runs whose data lies in it. Undefined for a waiting run that was ended
+ * here, because its message is lost.
+ */
+async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun | undefined> {
+  const request = requestOf(row);
+  if (!request) reportDamage(new DamagedRow(`the request of run ${row.run_id} is altered`), row, deps);
+  if (!request && row.status === 'queued') return endUnsendable(row, deps);
+  const run = toRecord(row, request);
   try {
-    const progress = foldJournal(await readJournal(row.run_id, deps));
+    const { progress, damage } = foldJournal(await readJournal(row.run_id, deps));
     await killLeftovers(progress, deps);
+    if (damage) throw damage;
     const pending = await pendingOf(progress, deps);
-    return { run, progress, ...(pending && { pending }) };
+    return { run, progress, ...(pending && { pending }), ...(!request && { isUnreadable: true }) };
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    deps.log.error({ err: error, runId: row.run_id, wsId: row.ws_id }, 'the journal of a run cannot be read');
+    reportDamage(error, row, deps);
     if (row.status === 'queued') return { run, progress: newProgress() };
     return { run, progress: { ...newProgress(), phase: 'started' }, isUnreadable: true };
   }
 }
 
+function reportDamage(err: unknown, { run_id: runId, ws_id: wsId }: RunTable, { store, log }: RecoveryDeps): void {
+  if (err instanceof DamagedRow) store.reportDamage(err);
+  log.error({ err, runId, wsId }, 'the stored data of a run cannot be read');
+}
+
+async function endUnsendable(row: RunTable, { store, nowMs }: RecoveryDeps): Promise<undefined> {
+  const reason = 'A waiting message is damaged in the database, so it was not sent';
+  await store.commit({
+    statements: failQueuedRun(toRecord(row, undefined), reason, nowMs),
+    events: { wsId: row.ws_id, events: [{ type: 'error', message: `Error: ${reason}` }] },
+  });
+}
+
 const readJournal = (runId: string, { store }: RecoveryDeps): Promise<JournalTable[]> =>
   store.db.selectFrom('journal').selectAll().where('run_id', '=', runId).orderBy('seq').execute();
 
-function foldJournal(rows: readonly JournalTable[]): Progress {
+/** Skips a damaged line, so that the processes named by the others can be stopped. The run cannot continue after one. */
+function foldJournal(rows: readonly JournalTable[]): { progress: Progress; damage?: DamagedRow } {
   const progress = newProgress();
-  // The generic seam between stored JSON and the entries that it was written from.
-  for (const { kind, body_json } of rows) advance(progress, { kind, ...JSON.parse(body_json) } as JournalEntry);
-  return progress;
+  let damage: DamagedRow | undefined;
+  for (const { run_id, seq, kind, body_json } of rows) {
+    try {
+      // The generic seam between stored JSON and the entries that it was written from.
+      advance(progress, { kind, ...JSON.parse(body_json) } as JournalEntry);
+    } catch (cause) {
+      damage ??= new DamagedRow(`line ${seq} of the journal of run ${run_id} is altered`, { cause });
+    }
+  }
+  return { progress, ...(damage && { damage }) };
 }
 
 async function killLeftovers(progress: Progress, { killLeftover, log }: RecoveryDeps): Promise<void> {
@@ -109,13 +140,13 @@ const toApproval = (row: ApprovalTable, expiresAtMs: number): NewApproval => ({
   expiresAtMs,
 });
 
-const toRecord = (row: RunTable): AdoptedRun['run'] => ({
+const toRecord = (row: RunTable, request: RunRequest = LOST_REQUEST): AdoptedRun['run'] => ({
   runId: row.run_id,
   wsId: row.ws_id,
   principal: row.principal,
   ...(row.run_key !== null && { runKey: row.run_key }),
   source: row.source,
-  request: JSON.parse(row.request_json),
+  request,
   epoch: row.epoch,
   acceptedMs: row.accepted_ms,
   ...(row.started_ms !== null && { startedMs: row.started_ms }),

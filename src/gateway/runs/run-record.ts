@@ -73,7 +73,7 @@ export interface NewRun {
 export interface AdoptedRun {
   run: RunRecord;
   progress: Progress;
-  /** Its journal cannot be read, so it can only end. */
+  /** Its journal or its request cannot be read, so it can only end. */
   isUnreadable?: boolean;
   pending?: NewApproval;
 }

@@ -4,10 +4,10 @@ import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';
 import { release } from '../attachments/attachment-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
+import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
-import { messageOf } from './first-step.ts';
-import type { RunRecord } from './run-record.ts';
+import type { RunRecord, RunRequest } from './run-record.ts';
 
 /*
  * The statements of a run. Plain SQL where every model turn passes several times; the builder elsewhere.
@@ -81,13 +81,14 @@ export const insertMessage = (
 ];
 
 /** Skips a damaged message, because a new checksum would make it look intact. */
-const markFailed = ({ wsId, runId, request }: RunRecord, failed: MessageFailure): Statement => ({
-  sql: `UPDATE messages SET body_json = ?1, checksum = message_checksum(ws_id, seq, run_id, ?1, created_ms)
+const markFailed = ({ wsId, runId }: RunRecord, failed: MessageFailure): Statement => ({
+  sql: `UPDATE messages SET body_json = json_set(body_json, '$.failed', json(?1)),
+          checksum = message_checksum(ws_id, seq, run_id, json_set(body_json, '$.failed', json(?1)), created_ms)
         WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
           SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND body_json LIKE '{"role":"user"%'
           ORDER BY seq DESC LIMIT 1
         )`,
-  parameters: [JSON.stringify({ ...messageOf(request), failed }), wsId, runId],
+  parameters: [JSON.stringify(failed), wsId, runId],
 });
 
 export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement =>
@@ -126,6 +127,26 @@ export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
   endRun(run.runId, { run_id: run.runId, status: 'cancelled', summary: 'cancelled' }, nowMs),
   ...(run.request.attachments ? [release(run.runId)] : []),
 ];
+
+/** Records the failure of a run that never began. */
+export const failQueuedRun = (run: RunRecord, error: string, nowMs: number): Statement[] => [
+  insertJournal(run, { kind: 'ended', status: 'error' }, nowMs),
+  endRun(run.runId, { run_id: run.runId, status: 'error', error, summary: error }, nowMs),
+  release(run.runId),
+];
+
+/** Undefined for a request that is damaged in the database. */
+export function requestOf({ request_json }: Pick<RunTable, 'request_json'>): RunRequest | undefined {
+  try {
+    const request: RunRequest | null = JSON.parse(request_json);
+    return typeof request?.message === 'string' ? request : undefined;
+  } catch {
+    return undefined; // not JSON
+  }
+}
+
+/** Stands for a request that is damaged in the database. */
+export const LOST_REQUEST: RunRequest = { message: '' };
 
 /** Writes the final record of a run; refused when it has one. */
 const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>

@@ -10,6 +10,7 @@ import type { SystemEvents, TakenEvents } from '../wake/system-events.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { NewRun, RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
+import { LOST_REQUEST, requestOf } from './run-rows.ts';
 
 export interface AcceptOptions {
   message: string;
@@ -184,7 +185,7 @@ const toRecord = (row: RunTable): RunRecord => ({
   wsId: row.ws_id,
   principal: row.principal,
   source: row.source,
-  request: JSON.parse(row.request_json),
+  request: requestOf(row) ?? LOST_REQUEST,
   epoch: row.epoch,
   acceptedMs: row.accepted_ms,
   ...(row.started_ms !== null && { startedMs: row.started_ms }),

@@ -107,6 +107,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     ...identity,
     setAside: opened.damage.setAside,
     notices: opened.damage.notices,
+    reportDamage: onDamage,
     health: () => health.status(),
     close,
     [Symbol.asyncDispose]: close,

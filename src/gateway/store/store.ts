@@ -122,5 +122,7 @@ export interface Store {
   findNewestEvent(wsId: string, type: StreamEvent['type']): Promise<number>;
   /** Stored messages, oldest first, one for each number of the range. */
   readMessages(wsId: string, range: MessageRange): Promise<StoredRow[]>;
+  /** Shows damage in a stored row that only its reader can detect, as `health` does for all other damage. */
+  reportDamage(error: unknown): void;
   health(): StoreHealth;
 }
