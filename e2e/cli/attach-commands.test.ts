@@ -37,6 +37,16 @@ test('headgate run --attach uploads the file and the model sees it', async () =>
   assert.deepEqual(lastParts(), [imagePart(png()), { type: 'text', text: 'look at it' }]);
 });
 
+test('each --attach takes one file, so the task may follow it', async () => {
+  const files = ['first.png', 'second.png'].map((name) => path.join(daemon.home, name));
+  for (const file of files) await writeFile(file, png());
+  const [first = '', second = ''] = files;
+  const target = ['--url', daemon.url, '--token', daemon.token];
+  const { code, stderr } = await runHeadgate(['run', ...target, '--attach', first, '--attach', second, 'compare them']);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(lastParts(), [imagePart(png()), imagePart(png()), { type: 'text', text: 'compare them' }]);
+});
+
 test('headgate run --attach with a used key joins the earlier run; another file with that key is a conflict', async () => {
   const file = path.join(daemon.home, 'same.png');
   await writeFile(file, png());

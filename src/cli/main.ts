@@ -174,12 +174,15 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .option('--json', 'print one JSON object per line: run, the events, result')
     .addOption(new Option('--approve <how>', 'how to answer approvals').choices(APPROVE_CHOICES).default('ask'))
     .option('--timeout <seconds>', 'cancel the run after this time (default: never)')
-    .option('--attach <file...>', 'attach images or text files')
+    .option('--attach <file>', 'attach an image or a text file; can be repeated', toList)
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
     .option('--key <key>', 'idempotency key: repeating it joins the same run')
     .action(action);
 }
+
+/** Collects the values of an option that can be repeated. An option that takes several words would take the task, too. */
+const toList = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value];
 
 function withTarget(command: Command): Command {
   return command
