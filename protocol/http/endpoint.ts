@@ -4,11 +4,15 @@ import type { Scope } from '../contract.ts';
 /** Answers other than one JSON object. */
 type OtherAnswer = 'event-stream' | 'text' | 'html' | 'file';
 
+/** Statuses of a success other than 200. */
+type OtherStatus = 201 | 204 | 302;
+
 /** One HTTP endpoint as clients see it, before its fields are mapped to a gateway method. */
 export interface Endpoint<
   Q extends z.ZodType = z.ZodType,
   R extends z.ZodType = z.ZodType,
   A extends OtherAnswer = OtherAnswer,
+  S extends OtherStatus = OtherStatus,
 > {
   verb: 'get' | 'post' | 'put' | 'delete';
   /** `{name}` stands for the request's field of that name; `{+name}`, only at the end, for one that may contain slashes. */
@@ -20,7 +24,7 @@ export interface Endpoint<
   /** The JSON body of a success; for streams the schema of one `data:` object. */
   reply: R;
   /** Default: 200. A 204 has no body, and a 302 only the header `Location`: their reply is not sent. */
-  status?: 201 | 204 | 302;
+  status?: S;
   /** Default: one JSON object. */
   answers?: A;
   /** The request is a form with one part per field, not JSON. */
@@ -42,6 +46,11 @@ export type FileEndpoint = Endpoint<z.ZodType, z.ZodType, 'file'>;
 export const hasBody = (verb: Endpoint['verb']): boolean => verb === 'post' || verb === 'put';
 
 /** Types a row; returns it unchanged. */
-export const endpoint = <Q extends z.ZodType, R extends z.ZodType, A extends OtherAnswer = never>(
-  row: Endpoint<Q, R, A>,
+export const endpoint = <
+  Q extends z.ZodType,
+  R extends z.ZodType,
+  A extends OtherAnswer = never,
+  S extends OtherStatus = never,
+>(
+  row: Endpoint<Q, R, A, S>,
 ) => row;

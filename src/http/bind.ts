@@ -23,14 +23,18 @@ export interface Via {
 interface Renamings<E extends Endpoint, M extends MethodName> {
   params(request: z.output<E['request']>): Params<M>;
   reply(result: Result<M>): z.input<E['reply']>;
-  headers?(result: Result<M>, via: Via): HeaderFields;
   asDaemon?: true;
 }
+
+/** A redirect says where to. */
+type RenamedHeaders<E extends Endpoint, M extends MethodName> = 302 extends E['status']
+  ? { headers(result: Result<M>, via: Via): HeaderFields & { Location: string } }
+  : { headers?(result: Result<M>, via: Via): HeaderFields };
 
 export const bind = <E extends Endpoint, M extends MethodName>(
   endpoint: E,
   method: M,
-  renamings: Renamings<E, M>,
+  renamings: Renamings<E, M> & RenamedHeaders<E, M>,
 ): Binding => ({ endpoint, method, ...renamings });
 
 /** Treats an empty string and null as not given, as the specification does. */

@@ -48,7 +48,10 @@ const UNLIMITED = new Set(['/health', '/metrics', '/openapi.json', '/docs']);
 const tooManyRequests = (waitMs: number): Answer =>
   json(429, { error: 'Rate limit exceeded', retry_after: Math.ceil(waitMs / 100) / 10 }, { 'Retry-After': '2' });
 
-/** Answers every preflight the same way, as specified. What a foreign page may do is decided at the request itself. */
+/**
+ * Answers every preflight the same way, word for word as specified, so the methods do not follow the verbs of the rows
+ * (decision 44). What a foreign page may do is decided at the request itself.
+ */
 export function preflight(res: ServerResponse): void {
   res.writeHead(200, {
     'Access-Control-Allow-Origin': '*',
