@@ -12,7 +12,10 @@ export type RunSource = z.infer<typeof RunSource>;
 export const ApprovalItem = z
   .object({
     call_id: z.string(),
+    /** The function name and the subject in one line. */
     header: z.string(),
+    /** What the call works on, such as a command or a path, in one line; absent if there is nothing to name. */
+    subject: z.string().optional(),
     preview: z.string(),
     func_name: z.string(),
     approval_label: z.string(),

@@ -1,4 +1,5 @@
 import type { ApprovalItem } from '../../../protocol/stream-events.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { ToolCall } from '../message.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
@@ -28,10 +29,11 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
 
 /** The call as shown to people. */
 export function toItem(run: RunContext, { call, prepared }: BatchCall): ApprovalItem {
+  const { subject } = prepared;
   const ready = prepared.kind === 'ready' ? prepared : undefined;
   return {
     call_id: call.id,
-    header: prepared.header,
+    ...(subject === '' ? { header: toVisibleLine(call.name) } : { header: `${call.name}: ${subject}`, subject }),
     preview: ready?.preview ?? '',
     func_name: call.name,
     approval_label: ready?.approvalLabel ?? call.name,

@@ -17,6 +17,7 @@ const fixtureOf = (calls = [ONE], options: FixtureOptions = {}) =>
 const itemOf = (call = ONE, more: object = {}) => ({
   call_id: call.id,
   header: `${call.name}: ${call.id}`,
+  subject: call.id,
   preview: '',
   func_name: call.name,
   approval_label: call.name,

@@ -202,7 +202,7 @@ function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
     async prepare(call): Promise<PreparedCall> {
       const tool = tools[call.name] ?? {};
       const { needsApproval = false, readOnly = false, safeToRepeat = false, refuses, bindTo, execute } = tool;
-      const shown = { header: `${call.name}: ${call.id}`, canonicalArguments: call.arguments };
+      const shown = { subject: call.id, canonicalArguments: call.arguments };
       if (refuses !== undefined) return { kind: 'refused', reason: refuses, ...shown };
       return {
         kind: 'ready',

@@ -41,7 +41,7 @@ test('a command always needs approval, is shown whole, and says that it is not s
   await using it = await start();
   assert.deepEqual(toShown(await it.prepare({ command: 'npm test\necho done' })), {
     kind: 'ready',
-    header: 'bash: npm test …',
+    subject: 'npm test …',
     preview: '(not sandboxed, can use local sockets: bubblewrap is not installed)\nnpm test\necho done',
     approvalLabel: 'bash',
     needsApproval: true,
@@ -53,8 +53,8 @@ test('in a sandbox the preview is the command, and the approval is valid only fo
   const wrap = async (argv: readonly string[]) => ({ argv: [...argv], fds: [] });
   await using it = await start({ kind: 'bubblewrap', wrap, filter: Buffer.alloc(0) });
   const shown = toShown(await it.prepare({ command: 'ls' }));
-  assert.deepEqual(shown.kind === 'ready' && [shown.header, shown.preview, shown.bindTo], [
-    'bash: ls',
+  assert.deepEqual(shown.kind === 'ready' && [shown.subject, shown.preview, shown.bindTo], [
+    'ls',
     'ls',
     'sandbox:bubblewrap',
   ]);
@@ -64,7 +64,7 @@ test('commands are refused if a required sandbox is missing', async () => {
   await using it = await start({ ...noSandbox, required: true });
   assert.deepEqual(await it.prepare({ command: 'ls' }), {
     kind: 'refused',
-    header: 'bash: ls',
+    subject: 'ls',
     reason: 'Commands require a sandbox here, and none is available: bubblewrap is not installed.',
   });
 });

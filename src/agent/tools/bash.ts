@@ -47,18 +47,18 @@ export function createBashTool(dependencies: BashDependencies): Tool<BashArgumen
 
 function prepareCommand(args: BashArguments, context: ToolContext, dependencies: BashDependencies): Prepared {
   const { sandbox, bash } = dependencies.runner;
-  const header = `bash: ${toFirstLine(args.command)}`;
-  if (bash.kind !== 'found') return { kind: 'refused', header, reason: `bash ${whyNot(bash)}.` };
+  const subject = toFirstLine(args.command);
+  if (bash.kind !== 'found') return { kind: 'refused', subject, reason: `bash ${whyNot(bash)}.` };
   if (sandbox.kind === 'none' && sandbox.required) {
     return {
       kind: 'refused',
-      header,
+      subject,
       reason: `Commands require a sandbox here, and none is available: ${sandbox.reason}.`,
     };
   }
   return {
     kind: 'ready',
-    header,
+    subject,
     preview:
       sandbox.kind === 'none'
         ? `(not sandboxed, can use local sockets: ${sandbox.reason})\n${args.command}`
@@ -71,12 +71,12 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
   };
 }
 
-/** A header is one line in a list; the preview has the whole command. */
-const MAX_HEADER = 200;
+/** The subject is one line in a list; the preview has the whole command. */
+const MAX_SUBJECT = 200;
 
 function toFirstLine(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
-  const short = first.slice(0, MAX_HEADER);
+  const short = first.slice(0, MAX_SUBJECT);
   return more.length > 0 || short !== first ? `${short} …` : first;
 }
 

@@ -24,14 +24,14 @@ async function start(text = TEXT) {
   };
 }
 
-const refusal = (reason: string) => ({ kind: 'refused', header: 'edit_file: a.txt', reason });
+const refusal = (reason: string) => ({ kind: 'refused', subject: 'a.txt', reason });
 
 test('an edit shows its diff, is bound to the version of the file, and records the new version', async () => {
   await using it = await start();
   const prepared = await it.prepare({ old_string: 'gamma', new_string: 'delta $& $1' });
   assert.deepEqual(toShown(prepared), {
     kind: 'ready',
-    header: 'edit_file: a.txt',
+    subject: 'a.txt',
     preview: [
       '--- a.txt',
       '+++ a.txt',
@@ -105,7 +105,7 @@ test('missing text, and text replaced by itself, is refused', async () => {
   );
   assert.deepEqual(await it.prepare({ path: 'b.txt', old_string: 'a', new_string: 'b' }), {
     kind: 'refused',
-    header: 'edit_file: b.txt',
+    subject: 'b.txt',
     reason: 'b.txt: no such file; write_file creates one.',
   });
 });

@@ -30,7 +30,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
         if (!(await lstat(place.path)).isDirectory()) throw new ToolProblem(`${place.shown} is not a folder.`);
         return {
           kind: 'ready',
-          header: `list_directory: ${place.shown}`,
+          subject: place.shown,
           preview: toWarnings(place),
           approvalLabel: 'list_directory',
           needsApproval: place.base === undefined,

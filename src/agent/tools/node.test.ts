@@ -41,7 +41,7 @@ test('a command needs approval, and shows the node, the command and its params',
   await using world = await setUp();
   const prepared = await world.prepare(ASKED);
   assert.deepEqual(toShown(prepared), {
-    ...{ kind: 'ready', header: 'node: system.info on box', approvalLabel: 'node system.info', needsApproval: true },
+    ...{ kind: 'ready', subject: 'system.info on box', approvalLabel: 'node system.info', needsApproval: true },
     ...{ preview: 'box (ab12)\nsystem.info {\n  "deep": true\n}', bindTo: 'node:ab12:7' },
   });
   assert.deepEqual(await execute(prepared), { output: '{\n  "load": 1\n}', outcome: 'done' });

@@ -60,7 +60,7 @@ export function createNodeTool(nodes: NodeDirectory): Tool<NodeArguments> {
 function prepareList(nodes: NodeDirectory): Prepared {
   return {
     kind: 'ready',
-    header: 'node: list',
+    subject: 'list',
     preview: '',
     approvalLabel: 'node',
     needsApproval: false,
@@ -82,8 +82,8 @@ function prepareInvoke(
   { node: wanted = '', command = '', params, timeout_secs = TIMEOUT_SECS }: NodeArguments,
   { nodes, context }: { nodes: NodeDirectory; context: ToolContext },
 ): Prepared {
-  const header = `node: ${command || '?'} on ${wanted || '?'}`;
-  const refuse = (reason: string): Prepared => ({ kind: 'refused', header, reason });
+  const subject = `${command || '?'} on ${wanted || '?'}`;
+  const refuse = (reason: string): Prepared => ({ kind: 'refused', subject, reason });
   const found = nodes.list().filter(({ nodeId, name }) => nodeId === wanted || name === wanted);
   const [node] = found;
   if (node === undefined) return refuse(`Unknown node "${wanted}". Use action list to see the nodes.`);
@@ -91,7 +91,7 @@ function prepareInvoke(
   if (!node.commands.includes(command)) return refuse(`${node.name} does not lend "${command}".`);
   return {
     kind: 'ready',
-    header: `node: ${command} on ${node.name}`,
+    subject: `${command} on ${node.name}`,
     preview: `${node.name} (${node.nodeId})\n${command} ${JSON.stringify(params ?? {}, null, 2)}`,
     approvalLabel: `node ${command}`,
     needsApproval: true,

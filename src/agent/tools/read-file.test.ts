@@ -32,7 +32,7 @@ test('reading inside the workdir needs no approval', async () => {
   const path = await it.file('work/a.txt', '');
   assert.deepEqual(toShown(await it.prepare({ path: 'a.txt' })), {
     kind: 'ready',
-    header: 'read_file: a.txt',
+    subject: 'a.txt',
     preview: '',
     approvalLabel: 'read_file',
     needsApproval: false,
@@ -102,7 +102,7 @@ test('files that are not text are refused', async () => {
   });
   assert.deepEqual(await it.prepare({ path: 'missing' }), {
     kind: 'refused',
-    header: 'read_file: missing',
+    subject: 'missing',
     reason: 'missing: no such file.',
   });
 });

@@ -30,7 +30,7 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
         if (!place.exists) throw new ToolProblem(`${place.shown}: no such file.`);
         return {
           kind: 'ready',
-          header: `read_file: ${place.shown}`,
+          subject: place.shown,
           preview: toWarnings(place),
           approvalLabel: 'read_file',
           needsApproval: asksToRead(place),

@@ -152,7 +152,7 @@ test('searching outside the workdir and in secrets needs approval, and then show
   const outside = await it.file('outside/x', 'needle');
   assert.deepEqual(toShown(await it.prepare({ query: 'needle', path: '.env' })), {
     kind: 'ready',
-    header: 'search: needle in .env',
+    subject: 'needle in .env',
     preview: '(this file looks like it holds a secret)\n',
     approvalLabel: 'search',
     needsApproval: true,

@@ -51,7 +51,7 @@ export function createSearchTool(dependencies: SearchDependencies): Tool<SearchA
         if (!place.exists) throw new ToolProblem(`${place.shown}: no such file or folder.`);
         return {
           kind: 'ready',
-          header: `search: ${args.query}${place.shown === '.' ? '' : ` in ${place.shown}`}`,
+          subject: `${args.query}${place.shown === '.' ? '' : ` in ${place.shown}`}`,
           preview: toWarnings(place),
           approvalLabel: 'search',
           needsApproval: asksToRead(place),

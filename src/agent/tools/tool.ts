@@ -32,8 +32,8 @@ export interface ToolContext {
 export type Prepared =
   | {
       kind: 'ready';
-      /** One line of plain text for people: `bash: npm test`. */
-      header: string;
+      /** What the call works on, in one line of plain text for people: `npm test`. Empty if there is nothing to name. */
+      subject: string;
       /** The diff or all arguments, in plain text (no colour codes); may be empty. */
       preview: string;
       /** The name in an approval prompt: usually the tool's name; `overwrite_file` for an unread existing file. */
@@ -43,7 +43,7 @@ export type Prepared =
       bindTo?: string;
       execute(run: ToolRun): Promise<ToolOutcome>;
     }
-  | { kind: 'refused'; header: string; reason: string };
+  | { kind: 'refused'; subject: string; reason: string };
 
 /** Identifies a child process, so that a leftover can be found and killed after a crash. */
 export interface ProcessIdentity {

@@ -7,7 +7,7 @@ import { createToolbox } from './toolbox.ts';
 
 const ready: Prepared = {
   kind: 'ready',
-  header: 'echo: hi\u202e\nthere',
+  subject: 'hi\u202e\nthere',
   preview: 'line\u200b\n\ttab',
   approvalLabel: 'echo',
   needsApproval: true,
@@ -59,7 +59,7 @@ test('a valid call is prepared; its arguments get a canonical text, and hidden c
   assert.deepEqual(await prepare('echo', '{"times": 2, "text":"hi"}'), {
     ...ready,
     tool: 'echo',
-    header: 'echo: hi\\u202e\\nthere',
+    subject: 'hi\\u202e\\nthere',
     preview: 'line\\u200b\n\ttab',
     canonicalArguments: '{"text":"hi","times":2}',
   });
@@ -70,7 +70,7 @@ test('an unknown tool is refused with the available names', async () => {
   assert.deepEqual(await prepare('rm\u202e', '{}'), {
     tool: undefined,
     kind: 'refused',
-    header: 'rm\\u202e',
+    subject: '',
     reason: 'Unknown tool: rm\\u202e. Available tools: echo, broken.',
     canonicalArguments: '{}',
   });
@@ -79,7 +79,7 @@ test('an unknown tool is refused with the available names', async () => {
 test('malformed arguments are refused with the position of the error', async () => {
   const { reason, ...rest } = { reason: '', ...(await prepare('echo', '{"text": "hi')) };
   assert.match(reason, /^JSON parse error: .*position 12/);
-  assert.deepEqual(rest, { tool: 'echo', kind: 'refused', header: 'echo', canonicalArguments: '{"text": "hi' });
+  assert.deepEqual(rest, { tool: 'echo', kind: 'refused', subject: '', canonicalArguments: '{"text": "hi' });
 });
 
 test('invalid arguments are refused, naming the fields', async () => {
@@ -94,7 +94,7 @@ test('an exception during preparation becomes a refusal that reveals no secret',
   assert.deepEqual(await prepare('broken', ''), {
     tool: 'broken',
     kind: 'refused',
-    header: 'broken',
+    subject: '',
     reason: 'broken could not be prepared (EMFILE).',
     canonicalArguments: '{}',
   });

@@ -77,12 +77,12 @@ function toProblem({ path, message }: z.core.$ZodIssue): string {
 }
 
 function refuse(call: ToolCall, reason: string): PreparedCall {
-  return { kind: 'refused', header: call.name, reason, canonicalArguments: call.arguments };
+  return { kind: 'refused', subject: '', reason, canonicalArguments: call.arguments };
 }
 
 function toVisibleCall(call: PreparedCall): PreparedCall {
-  const header = toVisibleLine(call.header);
+  const subject = toVisibleLine(call.subject);
   return call.kind === 'ready'
-    ? { ...call, header, preview: toVisibleText(call.preview) }
-    : { ...call, header, reason: toVisibleText(call.reason) };
+    ? { ...call, subject, preview: toVisibleText(call.preview) }
+    : { ...call, subject, reason: toVisibleText(call.reason) };
 }

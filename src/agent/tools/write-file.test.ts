@@ -23,7 +23,7 @@ test('writing a new file needs approval, shows a diff, and is bound to the file 
   await using it = await start();
   assert.deepEqual(toShown(await it.prepare({ path: 'src/new.txt', content: 'one\ntwo\n' })), {
     kind: 'ready',
-    header: 'write_file: src/new.txt',
+    subject: 'src/new.txt',
     preview: ['--- /dev/null', '+++ src/new.txt', '@@ -0,0 +1,2 @@', '+one', '+two', ''].join('\n'),
     approvalLabel: 'write_file',
     needsApproval: true,

@@ -54,7 +54,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
   const diff = toDiff({ shown: place.shown, before: old?.text, after: text });
   return {
     kind: 'ready',
-    header: `${call.tool}: ${place.shown}`,
+    subject: place.shown,
     preview: `${toWarnings(place)}${diff}`,
     approvalLabel: label,
     needsApproval: true,

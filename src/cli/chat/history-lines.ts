@@ -42,7 +42,7 @@ function toMessageLines(
       const stopped = partial === true ? [paint('dim', '(stopped)')] : [];
       const ran = (calls ?? []).map(({ id, name, arguments: args }) => {
         const mark = sheet.failed.has(id) ? paint('red', '✖') : paint('green', '✔');
-        return cutToRow(`${mark} ${toHeaderText({ name, header: headerOf(name, args) }, paint)}`, columns);
+        return cutToRow(`${mark} ${toHeaderText({ name, header: name, subject: subjectOf(args) }, paint)}`, columns);
       });
       return [...keepEnd(lines, paint), ...stopped, ...ran];
     }
@@ -70,9 +70,9 @@ function keepEnd(lines: string[], paint: Paint): string[] {
 }
 
 /** One line from stored arguments: tools put the most important argument first. */
-function headerOf(name: string, args: string): string {
+function subjectOf(args: string): string | undefined {
   const [line = ''] = toSafeText(firstText(args)).split('\n');
-  return line === '' ? name : `${name}: ${line}`;
+  return line === '' ? undefined : line;
 }
 
 function firstText(args: string): string {

@@ -9,7 +9,14 @@ import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
 import { InteractiveChat } from './interactive-chat.ts';
 
-const item = { call_id: 'c1', header: 'bash: make', preview: 'make', func_name: 'bash', approval_label: 'bash' };
+const item = {
+  call_id: 'c1',
+  header: 'bash: make',
+  subject: 'make',
+  preview: 'make',
+  func_name: 'bash',
+  approval_label: 'bash',
+};
 const ASKED: StreamEvent = {
   type: 'approve_request',
   items: [{ ...item, needs_approval: true, error: null }],

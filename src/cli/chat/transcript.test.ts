@@ -47,11 +47,12 @@ const IDLE = {
   state: 'idle',
   run: { run_id: 'mine', status: 'ok' },
 } satisfies StreamEvent;
-const item = (call_id: string, header: string, preview = '') => ({
+const item = (call_id: string, [func_name, subject]: [string, string], preview = '') => ({
   call_id,
-  header,
+  header: `${func_name}: ${subject}`,
+  subject,
   preview,
-  func_name: header.split(':')[0] ?? '',
+  func_name,
   approval_label: 'bash',
   needs_approval: true,
   error: null,
@@ -59,7 +60,7 @@ const item = (call_id: string, header: string, preview = '') => ({
 const asks = (approval_id: string) =>
   ({
     type: 'approve_request',
-    items: [item('c1', 'bash: make', 'make')],
+    items: [item('c1', ['bash', 'make'], 'make')],
     approval_id,
     kind: 'tools',
     expires_at_ms: 1,
@@ -183,7 +184,7 @@ test('an answer that has scrolled away is marked as void', () => {
 
 test('while a command runs, the end of its output is shown live, up to a limit', () => {
   const { tell, transcript } = open();
-  tell({ type: 'tool_info', items: [item('c1', 'bash: seq')] });
+  tell({ type: 'tool_info', items: [item('c1', ['bash', 'seq'])] });
   for (let line = 0; line < 10_000; line += 1) tell({ type: 'tool_output_chunk', call_id: 'c1', chunk: `${line}\n` });
   assert.deepEqual(transcript.liveLines(4), ['◌ bash seq', '  9997', '  9998', '  9999']);
 });
@@ -191,7 +192,7 @@ test('while a command runs, the end of its output is shown live, up to a limit',
 test('a long output is cut to its last lines, and /output prints all of it', () => {
   const { tell, transcript } = open();
   const output = Array.from({ length: 10_000 }, (_, line) => `line ${line}`).join('\n');
-  const lines = tell({ type: 'tool_info', items: [item('c1', 'bash: seq')] }, result(output));
+  const lines = tell({ type: 'tool_info', items: [item('c1', ['bash', 'seq'])] }, result(output));
   assert.deepEqual(
     [lines.length, lines[1], lines.at(-1), transcript.lastOutput === output],
     [14, '  … 9,988 lines above; /output shows them', '  line 9999', true],
@@ -205,7 +206,7 @@ test('over pipes, no hint names a command', () => {
     { type: 'reasoning', text: 'Let me see.' },
     content('Done.'),
     END,
-    { type: 'tool_info', items: [item('c1', 'bash: seq')] },
+    { type: 'tool_info', items: [item('c1', ['bash', 'seq'])] },
     result(output),
   );
   assert.ok(lines.includes('∴ Let me see. (1 line)'), lines.join('\n'));
@@ -220,7 +221,7 @@ test('escape sequences from a model, a tool or a name do not reach the terminal'
     { type: 'reasoning', text: evil },
     content(`${evil}\n\n\`${evil}\`\n\n- ${evil}`),
     END,
-    { ...asks('a1'), items: [{ ...item('c1', `bash: ${evil}`, evil), not_sandboxed: evil, error: evil }] },
+    { ...asks('a1'), items: [{ ...item('c1', ['bash', evil], evil), not_sandboxed: evil, error: evil }] },
     decides('a1', true, evil),
     { type: 'tool_output_chunk', call_id: 'c1', chunk: evil },
   );

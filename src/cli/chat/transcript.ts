@@ -297,4 +297,4 @@ class LoggedTranscript implements Transcript {
   }
 }
 
-const UNKNOWN_CALL = { preview: '', notSandboxed: undefined, wasAsked: true };
+const UNKNOWN_CALL = { subject: undefined, preview: '', notSandboxed: undefined, wasAsked: true };

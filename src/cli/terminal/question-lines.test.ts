@@ -10,6 +10,7 @@ const question = (...previews: string[]): Question => ({
   items: previews.map((preview, index) => ({
     call_id: `c${index}`,
     header: `bash: ${preview.split('\n')[0]} …`,
+    subject: `${preview.split('\n')[0]} …`,
     preview,
     func_name: 'bash',
     approval_label: 'bash',

@@ -65,10 +65,11 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   const line = (text: string, rows: number) =>
     toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
   const tag = !item.needs_approval && item.error === null ? paint('dim', ' (needs no approval)') : '';
-  const prefix = call.header.startsWith(`${call.name}: `) ? `${call.name}: ` : '';
-  const header = prefix + line(call.header.slice(prefix.length), hasOwnPreview(call) ? HEADER_ROWS : REASON_ROWS);
+  const titleRows = hasOwnPreview(call) ? TITLE_ROWS : REASON_ROWS;
+  const subject = call.subject === undefined ? undefined : line(call.subject, titleRows);
+  const title = toHeaderText({ ...call, header: line(call.header, titleRows), subject }, paint);
   return [
-    `  ${toHeaderText({ ...call, header }, paint)}${tag}`,
+    `  ${title}${tag}`,
     ...(item.not_sandboxed === undefined
       ? []
       : [paint('yellow', `  ! Not sandboxed, local sockets are open: ${line(item.not_sandboxed, REASON_ROWS)}`)]),
@@ -77,8 +78,8 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   ];
 }
 
-/** For a header that its preview repeats in full. */
-const HEADER_ROWS = 1;
+/** For a subject that its preview repeats in full. */
+const TITLE_ROWS = 1;
 const REASON_ROWS = 3;
 
 type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;

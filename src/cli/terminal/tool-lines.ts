@@ -10,6 +10,8 @@ export interface ToolCall {
   callId: string;
   name: string;
   header: string;
+  /** What the call works on; undefined if nothing names it. Events of older builds have only the header. */
+  subject: string | undefined;
   preview: string;
   notSandboxed: string | undefined;
   /** A person has seen the preview in a question. */
@@ -27,17 +29,20 @@ const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
 export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
   callId: item.call_id,
   name: item.func_name,
-  header: toSafeText(item.header).replaceAll('\n', ' '),
+  header: toOneLine(item.header),
+  subject: item.subject === undefined ? undefined : toOneLine(item.subject),
   preview: item.preview,
   notSandboxed: item.not_sandboxed,
   wasAsked,
 });
 
-/** `bash: npm test` with the tool's name set apart. */
-export function toHeaderText({ header, name }: Pick<ToolCall, 'header' | 'name'>, paint: Paint): string {
-  const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
-  return rest === undefined ? paint('bold', header) : `${paint('bold', name)} ${rest}`;
-}
+const toOneLine = (text: string): string => toSafeText(text).replaceAll('\n', ' ');
+
+/** The tool's name in bold and what the call works on; the header alone if nothing else is known. */
+export const toHeaderText = (
+  { name, header, subject }: Pick<ToolCall, 'name' | 'header' | 'subject'>,
+  paint: Paint,
+): string => (subject === undefined ? paint('bold', header) : `${paint('bold', name)} ${subject}`);
 
 interface ResultStyle {
   paint: Paint;
@@ -74,8 +79,8 @@ export interface PreviewStyle {
   room: Room | undefined;
 }
 
-/** A command or a diff, in full or cut to its beginning and end. Empty if the header shows everything. */
-export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'header'>, { paint, room }: PreviewStyle): string[] {
+/** A command or a diff, in full or cut to its beginning and end. Empty if the subject is all of it. */
+export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'subject'>, { paint, room }: PreviewStyle): string[] {
   if (!hasOwnPreview(call)) return [];
   const text = toSafeText(toVisibleText(call.preview));
   const toStyle = isDiff(text) ? toDiffStyle : () => undefined;
@@ -87,9 +92,9 @@ export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'header'>, { pai
 export const toLineText = (line: string, { paint, room }: PreviewStyle): string =>
   room === undefined ? line : paintPieces(toLineEnds(line, room.rows * room.columns), { paint, style: undefined });
 
-export const hasOwnPreview = ({ preview, header }: Pick<ToolCall, 'preview' | 'header'>): boolean => {
+export const hasOwnPreview = ({ preview, subject }: Pick<ToolCall, 'preview' | 'subject'>): boolean => {
   const text = toSafeText(preview).trim();
-  return text !== '' && !header.endsWith(`: ${text}`);
+  return text !== '' && text !== subject;
 };
 
 const NO_LIMIT: Room = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };

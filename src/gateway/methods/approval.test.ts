@@ -29,13 +29,15 @@ test('pending approvals are listed with everything that a person has to see, old
   const item = {
     call_id: 'call_touch',
     header: 'touch: it',
+    subject: 'it',
     preview: '',
     func_name: 'touch',
     approval_label: 'touch',
     needs_approval: true,
     error: null,
   };
-  const beside = { ...item, call_id: 'call_2', header: 'look: ', func_name: 'look', approval_label: 'look' };
+  const { subject: _, ...plain } = item;
+  const beside = { ...plain, call_id: 'call_2', header: 'look', func_name: 'look', approval_label: 'look' };
   const items = [item, { ...beside, needs_approval: false }];
   assert.deepEqual(approvals, [
     { ...first, sessionKey: 'main', kind: 'tools', items, expiresAtMs: 4_600_000 },

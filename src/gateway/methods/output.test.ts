@@ -17,7 +17,7 @@ async function printed(outcome: Omit<ToolOutcome, 'outcome'>, files: Record<stri
       safeToRepeat: true,
       prepare: async () => ({
         kind: 'ready',
-        header: 'print',
+        subject: '',
         preview: '',
         approvalLabel: 'print',
         needsApproval: false,

@@ -105,7 +105,7 @@ export const lookAndTouch = (execute: Execute | undefined, over: AbortSignal): T
         safeToRepeat: name === 'look',
         prepare: async ({ text }) => ({
           kind: 'ready',
-          header: `${name}: ${text}`,
+          subject: text,
           preview: '',
           approvalLabel: name,
           needsApproval: name === 'touch',

@@ -49,7 +49,7 @@ export async function executeAt(
 }
 
 function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared {
-  return { kind: 'refused', header: `${call.tool}: ${call.path}`, reason };
+  return { kind: 'refused', subject: call.path, reason };
 }
 
 /** Warnings about a place, one per line, for the top of a preview. */

@@ -7,6 +7,7 @@ const ROOM = { rows: 6, columns: 40 };
 const item = (changes: Partial<ApprovalItem>): ApprovalItem => ({
   call_id: 'c1',
   header: 'bash: make',
+  subject: 'make',
   preview: 'make',
   func_name: 'bash',
   approval_label: 'bash',
@@ -16,9 +17,10 @@ const item = (changes: Partial<ApprovalItem>): ApprovalItem => ({
 });
 const lines = Array.from({ length: 99 }, (_, index) => `line ${index}`).join('\n');
 
-test('a preview that repeats the header is not shown', () => {
+test('a preview that repeats the subject is not shown', () => {
   assert.deepEqual(toAskedItem(readItem(item({})), ROOM), {
     header: 'bash: make',
+    subject: 'make',
     label: 'bash',
     notSandboxed: undefined,
     error: undefined,
@@ -28,7 +30,7 @@ test('a preview that repeats the header is not shown', () => {
 });
 
 test('a long preview shows both ends and is kept in full', () => {
-  const read = readItem(item({ header: 'bash: line 0 …', preview: lines }));
+  const read = readItem(item({ subject: 'line 0 …', preview: lines }));
   const { preview, isWhole } = toAskedItem(read, ROOM);
   const texts = preview.kind === 'ends' ? preview.lines.map((line) => line.map(({ text }) => text).join('')) : [];
   assert.deepEqual(
@@ -38,13 +40,22 @@ test('a long preview shows both ends and is kept in full', () => {
   assert.deepEqual(toWholeItem(read).preview, { kind: 'whole', text: lines });
 });
 
-test('a long header and a long reason leave room for the calls below, and keep their ends', () => {
+test('a long subject and a long reason leave room for the calls below, and keep their ends', () => {
   const long = `${'a/'.repeat(2_000)}end`;
-  const { header, error, isWhole } = toAskedItem(
-    readItem(item({ header: `bash: ${long}`, preview: '', error: `${long}\nno such file` })),
+  const { subject, error, isWhole } = toAskedItem(
+    readItem(item({ subject: long, preview: '', error: `${long}\nno such file` })),
     ROOM,
   );
-  assert.deepEqual([header.length < 150, error !== undefined && error.length < 100, isWhole], [true, true, false]);
-  assert.match(header, /^bash: a\/a\/.* … [\d,]+ characters … .*end$/);
+  assert.deepEqual(
+    [subject !== undefined && subject.length < 150, error !== undefined && error.length < 100, isWhole],
+    [true, true, false],
+  );
+  assert.match(subject ?? '', /^a\/a\/.* … [\d,]+ characters … .*end$/);
   assert.match(error ?? '', /end\\nno such file$/);
+});
+
+test('a call that names no subject shows its header, cut in the same way', () => {
+  const { subject: _, ...plain } = item({ header: 'x'.repeat(200), preview: '' });
+  const { subject, header, isWhole } = toAskedItem(readItem(plain), ROOM);
+  assert.deepEqual([subject, header.length < 150, isWhole], [undefined, true, false]);
 });

@@ -12,13 +12,14 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 /** A call that waits for approval, with its parsed preview. */
 export interface ReadItem {
   item: ApprovalItem;
-  /** Undefined if the header already shows everything. */
+  /** Undefined if the subject is all of it. */
   preview: ReadText | undefined;
 }
 
 /** The parts of a call that a card shows. */
 export interface AskedItem {
   header: string;
+  subject: string | undefined;
   label: string;
   notSandboxed: string | undefined;
   error: string | undefined;
@@ -27,9 +28,9 @@ export interface AskedItem {
   isWhole: boolean;
 }
 
-/** A short command's preview only repeats its header; a diff does not. */
-export const hasOwnPreview = ({ preview, header }: { preview: string; header: string }): boolean =>
-  preview.trim() !== '' && !header.endsWith(`: ${preview.trim()}`);
+/** A short command's preview only repeats its subject; a diff does not. */
+export const hasOwnPreview = ({ preview, subject }: { preview: string; subject?: string | undefined }): boolean =>
+  preview.trim() !== '' && preview.trim() !== subject;
 
 export const readItem = (item: ApprovalItem): ReadItem => ({
   item,
@@ -39,6 +40,7 @@ export const readItem = (item: ApprovalItem): ReadItem => ({
 /** All of the call. */
 export const toWholeItem = ({ item, preview }: ReadItem): AskedItem => ({
   header: toVisibleLine(item.header),
+  subject: item.subject === undefined ? undefined : toVisibleLine(item.subject),
   label: item.approval_label,
   notSandboxed: item.not_sandboxed,
   error: item.error ?? undefined,
@@ -47,29 +49,30 @@ export const toWholeItem = ({ item, preview }: ReadItem): AskedItem => ({
 });
 
 /**
- * Fits a call into the room: text that is too long is reduced to its beginning and its end. A header that its preview
+ * Fits a call into the room: text that is too long is reduced to its beginning and its end. A subject that its preview
  * repeats gets one row.
  */
 export function toAskedItem(read: ReadItem, room: Room): AskedItem {
-  const { item } = read;
   const whole = toWholeItem(read);
   const ends = read.preview && toTextEnds(read.preview, room);
   const cut = (text: string, rows: number) => toLineText(toVisibleLine(text), rows * room.columns);
-  const prefix = whole.header.startsWith(`${item.func_name}: `) ? `${item.func_name}: ` : '';
-  const header = prefix + cut(whole.header.slice(prefix.length), ends ? 1 : Math.ceil(room.rows / 2));
+  const titleRows = ends ? 1 : Math.ceil(room.rows / 2);
+  const header = cut(whole.header, titleRows);
+  const subject = whole.subject === undefined ? undefined : cut(whole.subject, titleRows);
   const reasonRows = Math.ceil(room.rows / 3);
   const label = cut(whole.label, 1);
   const notSandboxed = whole.notSandboxed === undefined ? undefined : cut(whole.notSandboxed, reasonRows);
   const error = whole.error === undefined ? undefined : cut(whole.error, reasonRows);
   return {
     header,
+    subject,
     label,
     notSandboxed,
     error,
     preview: ends && !ends.isWhole ? { kind: 'ends', lines: ends.lines } : whole.preview,
     isWhole:
       (ends?.isWhole ?? true) &&
-      header === whole.header &&
+      (subject === undefined ? header === whole.header : subject === whole.subject) &&
       label === whole.label &&
       notSandboxed === whole.notSandboxed &&
       error === whole.error,

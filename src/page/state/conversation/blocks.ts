@@ -44,6 +44,8 @@ export interface ToolBlock extends Placed {
   callId: string;
   name: string;
   header: string;
+  /** What the call works on; undefined if nothing names it. Events of older builds have only the header. */
+  subject: string | undefined;
   preview: string;
   /** For a call from the history, which has no preview: the data to rebuild one. */
   recalled: { name: string; arguments: string } | undefined;

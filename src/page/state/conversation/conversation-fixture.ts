@@ -9,6 +9,7 @@ import { resultOf } from './tool-blocks.ts';
 export const item = (callId: string, more: Partial<ApprovalItem> = {}): ApprovalItem => ({
   call_id: callId,
   header: `bash: ${callId}`,
+  subject: callId,
   preview: '',
   func_name: 'bash',
   approval_label: 'bash',

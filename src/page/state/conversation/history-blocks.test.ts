@@ -21,7 +21,7 @@ const result = (seq: number, callId: string, more: Partial<HistoryMessage> = {})
   ...more,
 });
 const tools = (blocks: ReturnType<typeof toBlocks>) =>
-  blocks.filter(isTool).map(({ callId, phase, result: text, header }) => ({ callId, phase, text, header }));
+  blocks.filter(isTool).map(({ callId, phase, result: text, subject }) => ({ callId, phase, text, subject }));
 
 test('stored results are matched to their calls in any order', () => {
   const blocks = toBlocks([
@@ -30,8 +30,8 @@ test('stored results are matched to their calls in any order', () => {
     result(3, 'a', { content: 'Denied by user: no', outcome: 'denied', is_error: true }),
   ]);
   assert.deepEqual(tools(blocks), [
-    { callId: 'a', phase: 'denied', text: 'Denied by user: no', header: 'bash: ls …' },
-    { callId: 'b', phase: 'failed', text: 'result of b', header: 'bash: ls …' },
+    { callId: 'a', phase: 'denied', text: 'Denied by user: no', subject: 'ls …' },
+    { callId: 'b', phase: 'failed', text: 'result of b', subject: 'ls …' },
   ]);
 });
 
@@ -63,7 +63,7 @@ test('a result moves to its call on the older page', () => {
       { kind: 'user', key: 'h4' },
     ],
   );
-  assert.deepEqual(tools(joined), [{ callId: 'a', phase: 'done', text: 'result of a', header: 'bash: ls …' }]);
+  assert.deepEqual(tools(joined), [{ callId: 'a', phase: 'done', text: 'result of a', subject: 'ls …' }]);
 });
 
 test('malformed stored arguments leave only the name of the tool', () => {
@@ -73,7 +73,7 @@ test('malformed stored arguments leave only the name of the tool', () => {
     content: null,
     tool_calls: [{ id: 'a', name: 'bash', arguments: '{"comm' }],
   };
-  assert.deepEqual(tools(toBlocks([broken])), [{ callId: 'a', phase: 'running', text: undefined, header: 'bash' }]);
+  assert.deepEqual(tools(toBlocks([broken])), [{ callId: 'a', phase: 'running', text: undefined, subject: undefined }]);
 });
 
 const note = (after_seq: number, message: string): HistoryNote => ({ kind: 'info', after_seq, created_ms: 5, message });

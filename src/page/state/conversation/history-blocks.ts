@@ -81,7 +81,7 @@ function toAnswer(message: HistoryMessage, key: string): Block[] {
     : [];
   const tools = (calls ?? []).map((call, index): Block => {
     const card = emptyTool({ call_id: call.id, name: call.name }, `${key}.${index}`);
-    return { ...card, header: toHeader(call.name, call.arguments), recalled: call };
+    return { ...card, subject: toSubject(call.arguments), recalled: call };
   });
   return [...answer, ...tools];
 }
@@ -106,12 +106,12 @@ const toResultEnd = ({ whole_bytes, exit_code, duration_ms }: HistoryMessage) =>
   duration_ms,
 });
 
-/** A one-line header from the stored arguments: tools put the most important argument first. */
-function toHeader(name: string, args: string): string {
+/** One line from the stored arguments: tools put the most important argument first. */
+function toSubject(args: string): string | undefined {
   const first = firstText(args);
   const line = first.split('\n')[0] ?? '';
   const shown = line.length > 160 ? `${line.slice(0, 160)}…` : line;
-  return shown === '' ? name : `${name}: ${shown}${first.includes('\n') ? ' …' : ''}`;
+  return shown === '' ? undefined : `${shown}${first.includes('\n') ? ' …' : ''}`;
 }
 
 function firstText(args: string): string {

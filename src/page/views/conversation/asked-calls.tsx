@@ -61,7 +61,7 @@ export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
 const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) => (
   <div class="asked-item">
     <p class="asked-head">
-      <ToolHeader header={asked.header} name={item.func_name} />
+      <ToolHeader name={item.func_name} header={asked.header} subject={asked.subject} />
       {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
       {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
     </p>

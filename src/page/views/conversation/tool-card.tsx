@@ -30,7 +30,7 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
     <section class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
       <button type="button" class="tool-head" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
         <Icon name="chevron" />
-        <ToolHeader header={tool.header} name={tool.name} />
+        <ToolHeader {...tool} />
         <span class="tool-phase">
           <Icon name={icon} />
           {[word, ...toEnding(tool)].join(' · ')}
@@ -71,13 +71,12 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   );
 }
 
-/** `bash: npm test` with the tool's name in bold. */
-export function ToolHeader({ header, name }: { header: string; name: string }) {
-  const rest = header.startsWith(`${name}: `) ? header.slice(name.length + 2) : undefined;
-  if (rest === undefined) return <span class="tool-title">{header}</span>;
+/** The tool's name in bold and what the call works on; the header alone if nothing else is known. */
+export function ToolHeader({ name, header, subject }: Pick<ToolBlock, 'name' | 'header' | 'subject'>) {
+  if (subject === undefined) return <span class="tool-title">{header}</span>;
   return (
     <span class="tool-title">
-      <b>{name}</b> {rest}
+      <b>{name}</b> {subject}
     </span>
   );
 }
