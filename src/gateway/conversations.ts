@@ -1,6 +1,5 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
-import type { Clock } from '../clock.ts';
 import { Attachments } from './attachments/attachments.ts';
 import { createChannels } from './channels/channels.ts';
 import { DeliveryQueue } from './channels/delivery-queue.ts';
@@ -27,14 +26,12 @@ import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
 import { AlwaysRules } from './workstreams/always.ts';
 import { Commands } from './workstreams/commands.ts';
-import { Folders } from './workstreams/folders.ts';
-import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
 import { createSessionList } from './workstreams/session-list.ts';
 import { Settings } from './workstreams/settings.ts';
 import { Workstreams } from './workstreams/workstreams.ts';
 
 /** What conversations share with the rest of the gateway. */
-interface Around {
+interface SharedParts {
   broadcast: Broadcast;
   metrics: Metrics;
   idempotency: Idempotency;
@@ -44,27 +41,11 @@ interface Around {
   stopping: AbortSignal;
 }
 
-/** The stored parts of conversations: logs, messages, files and standing permissions. */
-function createRecords(deps: GatewayDeps, { idempotency, flush }: Pick<Around, 'idempotency' | 'flush'>) {
-  const { store, workdirs, live, authenticator, attachmentFiles, clock, ids, log } = deps;
-  return {
-    events: new EventLog({ store, log, onOffered: flush }),
-    messages: createMessages(store),
-    notes: createNotes(store),
-    always: new AlwaysRules({ live, authenticator, clock }),
-    folders: new Folders({ store, workdirs }),
-    attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
-    systemEvents: createSystemEvents({ store, clock }),
-    saved: createSavedWorkstreams(store),
-  };
-}
-type Records = ReturnType<typeof createRecords>;
-
 /** Connects all parts of conversations. */
-export function createConversations(deps: GatewayDeps, around: Around) {
-  const records = createRecords(deps, around);
-  const talks = createTalks(deps, { around, records });
-  const turns = createTurns(deps, { around, records, talks });
+export function createConversations(deps: RecordDeps & TalkDeps & TurnDeps & RecoveryDeps, shared: SharedParts) {
+  const records = createRecords(deps, shared);
+  const talks = createTalks(deps, { shared, records });
+  const turns = createTurns(deps, { shared, records, talks });
   return {
     records,
     talks,
@@ -73,25 +54,68 @@ export function createConversations(deps: GatewayDeps, around: Around) {
     recover: () => recover(deps, { records, talks, turns }),
   };
 }
+export type Conversations = ReturnType<typeof createConversations>;
+
+type RecordDeps = Pick<GatewayDeps, 'store' | 'live' | 'authenticator' | 'attachmentFiles' | 'clock' | 'ids' | 'log'>;
+
+/** The stored parts of conversations: logs, messages, files and standing permissions. */
+function createRecords(
+  { store, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
+  { idempotency, flush }: Pick<SharedParts, 'idempotency' | 'flush'>,
+) {
+  return {
+    events: new EventLog({ store, log, onOffered: flush }),
+    messages: createMessages(store),
+    notes: createNotes(store),
+    always: new AlwaysRules({ live, authenticator, clock }),
+    attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
+    systemEvents: createSystemEvents({ store, clock }),
+  };
+}
+type Records = ReturnType<typeof createRecords>;
+
+type TalkDeps = Pick<
+  GatewayDeps,
+  'store' | 'models' | 'toolbox' | 'workdirs' | 'notSandboxed' | 'live' | 'webhooks' | 'clock' | 'ids' | 'log'
+>;
+
+interface BeforeTalks {
+  shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
+  records: Pick<Records, 'events' | 'messages' | 'notes' | 'attachments' | 'always'>;
+}
 
 /** The open workstreams, and the receivers of their events. */
-function createTalks(deps: GatewayDeps, { around, records }: { around: Around; records: Records }) {
-  const { store, models, toolbox, workdirs, notSandboxed, live, webhooks, clock, ids, log } = deps;
+function createTalks(
+  { store, models, toolbox, workdirs, notSandboxed, live, webhooks, clock, ids, log }: TalkDeps,
+  { shared, records }: BeforeTalks,
+) {
   const { events, messages, notes, attachments, always } = records;
-  const { broadcast, metrics, stopping } = around;
+  const { broadcast, metrics, stopping } = shared;
   const unseenRuns = new UnseenRuns({ clock, events });
-  const agentEvents = createAgentEvents(events, { broadcast, clock, stopping });
+  // Runs as protocol-2 clients see them.
+  const agentEvents = new AgentEvents({
+    events,
+    clock,
+    stopping,
+    send: (wsId, { event, payload }) => broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
+  });
   const onSessions = () => sessions.refresh();
-  const observer = observeWorkstreams({ broadcast, metrics, agentEvents, unseenRuns, events, onSessions });
+  const onAnswer = () => deliveries.wake();
+  const observer = observeWorkstreams({ broadcast, metrics, agentEvents, unseenRuns, events, onSessions, onAnswer });
   const workstreams: Workstreams = new Workstreams({
-    ...{ store, models, toolbox, workdirs, notSandboxed, live, always, events, stopping, clock, ids, log },
-    observer: {
-      ...observer,
-      onEnded(...ended) {
-        observer.onEnded(...ended);
-        deliveries.wake(); // the answer may have been queued with the end
-      },
-    },
+    store,
+    models,
+    toolbox,
+    workdirs,
+    notSandboxed,
+    live,
+    always,
+    events,
+    stopping,
+    clock,
+    ids,
+    log,
+    observer,
     loadContext: (data) => messages.context(data),
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
@@ -117,49 +141,67 @@ function createTalks(deps: GatewayDeps, { around, records }: { around: Around; r
 }
 type Talks = ReturnType<typeof createTalks>;
 
+type TurnDeps = Pick<GatewayDeps, 'store' | 'models' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'>;
+
+interface BeforeTurns {
+  shared: Pick<SharedParts, 'broadcast'>;
+  records: Pick<Records, 'messages' | 'always' | 'systemEvents'>;
+  talks: Pick<Talks, 'workstreams' | 'channels'>;
+}
+
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(
-  deps: GatewayDeps,
-  { around, records, talks }: { around: Around; records: Records; talks: Talks },
+  { store, models, toolbox, live, hostTimeZone, clock, ids, log }: TurnDeps,
+  { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
-  const { store, models, toolbox, live, hostTimeZone, clock, ids, log } = deps;
   const { messages, always, systemEvents } = records;
   const { workstreams, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const commands = new Commands({ store, messages, settings, models, clock, ids, log });
   const heartbeats = new Heartbeats({
-    ...{ workstreams, runs, systemEvents, live, clock, log },
-    publish: (event: HeartbeatEvent) => around.broadcast.publish('heartbeat', event),
+    workstreams,
+    runs,
+    systemEvents,
+    live,
+    clock,
+    log,
+    publish: (event: HeartbeatEvent) => broadcast.publish('heartbeat', event),
   });
   const cron = createCron({
-    ...{ workstreams, runs, commands, channels, systemEvents, heartbeats, toolbox, store, live, hostTimeZone },
-    ...{ clock, ids, log },
-    publish: (event: CronEvent) => around.broadcast.publish('cron', event),
+    workstreams,
+    runs,
+    commands,
+    channels,
+    systemEvents,
+    heartbeats,
+    toolbox,
+    store,
+    live,
+    hostTimeZone,
+    clock,
+    ids,
+    log,
+    publish: (event: CronEvent) => broadcast.publish('cron', event),
   });
   return { runs, settings, commands, heartbeats, cron, approvals: new Approvals({ workstreams, store }) };
 }
 type Turns = ReturnType<typeof createTurns>;
 
-/** Runs as protocol-2 clients see them. */
-const createAgentEvents = (
-  events: EventLog,
-  { broadcast, clock, stopping }: { broadcast: Broadcast; clock: Clock; stopping: AbortSignal },
-) =>
-  new AgentEvents({
-    ...{ events, clock, stopping },
-    send: (wsId, { event, payload }) => broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
-  });
+type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 
-async function recover(
-  { store, lastAliveMs, killLeftover, clock, log }: GatewayDeps,
-  { records: { events }, talks, turns }: { records: Records; talks: Talks; turns: Turns },
-): Promise<void> {
-  const { workstreams, unseenRuns } = talks;
-  const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
-  await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
-  for (const handle of await workstreams.adopt(recovered)) turns.runs.track(handle);
-  await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });
+interface ToRecover {
+  records: Pick<Records, 'events'>;
+  talks: Pick<Talks, 'workstreams' | 'unseenRuns'>;
+  turns: Pick<Turns, 'runs'>;
 }
 
-export type Conversations = ReturnType<typeof createConversations>;
+async function recover(
+  { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
+  { records: { events }, talks: { workstreams, unseenRuns }, turns: { runs } }: ToRecover,
+): Promise<void> {
+  const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
+  await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
+  for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+  await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });
+}

@@ -5,6 +5,7 @@ import type { Attachments } from './attachments/attachments.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
+import type { EventLog } from './events/event-log.ts';
 import { createFrameCheck } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Health } from './health.ts';
@@ -14,7 +15,6 @@ import { joinNodes } from './nodes/join-nodes.ts';
 import { joinNouns } from './nouns.ts';
 import { createPresence, type Presence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
-import type { Store } from './store/store.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
@@ -27,8 +27,6 @@ export interface Gateway {
   health: Health;
   attachments: Attachments;
   sockets: GatewayServer;
-  /** All parts, for tests of a single one. */
-  parts: GatewayParts;
   /** Reconciles what the previous process left. Serve nothing before it resolves. */
   recover(): Promise<void>;
   /** Runs ticks, health checks and housekeeping until aborted. */
@@ -37,12 +35,12 @@ export interface Gateway {
   shutdown(reason: string): Promise<void>;
 }
 
-type GatewayParts = Conversations['records'] &
-  Conversations['talks'] &
-  Conversations['turns'] & { broadcast: Broadcast; presence: Presence; store: Store };
+/** The gateway as the daemon uses it. */
+export const createGateway = (deps: GatewayDeps): Gateway => connectGateway(deps).gateway;
 
-export function createGateway(deps: GatewayDeps): Gateway {
-  const { store, nodes, live, authenticator, originPolicy, clientAddress, clock, ids, log } = deps;
+/** Connects the gateway. Also returns its parts, which only the fixtures for tests use. */
+export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: GatewayParts } {
+  const { store, nodes, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
   const { version, host, platform } = deps.server;
@@ -55,11 +53,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   nodes.onAnnouncement((event, payload) => broadcast.publish(event, payload));
   const idempotency = createIdempotency({ store, clock, log });
   const { defer, flush } = createEndOfTurn();
-  const around = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };
-  const conversations = createConversations(deps, around);
-  const { records, talks, turns } = conversations;
-  const { events, attachments } = records;
-  const { workstreams, streams } = talks;
+  const shared = { broadcast, metrics, idempotency, flush, stopping: stopping.signal };
+  const conversations = createConversations(deps, shared);
+  const { events, attachments } = conversations.records;
+  const { workstreams, streams } = conversations.talks;
   events.onAppended((_, entries) => {
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
@@ -69,19 +66,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
   );
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
   const dispatch = createDispatch({ handlers: nouns.handlers, idempotency, metrics, check, clock, log });
-  const sockets = createGatewayServer({
-    ...{ dispatch, authenticator, originPolicy, clientAddress, broadcast, presence, live, defer, clock, ids, log },
-    ...(deps.tickIntervalMs !== undefined && { tickIntervalMs: deps.tickIntervalMs }),
-    server: { version, host },
-    nodes: { admit: (candidate) => nodes.door.admit(candidate), join: joinNodes({ nodes, clock }) },
-    onRateLimited: metrics.rateLimited,
-    follow: (wsId, after, stream) => events.follow(wsId, after, stream),
-    health: { latest: () => health.summary(), version: () => health.version() },
-  });
+  const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
-  return {
-    ...{ dispatch, streams, defer, metrics, health, attachments, sockets },
-    parts: { ...records, ...talks, ...turns, broadcast, presence, store },
+  const gateway: Gateway = {
+    dispatch,
+    streams,
+    defer,
+    metrics,
+    health,
+    attachments,
+    sockets,
     async recover() {
       await nouns.recover();
       log.info({ workstreams: workstreams.list().length }, 'ready');
@@ -94,17 +88,93 @@ export function createGateway(deps: GatewayDeps): Gateway {
       await Promise.all([sockets.shutdown(reason), nouns.close()]);
     },
   };
+  return { gateway, parts: { conversations, broadcast, presence } };
+}
+
+interface GatewayParts {
+  conversations: Conversations;
+  broadcast: Broadcast;
+  presence: Presence;
+}
+
+type HealthDeps = Pick<
+  GatewayDeps,
+  'server' | 'models' | 'startNotices' | 'store' | 'storePath' | 'notSandboxed' | 'live' | 'clock'
+>;
+
+interface ReportedParts {
+  talks: Pick<Conversations['talks'], 'sessions' | 'workstreams'>;
+  turns: Pick<Conversations['turns'], 'heartbeats'>;
 }
 
 function createHealth(
-  { server, models, startNotices, store, storePath, notSandboxed, live, clock }: GatewayDeps,
-  { talks: { sessions, workstreams }, turns: { heartbeats } }: Conversations,
+  { server, models, startNotices, store, storePath, notSandboxed, live, clock }: HealthDeps,
+  { talks: { sessions, workstreams }, turns: { heartbeats } }: ReportedParts,
   publish: (summary: HealthSummary) => void,
 ): Health {
-  const { version, nodeId } = server;
   return new Health({
-    ...{ version, nodeId, models, startNotices, store, storePath, notSandboxed, live, sessions, heartbeats, clock },
+    version: server.version,
+    nodeId: server.nodeId,
+    models,
+    startNotices,
+    store,
+    storePath,
+    notSandboxed,
+    live,
+    sessions,
+    heartbeats,
     states: () => workstreams.list().map(({ data }) => data.state),
     publish,
+    clock,
+  });
+}
+
+type SocketDeps = Pick<
+  GatewayDeps,
+  | 'authenticator'
+  | 'originPolicy'
+  | 'clientAddress'
+  | 'nodes'
+  | 'live'
+  | 'server'
+  | 'tickIntervalMs'
+  | 'clock'
+  | 'ids'
+  | 'log'
+>;
+
+interface ServedParts {
+  dispatch: Dispatch;
+  events: EventLog;
+  broadcast: Broadcast;
+  presence: Presence;
+  metrics: Metrics;
+  health: Health;
+  defer: Defer;
+}
+
+/** The WebSocket side. */
+function createSockets(
+  { authenticator, originPolicy, clientAddress, nodes, live, server, tickIntervalMs, clock, ids, log }: SocketDeps,
+  { dispatch, events, broadcast, presence, metrics, health, defer }: ServedParts,
+): GatewayServer {
+  return createGatewayServer({
+    dispatch,
+    authenticator,
+    originPolicy,
+    clientAddress,
+    broadcast,
+    presence,
+    nodes: { admit: (candidate) => nodes.door.admit(candidate), join: joinNodes({ nodes, clock }) },
+    follow: (wsId, after, stream) => events.follow(wsId, after, stream),
+    onRateLimited: metrics.rateLimited,
+    health: { latest: () => health.summary(), version: () => health.version() },
+    server: { version: server.version, host: server.host },
+    live,
+    tickIntervalMs,
+    defer,
+    clock,
+    ids,
+    log,
   });
 }

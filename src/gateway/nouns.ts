@@ -26,6 +26,8 @@ import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
+import { Folders } from './workstreams/folders.ts';
+import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
 
 /** One noun of the gateway: its methods and, where needed, its background work. */
 interface Noun {
@@ -38,28 +40,52 @@ interface Noun {
   close?(): Promise<unknown>;
 }
 
-interface Around {
+type NounDeps = Pick<
+  GatewayDeps,
+  | 'store'
+  | 'storePath'
+  | 'models'
+  | 'nodes'
+  | 'workdirs'
+  | 'live'
+  | 'auth'
+  | 'configFile'
+  | 'logRing'
+  | 'readOutput'
+  | 'hostTimeZone'
+  | 'clock'
+  | 'ids'
+  | 'log'
+>;
+
+/** The parts that nouns share with the sockets. */
+interface SharedWithSockets {
   broadcast: Broadcast;
   presence: Presence;
   health: Health;
   idempotency: Idempotency;
 }
 
-/** Lists every noun, in the order in which they recover. A protocol method without a handler does not compile. */
-export function joinNouns(deps: GatewayDeps, conversations: Conversations, around: Around): JoinedNouns {
-  const { store, storePath, models, nodes, live, auth, configFile } = deps;
+/**
+ * Lists every noun, in the order in which they recover. A protocol method without a handler does not compile.
+ *
+ * A noun is one entry. If it has state, the entry creates it: `x: createX({ … })`. Only state that another noun or the
+ * sockets use needs a second line, in `conversations.ts` or `gateway.ts`, because it must exist before its users.
+ */
+export function joinNouns(
+  deps: NounDeps,
+  { records, talks, turns, recover }: Conversations,
+  { broadcast, presence, health, idempotency }: SharedWithSockets,
+): JoinedNouns {
+  const { store, storePath, models, nodes, workdirs, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { records, talks, turns, recover } = conversations;
-  const { events, messages, notes, always, folders, attachments, systemEvents, saved } = records;
+  const { events, messages, notes, always, attachments, systemEvents } = records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
-  const { broadcast, presence, health, idempotency } = around;
-  const workstream = { workstreams, runs, approvals, commands, settings, always, folders, snapshots, saved, messages };
-  const alwaysEnds = { workstreams, always, store, clock, log };
   return join({
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
-    always: { run: (signal) => announceAlwaysEnds(alwaysEnds, signal) },
+    always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     auth: { methods: authMethods(auth) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
@@ -84,7 +110,21 @@ export function joinNouns(deps: GatewayDeps, conversations: Conversations, aroun
     token: { methods: tokenMethods(auth) },
     voicewake: { methods: voicewakeMethods({ store, broadcast }) },
     workstream: {
-      methods: workstreamMethods({ ...workstream, notes, attachments, events }),
+      methods: workstreamMethods({
+        workstreams,
+        runs,
+        approvals,
+        commands,
+        settings,
+        always,
+        folders: new Folders({ store, workdirs }),
+        snapshots,
+        saved: createSavedWorkstreams(store),
+        messages,
+        notes,
+        attachments,
+        events,
+      }),
       recover,
       close: () => workstreams.shutdown(),
     },

@@ -14,6 +14,8 @@ interface ObserverDeps {
   events: Pick<EventLog, 'bounds'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
+  /** An answer may have been queued for delivery together with the end of its run. */
+  onAnswer(): void;
 }
 
 /** Reports events of workstreams to the rest of the gateway. */
@@ -24,6 +26,7 @@ export function observeWorkstreams({
   unseenRuns,
   events,
   onSessions,
+  onAnswer,
 }: ObserverDeps): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
@@ -37,6 +40,7 @@ export function observeWorkstreams({
     },
     onEnded(_data, _run, { status }) {
       if (status === 'error' || status === 'timeout') metrics.error();
+      onAnswer();
     },
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),

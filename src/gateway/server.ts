@@ -41,7 +41,7 @@ export interface GatewayServerDeps {
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
-  tickIntervalMs?: number;
+  tickIntervalMs?: number | undefined;
   maxBufferedBytes?: number;
   live: ConnectionDeps['live'];
 }
@@ -73,14 +73,23 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     uptimeMs: () => clock.monotonic(),
     policy: { maxBufferedBytes, tickIntervalMs },
   });
-  const revocations = createRevocations();
-  const { dispatch, authenticator, nodes, onRateLimited, follow, live, log } = deps;
   const { connections, onUpgrade, shut } = createDoor(deps, {
-    ...{ dispatch, authenticator, hello, presence, nodes, broadcast, revocations, onRateLimited, follow, live },
-    ...{ maxBufferedBytes, clock, log },
+    dispatch: deps.dispatch,
+    authenticator: deps.authenticator,
+    hello,
+    presence,
+    nodes: deps.nodes,
+    broadcast,
+    revocations: createRevocations(),
+    onRateLimited: deps.onRateLimited,
+    follow: deps.follow,
+    live: deps.live,
+    maxBufferedBytes,
     defer: deps.defer,
     join: createFrameJoin(),
     deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
+    clock,
+    log: deps.log,
   });
 
   async function tick(signal: AbortSignal): Promise<void> {
@@ -117,11 +126,15 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   };
 }
 
+type DoorDeps = Pick<GatewayServerDeps, 'authenticator' | 'originPolicy' | 'clientAddress' | 'ids' | 'log'>;
+
 /** Admits sockets and creates their connections. */
-function createDoor(deps: GatewayServerDeps, connectionDeps: ConnectionDeps) {
-  const { clientAddress, ids, log } = deps;
+function createDoor(
+  { authenticator, originPolicy, clientAddress, ids, log }: DoorDeps,
+  connectionDeps: ConnectionDeps,
+) {
   const connections = new Set<Connection>();
-  const enter = createEntrance(deps);
+  const enter = createEntrance({ authenticator, originPolicy, log });
   const sockets = new WebSocketServer(SOCKET_OPTIONS);
   let isClosing = false;
   const emptied = Promise.withResolvers<void>();

@@ -6,11 +6,11 @@ import type { NodesConfig } from '../../lending/command-policy.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
 import { once } from '../../timing/once.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
+import { connectGateway, type Gateway } from '../gateway.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type Nodes, openNodes } from '../nodes/nodes.ts';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite-store.ts';
-import type { Unit } from '../store/store.ts';
+import type { Store, Unit } from '../store/store.ts';
 import { defaultDeps, type Execute, lookAndTouch } from './default-deps.ts';
 import { puppetModels } from './puppet-model.ts';
 
@@ -35,6 +35,7 @@ interface Disk {
 
 interface Process {
   gateway: Gateway;
+  parts: ReturnType<typeof flat>;
   nodes: Nodes;
   store: SqliteStore;
   /** A killed process writes nothing. */
@@ -59,9 +60,9 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     get gateway(): Gateway {
       return running.gateway;
     },
-    /** The parts of the gateway. */
-    get parts(): Gateway['parts'] {
-      return running.gateway.parts;
+    /** The parts of the gateway, for tests of a single one. */
+    get parts() {
+      return running.parts;
     },
     get nodes(): Nodes {
       return running.nodes;
@@ -121,9 +122,14 @@ async function start(
     ...options,
   };
   const nodes = deps.nodes ?? (await openNodes({ ...deps, rules }));
-  const gateway = createGateway({ ...deps, nodes });
+  const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();
-  return { store, gateway, nodes, killed };
+  return { store, gateway, parts: flat(parts, deps.store), nodes, killed };
+}
+
+function flat({ conversations, broadcast, presence }: ReturnType<typeof connectGateway>['parts'], store: Store) {
+  const { records, talks, turns } = conversations;
+  return { ...records, ...talks, ...turns, broadcast, presence, store };
 }
 
 const databaseIn = (dir: string) => join(dir, 'headgate.db');
