@@ -40,6 +40,13 @@ test('an unknown flag, command or value is a usage error: one line and exit code
     stderr: `${told("unknown command 'dance'")}\n`,
   });
   assert.equal((await runHeadgate(['chatt'])).stderr, `${told("unknown command 'chatt' (Did you mean chat?)")}\n`);
+  for (const [args, what, help] of [
+    [['cron', 'add', '--bad'], "unknown option '--bad'", 'headgate cron add'],
+    [['cron', 'list', 'x'], "list takes no argument: 'x'", 'headgate cron list'],
+    [['nodes', 'approve'], "missing required argument 'code'", 'headgate nodes approve'],
+    [['node', 'run'], "required option '--gateway <address>' not specified", 'headgate node run'],
+  ] as const)
+    assert.equal((await runHeadgate([...args])).stderr, `${told(what, help)}\n`);
   assert.equal((await fail(['--port', '70000'])).code, 2);
   assert.equal((await fail([], { SERVICE_AUTH_ENABLED: 'perhaps' })).code, 2);
 });

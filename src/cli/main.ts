@@ -28,16 +28,30 @@ interface Invocation {
 export async function main({ argv, root }: Invocation): Promise<void> {
   const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
   const program = createProgram({ root, around, version: await readVersion(root) });
+  const refusing = watchRefusals(program);
   try {
     await program.parseAsync(withCommand(argv), { from: 'user' });
   } catch (error) {
-    const command = program.commands.find((each) => each.name() === argv[0]);
-    const { text, exitCode } = toReport(error, command?.name());
+    const { text, exitCode } = toReport(error, refusing());
     process.stderr.write(text);
     process.exitCode = exitCode;
     // A connection opened before the failure must not keep the process alive.
     process.exit();
   }
+}
+
+/** Returns the words of the command that refused its arguments, such as `cron add`, because the error does not name it. */
+function watchRefusals(program: Command): () => string | undefined {
+  let refusing: string | undefined;
+  const watch = (command: Command, words: readonly string[]): void => {
+    command.exitOverride((error) => {
+      refusing = words.length === 0 ? undefined : words.join(' ');
+      throw error;
+    });
+    for (const each of command.commands) watch(each, [...words, each.name()]);
+  };
+  watch(program, []);
+  return () => refusing;
 }
 
 const EXAMPLES = `
@@ -73,7 +87,6 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
     .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
     .version(version)
     .addHelpText('after', EXAMPLES)
-    .exitOverride()
     .configureOutput({ outputError: () => undefined }); // `main` prints it once
   addStart(program, async (flags) => {
     useCompileCache({ home: resolveHome(flags, around), root });
