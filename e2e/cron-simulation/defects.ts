@@ -141,6 +141,28 @@ export const CRON_DEFECTS: CronDefect[] = [
     },
   },
   {
+    name: 'the reason for a missed occurrence names no cause',
+    rule: 'a missed occurrence gives the right reason',
+    apply({ occurrences }, random) {
+      random.pick(occurrences.filter(({ status }) => status === 'missed')).error =
+        'it was noticed late; a later occurrence ran instead';
+    },
+  },
+  {
+    name: 'an occurrence is blamed on another scheduler that was not involved',
+    rule: 'a missed occurrence gives the right reason',
+    apply({ occurrences, lives, writes }) {
+      const [first] = lives;
+      if (!first) throw new Error('the story is too short');
+      // As if the same process had done everything.
+      for (const one of [...lives, ...writes]) one.owner = first.owner;
+      for (const row of occurrences) {
+        if (row.status === 'missed')
+          row.error = 'another scheduler was in charge of the job; a later occurrence ran instead';
+      }
+    },
+  },
+  {
     name: 'a process continues an occurrence that another has taken over',
     rule: 'a process that lost a claim writes no more',
     apply({ writes }, random) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { insertJob } from '../gateway/cron/job-rows.ts';
 import { insertClaim, startStatements } from '../gateway/cron/occurrence-rows.ts';
 import type { Job } from './jobs/job.ts';
 import { someJob } from './jobs/job-fixture.ts';
@@ -106,6 +107,74 @@ test('instants missed while schedules are off have that reason, even in a run by
     [AT_MS + MINUTE_MS, 'missed', why],
     [AT_MS + 2 * MINUTE_MS, 'started', null],
   ]);
+});
+
+test('instants missed while a dead scheduler holds the claim are not blamed on busy slots', async () => {
+  await using cron = await schedulerFixture();
+  const everyTenSeconds = minutely({ schedule: { kind: 'every', everyMs: 10_000, anchorMs: NOW_MS } });
+  const together = { isAlone: false };
+  const begin = () => new Promise<never>(() => undefined);
+  await cron.start('one', [everyTenSeconds], { ...together, executor: { begin, resume: begin } });
+  await cron.pass(MINUTE_MS);
+  cron.kill();
+  await cron.start('two', [], together);
+  await cron.pass(MINUTE_MS);
+  cron.begun[0]?.end({ status: 'ok' });
+  await cron.settle();
+  const [first, ...missed] = (await cron.reasons('job_1')).filter(([, status]) => status !== 'started');
+  assert.deepEqual(first, [AT_MS, 'ok', null]);
+  assert.ok(missed.length >= 2, `${missed.length}`);
+  const why = 'another scheduler was in charge of the job; a later occurrence ran instead';
+  for (const [, ...record] of missed.slice(0, 2)) assert.deepEqual(record, ['missed', why]);
+});
+
+test('instants missed before a scheduler learns of a job whose own scheduler died have that reason', async () => {
+  await using cron = await schedulerFixture();
+  const together = { isAlone: false };
+  const two = await cron.start('two', [], together);
+  const quick = { kind: 'every', everyMs: 2_000, anchorMs: NOW_MS } as const;
+  await cron.store.commit({ statements: [insertJob(minutely({ schedule: quick, nextMs: NOW_MS + 2_000 }))] });
+  await cron.pass(10_000);
+  assert.equal(two.jobCount, 1);
+  const why = 'another scheduler was in charge of the job; a later occurrence ran instead';
+  assert.deepEqual(
+    (await cron.reasons('job_1')).map(([, ...record]) => record),
+    [...Array.from({ length: 4 }, () => ['missed', why]), ['started', null]],
+  );
+});
+
+test('an instant is missed for want of a slot if all slots were in use, also by runs that began before it', async () => {
+  await using cron = await schedulerFixture();
+  cron.settings.maxConcurrentRuns = 1;
+  const late = minutely({ id: 'late', misfire: 'skip', nextMs: AT_MS + MINUTE_MS });
+  await cron.start('one', [minutely({ schedule: { kind: 'at', atMs: AT_MS } }), late]);
+  await cron.pass(3 * MINUTE_MS + 30_000);
+  assert.deepEqual(await cron.reasons('late'), []);
+  cron.begun[0]?.end({ status: 'ok' });
+  await cron.settle();
+  const why = 'no slot was free in time; a later occurrence ran instead';
+  assert.deepEqual((await cron.reasons('late'))[0], [AT_MS + MINUTE_MS, 'missed', why]);
+});
+
+test('instants missed because an occurrence could not be taken over have the store as their reason', async () => {
+  await using cron = await schedulerFixture();
+  const begin = () => new Promise<never>(() => undefined);
+  const everyTenSeconds = minutely({ schedule: { kind: 'every', everyMs: 10_000, anchorMs: NOW_MS } });
+  await cron.start('one', [everyTenSeconds], { executor: { begin, resume: begin } });
+  await cron.pass(MINUTE_MS);
+  cron.kill();
+  cron.faults.commit = true;
+  await cron.start('two', []);
+  await cron.pass(35_000);
+  cron.faults.commit = false;
+  await cron.pass(10_000);
+  cron.begun[0]?.end({ status: 'ok' });
+  await cron.settle();
+  const why = 'the store could not be written; a later occurrence ran instead';
+  assert.deepEqual(
+    (await cron.reasons('job_1')).map(([, ...record]) => record),
+    [['ok', null], ...Array.from({ length: 3 }, () => ['missed', why]), ['started', null]],
+  );
 });
 
 test('the recorded duration of a run is the one in its event, by the steady clock', async () => {

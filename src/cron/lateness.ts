@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Job } from './jobs/job.ts';
+import type { JobBook } from './jobs/job-book.ts';
 import { maxAll, whyTooLate } from './misfire.ts';
 import type { Outcome } from './occurrence.ts';
 import { WallWatch } from './wall-watch.ts';
@@ -10,6 +11,7 @@ const LEAP_MS = 5_000;
 /** Tracks why instants passed unnoticed. */
 export class Lateness {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #book: Pick<JobBook, 'othersMs'>;
   readonly #watch: WallWatch;
   #untilMs: number;
   #why = 'Headgate was not running';
@@ -19,9 +21,14 @@ export class Lateness {
   #failedMs = 0;
   /** Set while nobody checks for due jobs. */
   #away: { sinceMs: number; why: string } | undefined;
+  /** Set while all slots are in use. */
+  #fullSinceMs: number | undefined;
+  /** When all slots were last in use. */
+  #fullMs = 0;
 
-  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, book: Pick<JobBook, 'othersMs'>) {
     this.#clock = clock;
+    this.#book = book;
     this.#watch = new WallWatch(clock);
     this.#untilMs = clock.now();
   }
@@ -43,7 +50,7 @@ export class Lateness {
     this.#backMs = this.#clock.monotonic() + ms;
   }
 
-  /** A due job could not be claimed. */
+  /** A due job could not be claimed, or an occurrence not taken over. */
   storeFailed(): void {
     this.#failedMs = this.#clock.now();
   }
@@ -55,8 +62,16 @@ export class Lateness {
 
   /** From now on instants are noticed again. */
   isBack(): void {
-    if (this.#away) this.#passed(this.#away.why);
+    // Sleep that was noticed at this moment came later.
+    if (this.#away && this.#untilMs < this.#clock.now()) this.#passed(this.#away.why);
     this.#away = undefined;
+  }
+
+  /** Whether all slots are in use from now on. */
+  setFull(isFull: boolean): void {
+    const nowMs = this.#clock.now();
+    if (this.#fullSinceMs !== undefined) this.#fullMs = nowMs;
+    this.#fullSinceMs = isFull ? (this.#fullSinceMs ?? nowMs) : undefined;
   }
 
   #passed(why: string): void {
@@ -68,6 +83,8 @@ export class Lateness {
     const nowMs = this.#clock.now();
     this.#untilMs = Math.min(this.#untilMs, nowMs);
     this.#failedMs = Math.min(this.#failedMs, nowMs);
+    this.#fullMs = Math.min(this.#fullMs, nowMs);
+    if (this.#fullSinceMs !== undefined) this.#fullSinceMs = Math.min(this.#fullSinceMs, nowMs);
     if (this.#away) this.#away.sinceMs = Math.min(this.#away.sinceMs, nowMs);
   }
 
@@ -90,12 +107,30 @@ export class Lateness {
     if (isAsleep) return this.#why;
     if (this.#away && dueMs >= this.#away.sinceMs) return this.#away.why;
     if (dueMs <= this.#failedMs) return 'the store could not be written';
+    return this.#whyWaited(job, dueMs);
+  }
+
+  /** Why an instant that came in time was late. */
+  #whyWaited({ id, misfire, last }: Job, dueMs: number): string {
+    if (dueMs <= this.#book.othersMs(id)) return 'another scheduler was in charge of the job';
     // With the policy `all`, occurrences also wait for one another.
-    return maxAll(misfire) === undefined
-      ? 'no slot was free in time'
-      : 'earlier runs were in progress, or no slot was free';
+    if (maxAll(misfire) !== undefined && (this.#wasFull(dueMs) || !wasOver(last, dueMs))) {
+      return 'earlier runs were in progress, or no slot was free';
+    }
+    return this.#wasFull(dueMs) ? 'no slot was free in time' : 'it was noticed late';
+  }
+
+  #wasFull(dueMs: number): boolean {
+    return dueMs <= this.#fullMs || (this.#fullSinceMs !== undefined && dueMs >= this.#fullSinceMs);
   }
 }
 
+const endOf = ({ startedMs = Number.POSITIVE_INFINITY, durationMs = 0 }: NonNullable<Job['last']>): number =>
+  startedMs + durationMs;
+
 const isWithin = (run: Job['last'], atMs: number): boolean =>
-  run?.startedMs !== undefined && run.startedMs <= atMs && atMs <= run.startedMs + (run.durationMs ?? 0);
+  run?.startedMs !== undefined && run.startedMs <= atMs && atMs <= endOf(run);
+
+/** Whether no run of the job can have been in the way. */
+const wasOver = (run: Job['last'], atMs: number): boolean =>
+  run === undefined || run.status === 'missed' || endOf(run) < atMs;

@@ -178,14 +178,18 @@ export class Scheduler {
   /** Starts due jobs while there are free slots. Returns how long there is nothing more to do. */
   #start(): number {
     const { settings, clock, isAlone } = this.#deps;
-    while (this.#slots < settings.maxConcurrentRuns) {
+    const { lateness } = this.#transitions;
+    const isFull = () => this.#slots >= settings.maxConcurrentRuns;
+    lateness.setFull(isFull());
+    while (!isFull()) {
       const claimed = this.#queue.shift();
       const jobId = claimed?.claim.jobId ?? this.#takeDue();
       if (jobId === undefined) break;
       this.#slots += 1;
       void this.#occupy(jobId, claimed);
     }
-    const first = settings.enabled && this.#slots < settings.maxConcurrentRuns ? this.#heap.first() : undefined;
+    lateness.setFull(isFull());
+    const first = settings.enabled && !isFull() ? this.#heap.first() : undefined;
     const isIdle = this.#slots === 0 && this.#book.live.size === 0;
     return Math.min(
       isAlone && isIdle ? MAX_NAP_MS : RENEW_MS,
@@ -261,6 +265,7 @@ export class Scheduler {
       for (const { jobId } of await ledger.open()) await this.#adopt(jobId);
     } catch (error) {
       log.warn({ err: error }, 'the ledger of scheduled runs could not be read or written; trying again');
+      this.#transitions.lateness.storeFailed();
       this.#othersMs = clock.monotonic() + RETRY_MS;
     }
   }

@@ -18,7 +18,7 @@ export interface Transitions extends Omit<TransitionContext, 'book'> {
 
 export function createTransitions(deps: TransitionDeps, book: JobBook): Transitions {
   const sync = new BookSync(deps, book);
-  const lateness = new Lateness(deps.clock);
+  const lateness = new Lateness(deps.clock, book);
   const at: TransitionContext = { book, sync, lateness };
   return {
     sync,

@@ -5,6 +5,8 @@ import { TimeLine } from '../time-line.ts';
 
 /** A clock jump is noticed within a minute; an occurrence before that may count as part of the jump. */
 const NOTICED_MS = 61_000;
+/** Schedulers look this often at what the others do. */
+const LOOK_MS = 11_000;
 
 interface Surroundings {
   evidence: CronEvidence;
@@ -53,7 +55,7 @@ function isTrue({ error }: CronOccurrenceTable, decision: Decision, surroundings
 
 type Told = Surroundings & Decision & { since: Span };
 
-/** By their first words. */
+/** By their first words. "It was noticed late" is never right: nothing in the simulation delays a scheduler without a name. */
 const REASONS: Record<string, (told: Told) => boolean | undefined> = {
   'Headgate was not running': ({ evidence, owner, since }) =>
     evidence.lives.some((life) => life.owner === owner && life.fromMs > since.fromMs),
@@ -65,6 +67,10 @@ const REASONS: Record<string, (told: Told) => boolean | undefined> = {
   },
   'the store could not be written': (told) => wasBlocked(told, 'the store takes no writes'),
   'schedules were switched off': (told) => wasBlocked(told, 'schedules are off'),
+  'another scheduler was in charge of the job': (told) => {
+    const since = { ...told.since, fromMs: told.since.fromMs - LOOK_MS };
+    return hadTheirs({ ...told, since });
+  },
   'the previous run was still in progress': ({ holdsOf, jobId, since }) =>
     holdsOf.get(jobId)?.some((hold) => overlaps(hold, since)),
   'earlier runs were in progress, or no slot was free': ({ holdsOf, jobId, free, owner, since }) =>
@@ -76,6 +82,18 @@ const REASONS: Record<string, (told: Told) => boolean | undefined> = {
 };
 
 const overlaps = (one: Span, other: Span): boolean => one.fromMs < other.toMs && one.toMs > other.fromMs;
+
+/** Whether another scheduler had a claim, or the job was changed while it lived, and it was away at some time since. */
+function hadTheirs({ evidence, free, plansOf, jobId, owner, since }: Told): boolean {
+  const claims = free.episodesOf(jobId).flatMap((episode) => episode.claims);
+  const made = (plansOf.get(jobId) ?? []).map(({ madeMs }) => ({ fromMs: madeMs, toMs: madeMs }));
+  const changed = made.filter((plan) => overlaps(plan, since));
+  const involved = [
+    ...claims.filter((claim) => overlaps(claim, since)),
+    ...evidence.lives.filter((life) => changed.some((plan) => overlaps(life, plan))),
+  ];
+  return involved.some((one) => one.owner !== owner && free.awayOf(one.owner).some((away) => overlaps(away, since)));
+}
 
 const wasBlocked = ({ evidence, since }: Told, name: CronEvidence['blocked'][number]['why']): boolean =>
   evidence.blocked.some((block) => block.why === name && overlaps(block, since));

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../clock.ts';
 import { LeaseWatch } from '../lease-watch.ts';
 import type { Ledger } from '../ledger.ts';
 import type { OpenOccurrence } from '../occurrence.ts';
+import type { Job } from './job.ts';
 import type { JobBook } from './job-book.ts';
 
 interface BookSyncDeps {
@@ -32,10 +34,13 @@ export class BookSync {
   async reload(jobId: string): Promise<OpenOccurrence | undefined> {
     const { ledger } = this.#deps;
     const [job, open] = [await ledger.job(jobId), await ledger.openOf(jobId)];
+    const wasTheirs =
+      this.#book.isForeign(jobId) || !isDeepStrictEqual(planOf(this.#book.jobs.get(jobId)), planOf(job));
     this.#book.set(jobId, job);
     if (open?.status === 'retrying') this.#book.retries.set(jobId, { claim: open, atMs: open.retryMs ?? 0 });
     else this.#book.retries.delete(jobId);
     this.#book.setForeign(jobId, open !== undefined && open.status !== 'retrying' && !this.#book.live.has(jobId));
+    if (!this.#deps.isAlone && job && (wasTheirs || this.#book.isForeign(jobId))) this.#book.leftToOthers(jobId);
     if (!open) this.#leases.forget(jobId);
     return open;
   }
@@ -50,3 +55,6 @@ export class BookSync {
     return this.#deps.isAlone || this.#leases.isOver(open);
   }
 }
+
+/** What decides when a job is due. */
+const planOf = (job: Job | undefined) => job && { schedule: job.schedule, enabled: job.enabled };

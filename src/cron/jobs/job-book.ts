@@ -23,6 +23,8 @@ export class JobBook {
   readonly retries = new Map<string, Retry>();
   /** Jobs that another scheduler runs, or ran when it died, with the time of the next check. */
   readonly #foreign = new Map<string, number>();
+  /** Until when jobs were left to another scheduler. */
+  readonly #others = new Map<string, number>();
   readonly #clock: Pick<Clock, 'now'>;
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -31,7 +33,10 @@ export class JobBook {
 
   set(jobId: string, job: Job | undefined): void {
     if (job) this.jobs.set(jobId, job);
-    else this.jobs.delete(jobId);
+    else {
+      this.jobs.delete(jobId);
+      this.#others.delete(jobId);
+    }
   }
 
   /** Jobs whose revisions differ from the copy: they were added, changed or removed. */
@@ -48,6 +53,17 @@ export class JobBook {
   setForeign(jobId: string, isForeign: boolean): void {
     if (isForeign) this.#foreign.set(jobId, this.#clock.now() + FOREIGN_MS);
     else this.#foreign.delete(jobId);
+  }
+
+  /** Until now another scheduler was in charge of the job: it ran it, or was the only one to know what is due. */
+  leftToOthers(jobId: string): void {
+    this.#others.set(jobId, this.#clock.now());
+  }
+
+  /** Until when another scheduler was in charge of the job; 0 if never, or if the clock was set back since. */
+  othersMs(jobId: string): number {
+    const untilMs = this.#others.get(jobId) ?? 0;
+    return untilMs <= this.#clock.now() ? untilMs : 0;
   }
 
   /** When the job needs attention next. */
