@@ -87,6 +87,7 @@ export class World {
 
   /** Ends all faults. */
   async calm(ms: number): Promise<void> {
+    await this.#pass(1); // otherwise nothing would show what came before the jump
     this.#jump(-this.#wrongMs);
     this.runs.isCalm = true;
     for (const index of this.#processes.keys()) if (!this.#alive(index)) this.#start(index);
@@ -153,13 +154,20 @@ export class World {
 
   async #turnOff(): Promise<void> {
     const span = this.#beginSpan('schedules are off');
-    this.#settings.enabled = false;
+    this.#switch(false);
     for (let asked = this.#random.int(0, 4); asked > 0; asked -= 1) {
       await this.#pass(this.#random.int(0, 30 * MINUTE_MS));
       await this.#ask();
     }
-    this.#settings.enabled = true;
+    this.#switch(true);
     span.toMs = this.clock.trueMs;
+  }
+
+  /** A stopped process learns of it when it continues. */
+  #switch(enabled: boolean): void {
+    this.#settings.enabled = enabled;
+    const there = this.#processes.filter((one) => one && !one.life.isOver && !one.life.isStalled);
+    for (const process of there) process?.scheduler.look();
   }
 
   // ── Actions of people ──
